@@ -1,0 +1,100 @@
+//! `daemon.*`: the daemon itself.
+
+params! {
+    /// No parameters.
+    #[derive(Default)]
+    pub struct NoParams {}
+}
+
+wire! {
+    /// Constant while the daemon lives.
+    pub struct Version {
+        /// Version of the program.
+        pub version: String,
+        /// Version of the wire contract.
+        pub protocol: u32,
+        /// What it can do; clients go by these.
+        pub capabilities: Vec<String>,
+        /// Process id.
+        pub pid: u32,
+        /// Start, UTC milliseconds.
+        pub started_at: i64,
+    }
+
+    /// How the daemon is doing.
+    pub struct Status {
+        /// Process id.
+        pub pid: u32,
+        /// Version of the program.
+        pub version: String,
+        /// Time since the start, milliseconds.
+        pub uptime_ms: u64,
+        /// The socket.
+        pub socket: String,
+        /// The memory database.
+        pub database: String,
+        /// The settings file, whether it exists or not.
+        pub config: String,
+        /// Open connections, this one included.
+        pub connections: u64,
+        /// Calls being worked on, this one included.
+        pub calls_in_flight: u64,
+        /// The devices.
+        pub devices: Vec<crate::device::DeviceInfo>,
+        /// The database.
+        pub store: StoreStatus,
+        /// Why the settings file was last refused, while the old settings are kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub config_error: Option<String>,
+        /// Keys of the settings file that nobody knows.
+        pub config_warnings: Vec<String>,
+    }
+
+    /// The state of the memory database.
+    #[derive(Default)]
+    pub struct StoreStatus {
+        /// Whether writes are accepted.
+        pub writable: bool,
+        /// What is wrong with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub damage: Option<String>,
+        /// Size of the database file, bytes.
+        pub size_bytes: u64,
+        /// Number of its schema.
+        pub schema: u32,
+        /// Writes that wait for their commit.
+        pub pending_writes: u64,
+    }
+
+    /// What a reload did.
+    #[derive(Default)]
+    pub struct Reloaded {
+        /// Names of devices that came.
+        pub added: Vec<String>,
+        /// Names of devices whose settings changed.
+        pub changed: Vec<String>,
+        /// Names of devices that went.
+        pub removed: Vec<String>,
+        /// Keys that nobody knows.
+        pub warnings: Vec<String>,
+        /// Changed settings that only a restart applies.
+        pub restart_needed: Vec<String>,
+    }
+
+    /// The daemon is on its way out.
+    pub struct ShuttingDown {
+        /// Always true.
+        pub stopping: bool,
+    }
+}
+
+methods! {
+    /// Tells version, protocol and capabilities.
+    DaemonVersion = "daemon.version" (NoParams) -> Version, Read, [], "{}";
+    /// Tells how the daemon, its devices and its database are doing.
+    DaemonStatus = "daemon.status" (NoParams) -> Status, Read, [], "{}";
+    /// Reads the settings file again; a bad file changes nothing.
+    DaemonReload = "daemon.reload" (NoParams) -> Reloaded, Admin, [Conflict], "{}";
+    /// Finishes what is in flight, then stops.
+    DaemonShutdown = "daemon.shutdown" (NoParams) -> ShuttingDown, Admin, [], "{}";
+}

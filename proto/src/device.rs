@@ -1,0 +1,169 @@
+//! `device.*`: the devices, who holds them, how they are.
+
+use crate::{Secret, vocabulary::Reply};
+
+params! {
+    /// Parameters of `device.add`.
+    pub struct AddParams {
+        /// The new name: letters, digits, `-`, `_` and `.`, at most 64.
+        pub name: String,
+        /// Base URL of the phone's service, for example `http://192.168.1.20:8081`.
+        pub url: String,
+        /// The bearer token that the phone's app shows; kept in the settings file, which only its owner can read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub token: Option<Secret>,
+        /// Time-out of one request, milliseconds, by default 10,000.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub timeout_ms: Option<u64>,
+        /// False keeps the device out of the settings file: it is gone with the daemon.
+        #[serde(default = "yes")]
+        pub persist: bool,
+    }
+
+    /// Parameters of `device.remove`.
+    pub struct RemoveParams {
+        /// The name.
+        pub name: String,
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+device_params! {
+    /// Parameters of a method that needs nothing but the device.
+    #[derive(Default)]
+    pub struct DeviceParams {}
+
+    /// Parameters of `device.lease`.
+    pub struct LeaseParams {
+        /// How long the lease holds unless it is renewed, milliseconds, from 1 to 3,600,000.
+        pub ttl_ms: u64,
+    }
+
+    /// Parameters of `device.packages`.
+    #[derive(Default)]
+    pub struct PackagesParams {
+        /// Part of the package name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub filter: Option<String>,
+        /// Include the system's own packages.
+        #[serde(default)]
+        pub include_system: bool,
+    }
+}
+
+wire! {
+    /// One device.
+    pub struct DeviceInfo {
+        /// Its name; the URL for an ad-hoc one.
+        pub name: String,
+        /// What it is, for example `autofish`.
+        pub kind: String,
+        /// Where it is; credentials are cut out.
+        pub url: String,
+        /// What it can do.
+        pub capabilities: Vec<String>,
+        /// `unknown` until the first call, then `ready`, `unreachable`, `unauthorized` or `failing`.
+        pub state: String,
+        /// The last error, while the state is not `ready`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub error: Option<String>,
+        /// When it last answered, UTC milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub last_seen_at: Option<i64>,
+        /// Who holds it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub lease: Option<LeaseInfo>,
+        /// Calls that wait for it.
+        pub waiting: u64,
+        /// Where it comes from: `config`, `runtime` or `call`.
+        pub source: String,
+    }
+
+    /// A lease.
+    #[derive(Eq)]
+    pub struct LeaseInfo {
+        /// The session that holds it.
+        pub session: String,
+        /// What is left of it, milliseconds.
+        pub remaining_ms: u64,
+    }
+
+    /// All devices.
+    pub struct DeviceList {
+        /// The devices, by name.
+        pub devices: Vec<DeviceInfo>,
+    }
+
+    /// The device that was added.
+    pub struct Added {
+        /// It.
+        pub device: DeviceInfo,
+        /// The settings file that now holds it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub saved_in: Option<String>,
+    }
+
+    /// The device that was removed.
+    pub struct Removed {
+        /// Its name.
+        pub removed: String,
+    }
+
+    /// What the phone's service says of itself.
+    pub struct Health {
+        /// `healthy` or `unreachable`.
+        pub status: String,
+        /// What answered, for example `service`.
+        pub kind: String,
+        /// How long the answer took, milliseconds.
+        pub duration_ms: u64,
+        /// How the device is reached.
+        pub connection: Connection,
+    }
+
+    /// How a device is reached.
+    pub struct Connection {
+        /// Base URL.
+        pub url: String,
+        /// `http` for now.
+        pub transport: String,
+    }
+
+    /// A lease that is now held.
+    pub struct Leased {
+        /// It.
+        pub lease: LeaseInfo,
+    }
+
+    /// The lease is given back.
+    pub struct Released {
+        /// False when this session held none.
+        pub released: bool,
+    }
+
+    /// Installed packages.
+    pub struct Packages {
+        /// Their names, sorted.
+        pub packages: Vec<String>,
+    }
+}
+
+methods! {
+    /// Adds a device, or refuses when the name is taken by another one.
+    DeviceAdd = "device.add" (AddParams) -> Added, Admin, [Conflict], r#"{"name":"pixel","url":"http://127.0.0.1:8081"}"#;
+    /// Lists the devices with their state.
+    DeviceList_ = "device.list" (crate::daemon::NoParams) -> DeviceList, Read, [], "{}";
+    /// Removes a device, from the settings file as well.
+    DeviceRemove = "device.remove" (RemoveParams) -> Removed, Admin, [DeviceUnknown, Conflict], r#"{"name":"pixel"}"#;
+    /// Asks the phone's service whether it is there.
+    DeviceHealth = "device.health" (DeviceParams) -> Reply<Health>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceError], "{}";
+    /// Keeps the device for this session; others may look but not act. Again renews it.
+    DeviceLease = "device.lease" (LeaseParams) -> Reply<Leased>, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceBusy], r#"{"ttlMs":30000}"#;
+    /// Gives the lease back.
+    DeviceRelease = "device.release" (DeviceParams) -> Reply<Released>, Admin, [DeviceUnknown, DeviceAmbiguous], "{}";
+    /// Lists installed packages.
+    DevicePackages = "device.packages" (PackagesParams) -> Reply<Packages>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
+}

@@ -1,0 +1,232 @@
+//! Cutting a byte stream into JSON-RPC messages, for the two framings that carry bare bytes.
+
+/// How messages stand in the stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// One JSON text per line, ended by `\n` (a `\r` before it is ignored; empty lines are skipped).
+    Line,
+    /// `Content-Length: N` headers, an empty line, then N bytes, as in the Language Server Protocol.
+    ContentLength,
+}
+
+/// Why a stream cannot be cut any further.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FrameError {
+    /// A message is larger than the limit (bytes).
+    TooLarge {
+        /// The limit.
+        limit: usize,
+    },
+    /// The header block is not one.
+    BadHeader(String),
+}
+
+impl std::fmt::Display for FrameError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FrameError::TooLarge { limit } => write!(f, "a message exceeds the limit of {limit} bytes"),
+            FrameError::BadHeader(what) => write!(f, "the message header is malformed: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for FrameError {}
+
+/// The longest header block that is accepted, in bytes.
+const MAX_HEADER: usize = 4096;
+
+/// Collects bytes and yields whole messages; memory is bounded by the limit plus one read.
+#[derive(Debug)]
+pub struct Decoder {
+    framing: Framing,
+    limit: usize,
+    buffer: Vec<u8>,
+    /// How far the buffer was searched for a line end already.
+    searched: usize,
+    /// Start of the bytes that were not yielded yet.
+    start: usize,
+}
+
+impl Decoder {
+    /// A decoder for messages of at most `limit` bytes.
+    pub fn new(framing: Framing, limit: usize) -> Self {
+        Self { framing, limit, buffer: Vec::new(), searched: 0, start: 0 }
+    }
+
+    /// Adds bytes that were read.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.start > 0 {
+            self.buffer.drain(..self.start);
+            self.searched -= self.start;
+            self.start = 0;
+        }
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// Whether part of a message was read and not yielded.
+    pub fn is_partial(&self) -> bool {
+        self.buffer[self.start..].iter().any(|b| !b.is_ascii_whitespace())
+    }
+
+    /// The next whole message, or `None` until more bytes are there.
+    ///
+    /// # Errors
+    /// [`FrameError`] as soon as it is clear that the message cannot be accepted; the stream is unusable afterwards.
+    pub fn next_message(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
+        match self.framing {
+            Framing::Line => self.next_line(),
+            Framing::ContentLength => self.next_body(),
+        }
+    }
+
+    /// What is left when the stream ended: a last line needs no line end.
+    pub fn finish(&mut self) -> Option<Vec<u8>> {
+        let rest = self.buffer[self.start..].trim_ascii().to_vec();
+        self.start = self.buffer.len();
+        self.searched = self.start;
+        (self.framing == Framing::Line && !rest.is_empty()).then_some(rest)
+    }
+
+    fn next_line(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
+        loop {
+            let Some(at) = self.buffer[self.searched..].iter().position(|b| *b == b'\n') else {
+                self.searched = self.buffer.len();
+                return self.check(self.buffer.len() - self.start).map(|()| None);
+            };
+            let end = self.searched + at;
+            self.check(end - self.start)?;
+            let line = self.buffer[self.start..end].trim_ascii().to_vec();
+            self.start = end + 1;
+            self.searched = self.start;
+            if !line.is_empty() {
+                return Ok(Some(line));
+            }
+        }
+    }
+
+    fn next_body(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
+        let bytes = &self.buffer[self.start..];
+        let Some((header_end, gap)) = header_end(bytes) else {
+            if bytes.len() > MAX_HEADER {
+                return Err(FrameError::BadHeader(format!("no empty line within {MAX_HEADER} bytes")));
+            }
+            return Ok(None);
+        };
+        let length = content_length(&bytes[..header_end])?;
+        self.check(length)?;
+        let body = header_end + gap;
+        if bytes.len() < body + length {
+            return Ok(None);
+        }
+        let message = bytes[body..body + length].to_vec();
+        self.start += body + length;
+        self.searched = self.start;
+        Ok(Some(message))
+    }
+
+    fn check(&self, length: usize) -> Result<(), FrameError> {
+        if length > self.limit { Err(FrameError::TooLarge { limit: self.limit }) } else { Ok(()) }
+    }
+}
+
+/// Where the header block ends and how long the empty line after it is.
+fn header_end(bytes: &[u8]) -> Option<(usize, usize)> {
+    let window = &bytes[..bytes.len().min(MAX_HEADER)];
+    let crlf = window.windows(4).position(|w| w == b"\r\n\r\n").map(|at| (at, 4));
+    let lf = window.windows(2).position(|w| w == b"\n\n").map(|at| (at, 2));
+    match (crlf, lf) {
+        (Some(a), Some(b)) => Some(if a.0 < b.0 { a } else { b }),
+        (a, b) => a.or(b),
+    }
+}
+
+fn content_length(header: &[u8]) -> Result<usize, FrameError> {
+    let text = std::str::from_utf8(header).map_err(|_| FrameError::BadHeader("not UTF-8".into()))?;
+    for line in text.lines() {
+        if let Some((name, value)) = line.split_once(':')
+            && name.trim().eq_ignore_ascii_case("content-length")
+        {
+            return value
+                .trim()
+                .parse()
+                .map_err(|_| FrameError::BadHeader(format!("Content-Length is {:?}, expected a number", value.trim())));
+        }
+    }
+    Err(FrameError::BadHeader("no Content-Length".into()))
+}
+
+/// A message as it goes onto the stream.
+pub fn encode(framing: Framing, message: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(message.len() + 32);
+    if framing == Framing::ContentLength {
+        out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", message.len()).as_bytes());
+    }
+    out.extend_from_slice(message.as_bytes());
+    if framing == Framing::Line {
+        out.push(b'\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode_in_chunks(framing: Framing, stream: &[u8], chunk: usize) -> Vec<Vec<u8>> {
+        let mut decoder = Decoder::new(framing, 1000);
+        let mut out = Vec::new();
+        for part in stream.chunks(chunk) {
+            decoder.push(part);
+            while let Some(message) = decoder.next_message().expect("valid stream") {
+                out.push(message);
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn any_chunking_gives_the_same_messages() {
+        let messages = ["{\"a\":1}", "[1,2]", "\"\u{1F600} \u{4e2d}\""];
+        for framing in [Framing::Line, Framing::ContentLength] {
+            let stream: Vec<u8> = messages.iter().flat_map(|m| encode(framing, m)).collect();
+            for chunk in 1..=stream.len() {
+                let got = decode_in_chunks(framing, &stream, chunk);
+                assert_eq!(got, messages.map(|m| m.as_bytes().to_vec()), "{framing:?} in chunks of {chunk}");
+            }
+        }
+    }
+
+    #[test]
+    fn too_large_is_said_before_it_is_buffered() {
+        let mut line = Decoder::new(Framing::Line, 10);
+        line.push(b"12345678901");
+        assert_eq!(line.next_message(), Err(FrameError::TooLarge { limit: 10 }));
+        let mut body = Decoder::new(Framing::ContentLength, 10);
+        body.push(b"Content-Length: 11\r\n\r\n");
+        assert_eq!(body.next_message(), Err(FrameError::TooLarge { limit: 10 }));
+    }
+
+    #[test]
+    fn bad_headers_are_named() {
+        for (header, word) in [("X: 1\r\n\r\n", "no Content-Length"), ("Content-Length: x\r\n\r\n", "expected a number")] {
+            let mut decoder = Decoder::new(Framing::ContentLength, 10);
+            decoder.push(header.as_bytes());
+            let error = decoder.next_message().expect_err("bad header");
+            assert!(error.to_string().contains(word), "{error}");
+        }
+        let mut endless = Decoder::new(Framing::ContentLength, 10);
+        endless.push(&[b'C'; MAX_HEADER + 1]);
+        assert!(endless.next_message().is_err());
+    }
+
+    #[test]
+    fn a_last_line_needs_no_end() {
+        let mut decoder = Decoder::new(Framing::Line, 100);
+        decoder.push(b"{}\n \r\n[1]");
+        assert_eq!(decoder.next_message(), Ok(Some(b"{}".to_vec())));
+        assert_eq!(decoder.next_message(), Ok(None));
+        assert!(decoder.is_partial());
+        assert_eq!(decoder.finish(), Some(b"[1]".to_vec()));
+        assert_eq!(decoder.finish(), None);
+    }
+}

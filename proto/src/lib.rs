@@ -1,0 +1,56 @@
+//! The wire contract of `afd`, as a plugin author reads it.
+//!
+//! `afd` speaks JSON-RPC 2.0 over a Unix socket. Each namespace has a file with its parameter and result types and
+//! its rows of the method table ([`methods`]); [`error`] is the one table of error codes; [`frame`] cuts a byte stream
+//! into messages; [`paths`] says where the socket and the files are.
+
+#[macro_use]
+mod macros;
+
+pub mod act;
+pub mod daemon;
+pub mod device;
+pub mod error;
+pub mod events;
+pub mod frame;
+pub mod memory;
+pub mod method;
+pub mod observe;
+pub mod paths;
+pub mod recover;
+pub mod rpc;
+pub mod secret;
+pub mod verify;
+pub mod vocabulary;
+
+pub use error::{ErrorCode, ErrorData};
+pub use method::{Effect, Method, MethodInfo};
+pub use secret::Secret;
+
+/// Version of the wire contract. It grows only when something that worked stops working.
+pub const PROTOCOL: u32 = 1;
+
+/// What a daemon of this version can do beyond the bare method table; clients go by these, not by version numbers.
+pub const CAPABILITIES: &[&str] = &["line", "contentLength", "http", "webSocket", "batch", "events", "requestKey", "lease", "hints"];
+
+/// Every method of the daemon, in the order of the namespaces of the documentation.
+pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
+    [
+        daemon::METHODS,
+        device::METHODS,
+        observe::METHODS,
+        act::METHODS,
+        verify::METHODS,
+        recover::METHODS,
+        memory::METHODS,
+        events::METHODS,
+        rpc::METHODS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// Finds a method by its wire name.
+pub fn method(name: &str) -> Option<&'static MethodInfo> {
+    methods().find(|m| m.name == name)
+}

@@ -1,0 +1,61 @@
+//! The method table: one row per method, from which registration, the OpenRPC document and the tests are made.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::ErrorCode;
+
+/// What a method does to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// Looks only.
+    Read,
+    /// Touches the device.
+    Act,
+    /// Changes the daemon or its settings.
+    Admin,
+}
+
+/// One row of the method table.
+#[derive(Debug, Clone, Copy)]
+pub struct MethodInfo {
+    /// Wire name, `namespace.verb`.
+    pub name: &'static str,
+    /// The raw doc attribute; read it through [`MethodInfo::summary`].
+    pub summary: &'static str,
+    /// What it does to the world.
+    pub effect: Effect,
+    /// The codes it may answer beyond those that every method has.
+    pub errors: &'static [ErrorCode],
+    /// A parameter object that is valid for it, as JSON.
+    pub example: &'static str,
+    /// Schema of the parameters.
+    #[cfg(feature = "schema")]
+    pub params_schema: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
+    /// Schema of the result.
+    #[cfg(feature = "schema")]
+    pub result_schema: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
+}
+
+impl MethodInfo {
+    /// One sentence of what the method does.
+    pub fn summary(&self) -> &'static str {
+        let text = self.summary.split_once('"').map_or(self.summary, |(_, rest)| rest);
+        text.strip_suffix('"').unwrap_or(text).trim()
+    }
+}
+
+/// A method: its types and its row of the table.
+pub trait Method {
+    /// The parameter object.
+    type Params: DeserializeOwned + Serialize + Send + 'static;
+    /// The result object.
+    type Result: Serialize + Clone + Send + Sync + 'static;
+    /// The row of the table.
+    const INFO: MethodInfo;
+}
+
+/// The doc attribute of a marker type, as the macro sees it: `doc = "..."`.
+pub(crate) const fn summary(attributes: &[&'static str]) -> &'static str {
+    if attributes.is_empty() { "" } else { attributes[0] }
+}

@@ -1,0 +1,47 @@
+//! Time as the phone sees it: real, or moved by hand.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Instant;
+
+/// Where a manual clock starts, UTC milliseconds.
+pub const EPOCH_MS: i64 = 1_775_000_000_000;
+
+/// A source of milliseconds.
+#[derive(Debug)]
+pub enum Clock {
+    /// Runs with the machine, but starts at [`EPOCH_MS`] so that what is shown does not depend on the day.
+    Real(Instant),
+    /// Stands still until it is moved.
+    Manual(AtomicI64),
+}
+
+impl Clock {
+    /// A running clock.
+    pub fn real() -> Self {
+        Clock::Real(Instant::now())
+    }
+
+    /// A clock that stands at [`EPOCH_MS`].
+    pub fn manual() -> Self {
+        Clock::Manual(AtomicI64::new(EPOCH_MS))
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub fn now_ms(&self) -> i64 {
+        match self {
+            Clock::Real(start) => EPOCH_MS + i64::try_from(start.elapsed().as_millis()).unwrap_or(i64::MAX - EPOCH_MS),
+            Clock::Manual(now) => now.load(Ordering::SeqCst),
+        }
+    }
+
+    /// Moves a manual clock; false for a real one.
+    pub fn advance(&self, ms: i64) -> bool {
+        match self {
+            Clock::Real(_) => false,
+            Clock::Manual(now) => {
+                now.fetch_add(ms, Ordering::SeqCst);
+                true
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! A practice phone: a simulator of the Autofish service that existing clients cannot tell from the real one.
+//!
+//! [`scene`] is what is on the screen, [`ids`], [`wire`] and [`refs`] say it the way the service does, [`app`] reads the
+//! apps (data files under `apps/`), [`layout`] turns a page into a scene, [`phone`] is the machine that taps and typing
+//! drive, [`http`] serves it, and [`control`] is the second port by which tests arrange the world.
+
+pub mod app;
+pub mod clock;
+pub mod control;
+pub mod fault;
+pub mod http;
+pub mod ids;
+pub mod layout;
+pub mod marks;
+pub mod phone;
+pub mod picture;
+pub mod refs;
+pub mod scene;
+pub mod server;
+pub mod wire;
+
+pub use phone::{Phone, Setup};
+pub use server::{Running, start};

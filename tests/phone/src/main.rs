@@ -1,0 +1,99 @@
+//! `afphone`: a practice phone on two loopback ports.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use afd_phone::{Setup, app, clock::Clock, start};
+use clap::{Parser, ValueEnum};
+
+/// A practice phone: answers like the Autofish service, without a phone.
+///
+/// When it is ready it prints one line of JSON with its URLs. It runs until its standard input ends (with --until-eof)
+/// or it is stopped.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Args {
+    /// Port of the service; 0 picks a free one
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// Port of the control interface; 0 picks a free one
+    #[arg(long, default_value_t = 0)]
+    control_port: u16,
+    /// Bearer token
+    #[arg(long, default_value = "practice", env = "AFPHONE_TOKEN", hide_env_values = true)]
+    token: String,
+    /// Dialect of the service: d1 is 0.2.1, d2 is 0.3.0 to 0.5
+    #[arg(long, value_enum, default_value = "d2")]
+    dialect: Dialect,
+    /// Orders lists and times pop-ups; 0 is the plain phone
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Whether time runs or is moved through the control interface
+    #[arg(long, value_enum, default_value = "real")]
+    clock: ClockKind,
+    /// More apps: JSON files
+    #[arg(long, value_name = "FILE")]
+    app: Vec<PathBuf>,
+    /// Start with this app open
+    #[arg(long, value_name = "PACKAGE")]
+    open: Option<String>,
+    /// Stop when the standard input ends
+    #[arg(long)]
+    until_eof: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Dialect {
+    D1,
+    D2,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ClockKind {
+    Real,
+    Manual,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match run(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("afphone: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: Args) -> Result<(), String> {
+    let mut setup = Setup::new(&args.token);
+    setup.seed = args.seed;
+    setup.dialect = if matches!(args.dialect, Dialect::D1) { 1 } else { 2 };
+    setup.clock = Arc::new(if matches!(args.clock, ClockKind::Real) { Clock::real() } else { Clock::manual() });
+    for file in &args.app {
+        let text = std::fs::read_to_string(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
+        setup.apps.push(app::parse(&text).map_err(|e| format!("{}: {e}", file.display()))?);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|e| e.to_string())?;
+    runtime.block_on(async {
+        let running = start(setup, args.port, args.control_port).await.map_err(|e| format!("cannot listen: {e}"))?;
+        if let Some(package) = &args.open
+            && !afd_phone::server::lock(&running.phone).go(package, None)
+        {
+            return Err(format!("there is no app {package:?}"));
+        }
+        println!(
+            "{}",
+            serde_json::json!({"url": running.url(), "control": format!("http://{}", running.control), "pid": std::process::id()})
+        );
+        let _ = std::io::stdout().flush();
+        if args.until_eof {
+            let _ = tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink())).await;
+        } else {
+            std::future::pending::<()>().await;
+        }
+        Ok(())
+    })
+}
