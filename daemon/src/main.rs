@@ -1,2 +1,16 @@
-//! placeholder
-fn main() {}
+//! `afd`: the daemon.
+
+use std::process::ExitCode;
+
+use afd::lifecycle::{Args, StartError, run};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match run(Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("afd: {error}");
+            ExitCode::from(if matches!(error, StartError::Taken(_)) { 3 } else { 1 })
+        }
+    }
+}

@@ -5,7 +5,7 @@ use crate::vocabulary::{By, PageRef, Reply};
 device_params! {
     /// Parameters of `verify.textContains`.
     pub struct TextContainsParams {
-        /// What some visible text, description or resource id is to contain.
+        /// What some visible text or description is to contain.
         pub text: String,
         /// Upper and lower case differ.
         #[serde(default)]
@@ -72,7 +72,7 @@ wire! {
 }
 
 methods! {
-    /// Holds when some visible text, description or resource id contains the text.
+    /// Holds when some visible text or description contains the text; ids, classes and flags never do.
     VerifyTextContains = "verify.textContains" (TextContainsParams) -> Reply<Verified>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed], r#"{"text":"Wi-Fi"}"#;
     /// Holds when the top activity is the expected one.
     VerifyTopActivity = "verify.topActivity" (TopActivityParams) -> Reply<Verified>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed], r#"{"expected":"com.android.settings"}"#;

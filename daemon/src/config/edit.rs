@@ -1,0 +1,100 @@
+//! Changing the settings file without losing what its owner wrote around the values.
+
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use toml_edit::{DocumentMut, Item, Table, value};
+
+use super::{ConfigError, DeviceSettings};
+
+/// Writes a device into the file.
+///
+/// # Errors
+/// When the file cannot be read, parsed or replaced.
+pub fn add_device(path: &Path, name: &str, device: &DeviceSettings) -> Result<(), ConfigError> {
+    change(path, |document| {
+        let devices = document.entry("device").or_insert_with(|| {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        });
+        let mut table = Table::new();
+        table["url"] = value(&device.url);
+        if let Some(token) = &device.token {
+            table["token"] = value(token.expose());
+        }
+        if device.timeout_ms != 10_000 {
+            table["timeout_ms"] = value(i64::try_from(device.timeout_ms).unwrap_or(i64::MAX));
+        }
+        devices[name] = Item::Table(table);
+    })
+}
+
+/// Takes a device out of the file.
+///
+/// # Errors
+/// When the file cannot be read, parsed or replaced.
+pub fn remove_device(path: &Path, name: &str) -> Result<(), ConfigError> {
+    if !path.exists() {
+        return Ok(());
+    }
+    change(path, |document| {
+        if let Some(devices) = document.get_mut("device").and_then(Item::as_table_like_mut) {
+            devices.remove(name);
+        }
+        if name == "default" {
+            document.remove("remote");
+        }
+    })
+}
+
+fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), ConfigError> {
+    let io = |error| ConfigError::Io { path: path.to_owned(), error };
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(io(error)),
+    };
+    let mut document: DocumentMut =
+        text.parse().map_err(|_| ConfigError::Bad { path: path.to_owned(), message: "it is not valid TOML; mend it first".to_owned() })?;
+    edit(&mut document);
+    replace(path, &document.to_string()).map_err(io)
+}
+
+/// Replaces a file in one step; only its owner may read it, for it may hold tokens.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(dir)?;
+    let temporary = dir.join(format!(".config.toml.{}", std::process::id()));
+    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_owner_wrote_stays() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("sub/config.toml");
+        let device = DeviceSettings { url: "http://h:1".into(), token: Some("t".to_owned().into()), timeout_ms: 10_000 };
+        add_device(&path, "a", &device).expect("adds");
+        let mine = format!("{}\n# mine\n[limits]\nbatch = 3 # few\n", std::fs::read_to_string(&path).expect("reads"));
+        std::fs::write(&path, mine).expect("writes");
+        add_device(&path, "b.c", &device).expect("adds");
+        remove_device(&path, "a").expect("removes");
+        let text = std::fs::read_to_string(&path).expect("reads");
+        assert!(text.contains("# mine") && text.contains("batch = 3 # few") && !text.contains("[device.a]"), "{text}");
+        let (file, unknown) = super::super::file::read(&path).expect("reads");
+        assert_eq!(file.devices().keys().collect::<Vec<_>>(), ["b.c"]);
+        assert!(unknown.is_empty());
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).expect("is there").permissions());
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}

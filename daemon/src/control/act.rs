@@ -1,0 +1,423 @@
+//! `act.*`: lease check, guard, intent, act, the device is free again, durable event, reply (DESIGN 2).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use afd_proto::act::{ActCall, Acted, Amount, AppParams, KeyParams, PlainParams, ScrollParams, SwipeParams, TapParams, TextParams};
+use afd_proto::events::Message;
+use afd_proto::memory::EventStatus;
+use afd_proto::vocabulary::{Action, DeviceCall, Point, Reply};
+use afd_proto::{ErrorCode, Secret};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::guard::{Aim, Hit, coordinate};
+use super::reading::Look;
+use super::{Call, Core, Error, Result};
+use crate::device::{DriverError, Input, Ticket, Turn};
+use crate::memory::events::{self, Category, Event, Request};
+use crate::memory::{Place, log};
+use crate::store::{new_uid, now_ms};
+
+/// The longest press or swipe.
+const MAX_DURATION_MS: u32 = 60_000;
+
+/// Makes the inputs of a plan from the point that the guard found.
+type Inputs = Box<dyn FnOnce(Option<Point>) -> Vec<Input> + Send>;
+
+/// What is to be done.
+pub(super) struct Plan {
+    pub category: Category,
+    pub action: Action,
+    pub aim: Option<Aim>,
+    pub inputs: Inputs,
+    pub evidence: Option<Value>,
+}
+
+/// What came of it.
+pub(super) struct Done {
+    pub event: String,
+    pub result: String,
+    pub hit: Option<Hit>,
+    pub duration_ms: u64,
+    pub answered: Option<(String, String)>,
+}
+
+fn duration(ms: Option<u32>, default: u32) -> Result<u32> {
+    match ms.unwrap_or(default) {
+        ms if (1..=MAX_DURATION_MS).contains(&ms) => Ok(ms),
+        ms => Err(Error::param("durationMs", "1 to 60000", ms)),
+    }
+}
+
+fn plain(verb: &str, input: Input) -> Plan {
+    Plan {
+        category: Category::Act,
+        action: Action { verb: verb.to_owned(), ..Action::default() },
+        aim: None,
+        inputs: Box::new(move |_| vec![input]),
+        evidence: None,
+    }
+}
+
+fn with_param(mut plan: Plan, name: &str, value: Value) -> Plan {
+    plan.action.params.insert(name.to_owned(), value);
+    plan
+}
+
+/// `act.tap`, `act.longPress`, `act.doubleTap`
+///
+/// # Errors
+/// When the target is not clear, or the device does not do it.
+pub async fn touch(core: &Arc<Core>, verb: &'static str, params: &TapParams) -> Result<Reply<Acted>> {
+    let ms = duration(params.duration_ms, 500)?;
+    if verb != "longPress" && params.duration_ms.is_some() {
+        return Err(Error::param("durationMs", "nothing, it belongs to longPress", ms));
+    }
+    let aim = Aim::of(params)?;
+    let inputs: Inputs = Box::new(move |point| {
+        let Some(Point { x, y }) = point else { return Vec::new() };
+        match verb {
+            "longPress" => vec![Input::LongPress(x, y, ms)],
+            "doubleTap" => vec![Input::DoubleTap(x, y)],
+            _ => vec![Input::Tap(x, y)],
+        }
+    });
+    let action = Action { verb: verb.to_owned(), ..Action::default() };
+    run(core, params, Plan { category: Category::Act, action, aim: Some(aim), inputs, evidence: None }).await
+}
+
+/// `act.swipe`
+///
+/// # Errors
+/// When a coordinate is out of range, or the device does not do it.
+pub async fn swipe(core: &Arc<Core>, params: &SwipeParams) -> Result<Reply<Acted>> {
+    let points = [("x1", params.x1), ("y1", params.y1), ("x2", params.x2), ("y2", params.y2)];
+    for (name, value) in points {
+        coordinate(name, value)?;
+    }
+    let ms = duration(params.duration_ms, 300)?;
+    let plan = plain("swipe", Input::Swipe(points.map(|(_, v)| v), ms));
+    let plan = points.into_iter().fold(plan, |plan, (name, value)| with_param(plan, name, json!(value)));
+    run(core, params, plan).await
+}
+
+/// `act.scroll`
+///
+/// # Errors
+/// When the device does not do it.
+pub async fn scroll(core: &Arc<Core>, params: &ScrollParams) -> Result<Reply<Acted>> {
+    let amount = params.amount.unwrap_or(Amount::Medium);
+    let plan = plain("scroll", Input::Scroll(params.direction, amount));
+    let plan = with_param(with_param(plan, "direction", json!(params.direction.name())), "amount", json!(amount.name()));
+    run(core, params, plan).await
+}
+
+/// `act.back`
+///
+/// # Errors
+/// When the device does not do it.
+pub async fn back(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Acted>> {
+    run(core, params, plain("back", Input::Back)).await
+}
+
+/// `act.home`
+///
+/// # Errors
+/// When the device does not do it.
+pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Acted>> {
+    run(core, params, plain("home", Input::Home)).await
+}
+
+/// `act.key`
+///
+/// # Errors
+/// When the device does not do it.
+pub async fn key(core: &Arc<Core>, params: &KeyParams) -> Result<Reply<Acted>> {
+    if !(0..=1000).contains(&params.key_code) {
+        return Err(Error::param("keyCode", "an Android key code from 0 to 1000", params.key_code));
+    }
+    run(core, params, with_param(plain("key", Input::Key(params.key_code)), "keyCode", json!(params.key_code))).await
+}
+
+/// `act.text`. The text goes to the device and nowhere else.
+///
+/// # Errors
+/// When the device does not do it.
+pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<Acted>> {
+    let text = params.text.expose();
+    if text.is_empty() {
+        return Err(Error::param("text", "at least one character", "an empty text"));
+    }
+    let mut plan = plain("text", Input::Text(Secret::new(text)));
+    plan.action.slots.push("text".to_owned());
+    plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.secrets.hash(text)}));
+    let call = core.call(params).await?;
+    core.secrets.remember(call.session_id, text);
+    run(core, params, plan).await
+}
+
+/// `act.launch`
+///
+/// # Errors
+/// When the package name is none, or the device does not do it.
+pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<Acted>> {
+    check_package(&params.package)?;
+    run(core, params, with_param(plain("launch", Input::Launch(params.package.clone())), "package", json!(params.package))).await
+}
+
+/// `act.stop`
+///
+/// # Errors
+/// When the package name is none, or the device does not do it.
+pub async fn stop(core: &Arc<Core>, params: &AppParams) -> Result<Reply<Acted>> {
+    check_package(&params.package)?;
+    run(core, params, with_param(plain("stop", Input::Stop(params.package.clone())), "package", json!(params.package))).await
+}
+
+/// The phone puts package names into a shell line unquoted, so nothing else may pass for one.
+pub(super) fn check_package(name: &str) -> Result<()> {
+    let part = |p: &str| p.starts_with(|c: char| c.is_ascii_alphabetic()) && p.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let fits = name.len() <= 255 && name.contains('.') && name.split('.').all(part);
+    if fits { Ok(()) } else { Err(Error::param("package", "a package name such as com.android.settings", format!("{name:?}"))) }
+}
+
+async fn run<P: DeviceCall + ActCall + Serialize>(core: &Arc<Core>, params: &P, plan: Plan) -> Result<Reply<Acted>> {
+    once(core, params, plan, |done| Acted {
+        event_id: done.event,
+        result: done.result,
+        target: done.hit.as_ref().and_then(|h| h.target.clone()),
+        point: done.hit.as_ref().map(|h| h.point),
+        moved: done.hit.is_some_and(|h| h.moved),
+        duration_ms: done.duration_ms,
+        replayed: false,
+    })
+    .await
+}
+
+/// Carries out a plan, or returns the recorded outcome of its request key. What was begun is finished and recorded even
+/// if the caller goes away meanwhile.
+pub(super) async fn once<P, B>(core: &Arc<Core>, params: &P, plan: Plan, body: fn(Done) -> B) -> Result<Reply<B>>
+where
+    P: DeviceCall + ActCall + Serialize,
+    B: Serialize + serde::de::DeserializeOwned + Send + 'static,
+{
+    let call = core.call(params).await?;
+    let request = match params.request_key() {
+        Some(key) if key.is_empty() || key.len() > 256 => return Err(Error::param("requestKey", "1 to 256 bytes", key.len())),
+        Some(key) => Some(Request { key: key.to_owned(), hash: core.secrets.hash(&fingerprint(params, &plan)) }),
+        None => None,
+    };
+    let running = core.enter();
+    // Queued before anything can overtake: calls of one connection act in the order in which they came. A call with a key
+    // queues only once no other call works on that key, or the two would wait for each other.
+    let ticket = request.is_none().then(|| call.device().queue());
+    let task = tokio::spawn(async move {
+        let _running = running;
+        let _alone = match &request {
+            Some(r) => Some(call.core.requests.enter(call.session_id, call.device_id, &r.key).await),
+            None => None,
+        };
+        if let Some(replayed) = call.replay(request.as_ref()).await? {
+            return Ok(call.reply(replayed));
+        }
+        let ticket = ticket.unwrap_or_else(|| call.device().queue());
+        call.carry_out(plan, request, ticket, body).await.map(|body| call.reply(body))
+    });
+    task.await.unwrap_or_else(|e| Err(Error::new(ErrorCode::Internal, format!("the action's task ended early: {e}"))))
+}
+
+/// What a call is about, for telling whether a request key is used for another call.
+fn fingerprint<P: Serialize>(params: &P, plan: &Plan) -> String {
+    let mut value = serde_json::to_value(params).unwrap_or_default();
+    if let Some(object) = value.as_object_mut() {
+        object.remove("token");
+    }
+    format!("{}.{}{value}", plan.category.name(), plan.action.verb)
+}
+
+impl Call {
+    async fn replay<B: serde::de::DeserializeOwned>(&self, request: Option<&Request>) -> Result<Option<B>> {
+        let Some(request) = request else { return Ok(None) };
+        let (session, device, key) = (self.session_id, self.device_id, request.key.clone());
+        let Some(outcome) = self.core.store.read(move |c| events::outcome(c, session, device, &key)).await? else { return Ok(None) };
+        if outcome.hash != request.hash {
+            return Err(
+                Error::new(ErrorCode::Conflict, "this requestKey was used for another call").hint("use a new key for each new action")
+            );
+        }
+        match (outcome.result, outcome.error) {
+            (Some(mut result), _) => {
+                result["replayed"] = json!(true);
+                let body = serde_json::from_value(result);
+                body.map(Some).map_err(|e| Error::new(ErrorCode::Internal, format!("the recorded outcome cannot be read: {e}")))
+            }
+            (None, Some(error)) => Err(Error::from_json(&error)),
+            (None, None) => Err(Error::new(ErrorCode::Internal, "the recorded outcome is empty")),
+        }
+    }
+
+    async fn carry_out<B: Serialize>(&self, plan: Plan, request: Option<Request>, ticket: Ticket, body: fn(Done) -> B) -> Result<B> {
+        let begun = Instant::now();
+        self.device().check_lease(&self.echo.session)?;
+        let turn = ticket.turn().await?;
+        // Somebody may have taken a lease while this waited.
+        self.device().check_lease(&self.echo.session)?;
+        let mut event = self.new_event(&plan, request, &turn);
+        let hit = match self.guard(plan.aim.as_ref(), &turn, &mut event).await {
+            Ok(hit) => hit,
+            Err(error) => {
+                drop(turn);
+                return self.fail(event, begun, error).await;
+            }
+        };
+        if let Some(hit) = &hit {
+            let action = event.action.get_or_insert_default();
+            action.target.clone_from(&hit.target);
+            action.point = Some(hit.point);
+            event.evidence = Some(hit.evidence.clone());
+        }
+        let answered = self.intend(&event).await?;
+        event.parent = answered.as_ref().map(|(uid, _)| uid.clone());
+        event.sent = true;
+        let outcome = self.send(&turn, (plan.inputs)(hit.as_ref().map(|h| h.point)), &mut event).await;
+        // The device is free while the event is being committed.
+        drop(turn);
+        match outcome {
+            Ok(result) => {
+                let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+                let body = body(Done { event: event.uid.clone(), result, hit, duration_ms, answered });
+                event.status = EventStatus::Ok;
+                event.result = serde_json::to_value(&body).ok();
+                self.commit(event, begun).await?;
+                Ok(body)
+            }
+            Err(error) => self.fail(event, begun, error.into()).await,
+        }
+    }
+
+    fn new_event(&self, plan: &Plan, request: Option<Request>, turn: &Turn) -> Event {
+        Event {
+            uid: new_uid(),
+            seq: turn.next_seq(),
+            request,
+            category: plan.category,
+            op: plan.action.verb.clone(),
+            status: EventStatus::Failed,
+            sent: false,
+            action: Some(plan.action.clone()),
+            failure: None,
+            error: None,
+            result: None,
+            evidence: plan.evidence.clone(),
+            duration_ms: 0,
+            before: self.place_before(),
+            parent: None,
+            at: now_ms(),
+        }
+    }
+
+    /// The page that the session saw last, unless the device was sent something since.
+    fn place_before(&self) -> Place {
+        let seen = self.core.views.seen(self.session_id, self.device_id);
+        seen.filter(|s| s.reliable && s.inputs == self.device().inputs()).map(|s| s.place).unwrap_or_default()
+    }
+
+    /// Reads the screen again and finds the target on it.
+    async fn guard(&self, aim: Option<&Aim>, turn: &Turn, event: &mut Event) -> Result<Option<Hit>> {
+        let Some(aim) = aim else { return Ok(None) };
+        let reading = match (turn.tree(self.target.token.as_ref()).await, aim) {
+            (Ok(reading), _) => reading,
+            // A point needs no tree: a phone whose tree cannot be read can still be touched.
+            (Err(DriverError::Refused { .. }), Aim::Point(point)) => {
+                return Ok(Some(Hit { point: *point, target: None, moved: false, evidence: json!({"x": point.x, "y": point.y}) }));
+            }
+            (Err(error), _) => return Err(error.into()),
+        };
+        let look = Look::of(reading, false, false);
+        if look.reliable() {
+            let place = look.place();
+            let seen = event.before.observation.take().filter(|_| event.before.page_key == place.page_key);
+            event.before = Place { observation: seen, ..place };
+        }
+        event.seq = turn.next_seq();
+        if event.before.page_key.is_none() && look.snapshot().nodes.is_empty() && !matches!(aim, Aim::Point(_)) {
+            return Err(Error::new(ErrorCode::TargetNotFound, look.doubt.unwrap_or("the screen is empty"))
+                .hint("tap by coordinates, or turn the accessibility service on"));
+        }
+        let hit = self.aim(aim, &look);
+        if let Err(error) = &hit {
+            event.evidence = Some(json!({"wanted": wanted(aim), "details": error.details}));
+        }
+        hit.map(Some)
+    }
+
+    async fn intend(&self, event: &Event) -> Result<Option<(String, String)>> {
+        let (origin, event) = (self.origin(), event.clone());
+        Ok(self.core.store.write(move |c| events::intend(c, &origin, &event)).await?)
+    }
+
+    async fn send(&self, turn: &Turn, inputs: Vec<Input>, event: &mut Event) -> std::result::Result<String, DriverError> {
+        let mut words = Vec::new();
+        for (done, input) in inputs.iter().enumerate() {
+            match turn.perform(self.target.token.as_ref(), input).await {
+                Ok(result) => words.push(result),
+                Err(error) => {
+                    // Nothing reached the device if the very first input did not.
+                    event.sent = done > 0 || !matches!(error, DriverError::Unreachable(_));
+                    return Err(error);
+                }
+            }
+        }
+        Ok(words.join("; "))
+    }
+
+    async fn fail<B>(&self, mut event: Event, begun: Instant, error: Error) -> Result<B> {
+        event.status = if error.code == ErrorCode::OutcomeUnknown { EventStatus::Unknown } else { EventStatus::Failed };
+        event.failure = Some(error.code);
+        event.error = Some(error.to_json());
+        self.commit(event, begun).await?;
+        Err(error)
+    }
+
+    /// Puts an event on disk and tells who listens.
+    pub(super) async fn commit(&self, mut event: Event, begun: Instant) -> Result<()> {
+        event.duration_ms = i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
+        event.at = now_ms();
+        let (origin, uid) = (self.origin(), event.uid.clone());
+        let recorded = self.core.store.write(move |c| {
+            events::record(c, &origin, &event)?;
+            log::one(c, &uid)
+        });
+        if let Some(event) = recorded.await? {
+            self.core.live.publish(Message::Event(Box::new(event)));
+        }
+        Ok(())
+    }
+}
+
+/// What was looked for, for the event.
+fn wanted(aim: &Aim) -> Value {
+    let entries: BTreeMap<&str, Value> = match aim {
+        Aim::Point(p) => BTreeMap::from([("x", json!(p.x)), ("y", json!(p.y))]),
+        Aim::Node { by, value, exact } => BTreeMap::from([("by", json!(by.name())), ("value", json!(value)), ("exactMatch", json!(exact))]),
+        Aim::Alias { alias, .. } => BTreeMap::from([("by", json!("ref")), ("value", json!(alias))]),
+    };
+    json!(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_package_names_pass() {
+        for good in ["com.android.settings", "org.a1.b_c"] {
+            assert!(check_package(good).is_ok(), "{good}");
+        }
+        for bad in ["", "settings", "a..b", "a.b;reboot", "a.b c", "a.$(x)", "1a.b", "a.-b"] {
+            assert!(check_package(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! `daemon.*`
+
+use std::sync::atomic::Ordering;
+
+use afd_proto::daemon::{Reloaded, ShuttingDown, Status, StoreStatus, Version};
+
+use super::{Core, Result};
+use crate::store::SCHEMA;
+
+/// `daemon.version`
+pub fn version(core: &Core) -> Version {
+    Version {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        protocol: afd_proto::PROTOCOL,
+        capabilities: afd_proto::CAPABILITIES.iter().map(|c| (*c).to_owned()).collect(),
+        pid: std::process::id(),
+        started_at: core.started_at,
+    }
+}
+
+/// `daemon.status`
+pub fn status(core: &Core) -> Status {
+    let damage = core.store.damage();
+    Status {
+        pid: std::process::id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        uptime_ms: u64::try_from(core.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        socket: core.config.socket().display().to_string(),
+        database: core.store.path().display().to_string(),
+        config: core.config.path().display().to_string(),
+        connections: core.connections.load(Ordering::SeqCst),
+        calls_in_flight: core.in_flight(),
+        devices: core.devices.list().iter().map(|d| d.info()).collect(),
+        store: StoreStatus {
+            writable: damage.is_none(),
+            damage,
+            size_bytes: std::fs::metadata(core.store.path()).map_or(0, |m| m.len()),
+            schema: SCHEMA,
+            pending_writes: core.store.pending(),
+        },
+        config_error: core.config.error(),
+        config_warnings: core.config.get().warnings.clone(),
+    }
+}
+
+/// `daemon.reload`
+///
+/// # Errors
+/// When the settings file is bad; then nothing changes.
+pub fn reload(core: &Core) -> Result<Reloaded> {
+    let (before, after) = core.config.reload()?;
+    let changes = core.devices.apply(&after.devices);
+    let mut restart_needed = Vec::new();
+    if before.database != after.database || after.database != core.store.path() {
+        restart_needed.push("memory.db".to_owned());
+    }
+    tracing::info!(added = ?changes.added, changed = ?changes.changed, removed = ?changes.removed, "settings reloaded");
+    Ok(Reloaded {
+        added: changes.added,
+        changed: changes.changed,
+        removed: changes.removed,
+        warnings: after.warnings.clone(),
+        restart_needed,
+    })
+}
+
+/// `daemon.shutdown`
+pub fn shutdown(core: &Core) -> ShuttingDown {
+    tracing::info!("a client asks for the end");
+    core.request_stop();
+    ShuttingDown { stopping: true }
+}

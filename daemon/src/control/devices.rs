@@ -1,0 +1,129 @@
+//! `device.*`
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use afd_proto::ErrorCode;
+use afd_proto::device::{
+    AddParams, Added, Connection, DeviceList, DeviceParams, Health, LeaseParams, Leased, Packages, PackagesParams, Released, RemoveParams,
+    Removed,
+};
+use afd_proto::vocabulary::Reply;
+use serde_json::json;
+
+use super::{Core, Error, Result};
+use crate::config::{self, ConfigError, DeviceSettings};
+use crate::device::Source;
+
+/// The longest lease.
+const MAX_LEASE_MS: u64 = 3_600_000;
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Error::new(ErrorCode::Conflict, error.to_string()).hint("mend the settings file; the settings in force stay as they were")
+    }
+}
+
+/// `device.add`
+///
+/// # Errors
+/// When the name is taken, or the settings are of no use or cannot be saved.
+pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<Added> {
+    config::check_name(&params.name).map_err(|e| Error::param("name", "1 to 64 letters, digits, '-', '_' or '.'", e))?;
+    config::check_url(&params.url).map_err(|_| Error::param("url", "a URL such as http://192.168.1.20:8081", "something else"))?;
+    let timeout_ms = params.timeout_ms.unwrap_or(10_000);
+    if !(1..=600_000).contains(&timeout_ms) {
+        return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));
+    }
+    let settings = DeviceSettings { url: params.url.clone(), token: params.token.clone(), timeout_ms };
+    if let Some((device, old)) = core.devices.get(&params.name)
+        && old != settings
+    {
+        return Err(Error::new(ErrorCode::Conflict, format!("there is a device {:?} at {} already", params.name, device.url()))
+            .hint("remove it first, or choose another name")
+            .details(json!({"name": params.name, "url": device.url()})));
+    }
+    let (source, saved_in) = if params.persist {
+        config::add_device(core.config.path(), &params.name, &settings)?;
+        (Source::Config, Some(core.config.path().display().to_string()))
+    } else {
+        (Source::Runtime, None)
+    };
+    let device =
+        core.devices.add(&params.name, source, &settings).map_err(|e| Error::param("url", "a URL such as http://192.168.1.20:8081", e))?;
+    core.config.reload()?;
+    Ok(Added { device: device.info(), saved_in })
+}
+
+/// `device.list`
+pub fn list(core: &Arc<Core>) -> DeviceList {
+    DeviceList { devices: core.devices.list().iter().map(|d| d.info()).collect() }
+}
+
+/// `device.remove`
+///
+/// # Errors
+/// When there is none of that name, or the settings cannot be saved.
+pub async fn remove(core: &Arc<Core>, params: &RemoveParams) -> Result<Removed> {
+    let Some((device, _)) = core.devices.get(&params.name) else {
+        let known: Vec<String> = core.devices.list().iter().map(|d| d.name().to_owned()).collect();
+        return Err(Error::new(ErrorCode::DeviceUnknown, format!("there is no device {:?}", params.name))
+            .hint("`afctl device list` shows the devices")
+            .details(json!({"known": known})));
+    };
+    if device.source() == Source::Config {
+        config::remove_device(core.config.path(), &params.name)?;
+    }
+    core.devices.remove(&params.name);
+    core.config.reload()?;
+    Ok(Removed { removed: params.name.clone() })
+}
+
+/// `device.health`
+///
+/// # Errors
+/// When the phone's service does not answer, or something else does.
+pub async fn health(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Health>> {
+    let call = core.call(params).await?;
+    let begun = Instant::now();
+    let kind = call.device().health().await?;
+    Ok(call.reply(Health {
+        status: "healthy".into(),
+        kind,
+        duration_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+        connection: Connection { url: call.device().url(), transport: "http".into() },
+    }))
+}
+
+/// `device.lease`
+///
+/// # Errors
+/// While another session holds one.
+pub async fn lease(core: &Arc<Core>, params: &LeaseParams) -> Result<Reply<Leased>> {
+    if !(1..=MAX_LEASE_MS).contains(&params.ttl_ms) {
+        return Err(Error::param("ttlMs", "1 to 3600000", params.ttl_ms));
+    }
+    let call = core.call(params).await?;
+    let lease = call.device().take_lease(&call.echo.session, Duration::from_millis(params.ttl_ms))?;
+    Ok(call.reply(Leased { lease }))
+}
+
+/// `device.release`
+///
+/// # Errors
+/// When the call means no device.
+pub async fn release(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Released>> {
+    let call = core.call(params).await?;
+    let released = call.device().release_lease(&call.echo.session);
+    Ok(call.reply(Released { released }))
+}
+
+/// `device.packages`
+///
+/// # Errors
+/// When the device does not tell.
+pub async fn packages(core: &Arc<Core>, params: &PackagesParams) -> Result<Reply<Packages>> {
+    let call = core.call(params).await?;
+    let packages = call.device().packages(call.target.token.clone(), params.filter.clone(), params.include_system).await?;
+    Ok(call.reply(Packages { packages }))
+}

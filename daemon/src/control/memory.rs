@@ -1,0 +1,84 @@
+//! `memory.*`
+
+use std::sync::Arc;
+
+use afd_proto::memory::{ContextParams, Experience, ExperienceParams, Log, LogParams, SessionContext, Stats, StatsParams};
+use afd_proto::vocabulary::DEFAULT_SESSION;
+
+use super::{Core, Error, Result};
+use crate::memory::experience::{self, Query};
+use crate::memory::{Place, log};
+use crate::page::fingerprint;
+
+/// The most that a list returns.
+const MAX_LIMIT: u32 = 10_000;
+
+fn limit(asked: Option<u32>, default: u32) -> Result<usize> {
+    match asked.unwrap_or(default) {
+        n if (1..=MAX_LIMIT).contains(&n) => Ok(n as usize),
+        n => Err(Error::param("limit", "1 to 10000", n)),
+    }
+}
+
+/// `memory.experience`
+///
+/// # Errors
+/// When the limit is out of range or the database cannot be read.
+pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<Experience> {
+    let limit = limit(params.limit, 10)?;
+    let mut place = Place {
+        app: params.app.clone(),
+        activity: params.activity.clone(),
+        page_key: params.page_fp.as_deref().filter(|fp| !fp.is_empty()).map(fingerprint::key_of),
+        ..Place::default()
+    };
+    let names_nothing = place == Place::default();
+    if names_nothing && params.failure_cause.is_none() {
+        let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+        let device = params.device.clone();
+        let seen = core.store.read(move |c| log::context(c, &session, device.as_deref())).await?;
+        place = Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, ..Place::default() };
+    }
+    // An activity tells its app, so that the third tier needs no further parameter.
+    if place.app.is_none() {
+        place.app = place.activity.as_deref().and_then(|a| a.split('/').next()).map(str::to_owned);
+    }
+    let query = Query { place, failure_cause: params.failure_cause.clone(), limit };
+    Ok(core.store.read(move |c| experience::find(c, &query)).await?)
+}
+
+/// `memory.context`
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn context(core: &Arc<Core>, params: &ContextParams) -> Result<SessionContext> {
+    let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    let device = params.device.clone();
+    Ok(core.store.read(move |c| log::context(c, &session, device.as_deref())).await?)
+}
+
+/// `memory.log`
+///
+/// # Errors
+/// When the limit is out of range or the database cannot be read.
+pub async fn log(core: &Arc<Core>, params: &LogParams) -> Result<Log> {
+    let filter = log::Filter {
+        session: params.session.clone(),
+        device: params.device.clone(),
+        app: params.app.clone(),
+        status: params.status,
+        before: params.cursor,
+        after: None,
+        limit: limit(params.limit, 20)?,
+    };
+    Ok(core.store.read(move |c| log::read(c, &filter)).await?)
+}
+
+/// `memory.stats`
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn stats(core: &Arc<Core>, params: &StatsParams) -> Result<Stats> {
+    let session = params.session.clone();
+    Ok(core.store.read(move |c| log::stats(c, session.as_deref())).await?)
+}

@@ -1,0 +1,203 @@
+//! What one call does from start to end: the only place that ties devices, pages and memory together.
+
+pub mod act;
+pub mod admin;
+pub mod devices;
+mod error;
+pub mod events;
+mod guard;
+mod hints;
+pub mod memory;
+pub mod observe;
+mod reading;
+pub mod recover;
+mod reply;
+mod request;
+pub mod verify;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use afd_proto::vocabulary::{DEFAULT_SESSION, DeviceCall, Echo, Reply};
+use tokio::sync::watch;
+
+use crate::config::Config;
+use crate::device::{Device, Registry, Resolved};
+use crate::live::Live;
+use crate::memory::{Origin, secrets::Secrets, views::Views};
+use crate::store::{Store, new_uid, now_ms};
+use crate::{device, session};
+
+pub use error::{Error, Result};
+use request::Requests;
+
+/// Everything that a call may need.
+pub struct Core {
+    /// Settings.
+    pub config: Config,
+    /// The database.
+    pub store: Arc<Store>,
+    /// The devices.
+    pub devices: Registry,
+    /// What happens.
+    pub live: Arc<Live>,
+    /// What sessions see right now.
+    views: Views,
+    /// Hashes of typed text.
+    secrets: Arc<Secrets>,
+    /// Actions with a key that are under way.
+    requests: Requests,
+    sessions: Mutex<HashMap<String, i64>>,
+    /// Start, UTC milliseconds.
+    pub started_at: i64,
+    started: Instant,
+    /// Open connections.
+    pub connections: AtomicU64,
+    calls: AtomicU64,
+    stop: watch::Sender<bool>,
+}
+
+impl Core {
+    /// Opens the database and takes up the configured devices. Must run inside the runtime.
+    ///
+    /// # Errors
+    /// When the database or its key cannot be used.
+    pub fn open(config: Config) -> std::result::Result<Arc<Self>, crate::store::StoreError> {
+        let settings = config.get();
+        let store = Arc::new(Store::open(&settings.database)?);
+        let secrets =
+            Secrets::open(&settings.database).map_err(|e| crate::store::StoreError::Unavailable(format!("its key cannot be used: {e}")))?;
+        let live = Arc::new(Live::default());
+        let numbers = store.clone();
+        let devices = Registry::new(Arc::new(move || numbers.next_seq()), live.clone());
+        devices.apply(&settings.devices);
+        Ok(Arc::new(Self {
+            config,
+            store,
+            devices,
+            live,
+            views: Views::default(),
+            secrets: Arc::new(secrets),
+            requests: Requests::default(),
+            sessions: Mutex::default(),
+            started_at: now_ms(),
+            started: Instant::now(),
+            connections: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
+            stop: watch::Sender::new(false),
+        }))
+    }
+
+    /// Asks the daemon to stop.
+    pub fn request_stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    /// Becomes true when the daemon is to stop.
+    pub fn stopping(&self) -> watch::Receiver<bool> {
+        self.stop.subscribe()
+    }
+
+    /// Counts a call until the guard is dropped.
+    pub fn enter(self: &Arc<Self>) -> InFlight {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        InFlight(self.clone())
+    }
+
+    /// Calls being worked on.
+    pub fn in_flight(&self) -> u64 {
+        self.calls.load(Ordering::SeqCst)
+    }
+
+    /// The database file.
+    pub fn database(&self) -> PathBuf {
+        self.store.path().to_owned()
+    }
+
+    async fn session_row(&self, name: &str) -> Result<i64> {
+        let known = self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(name).copied();
+        if let Some(id) = known {
+            return Ok(id);
+        }
+        let (origin, wanted) = (self.store.origin().to_owned(), name.to_owned());
+        let id = self.store.write(move |c| session::row_id(c, &origin, &wanted)).await?;
+        self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(name.to_owned(), id);
+        Ok(id)
+    }
+
+    async fn device_row(&self, device: &Device) -> Result<i64> {
+        if let Some(id) = device.row().get() {
+            return Ok(*id);
+        }
+        let (origin, name, kind) = (self.store.origin().to_owned(), device.name().to_owned(), device.kind());
+        let id = self.store.write(move |c| device::row_id(c, &origin, &name, kind)).await?;
+        Ok(*device.row().get_or_init(|| id))
+    }
+
+    /// Finds device and session of a call.
+    ///
+    /// # Errors
+    /// When the call means no device, or the session's name is of no use.
+    pub async fn call<P: DeviceCall>(self: &Arc<Self>, params: &P) -> Result<Call> {
+        let address = params.address();
+        let session = address.session.unwrap_or(DEFAULT_SESSION);
+        check_session(session)?;
+        let resolved = self.devices.resolve(&address)?;
+        Ok(Call {
+            session_id: self.session_row(session).await?,
+            device_id: self.device_row(&resolved.device).await?,
+            echo: Echo { device: resolved.device.name().to_owned(), session: session.to_owned(), trace_id: new_uid() },
+            core: self.clone(),
+            target: resolved,
+        })
+    }
+}
+
+/// A session's name: 1 to 128 characters, none of them a control character.
+fn check_session(name: &str) -> Result<()> {
+    if name.is_empty() || name.chars().count() > 128 || name.chars().any(char::is_control) {
+        return Err(Error::param("session", "1 to 128 printable characters", name));
+    }
+    Ok(())
+}
+
+/// Counts a call.
+pub struct InFlight(Arc<Core>);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.calls.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A call with its device and session.
+#[derive(Clone)]
+pub struct Call {
+    core: Arc<Core>,
+    echo: Echo,
+    target: Resolved,
+    session_id: i64,
+    device_id: i64,
+}
+
+impl Call {
+    fn device(&self) -> &Arc<Device> {
+        &self.target.device
+    }
+
+    fn origin(&self) -> Origin {
+        Origin {
+            store: self.core.store.origin().to_owned(),
+            session: self.session_id,
+            device: self.device_id,
+            trace: self.echo.trace_id.clone(),
+        }
+    }
+
+    fn reply<T>(&self, body: T) -> Reply<T> {
+        Reply { echo: self.echo.clone(), body }
+    }
+}

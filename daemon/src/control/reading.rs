@@ -1,0 +1,178 @@
+//! Reading a screen and what follows from it: identity, refs, whether it has settled, whether it can be trusted; and
+//! recording that it was read.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use afd_proto::events::{Message, Observed};
+use afd_proto::observe::Context;
+use afd_proto::vocabulary::PageRef;
+use tokio::time::Instant;
+
+use super::{Call, Result};
+use crate::device::TreeReading;
+use crate::memory::Place;
+use crate::memory::observations::{self, Observation};
+use crate::memory::views::{Seen, Shown};
+use crate::page::fingerprint::{self, Identity};
+use crate::page::refs::{self, Recorded, Ref};
+use crate::page::{Snapshot, reliability};
+use crate::store::{new_uid, now_ms};
+
+/// How far apart two reads must be to tell whether the page has settled (DESIGN 6.5).
+pub(super) const APART: Duration = Duration::from_millis(150);
+
+/// How hard to look.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Effort {
+    /// Read a second time to know whether the page has settled.
+    pub settle: bool,
+    /// Keep reading for so long until it has.
+    pub wait: Duration,
+}
+
+/// A screen with what follows from it.
+pub(super) struct Look {
+    pub uid: String,
+    pub reading: TreeReading,
+    pub refs: Vec<Ref>,
+    pub identity: Option<Identity>,
+    pub hash: String,
+    pub settled: bool,
+    pub doubt: Option<&'static str>,
+    pub at: i64,
+}
+
+impl Look {
+    pub(super) fn snapshot(&self) -> &Snapshot {
+        &self.reading.value
+    }
+
+    pub(super) fn reliable(&self) -> bool {
+        self.doubt.is_none()
+    }
+
+    /// Makes a look of a reading.
+    pub(super) fn of(reading: TreeReading, settled: bool, moving: bool) -> Self {
+        let snapshot = &reading.value;
+        let doubt = reliability::doubt(snapshot).or(moving.then_some(reliability::MOVING));
+        Self {
+            uid: new_uid(),
+            refs: refs::all(snapshot),
+            identity: fingerprint::identity(snapshot),
+            hash: fingerprint::content_hash(snapshot),
+            settled,
+            doubt,
+            at: now_ms(),
+            reading,
+        }
+    }
+
+    /// Where it was. Nothing that cannot be trusted names a page.
+    pub(super) fn place(&self) -> Place {
+        let snapshot = self.snapshot();
+        let identity = self.identity.as_ref().filter(|_| self.reliable());
+        Place {
+            observation: Some(self.uid.clone()),
+            app: snapshot.app.clone(),
+            activity: snapshot.place.clone().or_else(|| (!snapshot.place_knowable).then(|| snapshot.stand_in_place()).flatten()),
+            page_key: identity.map(|i| i.key.clone()),
+            fingerprint: identity.map(|i| i.fingerprint.clone()),
+        }
+    }
+
+    /// The base context of an answer, without hints.
+    pub(super) fn context(&self) -> Context {
+        let snapshot = self.snapshot();
+        let identity = self.identity.clone().unwrap_or_default();
+        Context {
+            observation_id: self.uid.clone(),
+            settled: self.settled,
+            reliable: self.reliable(),
+            reason: self.doubt.map(str::to_owned),
+            top_activity: snapshot.place.clone(),
+            app: snapshot.app.clone(),
+            mode: snapshot.mode.clone(),
+            has_web_view: snapshot.has_web_view(),
+            node_reliability: reliability::grade(snapshot).to_owned(),
+            page: PageRef { key: identity.key, fingerprint: identity.fingerprint, state: None },
+            hints: Vec::new(),
+        }
+    }
+}
+
+impl Call {
+    /// Reads the screen. The device is free between the reads.
+    pub(super) async fn look(&self, effort: Effort) -> Result<Look> {
+        let deadline = Instant::now() + effort.wait;
+        let mut reading = self.device().tree(self.target.token.clone()).await?;
+        let mut settled = self.stood_still(&reading);
+        let mut reads = 1;
+        while !settled && (effort.settle || !effort.wait.is_zero()) && (reads < 2 || Instant::now() < deadline) {
+            tokio::time::sleep_until(reading.at + APART).await;
+            reading = self.device().tree(self.target.token.clone()).await?;
+            settled = self.stood_still(&reading);
+            reads += 1;
+        }
+        Ok(Look::of(reading, settled, reads > 1 && !settled))
+    }
+
+    fn stood_still(&self, reading: &TreeReading) -> bool {
+        let hash = fingerprint::content_hash(&reading.value);
+        self.core.views.stood_still(self.device_id, &hash, reading.inputs, reading.at, APART)
+    }
+
+    /// Records that the session saw this; `shown` is how many refs it was shown, when it was shown any.
+    pub(super) fn record_look(&self, look: &Look, source: &'static str, shown: Option<usize>) {
+        let place = look.place();
+        let seen = Seen { place: place.clone(), inputs: look.reading.inputs, reliable: look.reliable() };
+        self.core.views.update(self.session_id, self.device_id, seen, shown.map(|count| Arc::new(self.shown(look, count))));
+        let snapshot = look.snapshot();
+        self.record(Observation {
+            uid: look.uid.clone(),
+            seq: look.reading.seq,
+            source,
+            place,
+            content_hash: Some(look.hash.clone()),
+            settled: look.settled,
+            reliable: look.reliable(),
+            reason: look.doubt.map(str::to_owned),
+            mode: Some(snapshot.mode.clone()),
+            has_web_view: Some(snapshot.has_web_view()),
+            node_reliability: Some(reliability::grade(snapshot)),
+            nodes: Some(snapshot.nodes.len()),
+            refs: Some(look.refs.len()),
+            at: look.at,
+        });
+    }
+
+    /// Writes an observation behind, and tells who listens.
+    pub(super) fn record(&self, observation: Observation) {
+        let message = Observed {
+            seq: observation.seq,
+            at: observation.at,
+            session: self.echo.session.clone(),
+            device: self.echo.device.clone(),
+            source: observation.source.to_owned(),
+            observation_id: observation.uid.clone(),
+            activity: observation.place.activity.clone(),
+            settled: observation.settled,
+        };
+        let origin = self.origin();
+        self.core.store.write_behind("an observation", move |c| observations::record(c, &origin, &observation));
+        self.core.live.publish(Message::Observation(message));
+    }
+
+    fn shown(&self, look: &Look, count: usize) -> Shown {
+        let neighbours = Arc::new(refs::neighbours(&look.refs));
+        let refs: HashMap<String, Recorded> = look
+            .refs
+            .iter()
+            .take(count)
+            .enumerate()
+            .map(|(i, r)| (format!("@n{}", i + 1), Recorded { what: r.clone(), neighbours: neighbours.clone() }))
+            .collect();
+        Shown { observation: look.uid.clone(), app: look.snapshot().app.clone(), place: look.snapshot().place.clone(), refs }
+    }
+}

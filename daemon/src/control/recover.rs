@@ -1,0 +1,68 @@
+//! `recover.*`: acts that are linked to the failure they answer.
+
+use std::sync::Arc;
+
+use afd_proto::act::{ActCall, AppParams, PlainParams};
+use afd_proto::recover::{BackParams, Recovered};
+use afd_proto::vocabulary::{Action, DeviceCall, Reply};
+use serde::Serialize;
+use serde_json::json;
+
+use super::act::{Plan, check_package, once};
+use super::{Core, Error, Result};
+use crate::device::Input;
+use crate::memory::events::Category;
+
+/// `recover.back`
+///
+/// # Errors
+/// When `times` is out of range, or the device does not do it.
+pub async fn back(core: &Arc<Core>, params: &BackParams) -> Result<Reply<Recovered>> {
+    let times = params.times.unwrap_or(1);
+    if !(1..=20).contains(&times) {
+        return Err(Error::param("times", "1 to 20", times));
+    }
+    let mut action = Action { verb: "back".into(), ..Action::default() };
+    action.params.insert("times".into(), json!(times));
+    run(core, params, action, vec![Input::Back; times as usize]).await
+}
+
+/// `recover.home`
+///
+/// # Errors
+/// When the device does not do it.
+pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Recovered>> {
+    run(core, params, Action { verb: "home".into(), ..Action::default() }, vec![Input::Home]).await
+}
+
+/// `recover.relaunch`
+///
+/// # Errors
+/// When the package name is none, or the device does not do it.
+pub async fn relaunch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<Recovered>> {
+    check_package(&params.package)?;
+    let mut action = Action { verb: "relaunch".into(), ..Action::default() };
+    action.params.insert("package".into(), json!(params.package));
+    run(core, params, action, vec![Input::Home, Input::Launch(params.package.clone())]).await
+}
+
+async fn run<P: DeviceCall + ActCall + Serialize>(
+    core: &Arc<Core>,
+    params: &P,
+    action: Action,
+    inputs: Vec<Input>,
+) -> Result<Reply<Recovered>> {
+    let plan = Plan { category: Category::Recover, action, aim: None, inputs: Box::new(move |_| inputs), evidence: None };
+    once(core, params, plan, |done| {
+        let (failure_event_id, failure_cause) = done.answered.unzip();
+        Recovered {
+            event_id: done.event,
+            result: done.result,
+            failure_cause,
+            failure_event_id,
+            duration_ms: done.duration_ms,
+            replayed: false,
+        }
+    })
+    .await
+}

@@ -1,0 +1,24 @@
+//! Doing it once: actions with the same `requestKey` that come while the first is under way wait for its outcome.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::Mutex as AsyncMutex;
+
+/// One lock per key that is under way.
+#[derive(Default)]
+pub(super) struct Requests {
+    locks: Mutex<HashMap<(i64, i64, String), Arc<AsyncMutex<()>>>>,
+}
+
+impl Requests {
+    /// Waits until nobody else works on this key, and keeps it until the guard is dropped.
+    pub(super) async fn enter(&self, session: i64, device: i64, key: &str) -> tokio::sync::OwnedMutexGuard<()> {
+        let lock = {
+            let mut locks = self.locks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            locks.retain(|_, lock| Arc::strong_count(lock) > 1);
+            locks.entry((session, device, key.to_owned())).or_default().clone()
+        };
+        lock.lock_owned().await
+    }
+}

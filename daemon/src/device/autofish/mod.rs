@@ -1,0 +1,168 @@
+//! The Autofish service on an Android phone, over HTTP, in both of its dialects.
+//!
+//! Everything about a screen comes from one source, `/api/screen`: it alone knows windows and the hierarchy. What it
+//! lacks is filled in: texts that it cut (from `/api/observe`, where there is one) and the activity (from `/api/app/top`,
+//! in dialect 1). Refs, their labels and where to tap are our own, so the service's alias map, which all its clients
+//! share, is never used.
+
+mod http;
+mod screen;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use afd_proto::Secret;
+use base64::Engine;
+use serde_json::json;
+
+use super::{Driven, Driver, DriverError, Input, Top};
+use crate::page::Snapshot;
+use http::Http;
+
+/// The driver of one phone.
+pub struct Autofish {
+    http: Http,
+    /// Whether the screen of this service has no line for the activity, so that it must be asked for.
+    asks_for_top: AtomicBool,
+}
+
+impl Autofish {
+    /// A driver for the service at a base URL.
+    ///
+    /// # Errors
+    /// What is wrong with the URL.
+    pub fn new(url: &str, token: Option<Secret>, timeout: Duration) -> Result<Self, String> {
+        Ok(Self { http: Http::new(url, token, timeout)?, asks_for_top: AtomicBool::new(false) })
+    }
+
+    async fn top_activity(&self, token: Option<&Secret>) -> Result<Option<String>, DriverError> {
+        match self.http.get("/api/app/top", &[], token).await {
+            Ok(top) => Ok(Some(top.trim().to_owned()).filter(|t| t.contains('/'))),
+            Err(DriverError::Refused { .. }) => Ok(None),
+            Err(other) => Err(other),
+        }
+    }
+
+    async fn read(&self, token: Option<&Secret>) -> Result<Snapshot, DriverError> {
+        let mut screen = self.read_screen(token).await?;
+        if !screen.has_top_line && !self.asks_for_top.swap(true, Ordering::Relaxed) {
+            screen = self.read_screen(token).await?;
+        }
+        if screen.snapshot.nodes.iter().any(|n| n.truncated) {
+            self.fill_texts(&mut screen.snapshot, token).await;
+        }
+        Ok(screen.snapshot)
+    }
+
+    async fn read_screen(&self, token: Option<&Secret>) -> Result<screen::Screen, DriverError> {
+        let asks = self.asks_for_top.load(Ordering::Relaxed);
+        let before = if asks { self.top_activity(token).await? } else { None };
+        let text = self.http.get("/api/screen", &[], token).await?;
+        let mut screen = screen::parse(&text).map_err(DriverError::Nonsense)?;
+        if asks && !screen.has_top_line && screen.snapshot.place_knowable {
+            // Dialect 1: the activity counts only when it was the same before and after.
+            let after = self.top_activity(token).await?;
+            screen::set_place(&mut screen.snapshot, before.filter(|b| Some(b) == after.as_ref()));
+        }
+        Ok(screen)
+    }
+
+    /// Replaces texts that were cut. Without them the screen is still good, so a failure changes nothing.
+    async fn fill_texts(&self, snapshot: &mut Snapshot, token: Option<&Secret>) {
+        let Ok(text) = self.http.get("/api/observe", &[("include", "screen"), ("max_rows", "100000")], token).await else { return };
+        if let Err(error) = screen::fill_texts(snapshot, &text) {
+            tracing::debug!(%error, "cannot read the whole texts");
+        }
+    }
+}
+
+impl Driver for Autofish {
+    fn kind(&self) -> &'static str {
+        "autofish"
+    }
+
+    fn capabilities(&self) -> &'static [&'static str] {
+        &["observe", "screenshot", "touch", "keys", "text", "apps", "packages"]
+    }
+
+    fn url(&self) -> String {
+        self.http.url()
+    }
+
+    fn health(&self) -> Driven<'_, String> {
+        Box::pin(self.http.health())
+    }
+
+    fn top<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Top> {
+        Box::pin(async move {
+            match self.top_activity(token).await? {
+                Some(place) => Ok(Top { app: place.split('/').next().map(str::to_owned), place: Some(place) }),
+                // Without Shizuku the service cannot know; the screen tells at least the app.
+                None => self.read(token).await.map(|s| Top { app: s.app.clone(), place: s.place }),
+            }
+        })
+    }
+
+    fn snapshot<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Snapshot> {
+        Box::pin(self.read(token))
+    }
+
+    fn screenshot<'a>(&'a self, token: Option<&'a Secret>, max_dim: u32, quality: u32) -> Driven<'a, Vec<u8>> {
+        Box::pin(async move {
+            let (dim, quality) = (max_dim.to_string(), quality.to_string());
+            let query = [("max_dim", dim.as_str()), ("quality", &quality), ("annotate", "false"), ("hide_overlay", "true")];
+            let data = self.http.get("/api/screenshot", &query, token).await?;
+            let picture = base64::engine::general_purpose::STANDARD
+                .decode(data.trim())
+                .map_err(|e| DriverError::Nonsense(format!("the screenshot is no base64: {e}")))?;
+            if picture.starts_with(&[0xFF, 0xD8]) { Ok(picture) } else { Err(DriverError::Nonsense("the screenshot is no JPEG".into())) }
+        })
+    }
+
+    fn packages<'a>(&'a self, token: Option<&'a Secret>, filter: Option<&'a str>, system: bool) -> Driven<'a, Vec<String>> {
+        Box::pin(async move {
+            let system = system.to_string();
+            let mut query = vec![("include_system", system.as_str())];
+            query.extend(filter.map(|f| ("filter", f)));
+            let data = self.http.get("/api/packages", &query, token).await?;
+            Ok(data.lines().map(str::trim).filter(|l| !l.is_empty()).map(str::to_owned).collect())
+        })
+    }
+
+    fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> Driven<'a, String> {
+        let (path, body, extra_ms) = match input {
+            Input::Tap(x, y) => ("/api/tap", json!({"x": x, "y": y}), 0),
+            Input::LongPress(x, y, ms) => ("/api/long-press", json!({"x": x, "y": y, "duration": ms}), *ms),
+            Input::DoubleTap(x, y) => ("/api/double-tap", json!({"x": x, "y": y}), 0),
+            Input::Swipe([x1, y1, x2, y2], ms) => ("/api/swipe", json!({"x1": x1, "y1": y1, "x2": x2, "y2": y2, "duration": ms}), *ms),
+            Input::Scroll(direction, amount) => ("/api/scroll", json!({"direction": direction.name(), "amount": amount.name()}), 0),
+            Input::Back => ("/api/press/back", json!({}), 0),
+            Input::Home => ("/api/press/home", json!({}), 0),
+            Input::Key(code) => ("/api/press/key", json!({"key_code": code}), 0),
+            Input::Text(text) => ("/api/text", json!({"text": text.expose()}), 0),
+            Input::Launch(package) => ("/api/app/launch", json!({"package_name": package}), 0),
+            Input::Stop(package) => ("/api/app/stop", json!({"package_name": package}), 0),
+        };
+        let secret = if let Input::Text(text) = input { Some(text) } else { None };
+        Box::pin(async move {
+            let result = self.http.post(path, &body, Duration::from_millis(u64::from(extra_ms)), token).await;
+            match secret {
+                // The service might quote what was typed.
+                Some(text) => result.map(|_| "Typed text".to_owned()).map_err(|e| without(e, text)),
+                None => result,
+            }
+        })
+    }
+}
+
+/// The error without a secret in its words.
+fn without(error: DriverError, secret: &Secret) -> DriverError {
+    let clean = |text: String| if secret.expose().is_empty() { text } else { text.replace(secret.expose(), "<redacted>") };
+    match error {
+        DriverError::Unreachable(m) => DriverError::Unreachable(clean(m)),
+        DriverError::Auth(m) => DriverError::Auth(clean(m)),
+        DriverError::Refused { status, message } => DriverError::Refused { status, message: clean(message) },
+        DriverError::Nonsense(m) => DriverError::Nonsense(clean(m)),
+        DriverError::Lost(m) => DriverError::Lost(clean(m)),
+    }
+}

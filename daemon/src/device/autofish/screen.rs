@@ -1,0 +1,233 @@
+//! Reading the service's text of a screen.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use crate::page::mask;
+use crate::page::snapshot::{Flag, Flags, Node, Snapshot, Window, WindowKind};
+
+/// The service marks texts that it cut.
+const CUT: &str = "...truncated";
+
+/// What was read.
+pub(super) struct Screen {
+    pub(super) snapshot: Snapshot,
+    /// Whether the text had a line for the activity, as in dialect 2.
+    pub(super) has_top_line: bool,
+}
+
+/// Reads the text of `/api/screen`.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn parse(text: &str) -> Result<Screen, String> {
+    let mut lines = text.split('\n').peekable();
+    let mode = lines.next().and_then(|l| bracket(l, "mode")).ok_or("the screen does not begin with its mode")?;
+    let mut snapshot = Snapshot { place_knowable: mode != "ACCESSIBILITY", mode: mode.to_owned(), ..Snapshot::default() };
+    let top = lines.peek().and_then(|l| bracket(l, "topActivity")).map(str::to_owned);
+    let has_top_line = top.is_some();
+    let mut hierarchy: Option<Vec<usize>> = None;
+    let mut listed = 0;
+    while let Some(line) = lines.next() {
+        if line.starts_with("--- window:") {
+            let mut header = line.to_owned();
+            // A title may hold line ends.
+            while window(&header).is_none()
+                && let Some(more) = lines.next()
+            {
+                header = format!("{header}\n{more}");
+            }
+            snapshot.windows.push(window(&header).ok_or("a window's header cannot be read")?);
+            hierarchy = None;
+            listed = snapshot.nodes.len();
+        } else if line == "hierarchy:" {
+            hierarchy = Some(Vec::new());
+        } else if let Some(above) = &mut hierarchy {
+            place_in_tree(&mut snapshot.nodes, listed, line, above);
+            listed += usize::from(!line.trim().is_empty());
+        } else if line.starts_with("note:DEGRADED") {
+            snapshot.degraded = true;
+        } else if let Some(size) = line.strip_prefix("screen:") {
+            snapshot.size =
+                size.split(' ').next().and_then(|s| s.split_once('x')).and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+        } else if !line.starts_with("node_id\t")
+            && let Some(node) = row(line, snapshot.windows.len().saturating_sub(1))
+        {
+            snapshot.nodes.push(node);
+        }
+    }
+    snapshot.windows.is_empty().then(|| snapshot.nodes.clear());
+    set_place(&mut snapshot, top.filter(|t| t.contains('/')));
+    Ok(Screen { snapshot, has_top_line })
+}
+
+/// Sets the activity, and the package that follows from it; else the focused application window's package.
+pub(super) fn set_place(snapshot: &mut Snapshot, place: Option<String>) {
+    let applications = || snapshot.windows.iter().filter(|w| w.kind == WindowKind::Application);
+    let focused = applications().find(|w| w.focused).or_else(|| applications().next()).map(|w| w.app.clone()).filter(|a| !a.is_empty());
+    snapshot.app = place.as_ref().and_then(|p| p.split('/').next()).map(str::to_owned).or(focused);
+    snapshot.place = place;
+}
+
+fn bracket<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    line.strip_prefix('[')?.strip_suffix(']')?.strip_prefix(name)?.strip_prefix(':').map(str::trim)
+}
+
+/// `--- window:12 type:APPLICATION pkg:a.b title:T layer:0 focused:true ---`; package and title are not escaped.
+fn window(line: &str) -> Option<Window> {
+    let rest = line.strip_prefix("--- window:")?.strip_suffix(" ---")?;
+    let (rest, focused) = rest.rsplit_once(" focused:")?;
+    let (rest, layer) = rest.rsplit_once(" layer:")?;
+    let (id, rest) = rest.split_once(" type:")?;
+    let (kind, rest) = rest.split_once(" pkg:")?;
+    let (app, title) = rest.split_once(" title:")?;
+    let known = |text: &str| if text == "unknown" { String::new() } else { text.to_owned() };
+    Some(Window {
+        id: id.parse().ok()?,
+        kind: WindowKind::parse(kind),
+        app: known(app),
+        title: known(title),
+        layer: layer.parse().ok()?,
+        focused: focused == "true",
+    })
+}
+
+fn row(line: &str, window: usize) -> Option<Node> {
+    let cells: Vec<&str> = line.split('\t').collect();
+    let [id, class, text, desc, res_id, bounds, flags] = cells.as_slice() else { return None };
+    let cell = |c: &str| (!c.is_empty() && c != "-").then(|| c.to_owned());
+    let truncated = text.ends_with(CUT) || desc.ends_with(CUT);
+    let whole = |c: &str| cell(c.strip_suffix(CUT).unwrap_or(c));
+    let mut node = Node {
+        id: (*id).to_owned(),
+        window,
+        parent: None,
+        class: cell(class).unwrap_or_default(),
+        text: whole(text),
+        desc: whole(desc),
+        res_id: cell(res_id),
+        bounds: bounds.parse().ok()?,
+        flags: Flags::parse(flags),
+        password: false,
+        truncated,
+    };
+    hide_secret(&mut node);
+    Some(node)
+}
+
+/// A password field shows its hint or bullets, and never what was typed, not even its length.
+fn hide_secret(node: &mut Node) {
+    let Some(text) = node.text.clone() else { return };
+    let named = mask::names_secret(&[node.res_id.as_deref(), node.desc.as_deref()]);
+    if node.is(Flag::Editable) && (named || mask::is_bullets(&text)) {
+        node.password = true;
+        if node.desc.as_deref() != Some(text.as_str()) {
+            node.text = Some(mask::HIDDEN.to_owned());
+        }
+    }
+}
+
+/// A line of the hierarchy belongs to the row at the same position; its indent tells what is above it.
+fn place_in_tree(nodes: &mut [Node], index: usize, line: &str, above: &mut Vec<usize>) {
+    let depth = (line.len() - line.trim_start_matches(' ').len()) / 2;
+    if let Some(node) = nodes.get_mut(index).filter(|n| n.id == line.trim()) {
+        above.truncate(depth);
+        node.parent = above.last().copied();
+        above.push(index);
+    }
+}
+
+/// Puts the whole texts of `/api/observe` in the place of those that were cut.
+///
+/// # Errors
+/// What is wrong with the text.
+pub(super) fn fill_texts(snapshot: &mut Snapshot, observed: &str) -> Result<(), String> {
+    #[derive(Deserialize)]
+    struct Observed {
+        screen: Option<Rows>,
+    }
+    #[derive(Deserialize)]
+    struct Rows {
+        rows: Vec<Row>,
+    }
+    #[derive(Deserialize)]
+    struct Row {
+        id: String,
+        text: Option<String>,
+        desc: Option<String>,
+    }
+    let observed: Observed = serde_json::from_str(observed).map_err(|e| e.to_string())?;
+    let rows: HashMap<String, Row> = observed.screen.map(|s| s.rows).unwrap_or_default().into_iter().map(|r| (r.id.clone(), r)).collect();
+    for node in snapshot.nodes.iter_mut().filter(|n| n.truncated && !n.password) {
+        // Only a text that goes on where the cut one ends is the same text.
+        let goes_on = |cut: &Option<String>, whole: &Option<String>| match (cut, whole) {
+            (Some(cut), Some(whole)) => whole.replace(['\t', '\n', '\r'], " ").trim().starts_with(cut.as_str()),
+            _ => false,
+        };
+        if let Some(row) = rows.get(&node.id) {
+            let (text, desc) = (goes_on(&node.text, &row.text), goes_on(&node.desc, &row.desc));
+            if text {
+                node.text.clone_from(&row.text);
+            }
+            if desc {
+                node.desc.clone_from(&row.desc);
+            }
+            node.truncated = !(text || desc);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAMPLE: &str = "[mode: SYSTEM_API]\n[topActivity: com.a/.Main]\nnote:structural-only nodes are omitted from the tree\nscreen:1080x2400 density:420 orientation:portrait\n\
+--- window:3 type:SYSTEM pkg:com.android.systemui title:unknown layer:1 focused:false ---\nnode_id\tclass\ttext\tdesc\tres_id\tbounds\tflags\n\
+node_1\tImageView\t-\tBack\tcom.android.systemui:id/back\t0,0,10,10\ton,clk,ena\nhierarchy:\nnode_1\n\
+--- window:12 type:APPLICATION pkg:com.a title:Two\nlines layer:0 focused:true ---\nnode_id\tclass\ttext\tdesc\tres_id\tbounds\tflags\n\
+node_2\tRecyclerView\t-\t-\tcom.a:id/list\t0,10,100,90\ton,foc,scr,ena\nnode_3\tLinearLayout\t-\t-\t-\t0,10,100,30\ton,clk,ena\n\
+node_4\tTextView\tWi-Fi\t-\t-\t0,10,50,20\ton,ena\nnode_5\tEditText\thunter2\t-\tcom.a:id/password\t0,30,100,50\ton,clk,edt,ena\n\
+hierarchy:\nnode_2\n  node_3\n    node_4\n  node_5";
+
+    #[test]
+    fn windows_rows_and_hierarchy_are_read() {
+        let screen = parse(SAMPLE).expect("reads");
+        let s = &screen.snapshot;
+        assert!(screen.has_top_line && s.place_knowable);
+        assert_eq!((s.place.as_deref(), s.app.as_deref(), s.size), (Some("com.a/.Main"), Some("com.a"), Some((1080, 2400))));
+        assert_eq!(
+            s.windows.iter().map(|w| (w.id, w.title.as_str(), w.focused)).collect::<Vec<_>>(),
+            [(3, "", false), (12, "Two\nlines", true)]
+        );
+        assert_eq!(s.nodes.iter().map(|n| n.parent).collect::<Vec<_>>(), [None, None, Some(1), Some(2), Some(1)]);
+        assert_eq!(s.nodes[4].text.as_deref(), Some(mask::HIDDEN));
+    }
+
+    #[test]
+    fn without_shizuku_the_window_tells_the_app() {
+        let text = SAMPLE.replace("SYSTEM_API", "ACCESSIBILITY").replace("com.a/.Main", "");
+        let s = parse(&text).expect("reads").snapshot;
+        assert_eq!((s.place.clone(), s.app.as_deref(), s.place_knowable), (None, Some("com.a"), false));
+        assert_eq!(s.stand_in_place().as_deref(), Some("com.a/"));
+    }
+
+    #[test]
+    fn cut_texts_are_filled_only_by_their_own_continuation() {
+        let long = "x".repeat(100);
+        let text = SAMPLE.replace("Wi-Fi", &format!("{long}{CUT}"));
+        let mut s = parse(&text).expect("reads").snapshot;
+        assert!(s.nodes[3].truncated);
+        fill_texts(&mut s, &format!(r#"{{"screen":{{"rows":[{{"id":"node_4","text":"{long}yz"}}]}}}}"#)).expect("reads");
+        assert_eq!(s.nodes[3].text.as_deref(), Some(format!("{long}yz").as_str()));
+        assert!(!s.nodes[3].truncated);
+    }
+
+    #[test]
+    fn nonsense_is_said() {
+        assert!(parse("").is_err());
+        assert!(parse("[mode: X]\n--- window:1 type:").is_err());
+        assert!(parse("[mode: SYSTEM_API]\nnode_1\ta\tb").expect("reads").snapshot.nodes.is_empty());
+    }
+}

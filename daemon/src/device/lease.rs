@@ -1,0 +1,85 @@
+//! Leases: a session keeps a device for a while (DESIGN 6.3).
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use afd_proto::device::LeaseInfo;
+use tokio::time::Instant;
+
+/// Somebody else holds the device.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("session {:?} holds the device for another {} ms", .0.session, .0.remaining_ms)]
+pub struct Busy(pub LeaseInfo);
+
+/// At most one lease.
+#[derive(Debug, Default)]
+pub struct Lease(Mutex<Option<(String, Instant)>>);
+
+impl Lease {
+    fn slot(&self) -> std::sync::MutexGuard<'_, Option<(String, Instant)>> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// The lease, while it holds.
+    pub fn current(&self) -> Option<LeaseInfo> {
+        let mut slot = self.slot();
+        let now = Instant::now();
+        if slot.as_ref().is_some_and(|(_, until)| *until <= now) {
+            *slot = None;
+        }
+        slot.as_ref().map(|(session, until)| LeaseInfo {
+            session: session.clone(),
+            remaining_ms: u64::try_from((*until - now).as_millis()).unwrap_or(u64::MAX).max(1),
+        })
+    }
+
+    /// Whether this session may act.
+    ///
+    /// # Errors
+    /// [`Busy`] while another session holds a lease.
+    pub fn check(&self, session: &str) -> Result<(), Busy> {
+        match self.current() {
+            Some(held) if held.session != session => Err(Busy(held)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes or renews the lease.
+    ///
+    /// # Errors
+    /// [`Busy`] while another session holds one.
+    pub fn take(&self, session: &str, ttl: Duration) -> Result<LeaseInfo, Busy> {
+        self.check(session)?;
+        *self.slot() = Some((session.to_owned(), Instant::now() + ttl));
+        Ok(LeaseInfo { session: session.to_owned(), remaining_ms: u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX) })
+    }
+
+    /// Gives the lease back; false when this session holds none.
+    pub fn release(&self, session: &str) -> bool {
+        let held = self.current().is_some_and(|l| l.session == session);
+        if held {
+            *self.slot() = None;
+        }
+        held
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lease_ends_by_itself() {
+        let lease = Lease::default();
+        lease.take("a", Duration::from_secs(5)).expect("free");
+        assert_eq!(lease.check("b").expect_err("held").0, LeaseInfo { session: "a".into(), remaining_ms: 5000 });
+        assert!(!lease.release("b"));
+        tokio::time::advance(Duration::from_secs(4)).await;
+        lease.take("a", Duration::from_secs(5)).expect("renewed");
+        tokio::time::advance(Duration::from_secs(4)).await;
+        assert!(lease.check("b").is_err() && lease.check("a").is_ok());
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert!(lease.check("b").is_ok());
+        assert!(!lease.release("a"));
+    }
+}

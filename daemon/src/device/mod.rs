@@ -1,0 +1,128 @@
+//! The devices: a driver each, an actor that keeps their order, leases, the registry.
+//!
+//! Nothing above this room knows that a phone is a phone: it sees [`Snapshot`]s and sends [`Input`]s.
+
+mod actor;
+pub mod autofish;
+mod lease;
+mod registry;
+mod rows;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use afd_proto::act::{Amount, Direction};
+use afd_proto::{ErrorCode, Secret};
+
+use crate::page::Snapshot;
+
+pub use actor::{Device, Reading, Ticket, TreeReading, Turn};
+pub use lease::Busy;
+pub use registry::{Changes, Registry, Resolved, Source, Unresolved};
+pub use rows::row_id;
+
+/// A future that a driver returns.
+pub type Driven<'a, T> = Pin<Box<dyn Future<Output = Result<T, DriverError>> + Send + 'a>>;
+
+/// Why a device did not do it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DriverError {
+    /// It could not be reached, or did not answer a question.
+    #[error("the device cannot be reached: {0}")]
+    Unreachable(String),
+    /// It refused the token.
+    #[error("the device refused the token: {0}")]
+    Auth(String),
+    /// It answered that it could not do it.
+    #[error("the device could not do it: {message}")]
+    Refused {
+        /// HTTP status or the like.
+        status: Option<u16>,
+        /// Its own words.
+        message: String,
+    },
+    /// It answered nonsense.
+    #[error("the device gave an answer that cannot be understood: {0}")]
+    Nonsense(String),
+    /// The action was sent and its answer was lost.
+    #[error("the action was sent, but its answer was lost: {0}")]
+    Lost(String),
+}
+
+impl DriverError {
+    /// The code on the wire.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            DriverError::Unreachable(_) => ErrorCode::DeviceUnreachable,
+            DriverError::Auth(_) => ErrorCode::DeviceAuth,
+            DriverError::Refused { .. } | DriverError::Nonsense(_) => ErrorCode::DeviceError,
+            DriverError::Lost(_) => ErrorCode::OutcomeUnknown,
+        }
+    }
+}
+
+/// What a driver can be asked to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// A tap, device pixels.
+    Tap(f64, f64),
+    /// A press that lasts, device pixels and milliseconds.
+    LongPress(f64, f64, u32),
+    /// Two taps in quick succession, device pixels.
+    DoubleTap(f64, f64),
+    /// From one point to another, device pixels, in milliseconds.
+    Swipe([f64; 4], u32),
+    /// A scroll of the whole screen.
+    Scroll(Direction, Amount),
+    /// Back.
+    Back,
+    /// Home.
+    Home,
+    /// A key by its code.
+    Key(i32),
+    /// Text into the focused field.
+    Text(Secret),
+    /// Opens an app.
+    Launch(String),
+    /// Stops an app.
+    Stop(String),
+}
+
+/// What is in front.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Top {
+    /// The package.
+    pub app: Option<String>,
+    /// `package/activity`.
+    pub place: Option<String>,
+}
+
+/// A kind of device. Reads may be repeated by the driver, inputs never.
+pub trait Driver: Send + Sync + 'static {
+    /// Name of the kind.
+    fn kind(&self) -> &'static str;
+
+    /// What it can do, in words for clients.
+    fn capabilities(&self) -> &'static [&'static str];
+
+    /// Where it is, without credentials.
+    fn url(&self) -> String;
+
+    /// Asks whether it is there; returns its own name for itself.
+    fn health(&self) -> Driven<'_, String>;
+
+    /// What is in front.
+    fn top<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Top>;
+
+    /// What is on the screen.
+    fn snapshot<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Snapshot>;
+
+    /// A picture of the screen as JPEG, both sides at most `max_dim` pixels.
+    fn screenshot<'a>(&'a self, token: Option<&'a Secret>, max_dim: u32, quality: u32) -> Driven<'a, Vec<u8>>;
+
+    /// Installed packages.
+    fn packages<'a>(&'a self, token: Option<&'a Secret>, filter: Option<&'a str>, system: bool) -> Driven<'a, Vec<String>>;
+
+    /// Does something, once; returns the device's own words.
+    fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> Driven<'a, String>;
+}

@@ -1,0 +1,19 @@
+//! The rows of devices: a device is a row, not a string.
+
+use rusqlite::Connection;
+
+use crate::store::{Result, new_uid, now_ms};
+
+/// The row of a device; made when it is first used.
+///
+/// # Errors
+/// What SQLite says.
+pub fn row_id(connection: &Connection, origin: &str, name: &str, kind: &str) -> Result<i64> {
+    let now = now_ms();
+    Ok(connection
+        .prepare_cached(
+            "INSERT INTO devices (uid, origin, name, kind, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+             ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, deleted_at = NULL RETURNING id",
+        )?
+        .query_row((new_uid(), origin, name, kind, now), |row| row.get(0))?)
+}

@@ -1,0 +1,39 @@
+//! SIGTERM and SIGINT drain, a second one ends at once; SIGHUP reloads.
+
+use std::sync::Arc;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::StartError;
+use crate::control::{Core, admin};
+
+pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|e| StartError::System(format!("cannot listen for signals: {e}")))?;
+    let core = core.clone();
+    let runtime = tokio::runtime::Handle::current();
+    let listener = move || {
+        let mut stopping = false;
+        for signal in &mut signals {
+            match signal {
+                SIGHUP => {
+                    let _inside = runtime.enter();
+                    if let Err(error) = admin::reload(&core) {
+                        tracing::warn!(%error, "the settings stay as they were");
+                    }
+                }
+                _ if stopping => std::process::exit(128 + signal),
+                _ => {
+                    tracing::info!(signal, "stopping");
+                    stopping = true;
+                    core.request_stop();
+                }
+            }
+        }
+    };
+    std::thread::Builder::new()
+        .name("signals".into())
+        .spawn(listener)
+        .map(|_| ())
+        .map_err(|e| StartError::System(format!("cannot listen for signals: {e}")))
+}

@@ -1,0 +1,39 @@
+//! A change of the settings file reloads it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use notify::{RecursiveMode, Watcher};
+
+use crate::control::{Core, admin};
+
+/// How long the file must be left alone before it is read: editors write in several steps.
+const DEBOUNCE: Duration = Duration::from_millis(100);
+
+/// Watches the directory of the file, for editors replace files. Without a watcher SIGHUP still works.
+pub(super) fn start(core: &Arc<Core>) -> Option<notify::RecommendedWatcher> {
+    let path = core.config.path().to_owned();
+    let dir = path.parent().filter(|d| d.is_dir())?.to_owned();
+    let (changed, mut changes) = tokio::sync::mpsc::channel::<()>(1);
+    let name = path.file_name()?.to_owned();
+    let handler = move |event: notify::Result<notify::Event>| {
+        let concerns = event.is_ok_and(|e| !e.kind.is_access() && e.paths.iter().any(|p| p.file_name() == Some(&name)));
+        if concerns {
+            // One pending change is enough.
+            let _ = changed.try_send(());
+        }
+    };
+    let mut watcher = notify::recommended_watcher(handler).inspect_err(|e| tracing::warn!(%e, "cannot watch the settings file")).ok()?;
+    watcher.watch(&dir, RecursiveMode::NonRecursive).inspect_err(|e| tracing::warn!(%e, "cannot watch the settings file")).ok()?;
+    let core = core.clone();
+    tokio::spawn(async move {
+        while changes.recv().await.is_some() {
+            tokio::time::sleep(DEBOUNCE).await;
+            let _ = changes.try_recv();
+            if let Err(error) = admin::reload(&core) {
+                tracing::warn!(%error, "the settings stay as they were");
+            }
+        }
+    });
+    Some(watcher)
+}

@@ -1,0 +1,247 @@
+//! Events and the intents before them (DESIGN 6.1, 6.6).
+
+use afd_proto::ErrorCode;
+use afd_proto::memory::EventStatus;
+use afd_proto::vocabulary::Action;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::Value;
+
+use super::{Origin, Place, observations, projection};
+use crate::store::{Result, now_ms};
+
+/// What kind of event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Category {
+    /// Something was done.
+    Act,
+    /// Something was checked.
+    Verify,
+    /// Something was done about a failure.
+    Recover,
+}
+
+impl Category {
+    /// The name in rows and on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::Act => "act",
+            Category::Verify => "verify",
+            Category::Recover => "recover",
+        }
+    }
+}
+
+/// The name of a status in rows.
+pub fn status_name(status: EventStatus) -> &'static str {
+    match status {
+        EventStatus::Ok => "ok",
+        EventStatus::Failed => "failed",
+        EventStatus::Unknown => "unknown",
+    }
+}
+
+/// A caller's key against doing it twice, and a hash of what it was used for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// The key.
+    pub key: String,
+    /// Equal for equal calls; keyed, for the call may hold typed text.
+    pub hash: String,
+}
+
+/// An event to be recorded.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// Its uid, also that of its intent.
+    pub uid: String,
+    /// Place in the order of the device.
+    pub seq: i64,
+    /// Key against doing it twice.
+    pub request: Option<Request>,
+    /// What kind.
+    pub category: Category,
+    /// The verb.
+    pub op: String,
+    /// How it ended.
+    pub status: EventStatus,
+    /// Whether the device was sent anything.
+    pub sent: bool,
+    /// What was done.
+    pub action: Option<Action>,
+    /// Why it failed.
+    pub failure: Option<ErrorCode>,
+    /// The error as it was answered.
+    pub error: Option<Value>,
+    /// The result as it was answered.
+    pub result: Option<Value>,
+    /// What was seen.
+    pub evidence: Option<Value>,
+    /// How long it took, milliseconds.
+    pub duration_ms: i64,
+    /// Where it began.
+    pub before: Place,
+    /// What it judged or answered.
+    pub parent: Option<String>,
+    /// When it ended, UTC milliseconds.
+    pub at: i64,
+}
+
+/// Commits that something is about to be sent. Returns the failure that a recovery answers: its uid and cause.
+///
+/// # Errors
+/// What SQLite says.
+pub fn intend(connection: &Connection, origin: &Origin, event: &Event) -> Result<Option<(String, String)>> {
+    let answered = match event.category {
+        Category::Recover => open_failure(connection, origin)?,
+        _ => None,
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO intents (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, action,
+                before_uid, app, activity, page_key, fingerprint, parent_uid, started_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18)",
+        )?
+        .execute(params![
+            event.uid,
+            origin.store,
+            event.seq,
+            origin.session,
+            origin.device,
+            origin.trace,
+            event.request.as_ref().map(|r| &r.key),
+            event.request.as_ref().map(|r| &r.hash),
+            event.category.name(),
+            event.op,
+            json(&event.action),
+            event.before.observation,
+            event.before.app,
+            event.before.activity,
+            event.before.page_key,
+            event.before.fingerprint,
+            answered.as_ref().map(|(uid, _)| uid),
+            event.at
+        ])?;
+    Ok(answered)
+}
+
+fn json<T: serde::Serialize>(value: &Option<T>) -> Option<String> {
+    value.as_ref().and_then(|v| serde_json::to_string(v).ok())
+}
+
+/// Records an event in the place of its intent, and what follows from it.
+///
+/// # Errors
+/// What SQLite says; then nothing of it is recorded.
+pub fn record(connection: &Connection, origin: &Origin, event: &Event) -> Result<()> {
+    connection.prepare_cached("DELETE FROM intents WHERE uid = ?1")?.execute([&event.uid])?;
+    let parent = match (event.category, &event.parent) {
+        (_, Some(parent)) => Some(parent.clone()),
+        (Category::Verify, None) => projection::judged_act(connection, origin, event.seq)?,
+        (Category::Recover, None) => open_failure(connection, origin)?.map(|(uid, _)| uid),
+        (Category::Act, None) => None,
+    };
+    insert(connection, origin, event, parent.as_deref())?;
+    if event.sent && event.category != Category::Verify {
+        observations::mark_stale(connection, origin.device)?;
+    }
+    projection::count_event(connection, origin, event, parent.as_deref())
+}
+
+fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&str>) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO events (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, status, sent,
+                action, action_key, failure_cause, error, result, evidence, duration_ms, before_uid, app, activity, page_key, fingerprint,
+                parent_uid, at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?26)",
+        )?
+        .execute(params![
+            e.uid,
+            origin.store,
+            e.seq,
+            origin.session,
+            origin.device,
+            origin.trace,
+            e.request.as_ref().map(|r| &r.key),
+            e.request.as_ref().map(|r| &r.hash),
+            e.category.name(),
+            e.op,
+            status_name(e.status),
+            e.sent,
+            json(&e.action),
+            e.action.as_ref().map(crate::page::target::action_key),
+            e.failure.map(ErrorCode::name),
+            json(&e.error),
+            json(&e.result),
+            json(&e.evidence),
+            e.duration_ms,
+            e.before.observation,
+            e.before.app,
+            e.before.activity,
+            e.before.page_key,
+            e.before.fingerprint,
+            parent,
+            e.at
+        ])?;
+    Ok(())
+}
+
+/// The failure that the session has not got out of yet: the newest act or verify, if it failed.
+fn open_failure(connection: &Connection, origin: &Origin) -> Result<Option<(String, String)>> {
+    let newest = connection
+        .prepare_cached(
+            "SELECT uid, status, coalesce(failure_cause, 'OUTCOME_UNKNOWN') FROM events
+             WHERE session_id = ?1 AND device_id = ?2 AND category <> 'recover' ORDER BY seq DESC LIMIT 1",
+        )?
+        .query_row((origin.session, origin.device), |row| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get(2)?)))
+        .optional()?;
+    Ok(newest.filter(|(_, status, _)| status != "ok").map(|(uid, _, cause)| (uid, cause)))
+}
+
+/// The recorded outcome of a request key.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Hash of the call that it was used for.
+    pub hash: String,
+    /// The result, when it went well.
+    pub result: Option<Value>,
+    /// The error, when it did not.
+    pub error: Option<Value>,
+}
+
+/// Looks up what came of a request key.
+///
+/// # Errors
+/// What SQLite says.
+pub fn outcome(connection: &Connection, session: i64, device: i64, key: &str) -> Result<Option<Outcome>> {
+    let value = |row: &Row<'_>, i: usize| -> rusqlite::Result<Option<Value>> {
+        Ok(row.get::<_, Option<String>>(i)?.and_then(|text| serde_json::from_str(&text).ok()))
+    };
+    Ok(connection
+        .prepare_cached("SELECT request_hash, result, error FROM events WHERE session_id = ?1 AND device_id = ?2 AND request_key = ?3")?
+        .query_row((session, device, key), |row| {
+            Ok(Outcome { hash: row.get::<_, Option<String>>(0)?.unwrap_or_default(), result: value(row, 1)?, error: value(row, 2)? })
+        })
+        .optional()?)
+}
+
+/// Intents that a crash left open: what they were about may have happened. Each becomes an event; returns how many.
+///
+/// # Errors
+/// What SQLite says.
+pub fn close_open_intents(connection: &Connection) -> Result<usize> {
+    let error = serde_json::json!({
+        "code": ErrorCode::OutcomeUnknown.name(),
+        "message": "the daemon ended before the device answered",
+        "hint": "observe again to see what happened",
+    });
+    let count = connection.execute(
+        "INSERT INTO events (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, status, sent,
+            action, failure_cause, error, duration_ms, before_uid, app, activity, page_key, fingerprint, parent_uid, at, updated_at)
+         SELECT uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, 'unknown', 1,
+            action, ?1, ?2, 0, before_uid, app, activity, page_key, fingerprint, parent_uid, started_at, ?3 FROM intents",
+        params![ErrorCode::OutcomeUnknown.name(), error.to_string(), now_ms()],
+    )?;
+    connection.execute("DELETE FROM intents", [])?;
+    Ok(count)
+}

@@ -1,0 +1,173 @@
+//! Handing back what was learned: the page first, then its activity, then its app.
+
+use afd_proto::memory::{Experience, Recovery, Scope, Transition};
+use afd_proto::vocabulary::{Action, PageRef};
+use rusqlite::{Connection, Row, types::ToSql};
+
+use super::Place;
+use crate::page::target;
+use crate::store::Result;
+
+/// What is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    /// Where.
+    pub place: Place,
+    /// Only recoveries from this cause.
+    pub failure_cause: Option<String>,
+    /// At most this many of each.
+    pub limit: usize,
+}
+
+/// The tiers of a place, the nearest first: scope, column, value.
+fn tiers(place: &Place) -> Vec<(Scope, &'static str, &str)> {
+    [(Scope::Page, "page_key", &place.page_key), (Scope::Activity, "activity", &place.activity), (Scope::App, "app", &place.app)]
+        .into_iter()
+        .filter_map(|(scope, column, value)| Some((scope, column, value.as_deref().filter(|v| !v.is_empty())?)))
+        .collect()
+}
+
+/// Looks up what is known, nearest and best first.
+///
+/// # Errors
+/// What SQLite says.
+pub fn find(connection: &Connection, query: &Query) -> Result<Experience> {
+    let tiers = tiers(&query.place);
+    let mut experience = Experience { transitions: Vec::new(), recoveries: Vec::new() };
+    if query.failure_cause.is_none() {
+        search(
+            connection,
+            &tiers,
+            TRANSITIONS,
+            None,
+            query.limit,
+            |row, scope| to_transition(row, scope).map(|t| (t.uid.clone(), t)),
+            &mut experience.transitions,
+        )?;
+    }
+    let cause = query.failure_cause.as_deref();
+    search(
+        connection,
+        &tiers,
+        RECOVERIES,
+        cause,
+        query.limit,
+        |row, scope| to_recovery(row, scope).map(|r| (r.uid.clone(), r)),
+        &mut experience.recoveries,
+    )?;
+    if tiers.is_empty()
+        && let Some(cause) = cause
+    {
+        let everywhere = [(Scope::App, "failure_cause", cause)];
+        search(
+            connection,
+            &everywhere,
+            RECOVERIES,
+            None,
+            query.limit,
+            |row, scope| to_recovery(row, scope).map(|r| (r.uid.clone(), r)),
+            &mut experience.recoveries,
+        )?;
+    }
+    Ok(experience)
+}
+
+/// A table with its columns and its order, which an index of each tier has.
+type Table = (&'static str, &'static str, &'static str);
+
+const TRANSITIONS: Table = (
+    "transitions",
+    "uid, app, activity, page_key, fingerprint, action, post_activity, post_page_key, post_fingerprint, verify_op, success_count,
+     verified_count, failure_count, last_success_at, failure_cause",
+    "verified_count DESC, success_count DESC, failure_count, last_at DESC",
+);
+
+const RECOVERIES: Table = (
+    "recoveries",
+    "uid, activity, page_key, fingerprint, failure_cause, action, success_count, failure_count, last_success_at",
+    "success_count DESC, failure_count, last_at DESC",
+);
+
+/// Fills `out` up to the limit, tier by tier; a row shows up in its nearest tier only.
+fn search<T>(
+    connection: &Connection,
+    tiers: &[(Scope, &'static str, &str)],
+    (table, columns, order): Table,
+    cause: Option<&str>,
+    limit: usize,
+    read: impl Fn(&Row<'_>, Scope) -> rusqlite::Result<(String, T)>,
+    out: &mut Vec<T>,
+) -> Result<()> {
+    let mut seen = std::collections::HashSet::new();
+    for (scope, column, value) in tiers {
+        if out.len() >= limit {
+            break;
+        }
+        let filter = if cause.is_some() { "AND failure_cause = ?3" } else { "" };
+        // The rows of nearer tiers may come again, so that many more are asked for.
+        let sql = format!("SELECT {columns} FROM {table} WHERE {column} = ?1 {filter} ORDER BY {order} LIMIT ?2");
+        let wanted = i64::try_from(limit + seen.len()).unwrap_or(i64::MAX);
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut values: Vec<&dyn ToSql> = vec![value, &wanted];
+        values.extend(cause.as_ref().map(|c| c as &dyn ToSql));
+        let mut rows = statement.query(values.as_slice())?;
+        while let Some(row) = rows.next()? {
+            let (uid, item) = read(row, *scope)?;
+            if out.len() < limit && seen.insert(uid) {
+                out.push(item);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn action(row: &Row<'_>, column: &str) -> rusqlite::Result<Action> {
+    Ok(serde_json::from_str(&row.get::<_, String>(column)?).unwrap_or_default())
+}
+
+fn to_transition(row: &Row<'_>, scope: Scope) -> rusqlite::Result<Transition> {
+    let action = action(row, "action")?;
+    let (success, verified, failure): (i64, i64, i64) = (row.get("success_count")?, row.get("verified_count")?, row.get("failure_count")?);
+    let post_activity: Option<String> = row.get("post_activity")?;
+    let post_key: Option<String> = row.get("post_page_key")?;
+    let post_fingerprint: Option<String> = row.get("post_fingerprint")?;
+    let leads = match &post_activity {
+        Some(post) => format!(" leads to {post}"),
+        None => " has not succeeded".to_owned(),
+    };
+    Ok(Transition {
+        uid: row.get("uid")?,
+        match_scope: scope,
+        text: format!("{}{leads} ({success} ok, {verified} verified, {failure} failed)", target::sentence(&action)),
+        pre_app: row.get("app")?,
+        pre_activity: row.get("activity")?,
+        pre_page: PageRef { key: row.get("page_key")?, fingerprint: row.get("fingerprint")?, state: None },
+        action,
+        post_activity,
+        post_page: post_key.map(|key| PageRef { fingerprint: post_fingerprint.unwrap_or_else(|| key.clone()), key, state: None }),
+        verify_op: row.get("verify_op")?,
+        success_count: success,
+        verified_count: verified,
+        failure_count: failure,
+        last_success_at: row.get("last_success_at")?,
+        failure_cause: row.get("failure_cause")?,
+    })
+}
+
+fn to_recovery(row: &Row<'_>, scope: Scope) -> rusqlite::Result<Recovery> {
+    let action = action(row, "action")?;
+    let cause: String = row.get("failure_cause")?;
+    let (success, failure): (i64, i64) = (row.get("success_count")?, row.get("failure_count")?);
+    Ok(Recovery {
+        uid: row.get("uid")?,
+        match_scope: scope,
+        text: format!("after {cause}, recover {} worked {success} of {} times", target::sentence(&action), success + failure),
+        pre_activity: row.get("activity")?,
+        pre_page: PageRef { key: row.get("page_key")?, fingerprint: row.get("fingerprint")?, state: None },
+        failure_cause: cause,
+        recovery: action,
+        success_count: success,
+        failure_count: failure,
+        last_success_at: row.get("last_success_at")?,
+    })
+}

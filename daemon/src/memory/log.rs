@@ -1,0 +1,200 @@
+//! Looking back: the log, what a session saw last, counts.
+
+use std::collections::BTreeMap;
+
+use afd_proto::memory::{Event, EventStatus, Log, SessionContext, Stats};
+use afd_proto::vocabulary::PageRef;
+use rusqlite::{Connection, OptionalExtension, Row, types::Value};
+
+use super::events::status_name;
+use crate::store::Result;
+
+/// Which events.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only this session.
+    pub session: Option<String>,
+    /// Only this device.
+    pub device: Option<String>,
+    /// Only this app.
+    pub app: Option<String>,
+    /// Only those that ended so.
+    pub status: Option<EventStatus>,
+    /// Only those before this number.
+    pub before: Option<i64>,
+    /// Only those after this number.
+    pub after: Option<i64>,
+    /// At most this many.
+    pub limit: usize,
+}
+
+const COLUMNS: &str = "e.uid, e.seq, e.at, s.name AS session, d.name AS device, e.trace_id, e.category, e.op, e.status, e.action,
+    e.failure_cause, e.evidence, e.duration_ms, e.app, e.activity, e.page_key, e.fingerprint, e.parent_uid";
+
+/// Reads events; newest first, or oldest first from `after` on.
+///
+/// # Errors
+/// What SQLite says.
+pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
+    let mut conditions = vec!["e.deleted_at IS NULL"];
+    let mut values: Vec<Value> = Vec::new();
+    let mut add = |condition: &'static str, value: Option<Value>| {
+        if let Some(value) = value {
+            conditions.push(condition);
+            values.push(value);
+        }
+    };
+    add("s.name = ?", filter.session.clone().map(Value::from));
+    add("d.name = ?", filter.device.clone().map(Value::from));
+    add("e.app = ?", filter.app.clone().map(Value::from));
+    add("e.status = ?", filter.status.map(|s| Value::from(status_name(s).to_owned())));
+    add("e.seq < ?", filter.before.map(Value::from));
+    add("e.seq > ?", filter.after.map(Value::from));
+    let order = if filter.after.is_some() { "ASC" } else { "DESC" };
+    // One more tells whether there is a next page.
+    values.push(Value::from(i64::try_from(filter.limit).unwrap_or(i64::MAX - 1) + 1));
+    let sql = format!(
+        "SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id JOIN devices d ON d.id = e.device_id
+         WHERE {} ORDER BY e.seq {order} LIMIT ?",
+        conditions.join(" AND ")
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut events: Vec<Event> = statement.query_map(rusqlite::params_from_iter(values), event)?.collect::<rusqlite::Result<_>>()?;
+    let more = events.len() > filter.limit;
+    events.truncate(filter.limit);
+    let next_cursor = events.last().filter(|_| more).map(|e| e.seq);
+    Ok(Log { events, next_cursor })
+}
+
+/// One event as it goes over the wire.
+///
+/// # Errors
+/// What SQLite says.
+pub fn one(connection: &Connection, uid: &str) -> Result<Option<Event>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id JOIN devices d ON d.id = e.device_id WHERE e.uid = ?1"
+    );
+    Ok(connection.prepare_cached(&sql)?.query_row([uid], event).optional()?)
+}
+
+fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
+    fn parsed<T: serde::de::DeserializeOwned>(text: Option<String>) -> Option<T> {
+        text.and_then(|t| serde_json::from_str(&t).ok())
+    }
+    let page_key: Option<String> = row.get("page_key")?;
+    let fingerprint: Option<String> = row.get("fingerprint")?;
+    Ok(Event {
+        uid: row.get("uid")?,
+        seq: row.get("seq")?,
+        at: row.get("at")?,
+        session: row.get("session")?,
+        device: row.get("device")?,
+        trace_id: row.get("trace_id")?,
+        category: row.get("category")?,
+        op: row.get("op")?,
+        status: match row.get::<_, String>("status")?.as_str() {
+            "ok" => EventStatus::Ok,
+            "failed" => EventStatus::Failed,
+            _ => EventStatus::Unknown,
+        },
+        action: parsed(row.get("action")?),
+        failure_cause: row.get("failure_cause")?,
+        evidence: parsed(row.get("evidence")?),
+        duration_ms: row.get("duration_ms")?,
+        app: row.get("app")?,
+        activity: row.get("activity")?,
+        page: page_key.map(|key| PageRef { fingerprint: fingerprint.unwrap_or_else(|| key.clone()), key, state: None }),
+        parent: row.get("parent_uid")?,
+    })
+}
+
+/// What a session saw last, on a device or on the one that it used last.
+///
+/// # Errors
+/// What SQLite says.
+pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> Result<SessionContext> {
+    let row = connection
+        .prepare_cached(
+            "SELECT d.name, c.app, c.activity, c.fingerprint, c.page_key, c.fingerprint_source, c.mode, c.has_web_view, c.node_reliability,
+                c.observation_uid, c.observed_at, c.stale
+             FROM session_state c JOIN sessions s ON s.id = c.session_id JOIN devices d ON d.id = c.device_id
+             WHERE s.name = ?1 AND (?2 IS NULL OR d.name = ?2) ORDER BY c.observed_at DESC LIMIT 1",
+        )?
+        .query_row((session, device), |row| {
+            Ok(SessionContext {
+                session: session.to_owned(),
+                found: true,
+                device: row.get(0)?,
+                app: row.get(1)?,
+                activity: row.get(2)?,
+                page_fingerprint: row.get(3)?,
+                page_key: row.get(4)?,
+                fingerprint_source: row.get(5)?,
+                mode: row.get(6)?,
+                has_web_view: row.get(7)?,
+                node_reliability: row.get(8)?,
+                observation_id: row.get(9)?,
+                observed_at: row.get(10)?,
+                stale: row.get(11)?,
+            })
+        })
+        .optional()?;
+    Ok(row.unwrap_or_else(|| SessionContext {
+        session: session.to_owned(),
+        found: false,
+        device: None,
+        app: None,
+        activity: None,
+        page_fingerprint: None,
+        page_key: None,
+        fingerprint_source: None,
+        mode: None,
+        has_web_view: None,
+        node_reliability: None,
+        observation_id: None,
+        observed_at: None,
+        stale: false,
+    }))
+}
+
+/// Counts what is in memory, of one session or of all.
+///
+/// # Errors
+/// What SQLite says.
+pub fn stats(connection: &Connection, session: Option<&str>) -> Result<Stats> {
+    let id = match session {
+        // No row has this id: an unknown session has done nothing.
+        Some(name) => Some(session_id(connection, name)?.unwrap_or(-1)),
+        None => None,
+    };
+    let mine = "(?1 IS NULL OR session_id = ?1)";
+    let one = |sql: &str| -> Result<i64> { Ok(connection.prepare_cached(sql)?.query_row([id], |row| row.get(0))?) };
+    let all = |sql: &str| -> Result<i64> { Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?) };
+    let counts = |column: &str, condition: &str| -> Result<BTreeMap<String, i64>> {
+        let sql = format!("SELECT {column}, count(*) FROM events WHERE {mine} AND {condition} GROUP BY 1");
+        let mut statement = connection.prepare_cached(&sql)?;
+        let rows = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+        Ok(rows)
+    };
+    let events = one(&format!("SELECT count(*) FROM events WHERE {mine}"))?;
+    let median_duration_ms = connection
+        .prepare_cached(&format!("SELECT duration_ms FROM events WHERE {mine} ORDER BY duration_ms LIMIT 1 OFFSET ?2"))?
+        .query_row((id, events / 2), |row| row.get(0))
+        .optional()?;
+    Ok(Stats {
+        session: session.map(str::to_owned),
+        events,
+        by_op: counts("category || '.' || op", "1")?,
+        by_status: counts("status", "1")?,
+        by_failure_cause: counts("failure_cause", "failure_cause IS NOT NULL")?,
+        observations: one(&format!("SELECT count(*) FROM observations WHERE {mine}"))?,
+        sessions: all("SELECT count(*) FROM sessions")?,
+        transitions: all("SELECT count(*) FROM transitions")?,
+        recoveries: all("SELECT count(*) FROM recoveries")?,
+        median_duration_ms,
+    })
+}
+
+fn session_id(connection: &Connection, name: &str) -> Result<Option<i64>> {
+    Ok(connection.prepare_cached("SELECT id FROM sessions WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()?)
+}

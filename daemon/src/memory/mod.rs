@@ -1,0 +1,54 @@
+//! What was seen and done, and what was learned from it (seed 000).
+//!
+//! Observations and events are facts, written once. [`projection`] keeps what follows from them: transitions and
+//! recoveries. [`experience`] hands it back. [`views`] is what sessions see right now, in memory.
+
+pub mod events;
+pub mod experience;
+pub mod log;
+pub mod observations;
+pub mod projection;
+pub mod secrets;
+pub mod views;
+
+use sha2::{Digest, Sha256};
+
+/// Whose row it is: the same for every row of one call.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// The store's uid.
+    pub store: String,
+    /// Row of the session.
+    pub session: i64,
+    /// Row of the device.
+    pub device: i64,
+    /// The call.
+    pub trace: String,
+}
+
+/// Where something happened, as far as it was known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The observation that tells.
+    pub observation: Option<String>,
+    /// Package.
+    pub app: Option<String>,
+    /// `package/activity`.
+    pub activity: Option<String>,
+    /// Page key.
+    pub page_key: Option<String>,
+    /// Fingerprint.
+    pub fingerprint: Option<String>,
+}
+
+/// A uid that follows from what a projected row is about, so that making it again gives the same.
+fn derived_uid(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    let mut bytes = [0u8; 16];
+    bytes.copy_from_slice(&hash.finalize()[..16]);
+    uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()
+}

@@ -1,0 +1,146 @@
+//! Observations and the session's cache of the newest one.
+
+use rusqlite::{Connection, params};
+
+use super::{Origin, Place, projection};
+use crate::store::{Result, new_uid, now_ms};
+
+/// An observation as a row.
+#[derive(Debug, Clone)]
+pub struct Observation {
+    /// Its uid.
+    pub uid: String,
+    /// Place in the order of the device.
+    pub seq: i64,
+    /// The verb: `top`, `screen`, `refs`, `page` or `verify`.
+    pub source: &'static str,
+    /// Where it was.
+    pub place: Place,
+    /// Hash of the content.
+    pub content_hash: Option<String>,
+    /// Whether it had settled.
+    pub settled: bool,
+    /// Whether the tree can be trusted.
+    pub reliable: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// How the service worked.
+    pub mode: Option<String>,
+    /// Whether a web view was there.
+    pub has_web_view: Option<bool>,
+    /// `high` or `low`.
+    pub node_reliability: Option<&'static str>,
+    /// How many nodes there were.
+    pub nodes: Option<usize>,
+    /// How many refs there were.
+    pub refs: Option<usize>,
+    /// When, UTC milliseconds.
+    pub at: i64,
+}
+
+impl Observation {
+    /// Whether something may be learned from its tree.
+    pub fn teaches(&self) -> bool {
+        self.settled && self.reliable && self.place.page_key.is_some()
+    }
+}
+
+/// Records an observation, updates the session's cache by the seed's quality rules, and closes the act before it.
+///
+/// # Errors
+/// What SQLite says.
+pub fn record(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
+    insert(connection, origin, observation)?;
+    if observation.reliable {
+        update_cache(connection, origin, observation)?;
+    }
+    if observation.teaches() {
+        projection::close_act(connection, origin, observation)?;
+    }
+    Ok(())
+}
+
+fn insert(connection: &Connection, origin: &Origin, o: &Observation) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO observations (uid, origin, seq, session_id, device_id, trace_id, source, app, activity, page_key, fingerprint,
+                content_hash, settled, reliable, reason, mode, has_web_view, node_reliability, node_count, ref_count, observed_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?21)",
+        )?
+        .execute(params![
+            o.uid,
+            origin.store,
+            o.seq,
+            origin.session,
+            origin.device,
+            origin.trace,
+            o.source,
+            o.place.app,
+            o.place.activity,
+            o.place.page_key,
+            o.place.fingerprint,
+            o.content_hash,
+            o.settled,
+            o.reliable,
+            o.reason,
+            o.mode,
+            o.has_web_view,
+            o.node_reliability,
+            o.nodes.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
+            o.refs.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
+            o.at
+        ])?;
+    Ok(())
+}
+
+/// The seed's table: `top` updates app and activity only; `screen` and `page` always overwrite; `refs` overwrites the
+/// fingerprint only if the activity changed, it does not come from the screen, or there is none.
+fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Result<()> {
+    let keep = match o.source {
+        "top" => "1",
+        "refs" => {
+            "session_state.fingerprint IS NOT NULL AND session_state.stale = 0
+                   AND session_state.fingerprint_source <> 'refs' AND session_state.activity IS excluded.activity"
+        }
+        _ => "0",
+    };
+    let source = (o.source != "top" && o.place.fingerprint.is_some()).then_some(if o.source == "verify" { "screen" } else { o.source });
+    let column = |name: &str| format!("{name} = CASE WHEN {keep} THEN session_state.{name} ELSE excluded.{name} END");
+    let kept =
+        ["page_key", "fingerprint", "fingerprint_source", "mode", "has_web_view", "node_reliability", "stale"].map(column).join(", ");
+    connection
+        .prepare_cached(&format!(
+            "INSERT INTO session_state (session_id, device_id, uid, origin, observation_uid, app, activity, page_key, fingerprint,
+                fingerprint_source, mode, has_web_view, node_reliability, stale, observed_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, ?14, ?15)
+             ON CONFLICT (session_id, device_id) DO UPDATE SET {kept}, observation_uid = excluded.observation_uid, app = excluded.app,
+                activity = excluded.activity, observed_at = excluded.observed_at, updated_at = excluded.updated_at"
+        ))?
+        .execute(params![
+            origin.session,
+            origin.device,
+            new_uid(),
+            origin.store,
+            o.uid,
+            o.place.app,
+            o.place.activity,
+            o.place.page_key,
+            o.place.fingerprint,
+            source,
+            o.mode,
+            o.has_web_view,
+            o.node_reliability,
+            o.at,
+            now_ms()
+        ])?;
+    Ok(())
+}
+
+/// Something was done on the device: what sessions saw of it may be out of date.
+///
+/// # Errors
+/// What SQLite says.
+pub fn mark_stale(connection: &Connection, device: i64) -> Result<()> {
+    connection.prepare_cached("UPDATE session_state SET stale = 1, updated_at = ?2 WHERE device_id = ?1")?.execute((device, now_ms()))?;
+    Ok(())
+}

@@ -1,0 +1,329 @@
+//! Transitions and recoveries: what follows from events and observations (DESIGN 6.7).
+//!
+//! An act that went well is closed by the next settled observation of its session, unless somebody else acted in between:
+//! a success. The first passing verify after that adds a verified; a failed act, or the first failing verify, a failure. A
+//! recovery is closed the same way. The links are kept in the events (`after_uid`, `parent_uid`), so that all counters can
+//! be made again from them.
+
+use afd_proto::ErrorCode;
+use afd_proto::memory::EventStatus;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::events::{Category, Event};
+use super::observations::Observation;
+use super::{Origin, Place, derived_uid};
+use crate::store::{Result, now_ms};
+
+/// An act or recovery as its row tells it.
+struct Done {
+    uid: String,
+    seq: i64,
+    session: i64,
+    category: String,
+    status: String,
+    after: Option<String>,
+    parent: Option<String>,
+    action: Option<(String, String)>,
+    before: Place,
+    at: i64,
+}
+
+const DONE: &str = "uid, seq, session_id, category, status, after_uid, parent_uid, action, action_key, before_uid, app, activity, page_key, fingerprint, at";
+
+fn done(row: &Row<'_>) -> rusqlite::Result<Done> {
+    let action: Option<String> = row.get(7)?;
+    let key: Option<String> = row.get(8)?;
+    Ok(Done {
+        uid: row.get(0)?,
+        seq: row.get(1)?,
+        session: row.get(2)?,
+        category: row.get(3)?,
+        status: row.get(4)?,
+        after: row.get(5)?,
+        parent: row.get(6)?,
+        action: action.zip(key),
+        before: Place {
+            observation: row.get(9)?,
+            app: row.get(10)?,
+            activity: row.get(11)?,
+            page_key: row.get(12)?,
+            fingerprint: row.get(13)?,
+        },
+        at: row.get(14)?,
+    })
+}
+
+/// The last thing that was done on the device before `seq`, as far as it concerns this session: what others were refused
+/// changed nothing. `None` when something is still under way.
+fn last_done(connection: &Connection, origin: &Origin, seq: i64) -> Result<Option<Done>> {
+    let last = connection
+        .prepare_cached(&format!(
+            "SELECT {DONE} FROM events
+             WHERE device_id = ?1 AND seq < ?2 AND category <> 'verify' AND (session_id = ?3 OR sent = 1) ORDER BY seq DESC LIMIT 1"
+        ))?
+        .query_row((origin.device, seq, origin.session), done)
+        .optional()?;
+    let Some(last) = last else { return Ok(None) };
+    let under_way: bool = connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM intents WHERE device_id = ?1 AND seq > ?2 AND seq < ?3)")?
+        .query_row((origin.device, last.seq, seq), |row| row.get(0))?;
+    Ok((!under_way && last.session == origin.session).then_some(last))
+}
+
+/// Closes the act or recovery that a settled observation follows.
+pub(super) fn close_act(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
+    let Some(last) = last_done(connection, origin, observation.seq)? else { return Ok(()) };
+    if last.status != "ok" || last.after.is_some() {
+        return Ok(());
+    }
+    connection.prepare_cached("UPDATE events SET after_uid = ?2, updated_at = ?3 WHERE uid = ?1")?.execute((
+        &last.uid,
+        &observation.uid,
+        now_ms(),
+    ))?;
+    credit_success(connection, &origin.store, &last, &observation.place, observation.at)
+}
+
+fn credit_success(connection: &Connection, store: &str, last: &Done, after: &Place, at: i64) -> Result<()> {
+    if last.category == "act" {
+        transition(connection, store, last, &Change { success: Some((after, at)), ..Change::default() })
+    } else {
+        recovery(connection, store, last, Some(at))
+    }
+}
+
+/// The act that a verify at `seq` judges: the session's own last one, if it went well.
+pub(super) fn judged_act(connection: &Connection, origin: &Origin, seq: i64) -> Result<Option<String>> {
+    let last = last_done(connection, origin, seq)?;
+    Ok(last.filter(|l| l.category == "act" && l.status == "ok").map(|l| l.uid))
+}
+
+/// Whether a failure tells something about the action, and not just about the connection or the caller.
+fn tells_about_action(cause: Option<ErrorCode>) -> bool {
+    !matches!(
+        cause,
+        None | Some(
+            ErrorCode::DeviceUnreachable
+                | ErrorCode::DeviceAuth
+                | ErrorCode::DeviceBusy
+                | ErrorCode::OutcomeUnknown
+                | ErrorCode::RefAliasUnobserved
+                | ErrorCode::StoreFull
+                | ErrorCode::StoreUnavailable
+                | ErrorCode::Internal
+        )
+    )
+}
+
+/// Counts what an event adds to transitions and recoveries.
+pub(super) fn count_event(connection: &Connection, origin: &Origin, event: &Event, parent: Option<&str>) -> Result<()> {
+    match (event.category, event.status) {
+        (Category::Act, EventStatus::Failed) => count_failed_act(connection, origin, event),
+        (Category::Recover, EventStatus::Failed) => match find(connection, &event.uid)? {
+            Some(row) => recovery(connection, &origin.store, &row, None),
+            None => Ok(()),
+        },
+        (Category::Verify, status) => match parent {
+            Some(act) => count_verify(connection, &origin.store, act, &event.uid, &event.op, status, event.failure),
+            None => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
+
+fn count_failed_act(connection: &Connection, origin: &Origin, event: &Event) -> Result<()> {
+    if !tells_about_action(event.failure) {
+        return Ok(());
+    }
+    match find(connection, &event.uid)? {
+        Some(row) => {
+            transition(connection, &origin.store, &row, &Change { failure: event.failure.map(ErrorCode::name), ..Change::default() })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Counts the first passing and the first failing verify of an act, once each.
+fn count_verify(
+    connection: &Connection,
+    store: &str,
+    act: &str,
+    verify: &str,
+    op: &str,
+    status: EventStatus,
+    cause: Option<ErrorCode>,
+) -> Result<()> {
+    let Some(row) = find(connection, act)? else { return Ok(()) };
+    let first: bool = connection
+        .prepare_cached(
+            "SELECT NOT EXISTS (SELECT 1 FROM events WHERE parent_uid = ?1 AND uid <> ?2 AND category = 'verify' AND status = ?3
+                         AND seq < (SELECT seq FROM events WHERE uid = ?2))",
+        )?
+        .query_row((act, verify, super::events::status_name(status)), |r| r.get(0))?;
+    match status {
+        // Without a settled page after it nobody knows what the act led to.
+        EventStatus::Ok if first && row.after.is_some() => {
+            transition(connection, store, &row, &Change { verified: Some(op), ..Change::default() })
+        }
+        EventStatus::Failed if first && cause == Some(ErrorCode::AssertionFailed) => {
+            transition(connection, store, &row, &Change { failure: cause.map(ErrorCode::name), ..Change::default() })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn find(connection: &Connection, uid: &str) -> Result<Option<Done>> {
+    Ok(connection.prepare_cached(&format!("SELECT {DONE} FROM events WHERE uid = ?1"))?.query_row([uid], done).optional()?)
+}
+
+/// What is added to a transition.
+#[derive(Default)]
+struct Change<'a> {
+    success: Option<(&'a Place, i64)>,
+    verified: Option<&'a str>,
+    failure: Option<&'static str>,
+}
+
+fn transition(connection: &Connection, store: &str, done: &Done, change: &Change<'_>) -> Result<()> {
+    let (Some(page_key), Some((action, action_key))) = (&done.before.page_key, &done.action) else { return Ok(()) };
+    let after = change.success.map(|(place, _)| place);
+    connection
+        .prepare_cached(
+            "INSERT INTO transitions (uid, origin, app, activity, page_key, fingerprint, action_key, action, post_activity, post_page_key,
+                post_fingerprint, verify_op, success_count, verified_count, failure_count, failure_cause, last_success_at, last_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
+             ON CONFLICT (page_key, action_key) DO UPDATE SET
+                action = CASE WHEN excluded.success_count > 0 THEN excluded.action ELSE transitions.action END,
+                post_activity = coalesce(excluded.post_activity, post_activity),
+                post_page_key = coalesce(excluded.post_page_key, post_page_key),
+                post_fingerprint = coalesce(excluded.post_fingerprint, post_fingerprint),
+                verify_op = coalesce(excluded.verify_op, verify_op),
+                success_count = success_count + excluded.success_count,
+                verified_count = verified_count + excluded.verified_count,
+                failure_count = failure_count + excluded.failure_count,
+                failure_cause = coalesce(excluded.failure_cause, failure_cause),
+                last_success_at = coalesce(excluded.last_success_at, last_success_at),
+                last_at = max(last_at, excluded.last_at),
+                updated_at = excluded.updated_at",
+        )?
+        .execute(params![
+            derived_uid(&["transition", page_key, action_key]),
+            store,
+            done.before.app.as_deref().unwrap_or(""),
+            done.before.activity.as_deref().unwrap_or(""),
+            page_key,
+            done.before.fingerprint.as_deref().unwrap_or(page_key),
+            action_key,
+            action,
+            after.and_then(|p| p.activity.as_ref()),
+            after.and_then(|p| p.page_key.as_ref()),
+            after.and_then(|p| p.fingerprint.as_ref()),
+            change.verified,
+            i64::from(change.success.is_some()),
+            i64::from(change.verified.is_some()),
+            i64::from(change.failure.is_some()),
+            change.failure,
+            change.success.map(|(_, at)| at),
+            done.at,
+            now_ms()
+        ])?;
+    Ok(())
+}
+
+/// Counts a recovery: a success at a time, or a failure.
+fn recovery(connection: &Connection, store: &str, done: &Done, success_at: Option<i64>) -> Result<()> {
+    let (Some(parent), Some((action, action_key))) = (&done.parent, &done.action) else { return Ok(()) };
+    let Some((page_key, app, activity, fingerprint, cause)) = failed_place(connection, parent)? else { return Ok(()) };
+    connection
+        .prepare_cached(
+            "INSERT INTO recoveries (uid, origin, app, activity, page_key, fingerprint, failure_cause, action_key, action, success_count,
+                failure_count, last_success_at, last_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+             ON CONFLICT (page_key, failure_cause, action_key) DO UPDATE SET
+                success_count = success_count + excluded.success_count,
+                failure_count = failure_count + excluded.failure_count,
+                last_success_at = coalesce(excluded.last_success_at, last_success_at),
+                last_at = max(last_at, excluded.last_at),
+                updated_at = excluded.updated_at",
+        )?
+        .execute(params![
+            derived_uid(&["recovery", &page_key, &cause, action_key]),
+            store,
+            app,
+            activity,
+            page_key,
+            fingerprint,
+            cause,
+            action_key,
+            action,
+            i64::from(success_at.is_some()),
+            i64::from(success_at.is_none()),
+            success_at,
+            done.at,
+            now_ms()
+        ])?;
+    Ok(())
+}
+
+/// Page, app, activity, fingerprint and cause of a failed event.
+fn failed_place(connection: &Connection, uid: &str) -> Result<Option<(String, String, String, String, String)>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT page_key, coalesce(app, ''), coalesce(activity, ''), coalesce(fingerprint, page_key), coalesce(failure_cause, 'OUTCOME_UNKNOWN')
+             FROM events WHERE uid = ?1 AND page_key IS NOT NULL",
+        )?
+        .query_row([uid], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
+        .optional()?)
+}
+
+/// Makes transitions and recoveries again from events and observations.
+///
+/// # Errors
+/// What SQLite says.
+pub fn rebuild(connection: &Connection, store: &str) -> Result<()> {
+    connection.execute_batch("DELETE FROM transitions; DELETE FROM recoveries;")?;
+    let mut events =
+        connection.prepare(&format!("SELECT {DONE}, op, failure_cause FROM events WHERE deleted_at IS NULL ORDER BY origin, seq, id"))?;
+    let mut rows = events.query([])?;
+    while let Some(row) = rows.next()? {
+        let (event, op): (Done, String) = (done(row)?, row.get(15)?);
+        let cause = row.get::<_, Option<String>>(16)?.and_then(|c| ErrorCode::from_name(&c));
+        match (event.category.as_str(), event.status.as_str()) {
+            ("act" | "recover", "ok") => {
+                if let Some((after, at)) = event.after.as_deref().map(|uid| observed(connection, uid)).transpose()?.flatten() {
+                    credit_success(connection, store, &event, &after, at)?;
+                }
+            }
+            ("act", "failed") if tells_about_action(cause) => {
+                transition(connection, store, &event, &Change { failure: cause.map(ErrorCode::name), ..Change::default() })?;
+            }
+            ("recover", "failed") => recovery(connection, store, &event, None)?,
+            ("verify", status) => {
+                let status = if status == "ok" { EventStatus::Ok } else { EventStatus::Failed };
+                if let Some(act) = &event.parent {
+                    count_verify(connection, store, act, &event.uid, &op, status, cause)?;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn observed(connection: &Connection, uid: &str) -> Result<Option<(Place, i64)>> {
+    Ok(connection
+        .prepare_cached("SELECT uid, app, activity, page_key, fingerprint, observed_at FROM observations WHERE uid = ?1")?
+        .query_row([uid], |row| {
+            Ok((
+                Place {
+                    observation: row.get(0)?,
+                    app: row.get(1)?,
+                    activity: row.get(2)?,
+                    page_key: row.get(3)?,
+                    fingerprint: row.get(4)?,
+                },
+                row.get(5)?,
+            ))
+        })
+        .optional()?)
+}

@@ -1,0 +1,19 @@
+//! Pure code about pages: no I/O, no clock, no database.
+//!
+//! A driver turns what its device says into a [`Snapshot`]; everything else here is computed from it: what can be acted
+//! on ([`refs`]), what it says ([`label`]), which page it is ([`fingerprint`]), whether it can be trusted
+//! ([`reliability`]), what a selector means ([`select`]) and where to touch ([`touch`]).
+
+pub mod fingerprint;
+pub mod label;
+pub mod mask;
+pub mod refs;
+pub mod reliability;
+pub mod select;
+pub mod snapshot;
+pub mod target;
+pub mod touch;
+
+pub use label::Label;
+pub use refs::Ref;
+pub use snapshot::{Flag, Node, Rect, Snapshot, Window, WindowKind};

@@ -1,0 +1,275 @@
+//! What is on a screen, in one vocabulary for all sources.
+
+use std::str::FromStr;
+
+/// A rectangle in device pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Rect {
+    /// Left.
+    pub left: i32,
+    /// Top.
+    pub top: i32,
+    /// Right, not included.
+    pub right: i32,
+    /// Bottom, not included.
+    pub bottom: i32,
+}
+
+impl Rect {
+    /// Width, 0 when it is inside out.
+    pub fn width(&self) -> i32 {
+        self.right.saturating_sub(self.left).max(0)
+    }
+
+    /// Height, 0 when it is inside out.
+    pub fn height(&self) -> i32 {
+        self.bottom.saturating_sub(self.top).max(0)
+    }
+
+    /// Width times height.
+    pub fn area(&self) -> i64 {
+        i64::from(self.width()) * i64::from(self.height())
+    }
+
+    /// Whether a point lies in it.
+    pub fn contains(&self, x: f64, y: f64) -> bool {
+        x >= f64::from(self.left) && x < f64::from(self.right) && y >= f64::from(self.top) && y < f64::from(self.bottom)
+    }
+}
+
+impl std::fmt::Display for Rect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{},{},{},{}", self.left, self.top, self.right, self.bottom)
+    }
+}
+
+impl FromStr for Rect {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let mut parts = text.split(',').map(|p| p.trim().parse::<i32>());
+        let mut next = || parts.next().and_then(Result::ok).ok_or(());
+        let rect = Rect { left: next()?, top: next()?, right: next()?, bottom: next()? };
+        if parts.next().is_some() { Err(()) } else { Ok(rect) }
+    }
+}
+
+/// What a node is and can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Flag {
+    /// Visible to the user.
+    Visible = 1,
+    /// Takes taps.
+    Clickable = 2,
+    /// Takes long presses.
+    LongClickable = 4,
+    /// Can take the focus.
+    Focusable = 8,
+    /// Scrolls.
+    Scrollable = 16,
+    /// Takes text.
+    Editable = 32,
+    /// Enabled.
+    Enabled = 64,
+}
+
+/// A set of [`Flag`]s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Flags(u8);
+
+const NAMES: [(Flag, &str); 6] = [
+    (Flag::Clickable, "clk"),
+    (Flag::LongClickable, "lclk"),
+    (Flag::Focusable, "foc"),
+    (Flag::Scrollable, "scr"),
+    (Flag::Editable, "edt"),
+    (Flag::Enabled, "ena"),
+];
+
+impl Flags {
+    /// Whether a flag holds.
+    pub fn has(self, flag: Flag) -> bool {
+        self.0 & flag as u8 != 0
+    }
+
+    /// With a flag.
+    pub fn with(self, flag: Flag) -> Self {
+        Self(self.0 | flag as u8)
+    }
+
+    /// The names, `on` or `off` first, joined by commas; `focusable` is left out for refs.
+    pub fn text(self, with_focusable: bool) -> String {
+        let first = if self.has(Flag::Visible) { "on" } else { "off" };
+        let rest = NAMES.iter().filter(|(f, _)| self.has(*f) && (with_focusable || *f != Flag::Focusable)).map(|(_, n)| *n);
+        std::iter::once(first).chain(rest).collect::<Vec<_>>().join(",")
+    }
+
+    /// Reads the names; both vocabularies of the service are known, unknown names are ignored.
+    pub fn parse(text: &str) -> Self {
+        text.split(',').fold(Self::default(), |flags, name| match name.trim() {
+            "on" => flags.with(Flag::Visible),
+            "clk" => flags.with(Flag::Clickable),
+            "lclk" | "lng" => flags.with(Flag::LongClickable),
+            "foc" | "fcs" => flags.with(Flag::Focusable),
+            "scr" => flags.with(Flag::Scrollable),
+            "edt" => flags.with(Flag::Editable),
+            "ena" => flags.with(Flag::Enabled),
+            _ => flags,
+        })
+    }
+}
+
+/// What a window is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WindowKind {
+    /// An app.
+    Application,
+    /// The system's bars.
+    System,
+    /// A keyboard.
+    InputMethod,
+    /// Drawn by an accessibility service, our own marks among them.
+    Overlay,
+    /// Anything else, by the device's name for it.
+    Other(String),
+}
+
+impl WindowKind {
+    /// The device's name for it.
+    pub fn name(&self) -> &str {
+        match self {
+            WindowKind::Application => "APPLICATION",
+            WindowKind::System => "SYSTEM",
+            WindowKind::InputMethod => "INPUT_METHOD",
+            WindowKind::Overlay => "ACCESSIBILITY_OVERLAY",
+            WindowKind::Other(name) => name,
+        }
+    }
+
+    /// The kind of a name.
+    pub fn parse(name: &str) -> Self {
+        match name {
+            "APPLICATION" => WindowKind::Application,
+            "SYSTEM" => WindowKind::System,
+            "INPUT_METHOD" => WindowKind::InputMethod,
+            "ACCESSIBILITY_OVERLAY" => WindowKind::Overlay,
+            other => WindowKind::Other(other.to_owned()),
+        }
+    }
+}
+
+/// A window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Window {
+    /// The device's number for it.
+    pub id: i64,
+    /// What it is for.
+    pub kind: WindowKind,
+    /// The package that drew it; empty when unknown.
+    pub app: String,
+    /// Its title.
+    pub title: String,
+    /// Higher lies over lower.
+    pub layer: i64,
+    /// Whether input goes to it.
+    pub focused: bool,
+}
+
+/// A node that says something or can be acted on; merely structural ones are left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// The device's id for it; good within one snapshot only.
+    pub id: String,
+    /// Index of its window.
+    pub window: usize,
+    /// Index of the node above it that is listed.
+    pub parent: Option<usize>,
+    /// Class without its package.
+    pub class: String,
+    /// Visible text.
+    pub text: Option<String>,
+    /// Content description.
+    pub desc: Option<String>,
+    /// Resource id, whole.
+    pub res_id: Option<String>,
+    /// Where it is.
+    pub bounds: Rect,
+    /// What it is and can do.
+    pub flags: Flags,
+    /// Whether it holds a secret; its text is masked already.
+    pub password: bool,
+    /// Whether the device cut its text.
+    pub truncated: bool,
+}
+
+impl Node {
+    /// Whether a flag holds.
+    pub fn is(&self, flag: Flag) -> bool {
+        self.flags.has(flag)
+    }
+
+    /// Whether it can be acted on now.
+    pub fn is_ref(&self) -> bool {
+        let able = [Flag::Clickable, Flag::LongClickable, Flag::Editable, Flag::Scrollable].into_iter().any(|f| self.is(f));
+        able && self.is(Flag::Enabled) && self.is(Flag::Visible) && self.bounds.area() > 0
+    }
+
+    /// The id name after the last `/`.
+    pub fn id_name(&self) -> Option<&str> {
+        self.res_id.as_deref().map(|id| id.rsplit('/').next().unwrap_or(id)).filter(|n| !n.is_empty())
+    }
+}
+
+/// What is on a screen at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Snapshot {
+    /// The package in front; `None` while it is unknown.
+    pub app: Option<String>,
+    /// `package/activity` or a URL; `None` while it is unknown.
+    pub place: Option<String>,
+    /// Whether the place can be known at all in this mode. Where it cannot, the package stands in for it.
+    pub place_knowable: bool,
+    /// The site, for browsers.
+    pub site: Option<String>,
+    /// How the device's service works.
+    pub mode: String,
+    /// Whether the service says that it sees less than it should.
+    pub degraded: bool,
+    /// Width and height in device pixels, when known.
+    pub size: Option<(i32, i32)>,
+    /// Windows, the topmost first.
+    pub windows: Vec<Window>,
+    /// Nodes of all windows in pre-order.
+    pub nodes: Vec<Node>,
+}
+
+impl Snapshot {
+    /// Whether a node belongs to the app's own content: not to the system's bars, a keyboard or an overlay.
+    pub fn is_content(&self, node: &Node) -> bool {
+        self.windows.get(node.window).is_some_and(|w| match &w.kind {
+            WindowKind::Application | WindowKind::Other(_) => true,
+            WindowKind::System | WindowKind::InputMethod | WindowKind::Overlay => false,
+        })
+    }
+
+    /// The nodes of the app's own content.
+    pub fn content(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.iter().filter(|n| self.is_content(n))
+    }
+
+    /// Indices of the nodes above a node, the nearest first.
+    pub fn ancestors(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(self.nodes[index].parent, |i| self.nodes[*i].parent)
+    }
+
+    /// Whether a web view is on the screen.
+    pub fn has_web_view(&self) -> bool {
+        self.content().any(|n| n.class.to_lowercase().contains("webview"))
+    }
+
+    /// What stands in for the place where it cannot be known: the focused application window's package.
+    pub fn stand_in_place(&self) -> Option<String> {
+        self.app.as_ref().map(|app| format!("{app}/"))
+    }
+}

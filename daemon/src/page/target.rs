@@ -1,0 +1,100 @@
+//! Naming a node by what it is, so that the name outlives the observation (DESIGN 6.8).
+
+use afd_proto::vocabulary::{Action, Target};
+
+use super::label;
+use super::snapshot::{Flag, Node, Snapshot};
+
+fn role(node: &Node) -> &'static str {
+    let class = node.class.as_str();
+    let any = |words: &[&str]| words.iter().any(|w| class.contains(w));
+    if node.is(Flag::Editable) || any(&["EditText"]) {
+        "field"
+    } else if any(&["Switch", "CheckBox", "RadioButton", "ToggleButton"]) {
+        "switch"
+    } else if node.is(Flag::Scrollable) || any(&["RecyclerView", "ListView", "ScrollView"]) {
+        "list"
+    } else if any(&["WebView"]) {
+        "web"
+    } else if any(&["Image"]) {
+        "image"
+    } else if any(&["Button"]) {
+        "button"
+    } else if node.is(Flag::Clickable) && any(&["Layout", "ViewGroup", "CardView"]) {
+        "row"
+    } else if any(&["TextView"]) {
+        "text"
+    } else {
+        "view"
+    }
+}
+
+/// What a node is, in words that outlive the observation.
+pub fn describe(snapshot: &Snapshot, index: usize) -> Target {
+    let mut target = without_ordinal(snapshot, index);
+    let twins: Vec<usize> = (0..snapshot.nodes.len())
+        .filter(|i| {
+            let (a, b) = (&snapshot.nodes[*i], &snapshot.nodes[index]);
+            a.class == b.class && a.res_id == b.res_id && a.is_ref() == b.is_ref() && without_ordinal(snapshot, *i) == target
+        })
+        .collect();
+    if twins.len() > 1 {
+        target.ordinal = twins.iter().position(|i| *i == index).and_then(|at| u32::try_from(at).ok());
+    }
+    target
+}
+
+fn without_ordinal(snapshot: &Snapshot, index: usize) -> Target {
+    let node = &snapshot.nodes[index];
+    let label = label::of(snapshot, index).text();
+    let mut path: Vec<&str> = snapshot.ancestors(index).map(|a| &snapshot.nodes[a]).map(|n| n.id_name().unwrap_or(&n.class)).collect();
+    path.reverse();
+    Target {
+        role: role(node).to_owned(),
+        label: (!label.is_empty()).then_some(label),
+        res_id: node.res_id.clone(),
+        class: Some(node.class.clone()),
+        path: (!path.is_empty()).then(|| path.join("/")),
+        ordinal: None,
+    }
+}
+
+/// What two descriptions of the same target have in common: the title and the stable names, not the changing rest.
+pub fn key(target: &Target) -> String {
+    let title = target.label.as_deref().map(|l| l.split(", ").next().unwrap_or(l)).unwrap_or("");
+    let part = |v: &Option<String>| v.clone().unwrap_or_default();
+    let ordinal = target.ordinal.map(|o| o.to_string()).unwrap_or_default();
+    format!("{}|{title}|{}|{}|{}|{ordinal}", target.role, part(&target.res_id), part(&target.class), part(&target.path))
+}
+
+/// What two actions that do the same thing have in common. A point counts only where there is no target, and coarsely.
+pub fn action_key(action: &Action) -> String {
+    let what = match (&action.target, &action.point) {
+        (Some(target), _) => key(target),
+        (None, Some(p)) => format!("@{},{}", (p.x / 32.0).floor(), (p.y / 32.0).floor()),
+        (None, None) => String::new(),
+    };
+    let params = serde_json::to_string(&action.params).unwrap_or_default();
+    format!("{}|{what}|{params}|{}", action.verb, action.slots.join(","))
+}
+
+/// One line that says what an action does.
+pub fn sentence(action: &Action) -> String {
+    let verb = match action.verb.as_str() {
+        "longPress" => "long-press",
+        "doubleTap" => "double-tap",
+        other => other,
+    };
+    let what = action.target.as_ref().map(|t| match (&t.label, t.res_id.as_deref().and_then(|id| id.rsplit('/').next())) {
+        (Some(label), _) => format!(" {} \"{label}\"", t.role),
+        (None, Some(id)) => format!(" {} #{id}", t.role),
+        (None, None) => format!(" {}", t.role),
+    });
+    let params: Vec<String> =
+        action.params.iter().map(|(k, v)| format!(" {k}={}", v.as_str().map_or_else(|| v.to_string(), str::to_owned))).collect();
+    let point = match (&action.target, &action.point) {
+        (None, Some(p)) => format!(" at {},{}", p.x, p.y),
+        _ => String::new(),
+    };
+    format!("{verb}{}{point}{}", what.unwrap_or_default(), params.concat())
+}

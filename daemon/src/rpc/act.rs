@@ -1,0 +1,20 @@
+//! `act.*`
+
+use afd_proto::act::{ActBack, ActDoubleTap, ActHome, ActKey, ActLaunch, ActLongPress, ActScroll, ActStop, ActSwipe, ActTap, ActText};
+
+use super::register::{Module, method};
+use crate::control::act;
+
+pub(super) fn register(module: &mut Module) {
+    method::<ActTap, _, _>(module, |core, p| async move { act::touch(&core, "tap", &p).await });
+    method::<ActLongPress, _, _>(module, |core, p| async move { act::touch(&core, "longPress", &p).await });
+    method::<ActDoubleTap, _, _>(module, |core, p| async move { act::touch(&core, "doubleTap", &p).await });
+    method::<ActSwipe, _, _>(module, |core, p| async move { act::swipe(&core, &p).await });
+    method::<ActScroll, _, _>(module, |core, p| async move { act::scroll(&core, &p).await });
+    method::<ActBack, _, _>(module, |core, p| async move { act::back(&core, &p).await });
+    method::<ActHome, _, _>(module, |core, p| async move { act::home(&core, &p).await });
+    method::<ActKey, _, _>(module, |core, p| async move { act::key(&core, &p).await });
+    method::<ActText, _, _>(module, |core, p| async move { act::text(&core, &p).await });
+    method::<ActLaunch, _, _>(module, |core, p| async move { act::launch(&core, &p).await });
+    method::<ActStop, _, _>(module, |core, p| async move { act::stop(&core, &p).await });
+}

@@ -1,0 +1,13 @@
+//! `daemon.*`
+
+use afd_proto::daemon::{DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion};
+
+use super::register::{Module, method};
+use crate::control::admin;
+
+pub(super) fn register(module: &mut Module) {
+    method::<DaemonVersion, _, _>(module, |core, _| async move { Ok(admin::version(&core)) });
+    method::<DaemonStatus, _, _>(module, |core, _| async move { Ok(admin::status(&core)) });
+    method::<DaemonReload, _, _>(module, |core, _| async move { admin::reload(&core) });
+    method::<DaemonShutdown, _, _>(module, |core, _| async move { Ok(admin::shutdown(&core)) });
+}

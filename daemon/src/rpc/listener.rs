@@ -1,0 +1,188 @@
+//! Accepting connections and telling the framings apart.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use afd_proto::ErrorCode;
+use afd_proto::frame::{Framing, encode};
+use hyper::StatusCode;
+use jsonrpsee::types::{ErrorObjectOwned, Id};
+use jsonrpsee::{ConnectionId, Methods};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::JoinSet;
+
+use super::codec::{Bytes, linger};
+use super::connection::{self, Context};
+use super::register::to_rpc;
+use super::{dispatch, http};
+use crate::control::{Core, Error};
+
+/// How many connections beyond the limit are told so at once; further ones are just closed.
+const MAX_REFUSING: usize = 64;
+/// The longest head of a first HTTP request, bytes.
+const MAX_HEAD: usize = 64 << 10;
+
+/// What the first bytes of a connection say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speaks {
+    Bytes(Framing),
+    Http,
+}
+
+/// JSON begins with a brace, a bracket or white space; a header block with `Content-Length`; HTTP with another capital.
+fn speaks(first: u8) -> Speaks {
+    match first {
+        b'C' | b'c' => Speaks::Bytes(Framing::ContentLength),
+        b'A'..=b'Z' => Speaks::Http,
+        _ => Speaks::Bytes(Framing::Line),
+    }
+}
+
+/// Serves the socket until the daemon is to stop, then until the connections have finished what is in flight.
+pub async fn serve(core: Arc<Core>, methods: Methods, listener: UnixListener) {
+    let mut stopping = core.stopping();
+    let mut connections = JoinSet::new();
+    let refusing = Arc::new(AtomicUsize::new(0));
+    let mut next_id = 0;
+    let owner = rustix::process::geteuid().as_raw();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_) = connections.join_next() => continue,
+            () = connection::stopped(&mut stopping) => break,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Out of file descriptors, most likely: give others time to end.
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        if !belongs_to(&stream, owner) {
+            continue;
+        }
+        next_id += 1;
+        let limits = core.config.get().limits.clone();
+        let context = Context { methods: methods.clone(), limits, stopping: core.stopping(), id: ConnectionId(next_id) };
+        if core.connections.load(Ordering::SeqCst) >= context.limits.connections as u64 {
+            if refusing.fetch_add(1, Ordering::SeqCst) < MAX_REFUSING {
+                let refusing = refusing.clone();
+                connections.spawn(async move {
+                    refuse(stream, &context).await;
+                    refusing.fetch_sub(1, Ordering::SeqCst);
+                });
+            } else {
+                refusing.fetch_sub(1, Ordering::SeqCst);
+            }
+            continue;
+        }
+        let open = Open::new(core.clone());
+        connections.spawn(async move {
+            let _open = open;
+            begin(stream, context).await;
+        });
+    }
+    drop(listener);
+    let drain = core.config.get().drain;
+    let all = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(drain, all).await.is_err() {
+        tracing::warn!("some calls did not finish in time");
+    }
+}
+
+/// Counts an open connection.
+struct Open(Arc<Core>);
+
+impl Open {
+    fn new(core: Arc<Core>) -> Self {
+        core.connections.fetch_add(1, Ordering::SeqCst);
+        Self(core)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn belongs_to(stream: &UnixStream, owner: u32) -> bool {
+    match stream.peer_cred() {
+        Ok(peer) if peer.uid() == owner => true,
+        Ok(peer) => {
+            tracing::warn!(uid = peer.uid(), pid = peer.pid(), "another user's connection was closed");
+            false
+        }
+        Err(error) => {
+            tracing::warn!(%error, "a connection without credentials was closed");
+            false
+        }
+    }
+}
+
+async fn begin(mut stream: UnixStream, mut context: Context) {
+    let mut first = Vec::with_capacity(4096);
+    let read = tokio::select! {
+        read = stream.read_buf(&mut first) => read,
+        () = connection::stopped(&mut context.stopping) => return,
+    };
+    let (Ok(1..), Some(byte)) = (read, first.first()) else { return };
+    match speaks(*byte) {
+        Speaks::Bytes(framing) => {
+            let transport = Bytes::new(stream, framing, context.limits.frame_bytes, &first, context.stall());
+            connection::run(transport, context).await;
+        }
+        Speaks::Http => match tokio::time::timeout(context.stall(), read_head(&mut stream, &mut first)).await {
+            Ok(Ok(())) => {
+                let (read, write) = stream.into_split();
+                let stream = tokio::io::join(io::Cursor::new(first).chain(read), write);
+                http::serve(stream, context).await;
+            }
+            Ok(Err(error)) => {
+                tell(&mut stream, Speaks::Http, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, dispatch::limit(error.to_string())).await
+            }
+            Err(_) => {
+                let why = format!("a message was begun and not finished within {} ms", context.limits.half_frame_ms);
+                tell(&mut stream, Speaks::Http, StatusCode::REQUEST_TIMEOUT, to_rpc(Error::new(ErrorCode::Timeout, why))).await;
+            }
+        },
+    }
+}
+
+/// Reads the head of the first request whole, so that a client that never finishes it can be told.
+async fn read_head(stream: &mut UnixStream, head: &mut Vec<u8>) -> io::Result<()> {
+    while !head.windows(4).any(|w| w == b"\r\n\r\n") {
+        if head.len() > MAX_HEAD {
+            return Err(io::Error::other(format!("the head of the request exceeds {MAX_HEAD} bytes")));
+        }
+        if stream.read_buf(head).await? == 0 {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Tells a client that there are too many, as soon as it is known how it speaks.
+async fn refuse(mut stream: UnixStream, context: &Context) {
+    let mut first = Vec::with_capacity(1024);
+    let read = tokio::time::timeout(Duration::from_secs(5), stream.read_buf(&mut first)).await;
+    if let (Ok(Ok(1..)), Some(byte)) = (read, first.first()) {
+        let error = dispatch::limit(format!("{} connections are open, which is the limit", context.limits.connections));
+        tell(&mut stream, speaks(*byte), StatusCode::SERVICE_UNAVAILABLE, error).await;
+    }
+}
+
+async fn tell(stream: &mut UnixStream, speaks: Speaks, status: StatusCode, error: ErrorObjectOwned) {
+    let bytes = match speaks {
+        Speaks::Http => http::raw_fault(status, error).into_bytes(),
+        Speaks::Bytes(framing) => encode(framing, dispatch::fault(Id::Null, error).into_json().get()),
+    };
+    let _ = stream.write_all(&bytes).await;
+    let _ = stream.shutdown().await;
+    linger(stream).await;
+}

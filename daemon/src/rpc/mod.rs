@@ -1,0 +1,46 @@
+//! The socket: one listener, four framings, one engine.
+//!
+//! [`listener`] accepts and tells the framings apart by their first bytes; [`connection`] runs a connection that carries
+//! many messages (lines, `Content-Length`, WebSocket), [`http`] one that carries a request at a time; both hand messages
+//! to [`dispatch`]. The files named after a namespace hold its handlers: decode, call the core, encode.
+
+mod act;
+mod codec;
+mod connection;
+mod daemon;
+mod device;
+mod dispatch;
+mod events;
+mod http;
+mod listener;
+mod memory;
+mod observe;
+mod openrpc;
+mod params;
+mod recover;
+mod register;
+mod verify;
+
+use std::sync::Arc;
+
+use jsonrpsee::{Methods, RpcModule};
+
+use crate::control::Core;
+
+pub use listener::serve;
+pub use openrpc::document;
+
+/// All methods of the table, with their handlers.
+pub fn methods(core: &Arc<Core>) -> Methods {
+    let mut module = RpcModule::from_arc(core.clone());
+    daemon::register(&mut module);
+    device::register(&mut module);
+    observe::register(&mut module);
+    act::register(&mut module);
+    verify::register(&mut module);
+    recover::register(&mut module);
+    memory::register(&mut module);
+    events::register(&mut module);
+    openrpc::register(&mut module);
+    module.into()
+}

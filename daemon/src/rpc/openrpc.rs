@@ -1,0 +1,96 @@
+//! `rpc.discover`: the OpenRPC document, made from the method table.
+
+use afd_proto::rpc::RpcDiscover;
+use afd_proto::{ErrorCode, MethodInfo};
+use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value, json};
+
+use super::register::{Module, method};
+
+pub(super) fn register(module: &mut Module) {
+    method::<RpcDiscover, _, _>(module, |_, _| async move { Ok(document()) });
+}
+
+/// The document. Every type is under `components`; every parameter of a method is listed by name.
+pub fn document() -> Value {
+    let settings = SchemaSettings::draft07().with(|s| s.definitions_path = "/components/schemas".into());
+    let mut generator = SchemaGenerator::new(settings);
+    let methods: Vec<Value> = afd_proto::methods().map(|m| describe(m, &mut generator)).collect();
+    let schemas: Map<String, Value> = generator.take_definitions(true);
+    let errors: Map<String, Value> = ErrorCode::ALL.iter().map(|c| (c.name().to_owned(), error(*c))).collect();
+    json!({
+        "openrpc": "1.3.2",
+        "info": {"title": "afd", "version": env!("CARGO_PKG_VERSION"), "description": "Hands on a phone and a memory of what they did there, for AI agents."},
+        "methods": methods,
+        "components": {"schemas": schemas, "errors": errors},
+    })
+}
+
+fn error(code: ErrorCode) -> Value {
+    json!({"code": code.number(), "message": code.meaning(), "data": {"code": code.name(), "retryable": code.retryable()}})
+}
+
+fn describe(info: &MethodInfo, generator: &mut SchemaGenerator) -> Value {
+    // Makes the definition, so that its properties can be listed.
+    let reference = (info.params_schema)(generator);
+    let params = properties(&reference, generator);
+    let result = (info.result_schema)(generator);
+    let example: Map<String, Value> = serde_json::from_str(info.example).unwrap_or_default();
+    let given: Vec<Value> = example.into_iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+    let also = [ErrorCode::InvalidParams, ErrorCode::StoreUnavailable, ErrorCode::StoreFull, ErrorCode::Internal];
+    let errors: Vec<Value> = info
+        .errors
+        .iter()
+        .copied()
+        .chain(also.into_iter().filter(|c| !info.errors.contains(c)))
+        .map(|c| json!({"$ref": format!("#/components/errors/{}", c.name())}))
+        .collect();
+    json!({
+        "name": info.name,
+        "summary": info.summary(),
+        "paramStructure": "by-name",
+        "params": params,
+        "result": {"name": "result", "schema": result},
+        "errors": errors,
+        "examples": [{"name": info.name, "params": given}],
+        "x-effect": info.effect,
+    })
+}
+
+fn properties(reference: &Schema, generator: &SchemaGenerator) -> Vec<Value> {
+    let name = reference.get("$ref").and_then(Value::as_str).and_then(|r| r.rsplit('/').next());
+    let definition = name.and_then(|n| generator.definitions().get(n));
+    let definition = definition.unwrap_or(reference.as_value());
+    let required = definition.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let properties = definition.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    properties
+        .into_iter()
+        .map(|(name, schema)| {
+            let description = schema.get("description").cloned().unwrap_or(Value::Null);
+            json!({"name": name, "required": required.contains(&json!(name)), "description": description, "schema": schema})
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_is_complete() {
+        let document = document();
+        let methods = document["methods"].as_array().expect("methods");
+        assert_eq!(methods.len(), afd_proto::methods().count());
+        for method in methods {
+            assert!(method["summary"].as_str().is_some_and(|s| s.ends_with('.')), "{method}");
+            for param in method["params"].as_array().expect("params") {
+                assert!(param["description"].is_string(), "{} {}", method["name"], param["name"]);
+            }
+        }
+        // Every reference leads somewhere.
+        let text = document.to_string();
+        for reference in text.split("\"$ref\":\"#").skip(1).filter_map(|r| r.split('"').next()) {
+            assert!(document.pointer(reference).is_some(), "{reference}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Reading parameters: flat objects, unknown keys refused, errors that carry the path of the field.
+
+use afd_proto::ErrorCode;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::control::Error;
+
+/// Fields whose values are not quoted in errors.
+const SECRET: &[&str] = &["text", "token"];
+
+/// Reads a parameter object; no parameters are an empty one.
+///
+/// # Errors
+/// `INVALID_PARAMS` with `path`, `expected` and `got`.
+pub(super) fn decode<T: DeserializeOwned>(text: Option<&str>) -> Result<T, Error> {
+    let text = text.map(str::trim).filter(|t| !t.is_empty() && *t != "null").unwrap_or("{}");
+    if !text.starts_with('{') {
+        let got = if text.starts_with('[') { "an array" } else { "something else" };
+        return Err(invalid("", "an object of named parameters", got));
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        explain(if path == "." { "" } else { &path }, &error.into_inner().to_string())
+    })
+}
+
+fn invalid(path: &str, expected: &str, got: &str) -> Error {
+    let at = if path.is_empty() { "params" } else { path };
+    Error::new(ErrorCode::InvalidParams, format!("{at}: expected {expected}, got {got}"))
+        .hint("`rpc.discover` describes the parameters of every method")
+        .details(json!({"path": path, "expected": expected, "got": got}))
+}
+
+/// Turns the decoder's sentence into path, expected and got.
+fn explain(path: &str, sentence: &str) -> Error {
+    let sentence = sentence.rsplit_once(" at line ").map_or(sentence, |(s, _)| s);
+    let quoted = |s: &str| s.split('`').nth(1).unwrap_or("").to_owned();
+    if let Some(rest) = sentence.strip_prefix("missing field ") {
+        let field = quoted(rest);
+        let path = if path.is_empty() { field } else { format!("{path}.{field}") };
+        return invalid(&path, "a value", "nothing");
+    }
+    if let Some(rest) = sentence.strip_prefix("unknown field ") {
+        let (field, known) = rest.split_once(", ").unwrap_or((rest, ""));
+        let field = quoted(&format!(" {field}"));
+        let parent = path.strip_suffix(&field).unwrap_or(path).trim_end_matches('.');
+        let path = if parent.is_empty() { field } else { format!("{parent}.{field}") };
+        return invalid(&path, &format!("a known parameter ({})", known.trim_start_matches("expected ")), "an unknown one");
+    }
+    let (got, expected) = sentence.split_once(", expected ").unwrap_or((sentence, "another value"));
+    let got = got.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ").trim_start_matches("unknown variant ");
+    let got = if SECRET.contains(&path) { "a value of another type" } else { got };
+    invalid(path, expected, got)
+}
+
+#[cfg(test)]
+mod tests {
+    use afd_proto::act::{ScrollParams, SwipeParams, TextParams};
+    use afd_proto::observe::{PageParams, RowsParams};
+    use serde_json::Value;
+
+    use super::*;
+
+    fn fault<T: DeserializeOwned + std::fmt::Debug>(text: &str) -> (String, String) {
+        let error = decode::<T>(Some(text)).expect_err("bad parameters");
+        assert_eq!(error.code, ErrorCode::InvalidParams);
+        let details = error.details.expect("details");
+        let of = |key: &str| details.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        assert!(!of("expected").is_empty() && !of("got").is_empty());
+        (of("path"), error.message)
+    }
+
+    #[test]
+    fn faults_name_their_field() {
+        assert_eq!(fault::<SwipeParams>(r#"{"x1":1,"y1":"a","x2":1,"y2":1}"#).0, "y1");
+        assert_eq!(fault::<SwipeParams>(r#"{"x1":1,"x2":1,"y2":1}"#).0, "y1");
+        assert_eq!(fault::<RowsParams>(r#"{"colour":1}"#).0, "colour");
+        assert_eq!(fault::<PageParams>(r#"{"include":["screen","tree"]}"#).0, "include[1]");
+        assert_eq!(fault::<ScrollParams>(r#"{"direction":"sideways"}"#).0, "direction");
+        assert_eq!(fault::<RowsParams>("[1]").0, "");
+    }
+
+    #[test]
+    fn typed_text_is_not_quoted() {
+        let (path, message) = fault::<TextParams>(r#"{"text":12345}"#);
+        assert_eq!(path, "text");
+        assert!(!message.contains("12345"), "{message}");
+    }
+
+    #[test]
+    fn nothing_is_an_empty_object() {
+        assert!(decode::<RowsParams>(None).is_ok() && decode::<RowsParams>(Some("null")).is_ok());
+    }
+}

@@ -1,0 +1,41 @@
+//! Registering a row of the method table with its handler.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use afd_proto::{ErrorData, Method};
+use jsonrpsee::RpcModule;
+use jsonrpsee::types::ErrorObjectOwned;
+
+use super::params;
+use crate::control::{Core, Error};
+
+/// The module that handlers are registered with.
+pub(super) type Module = RpcModule<Core>;
+
+/// The one place where an error becomes a JSON-RPC error.
+pub(super) fn to_rpc(error: Error) -> ErrorObjectOwned {
+    let data = ErrorData { code: error.code, retryable: error.code.retryable(), hint: error.hint, details: error.details };
+    ErrorObjectOwned::owned(error.code.number(), error.message, Some(data))
+}
+
+/// Registers a method.
+pub(super) fn method<M, F, Fut>(module: &mut Module, handler: F)
+where
+    M: Method,
+    F: Fn(Arc<Core>, M::Params) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<M::Result, Error>> + Send + 'static,
+{
+    let registered = module.register_async_method(M::INFO.name, move |params, core, _| {
+        let handler = handler.clone();
+        async move {
+            let _running = core.enter();
+            let params = params::decode::<M::Params>(params.as_str()).map_err(to_rpc)?;
+            handler(core, params).await.map_err(to_rpc)
+        }
+    });
+    // Names come from the table, whose names are unique (a test checks it).
+    if let Err(error) = registered {
+        tracing::error!(%error, method = M::INFO.name, "cannot register");
+    }
+}

@@ -1,0 +1,54 @@
+//! Bringing the schema up to date.
+
+use std::sync::LazyLock;
+
+use include_dir::{Dir, include_dir};
+use rusqlite::{Connection, OptionalExtension};
+use rusqlite_migration::Migrations;
+
+use super::{Result, StoreError, new_uid, now_ms};
+
+static DIR: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../migrations");
+
+static MIGRATIONS: LazyLock<Migrations<'static>> =
+    LazyLock::new(|| Migrations::from_directory(&DIR).expect("the embedded migrations are well-formed"));
+
+/// The newest schema that this version knows.
+pub const SCHEMA: u32 = 1;
+
+/// Migrates; a database that a newer version made is refused untouched.
+pub(super) fn run(connection: &mut Connection) -> Result<()> {
+    let found: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if found > SCHEMA {
+        return Err(StoreError::TooNew { found, known: SCHEMA });
+    }
+    MIGRATIONS.to_latest(connection).map_err(|e| StoreError::Unavailable(format!("migration failed: {e}")))
+}
+
+/// The uid of this store; made at the first start.
+pub(super) fn origin(connection: &Connection) -> Result<String> {
+    let known = connection.query_row("SELECT origin FROM store", [], |row| row.get(0)).optional()?;
+    if let Some(origin) = known {
+        return Ok(origin);
+    }
+    let origin = new_uid();
+    connection.execute("INSERT INTO store (id, origin, created_at) VALUES (1, ?1, ?2)", (&origin, now_ms()))?;
+    Ok(origin)
+}
+
+/// The last number in the order of what happened.
+pub(super) fn last_seq(connection: &Connection) -> Result<i64> {
+    let max = |table: &str| connection.query_row(&format!("SELECT coalesce(max(seq), 0) FROM {table}"), [], |row| row.get::<_, i64>(0));
+    Ok(max("events")?.max(max("observations")?).max(max("intents")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn migrations_are_valid_and_counted() {
+        MIGRATIONS.validate().expect("valid");
+        assert_eq!(DIR.dirs().count(), SCHEMA as usize);
+    }
+}

@@ -1,0 +1,292 @@
+//! The SQLite database: one writer thread that commits in groups, a pool of readers, migrations.
+//!
+//! Only the machinery is here; the SQL lives with its subject. A write is acknowledged after its commit. Writes run in
+//! the order in which they were handed over, each in a savepoint of its own, so that one failure fails nobody else.
+
+mod migrate;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use r2d2_sqlite::SqliteConnectionManager;
+use rusqlite::{Connection, OpenFlags};
+
+pub use migrate::SCHEMA;
+use writer::Writer;
+
+/// Why the database did not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no room left.
+    #[error("there is no room left for the memory database")]
+    Full,
+    /// It cannot be used: damaged, stopped, or not to be opened.
+    #[error("the memory database cannot be used: {0}")]
+    Unavailable(String),
+    /// A newer daemon made it.
+    #[error("the memory database has schema {found}, which is newer than {known}, the newest that this version knows")]
+    TooNew {
+        /// Its schema.
+        found: u32,
+        /// Ours.
+        known: u32,
+    },
+    /// Anything else that SQLite says.
+    #[error("the memory database: {0}")]
+    Sql(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full,
+            Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
+                StoreError::Unavailable(format!("it is damaged ({error})"))
+            }
+            Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::SystemIoFailure) => {
+                StoreError::Unavailable(error.to_string())
+            }
+            _ => StoreError::Sql(error),
+        }
+    }
+}
+
+/// The result of a piece of database work.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// Remembers damage, once it is known.
+#[derive(Debug, Clone, Default)]
+struct Damage(Arc<Mutex<Option<String>>>);
+
+impl Damage {
+    fn get(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, what: String) {
+        tracing::error!(%what, "the memory database is damaged; writing stops");
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(what);
+    }
+}
+
+/// The database.
+pub struct Store {
+    path: PathBuf,
+    origin: String,
+    writer: Writer,
+    readers: r2d2::Pool<SqliteConnectionManager>,
+    seq: AtomicI64,
+    damage: Damage,
+}
+
+impl Store {
+    /// Opens the database, making or migrating it as needed.
+    ///
+    /// # Errors
+    /// [`StoreError`] when it is damaged, too new, or cannot be reached.
+    pub fn open(path: &Path) -> Result<Self> {
+        if let Some(dir) = path.parent() {
+            std::fs::create_dir_all(dir).map_err(|e| StoreError::Unavailable(format!("cannot make {}: {e}", dir.display())))?;
+        }
+        let mut connection = Connection::open(path)?;
+        restrict(path);
+        prepare_writer(&connection)?;
+        migrate::run(&mut connection)?;
+        let origin = migrate::origin(&connection)?;
+        let seq = migrate::last_seq(&connection)?;
+        let damage = Damage::default();
+        let manager = SqliteConnectionManager::file(path)
+            .with_flags(OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .with_init(|c| prepare(c));
+        let readers = r2d2::Pool::builder()
+            .max_size(4)
+            .min_idle(Some(0))
+            .idle_timeout(Some(Duration::from_secs(300)))
+            .test_on_check_out(false)
+            .build_unchecked(manager);
+        let writer = Writer::start(connection, damage.clone())?;
+        Ok(Self { path: path.to_owned(), origin, writer, readers, seq: AtomicI64::new(seq), damage })
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The uid of this store, which marks the rows that it makes.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// The next number in the order of what happens.
+    pub fn next_seq(&self) -> i64 {
+        self.seq.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    /// The last number that was given out.
+    pub fn last_seq(&self) -> i64 {
+        self.seq.load(Ordering::SeqCst)
+    }
+
+    /// What is wrong with the database, once it is known.
+    pub fn damage(&self) -> Option<String> {
+        self.damage.get()
+    }
+
+    /// Writes that wait for their commit.
+    pub fn pending(&self) -> u64 {
+        self.writer.pending()
+    }
+
+    /// Does a piece of work in a transaction and returns after its commit.
+    ///
+    /// # Errors
+    /// What the work returned, or why the commit failed; then nothing of it is in the database.
+    pub async fn write<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+        self.writer.submit(work).await
+    }
+
+    /// Hands over a piece of work that nobody waits for. It is done in its turn; a failure is logged under `what`.
+    pub fn write_behind(&self, what: &'static str, work: impl FnOnce(&Connection) -> Result<()> + Send + 'static) {
+        self.writer.submit_behind(what, work);
+    }
+
+    /// Waits until everything that was handed over so far is on disk.
+    ///
+    /// # Errors
+    /// When the writer is gone.
+    pub async fn flush(&self) -> Result<()> {
+        self.write(|_| Ok(())).await
+    }
+
+    /// Reads on a connection of the pool.
+    ///
+    /// # Errors
+    /// What the work returned, or that there is no connection.
+    pub async fn read<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+        let (pool, damage) = (self.readers.clone(), self.damage.clone());
+        let result = tokio::task::spawn_blocking(move || {
+            let connection = pool.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
+            work(&connection)
+        })
+        .await;
+        match result {
+            Ok(Err(StoreError::Unavailable(what))) if what.starts_with("it is damaged") => {
+                damage.set(what.clone());
+                Err(StoreError::Unavailable(what))
+            }
+            Ok(result) => result,
+            Err(panicked) => Err(StoreError::Unavailable(panicked.to_string())),
+        }
+    }
+
+    /// Checks the whole database, which may take long; damage is remembered and stops writing.
+    ///
+    /// # Errors
+    /// When it cannot be read at all.
+    pub async fn check(&self) -> Result<Option<String>> {
+        let found = self.read(|c| Ok(c.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?)).await?;
+        if found != "ok" {
+            self.damage.set(format!("it is damaged ({found})"));
+        }
+        Ok(self.damage())
+    }
+}
+
+/// What every connection needs.
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(128);
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection
+        .execute_batch("PRAGMA foreign_keys = ON; PRAGMA cache_size = -4000; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;")
+}
+
+fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
+    prepare(connection)?;
+    // FULL: an acknowledged write survives a power cut. Group commit makes that nearly free.
+    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;")
+}
+
+/// The memory of what somebody did on a phone is nobody else's business.
+fn restrict(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    if let Err(error) = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)) {
+        tracing::warn!(%error, path = %path.display(), "cannot restrict the database file");
+    }
+}
+
+/// Milliseconds since the Unix epoch.
+pub fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A new name for a row.
+pub fn new_uid() -> String {
+    uuid::Uuid::now_v7().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn temporary() -> (tempfile::TempDir, Store) {
+        let dir = tempfile::tempdir().expect("a directory");
+        let store = Store::open(&dir.path().join("m.db")).expect("opens");
+        (dir, store)
+    }
+
+    #[tokio::test]
+    async fn a_failed_write_leaves_its_neighbours_alone() {
+        let (_dir, store) = temporary();
+        store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER UNIQUE) STRICT")?)).await.expect("creates");
+        let insert = |n: i64| store.write(move |c| Ok(c.execute("INSERT INTO t VALUES (?1)", [n])?));
+        let (a, b, c) = tokio::join!(insert(1), insert(1), insert(2));
+        assert!(a.is_ok() && matches!(b, Err(StoreError::Sql(_))) && c.is_ok());
+        let count = store.read(|c| Ok(c.query_row("SELECT count(*) FROM t", [], |r| r.get::<_, i64>(0))?)).await.expect("reads");
+        assert_eq!(count, 2);
+    }
+
+    #[tokio::test]
+    async fn a_newer_database_is_refused() {
+        let (dir, store) = temporary();
+        drop(store);
+        Connection::open(dir.path().join("m.db")).and_then(|c| c.pragma_update(None, "user_version", SCHEMA + 1)).expect("writes");
+        assert!(matches!(Store::open(&dir.path().join("m.db")), Err(StoreError::TooNew { .. })));
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_no_database_is_refused() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("m.db");
+        std::fs::write(&path, "not a database, but long enough to look like one".repeat(100)).expect("writes");
+        assert!(matches!(Store::open(&path), Err(StoreError::Unavailable(_))));
+    }
+
+    #[tokio::test]
+    async fn numbers_go_on_after_a_restart() {
+        let (dir, store) = temporary();
+        let first = store.next_seq();
+        store
+            .write(move |c| {
+                c.execute_batch(
+                    "INSERT INTO devices VALUES (1, 'd', 'o', 'd', 'k', 0, 0, NULL);
+                     INSERT INTO sessions VALUES (1, 's', 'o', 's', 0, 0, NULL);",
+                )?;
+                c.execute(
+                    "INSERT INTO observations (uid, origin, seq, session_id, device_id, trace_id, source, settled, reliable, observed_at, updated_at)
+                     VALUES ('u', 'o', ?1, 1, 1, 't', 'page', 1, 1, 0, 0)",
+                    [first],
+                )?;
+                Ok(())
+            })
+            .await
+            .expect("writes");
+        drop(store);
+        let again = Store::open(&dir.path().join("m.db")).expect("opens");
+        assert!(again.next_seq() > first);
+    }
+}

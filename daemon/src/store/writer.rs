@@ -1,0 +1,163 @@
+//! The one thread that writes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::{Damage, Result, StoreError};
+
+/// At most this many pieces of work share a commit.
+const GROUP: usize = 256;
+
+/// What is to be told about a piece of work once the fate of its commit is known.
+type Acknowledge = Box<dyn FnOnce(Result<()>) + Send>;
+
+/// Does the work on the connection, or takes the reason why it cannot be done; returns whether it went well and what to
+/// tell afterwards.
+type Work = Box<dyn FnOnce(Result<&Connection>) -> (bool, Acknowledge) + Send>;
+
+pub(super) struct Writer {
+    sender: Option<Sender<Work>>,
+    pending: Arc<AtomicU64>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(connection: Connection, damage: Damage) -> Result<Self> {
+        let (sender, receiver) = channel();
+        let pending = Arc::new(AtomicU64::new(0));
+        let counter = pending.clone();
+        let thread = std::thread::Builder::new()
+            .name("store-writer".into())
+            .spawn(move || run(&connection, &receiver, &counter, &damage))
+            .map_err(|e| StoreError::Unavailable(format!("cannot start the writer: {e}")))?;
+        Ok(Self { sender: Some(sender), pending, thread: Some(thread) })
+    }
+
+    pub(super) fn pending(&self) -> u64 {
+        self.pending.load(Ordering::Relaxed)
+    }
+
+    pub(super) async fn submit<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+        let (reply, answer) = oneshot::channel();
+        self.send(work, move |result| {
+            let _ = reply.send(result);
+        });
+        answer.await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))?
+    }
+
+    pub(super) fn submit_behind(&self, what: &'static str, work: impl FnOnce(&Connection) -> Result<()> + Send + 'static) {
+        self.send(work, move |result| {
+            if let Err(error) = result {
+                tracing::warn!(%error, "cannot record {what}");
+            }
+        });
+    }
+
+    fn send<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+        tell: impl FnOnce(Result<T>) + Send + 'static,
+    ) {
+        let job: Work = Box::new(move |connection| {
+            let result = connection.and_then(work);
+            let ok = result.is_ok();
+            let acknowledge: Acknowledge = Box::new(move |commit| tell(commit.and(result)));
+            (ok, acknowledge)
+        });
+        self.pending.fetch_add(1, Ordering::Relaxed);
+        // Without a receiver the work is dropped, and with it the reply channel: the caller learns that way.
+        if let Some(sender) = &self.sender
+            && sender.send(job).is_err()
+        {
+            self.pending.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.sender = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(connection: &Connection, receiver: &Receiver<Work>, pending: &AtomicU64, damage: &Damage) {
+    while let Ok(first) = receiver.recv() {
+        let mut group = vec![first];
+        while group.len() < GROUP
+            && let Ok(next) = receiver.try_recv()
+        {
+            group.push(next);
+        }
+        let count = group.len() as u64;
+        commit_group(connection, group, damage);
+        pending.fetch_sub(count, Ordering::Relaxed);
+    }
+    if let Err(error) = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);") {
+        tracing::debug!(%error, "cannot tidy up the database");
+    }
+}
+
+fn commit_group(connection: &Connection, group: Vec<Work>, damage: &Damage) {
+    let begun = match damage.get() {
+        Some(what) => Err(StoreError::Unavailable(what)),
+        None => connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from),
+    };
+    let acknowledgements: Vec<Acknowledge> = group
+        .into_iter()
+        .map(|work| match &begun {
+            Ok(()) => in_savepoint(connection, work),
+            Err(error) => work(Err(again(error))).1,
+        })
+        .collect();
+    let committed = begun.and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));
+    if let Err(error) = &committed {
+        if !connection.is_autocommit() {
+            let _ = connection.execute_batch("ROLLBACK");
+        }
+        note_damage(error, damage);
+        tracing::warn!(%error, "a group of writes was not committed");
+    }
+    for acknowledge in acknowledgements {
+        acknowledge(committed.as_ref().map(|()| ()).map_err(again));
+    }
+}
+
+/// The same error for one more caller.
+fn again(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::Full => StoreError::Full,
+        StoreError::Unavailable(what) => StoreError::Unavailable(what.clone()),
+        other => StoreError::Unavailable(other.to_string()),
+    }
+}
+
+fn note_damage(error: &StoreError, damage: &Damage) {
+    if let StoreError::Unavailable(what) = error
+        && what.starts_with("it is damaged")
+    {
+        damage.set(what.clone());
+    }
+}
+
+fn in_savepoint(connection: &Connection, work: Work) -> Acknowledge {
+    if let Err(error) = connection.execute_batch("SAVEPOINT work") {
+        return work(Err(error.into())).1;
+    }
+    let (ok, acknowledge) = work(Ok(connection));
+    let end = if ok { "RELEASE work" } else { "ROLLBACK TO work; RELEASE work" };
+    match connection.execute_batch(end) {
+        Ok(()) => acknowledge,
+        Err(error) => {
+            let error = StoreError::from(error);
+            Box::new(move |_| acknowledge(Err(error)))
+        }
+    }
+}
