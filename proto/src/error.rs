@@ -96,6 +96,9 @@ wire! {
         /// Facts about this failure; `path`, `expected` and `got` for a bad parameter.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub details: Option<Value>,
+        /// Names the failed call in events and logs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub trace_id: Option<String>,
     }
 }
 

@@ -107,7 +107,7 @@ wire! {
         pub app: Option<String>,
     }
 
-    /// One thing on the screen. Columns that were not asked for are absent; those that were are null when empty.
+    /// One thing on the screen. Columns that were not asked for, or that are empty, are absent.
     #[derive(Default)]
     pub struct Row {
         /// Joins rows of the screen with refs of the same observation.

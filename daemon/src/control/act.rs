@@ -348,7 +348,13 @@ impl Call {
         }
         let hit = self.aim(aim, &look);
         if let Err(error) = &hit {
-            event.evidence = Some(json!({"wanted": wanted(aim), "details": error.details}));
+            // What was typed must not come into memory as something that was looked for.
+            let typed = matches!(aim, Aim::Node { value, .. } if self.core.secrets.was_typed(self.session_id, value));
+            if let Some(action) = event.action.as_mut().filter(|_| !typed) {
+                action.target = self.missed(aim);
+            }
+            let wanted = if typed { json!("typed text") } else { wanted(aim) };
+            event.evidence = Some(json!({"wanted": wanted, "details": error.details}));
         }
         hit.map(Some)
     }

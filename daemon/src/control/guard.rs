@@ -95,6 +95,27 @@ impl Call {
         }
     }
 
+    /// What was aimed at, for an act that did not find it: failures are remembered by target as well.
+    pub(super) fn missed(&self, aim: &Aim) -> Option<Target> {
+        match aim {
+            Aim::Point(_) => None,
+            Aim::Node { by, value, .. } => {
+                let value = Some(value.clone());
+                let mut target = Target { role: "any".to_owned(), ..Target::default() };
+                match by {
+                    By::ResId => target.res_id = value,
+                    By::Class => target.class = value,
+                    By::Text | By::Desc | By::Ref => target.label = value,
+                }
+                Some(target)
+            }
+            Aim::Alias { alias, .. } => {
+                let shown = self.core.views.shown(self.session_id, self.device_id)?;
+                shown.refs.get(alias).map(|r| target::describe(&shown.snapshot, r.what.node))
+            }
+        }
+    }
+
     /// The node that an alias stands for, and whether it moved.
     pub(super) fn resolve_alias(&self, alias: &str, observation: Option<&str>, look: &Look) -> Result<(usize, bool)> {
         let shown = self.core.views.shown(self.session_id, self.device_id);
@@ -109,8 +130,8 @@ impl Call {
         }
         let recorded = shown.refs.get(alias).ok_or_else(unobserved)?;
         let snapshot = look.snapshot();
-        if shown.app != snapshot.app || shown.place != snapshot.place {
-            return Err(stale(alias, "another page is in front now").details(json!({"then": shown.place, "now": snapshot.place})));
+        if shown.snapshot.app != snapshot.app || shown.snapshot.place != snapshot.place {
+            return Err(stale(alias, "another page is in front now").details(json!({"then": shown.snapshot.place, "now": snapshot.place})));
         }
         match refs::find(recorded, &look.refs) {
             Ok(found) => Ok((look.refs[found.index].node, found.moved)),

@@ -34,6 +34,21 @@ use crate::{device, session};
 pub use error::{Error, Result};
 use request::Requests;
 
+tokio::task_local! {
+    /// Names the call that is being worked on.
+    static TRACE: String;
+}
+
+/// Works on a call under a new trace id.
+pub fn traced<F: Future>(work: F) -> impl Future<Output = F::Output> {
+    TRACE.scope(new_uid(), work)
+}
+
+/// The trace id of the call that is being worked on.
+pub fn current_trace() -> Option<String> {
+    TRACE.try_with(Clone::clone).ok()
+}
+
 /// Everything that a call may need.
 pub struct Core {
     /// Settings.
@@ -149,7 +164,7 @@ impl Core {
         Ok(Call {
             session_id: self.session_row(session).await?,
             device_id: self.device_row(&resolved.device).await?,
-            echo: Echo { device: resolved.device.name().to_owned(), session: session.to_owned(), trace_id: new_uid() },
+            echo: Echo { device: resolved.device.name().to_owned(), session: session.to_owned(), trace_id: current_trace().unwrap_or_else(new_uid) },
             core: self.clone(),
             target: resolved,
         })

@@ -120,4 +120,5 @@ async fn drain(core: &Core) {
     if let Err(error) = core.store.flush().await {
         tracing::warn!(%error, "the last writes may be lost");
     }
+    core.store.close();
 }

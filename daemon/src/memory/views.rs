@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use tokio::time::Instant;
 
 use super::Place;
+use crate::page::Snapshot;
 use crate::page::refs::Recorded;
 
 /// How many views are kept; the ones that were not used for longest go first.
@@ -27,10 +28,8 @@ pub struct Seen {
 pub struct Shown {
     /// That observation.
     pub observation: String,
-    /// The package that was in front.
-    pub app: Option<String>,
-    /// The place that was in front.
-    pub place: Option<String>,
+    /// What was on the screen.
+    pub snapshot: Arc<Snapshot>,
     /// What each alias stands for.
     pub refs: HashMap<String, Recorded>,
 }

@@ -51,6 +51,13 @@ fn explain(path: &str, sentence: &str) -> Error {
     }
     let (got, expected) = sentence.split_once(", expected ").unwrap_or((sentence, "another value"));
     let got = got.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ").trim_start_matches("unknown variant ");
+    let expected = match expected {
+        "f64" | "f32" => "a number",
+        "u32" | "u64" => "a whole number of at least 0",
+        "i32" | "i64" => "a whole number",
+        "a boolean" => "true or false",
+        other => other,
+    };
     let got = if SECRET.contains(&path) { "a value of another type" } else { got };
     invalid(path, expected, got)
 }

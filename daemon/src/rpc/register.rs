@@ -8,14 +8,20 @@ use jsonrpsee::RpcModule;
 use jsonrpsee::types::ErrorObjectOwned;
 
 use super::params;
-use crate::control::{Core, Error};
+use crate::control::{self, Core, Error};
 
 /// The module that handlers are registered with.
 pub(super) type Module = RpcModule<Core>;
 
 /// The one place where an error becomes a JSON-RPC error.
 pub(super) fn to_rpc(error: Error) -> ErrorObjectOwned {
-    let data = ErrorData { code: error.code, retryable: error.code.retryable(), hint: error.hint, details: error.details };
+    let data = ErrorData {
+        code: error.code,
+        retryable: error.code.retryable(),
+        hint: error.hint,
+        details: error.details,
+        trace_id: control::current_trace(),
+    };
     ErrorObjectOwned::owned(error.code.number(), error.message, Some(data))
 }
 
@@ -28,11 +34,11 @@ where
 {
     let registered = module.register_async_method(M::INFO.name, move |params, core, _| {
         let handler = handler.clone();
-        async move {
+        control::traced(async move {
             let _running = core.enter();
             let params = params::decode::<M::Params>(params.as_str()).map_err(to_rpc)?;
             handler(core, params).await.map_err(to_rpc)
-        }
+        })
     });
     // Names come from the table, whose names are unique (a test checks it).
     if let Err(error) = registered {

@@ -162,6 +162,11 @@ impl Store {
         self.write(|_| Ok(())).await
     }
 
+    /// Finishes all writes and closes the file; later ones are refused.
+    pub fn close(&self) {
+        self.writer.close();
+    }
+
     /// Reads on a connection of the pool.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The one thread that writes.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -21,9 +21,9 @@ type Acknowledge = Box<dyn FnOnce(Result<()>) + Send>;
 type Work = Box<dyn FnOnce(Result<&Connection>) -> (bool, Acknowledge) + Send>;
 
 pub(super) struct Writer {
-    sender: Option<Sender<Work>>,
+    sender: Mutex<Option<Sender<Work>>>,
     pending: Arc<AtomicU64>,
-    thread: Option<JoinHandle<()>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Writer {
@@ -35,7 +35,7 @@ impl Writer {
             .name("store-writer".into())
             .spawn(move || run(&connection, &receiver, &counter, &damage))
             .map_err(|e| StoreError::Unavailable(format!("cannot start the writer: {e}")))?;
-        Ok(Self { sender: Some(sender), pending, thread: Some(thread) })
+        Ok(Self { sender: Mutex::new(Some(sender)), pending, thread: Mutex::new(Some(thread)) })
     }
 
     pub(super) fn pending(&self) -> u64 {
@@ -70,21 +70,30 @@ impl Writer {
             (ok, acknowledge)
         });
         self.pending.fetch_add(1, Ordering::Relaxed);
-        // Without a receiver the work is dropped, and with it the reply channel: the caller learns that way.
-        if let Some(sender) = &self.sender
-            && sender.send(job).is_err()
-        {
+        let sent = locked(&self.sender).as_ref().is_some_and(|sender| sender.send(job).is_ok());
+        if !sent {
+            // The work is dropped, and with it the reply channel: the caller learns that way.
             self.pending.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Does what was handed over, tidies up, and ends the thread. Later work is refused.
+    pub(super) fn close(&self) {
+        *locked(&self.sender) = None;
+        let thread = locked(&self.thread).take();
+        if thread.is_some_and(|t| t.join().is_err()) {
+            tracing::error!("the writer thread panicked");
         }
     }
 }
 
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.sender = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.close();
     }
 }
 

@@ -445,17 +445,19 @@ impl Phone {
         self.ui_seq += 1;
     }
 
-    /// Puts the phone on a page, for tests; the pages under it are the start page only.
+    /// Puts the phone on a page, the start page by default; below it lies the start page only.
     pub fn go(&mut self, package: &str, page: Option<&str>) -> bool {
         if !self.open(package) {
             return false;
         }
-        if let Some(page) = page {
-            let Some(app) = self.app().filter(|a| a.pages.contains_key(page)) else { return false };
-            let (start, package) = (app.start.clone(), package.to_owned());
-            let task = if page == start { vec![start] } else { vec![start, page.to_owned()] };
-            self.tasks.insert(package, task);
+        let Some(app) = self.app() else { return false };
+        let start = app.start.clone();
+        let page = page.unwrap_or(&start).to_owned();
+        if !app.pages.contains_key(&page) {
+            return false;
         }
+        let task = if page == start { vec![start] } else { vec![start, page] };
+        self.tasks.insert(package.to_owned(), task);
         self.dialog = None;
         self.entered_at = self.clock.now_ms();
         self.ui_seq += 1;

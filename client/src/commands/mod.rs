@@ -1,0 +1,82 @@
+//! From what was typed to a call: one file per namespace.
+
+pub mod act;
+pub mod daemon;
+pub mod device;
+pub mod memory;
+pub mod observe;
+pub mod recover;
+pub mod verify;
+
+use clap::ValueEnum;
+use serde_json::{Map, Value, json};
+
+/// A call to the daemon.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// Wire name of the method.
+    pub method: &'static str,
+    /// Its own parameters; device, session, URL and token are added when it is sent.
+    pub params: Map<String, Value>,
+}
+
+impl Call {
+    /// A call without parameters.
+    pub fn new(method: &'static str) -> Self {
+        Self { method, params: Map::new() }
+    }
+
+    /// With a parameter.
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.params.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// With a parameter, if there is one.
+    pub fn maybe(self, name: &str, value: Option<impl Into<Value>>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+}
+
+/// How a node is named, with the names that `af` knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// Visible text
+    Text,
+    /// Content description
+    #[value(alias = "content_desc", alias = "content-desc")]
+    Desc,
+    /// Resource id or a part of it
+    #[value(name = "resid", alias = "resource_id", alias = "res_id", alias = "resource-id", alias = "resId")]
+    ResId,
+    /// Class name
+    #[value(alias = "class_name", alias = "class-name")]
+    Class,
+    /// Alias from the session's newest refs, such as @n3
+    Ref,
+}
+
+impl By {
+    /// The name on the wire.
+    pub fn wire(self) -> Value {
+        json!(match self {
+            By::Text => "text",
+            By::Desc => "desc",
+            By::ResId => "resId",
+            By::Class => "class",
+            By::Ref => "ref",
+        })
+    }
+}
+
+/// Reads `X,Y`.
+///
+/// # Errors
+/// What was expected.
+pub fn point(text: &str) -> Result<(f64, f64), String> {
+    let parse = |part: &str| part.trim().parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0);
+    text.split_once(',').and_then(|(x, y)| Some((parse(x)?, parse(y)?))).ok_or_else(|| "expected X,Y with two numbers of at least 0, for example 540,1200".to_owned())
+}

@@ -1,0 +1,110 @@
+//! What the tour is played in.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::connection::Connection;
+use crate::spawn::{self, Start};
+
+/// A practice phone and a daemon that belong to the tour alone.
+pub(super) struct World {
+    connection: Connection,
+    phone: Child,
+    pub url: String,
+    control: String,
+    _dir: tempfile::TempDir,
+}
+
+impl World {
+    /// Starts both.
+    pub(super) fn start(seed: u64) -> Result<Self, String> {
+        let dir = tempfile::Builder::new().prefix("afd-demo-").tempdir().map_err(|e| format!("cannot make a temporary directory: {e}"))?;
+        let (phone, ready) = start_phone(seed)?;
+        let at = |key: &str| ready[key].as_str().unwrap_or_default().to_owned();
+        let (url, control) = (at("url"), at("control"));
+        let path = |name: &str| -> PathBuf { dir.path().join(name) };
+        let start = Start { socket: path("run/afd.sock"), memory_db: Some(path("memory.db")), config: Some(path("config.toml")), log: Some(path("afd.log")) };
+        let mut world = match spawn::start_private(&start) {
+            Ok(connection) => Self { connection, phone, url, control, _dir: dir },
+            Err(error) => {
+                stop(phone);
+                return Err(error.0);
+            }
+        };
+        let added = world.call("device.add", json!({"name": "practice", "url": world.url, "token": "practice"}));
+        added.map(|_| world).map_err(|e| e.to_string())
+    }
+
+    /// Calls the daemon; an error is its `{code, message}`.
+    pub(super) fn call(&mut self, method: &str, params: Value) -> Result<Value, Value> {
+        use crate::connection::CallError;
+        self.connection.call(method, params).map_err(|error| match error {
+            CallError::Answered { message, data, .. } => json!({"code": data["code"], "message": message, "hint": data["hint"]}),
+            CallError::Broken(error) => json!({"code": "NO_DAEMON", "message": error.to_string()}),
+        })
+    }
+
+    /// Arranges the phone behind the agent's back.
+    pub(super) fn arrange(&self, what: &str, params: &Value) -> Result<Value, String> {
+        http_post(&self.control, what, &params.to_string())
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = self.connection.call("daemon.shutdown", json!({}));
+        // The daemon ends the connection when it has finished; then its files may go.
+        let _ = self.connection.set_timeout(Some(Duration::from_secs(10)));
+        let _ = self.connection.notification();
+        let _ = self.phone.kill();
+        let _ = self.phone.wait();
+    }
+}
+
+fn stop(mut child: Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+fn start_phone(seed: u64) -> Result<(Child, Value), String> {
+    let program = spawn::program("afphone");
+    let mut child = Command::new(&program)
+        .args(["--until-eof", "--open", "com.android.settings", "--seed", &seed.to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("cannot start the practice phone {}: {e}; `cargo build --release` makes it beside afctl", program.display()))?;
+    let mut line = String::new();
+    let read = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
+    match serde_json::from_str(&line) {
+        Ok(ready) if matches!(read, Some(Ok(_))) => Ok((child, ready)),
+        _ => {
+            stop(child);
+            Err("the practice phone did not start".into())
+        }
+    }
+}
+
+/// One request to the phone's control interface, on loopback.
+fn http_post(base: &str, path: &str, body: &str) -> Result<Value, String> {
+    let host = base.trim_start_matches("http://");
+    let exchange = || -> std::io::Result<String> {
+        let mut stream = TcpStream::connect(host)?;
+        stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+        write!(stream, "POST /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len())?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer)
+    };
+    let answer = exchange().map_err(|e| format!("the practice phone does not answer: {e}"))?;
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    if !head.starts_with("HTTP/1.1 200") {
+        return Err(format!("the practice phone refused: {body}"));
+    }
+    serde_json::from_str(body).map_err(|e| e.to_string())
+}

@@ -1,0 +1,295 @@
+//! Answers for people: a headline, tables, colours where the terminal has them.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use comfy_table::{ContentArrangement, Table, presets};
+use serde_json::Value;
+
+use crate::output::Outcome;
+
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Red.on_default();
+const WARN: Style = AnsiColor::Yellow.on_default();
+const DIM: Style = Style::new().dimmed();
+const BOLD: Style = Style::new().bold();
+
+/// Text in a style.
+pub fn paint(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Prints an outcome: the data on standard output, a failure on standard error.
+pub fn print(outcome: &Outcome) {
+    match &outcome.result {
+        Ok(data) => {
+            let _ = writeln!(anstream::stdout(), "{}", success(outcome, data).trim_end());
+        }
+        Err(failure) => {
+            let mut text = format!("{} {}", paint(BAD.bold(), &failure.code), failure.message);
+            if let Some(candidates) = failure.details.get("candidates").and_then(Value::as_array) {
+                let _ = write!(text, "\n{}", table(candidates, &["label", "class", "resId", "bounds"]));
+            }
+            if let Some(hint) = &failure.hint {
+                let _ = write!(text, "\n{} {hint}", paint(WARN, "hint:"));
+            }
+            let _ = writeln!(anstream::stderr(), "{text}");
+        }
+    }
+}
+
+fn text(value: &Value, key: &str) -> String {
+    match value.get(key) {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
+fn success(outcome: &Outcome, data: &Value) -> String {
+    match (outcome.category.as_str(), outcome.op.as_str()) {
+        ("observe", "top") => format!("{}\n", first(&[text(data, "topActivity"), text(data, "app"), "unknown".into()])),
+        ("observe", "screenshot") => format!("{} bytes of {} (use --output json for the picture itself)\n", text(data, "sizeBytes"), text(data, "mimeType")),
+        ("observe", _) => observation(data),
+        ("act", op) => acted(op, data),
+        ("recover", op) => {
+            let cause = text(data, "failureCause");
+            let about = if cause.is_empty() { String::new() } else { format!(" after {cause}") };
+            format!("{} recover {op}{about}: {}\n", paint(GOOD, "done"), text(data, "result"))
+        }
+        ("verify", op) => verified(op, data),
+        ("memory", "log") => log(data),
+        ("memory", "experience") => experience(data),
+        ("device", "list") => table(items(data, "devices"), &["name", "kind", "url", "state", "lease", "waiting", "source"]),
+        ("device", "packages") => lines(items(data, "packages")),
+        ("daemon", "status") => status(data),
+        _ => fields(data, 0),
+    }
+}
+
+fn first(options: &[String]) -> String {
+    options.iter().find(|o| !o.is_empty()).cloned().unwrap_or_default()
+}
+
+fn items<'a>(data: &'a Value, key: &str) -> &'a [Value] {
+    data.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn lines(values: &[Value]) -> String {
+    values.iter().map(|v| format!("{}\n", v.as_str().unwrap_or_default())).collect()
+}
+
+/// A table of objects; columns that are empty everywhere are left out.
+pub fn table(rows: &[Value], columns: &[&str]) -> String {
+    let used: Vec<&&str> = columns.iter().filter(|c| rows.iter().any(|r| !text(r, c).is_empty())).collect();
+    if rows.is_empty() || used.is_empty() {
+        return format!("{}\n", paint(DIM, "nothing"));
+    }
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    let width = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).unwrap_or(terminal_width());
+    table.set_width(width);
+    table.set_header(used.iter().map(|c| c.to_uppercase()));
+    for row in rows {
+        table.add_row(used.iter().map(|c| cell(row, c)));
+    }
+    let text = table.to_string();
+    let (header, rows) = text.split_once('\n').unwrap_or((&text, ""));
+    let trimmed: String = rows.lines().map(|l| format!("{}\n", l.trim_end())).collect();
+    format!("{}\n{trimmed}", paint(DIM, header.trim_end()))
+}
+
+fn terminal_width() -> u16 {
+    rustix::termios::tcgetwinsize(std::io::stdout()).map_or(120, |size| if size.ws_col == 0 { 120 } else { size.ws_col })
+}
+
+fn cell(row: &Value, column: &str) -> String {
+    match (column, row.get(column)) {
+        ("lease", Some(lease @ Value::Object(_))) => format!("{} for {} ms", text(lease, "session"), text(lease, "remainingMs")),
+        ("at" | "lastSuccessAt", Some(Value::Number(ms))) => time(ms.as_i64().unwrap_or(0)),
+        _ => text(row, column),
+    }
+}
+
+fn time(ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |t| t.to_zoned(jiff::tz::TimeZone::system()).strftime("%m-%d %H:%M:%S").to_string())
+}
+
+fn observation(data: &Value) -> String {
+    let mut out = String::new();
+    let place = first(&[text(data, "topActivity"), text(data, "app"), "unknown place".into()]);
+    let state = if data["settled"] == true { paint(GOOD, "settled") } else { paint(WARN, "not known to be settled") };
+    let _ = writeln!(out, "{}  {state}  {}", paint(BOLD, &place), paint(DIM, &text(data, "mode")));
+    if data["reliable"] == false {
+        let _ = writeln!(out, "{} {}", paint(BAD, "not reliable:"), text(data, "reason"));
+    }
+    let _ = writeln!(out, "{}", paint(DIM, &data["page"]["fingerprint"].as_str().unwrap_or_default().to_owned()));
+    for part in [data, &data["screen"], &data["refs"]] {
+        let rows = items(part, "rows");
+        if rows.is_empty() {
+            continue;
+        }
+        let columns: &[&str] =
+            if rows[0].get("ref").is_some() { &["ref", "label", "class", "resId", "flags", "bounds"] } else { &["id", "class", "text", "desc", "resId", "flags", "bounds"] };
+        out.push_str(&table(rows, columns));
+        if part["truncated"] == true {
+            let all = first(&[text(part, "refCount"), text(part, "rowCount")]);
+            let _ = writeln!(out, "{}", paint(WARN, &format!("{} of {all} rows; the rest can still be reached by text or id", rows.len())));
+        }
+    }
+    hints(items(data, "hints"), &mut out);
+    out
+}
+
+fn hints(hints: &[Value], out: &mut String) {
+    for hint in hints {
+        let style = match text(hint, "kind").as_str() {
+            "action" => GOOD,
+            "recovery" => AnsiColor::Cyan.on_default(),
+            _ => BAD,
+        };
+        let _ = writeln!(out, "{} {} {}", paint(style, &text(hint, "kind")), text(hint, "text"), paint(DIM, &format!("confidence {}", text(hint, "confidence"))));
+    }
+}
+
+fn target(value: &Value) -> String {
+    let label = text(value, "label");
+    let name = if label.is_empty() { text(value, "resId") } else { format!("\"{label}\"") };
+    format!("{} {name}", text(value, "role"))
+}
+
+fn acted(op: &str, data: &Value) -> String {
+    let what = data.get("target").map(|t| format!(" {}", target(t))).unwrap_or_default();
+    let moved = if data["moved"] == true { paint(WARN, " (it had moved)") } else { String::new() };
+    let replayed = if data["replayed"] == true { paint(WARN, " (recorded before; nothing was done now)") } else { String::new() };
+    format!("{} {op}{what}{moved}{replayed}: {} {}\n", paint(GOOD, "done"), text(data, "result"), paint(DIM, &format!("{} ms", text(data, "durationMs"))))
+}
+
+fn verified(op: &str, data: &Value) -> String {
+    let count = text(data, "matchedCount");
+    let found = if count.is_empty() { text(data, "actual") } else { format!("{count} matching") };
+    let mut out = format!("{} {op}: {found}\n", paint(GOOD, "holds"));
+    if !items(data, "nodes").is_empty() {
+        out.push_str(&table(items(data, "nodes"), &["class", "text", "desc", "resId", "bounds"]));
+    }
+    out
+}
+
+/// An action in a few words.
+fn action(value: &Value) -> String {
+    let what = value.get("target").map(|t| format!(" {}", target(t))).unwrap_or_default();
+    let params = value.get("params").and_then(Value::as_object).map(|p| p.iter().map(|(k, v)| format!(" {k}={}", v.as_str().map_or_else(|| v.to_string(), str::to_owned))).collect::<String>());
+    format!("{}{what}{}", text(value, "verb"), params.unwrap_or_default())
+}
+
+/// Events as a table.
+pub fn log(data: &Value) -> String {
+    let rows: Vec<Value> = items(data, "events").iter().map(event_row).collect();
+    let mut out = table(&rows, &["seq", "at", "session", "device", "what", "status", "cause", "ms", "activity"]);
+    if let Some(cursor) = data.get("nextCursor") {
+        let _ = writeln!(out, "{}", paint(DIM, &format!("more: --cursor {cursor}")));
+    }
+    out
+}
+
+fn event_row(event: &Value) -> Value {
+    let what = event.get("action").map_or_else(|| text(event, "op"), action);
+    serde_json::json!({
+        "seq": event["seq"], "at": event["at"], "session": event["session"], "device": event["device"],
+        "what": format!("{} {what}", text(event, "category")), "status": event["status"], "cause": text(event, "failureCause"),
+        "ms": event["durationMs"], "activity": text(event, "activity"),
+    })
+}
+
+/// What is known, as two tables.
+pub fn experience(data: &Value) -> String {
+    let transition = |t: &Value| {
+        serde_json::json!({
+            "scope": t["matchScope"], "on": text(t, "preActivity"), "action": action(&t["action"]), "leads to": text(t, "postActivity"),
+            "ok": t["successCount"], "verified": t["verifiedCount"], "failed": t["failureCount"], "last failure": text(t, "failureCause"),
+        })
+    };
+    let recovery = |r: &Value| {
+        serde_json::json!({"scope": r["matchScope"], "on": text(r, "preActivity"), "after": r["failureCause"], "recover": action(&r["recovery"]), "worked": r["successCount"], "failed": r["failureCount"]})
+    };
+    let transitions: Vec<Value> = items(data, "transitions").iter().map(transition).collect();
+    let recoveries: Vec<Value> = items(data, "recoveries").iter().map(recovery).collect();
+    format!(
+        "{}\n{}{}\n{}",
+        paint(BOLD, "What actions do"),
+        table(&transitions, &["scope", "on", "action", "leads to", "ok", "verified", "failed", "last failure"]),
+        paint(BOLD, "What cured failures"),
+        table(&recoveries, &["scope", "on", "after", "recover", "worked", "failed"])
+    )
+}
+
+fn status(data: &Value) -> String {
+    let mut out = String::new();
+    let seconds = data["uptimeMs"].as_u64().unwrap_or(0) / 1000;
+    let _ = writeln!(out, "afd {}  pid {}  up {} s", text(data, "version"), text(data, "pid"), seconds);
+    for key in ["socket", "database", "config"] {
+        let _ = writeln!(out, "{:9} {}", key, text(data, key));
+    }
+    let store = &data["store"];
+    let health = if store["writable"] == true { paint(GOOD, "writable") } else { paint(BAD, &format!("read-only: {}", text(store, "damage"))) };
+    let _ = writeln!(out, "store     {health}, {} KiB, schema {}", store["sizeBytes"].as_u64().unwrap_or(0) / 1024, text(store, "schema"));
+    let _ = writeln!(out, "load      {} connections, {} calls in flight", text(data, "connections"), text(data, "callsInFlight"));
+    if !text(data, "configError").is_empty() {
+        let _ = writeln!(out, "{} {}", paint(BAD, "settings refused:"), text(data, "configError"));
+    }
+    for key in items(data, "configWarnings") {
+        let _ = writeln!(out, "{} {}", paint(WARN, "unknown setting:"), key.as_str().unwrap_or_default());
+    }
+    out.push_str(&table(items(data, "devices"), &["name", "kind", "url", "state", "error", "lease", "waiting"]));
+    out
+}
+
+/// Fields of anything else, indented.
+fn fields(value: &Value, indent: usize) -> String {
+    let pad = " ".repeat(indent);
+    match value {
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| match value {
+                Value::Object(inner) if !inner.is_empty() => format!("{pad}{key}:\n{}", fields(value, indent + 2)),
+                Value::Array(inner) if inner.iter().any(Value::is_object) => format!("{pad}{key}:\n{}", inner.iter().map(|v| fields(v, indent + 2)).collect::<String>()),
+                Value::String(text) => format!("{pad}{key}: {text}\n"),
+                other => format!("{pad}{key}: {other}\n"),
+            })
+            .collect(),
+        other => format!("{pad}{other}\n"),
+    }
+}
+
+/// One line of the live stream.
+pub fn live(message: &Value) -> String {
+    match text(message, "kind").as_str() {
+        "event" => {
+            let row = event_row(message);
+            let status = text(&row, "status");
+            let style = if status == "ok" { GOOD } else { BAD };
+            format!(
+                "{} {:>6} {}/{} {} {} {} {}",
+                paint(DIM, &cell(message, "at")),
+                text(message, "seq"),
+                text(message, "session"),
+                text(message, "device"),
+                paint(style, &status),
+                text(&row, "what"),
+                paint(BAD, &text(&row, "cause")),
+                paint(DIM, &text(&row, "activity"))
+            )
+        }
+        "observation" => format!(
+            "{} {:>6} {}/{} {}",
+            paint(DIM, &cell(message, "at")),
+            text(message, "seq"),
+            text(message, "session"),
+            text(message, "device"),
+            paint(DIM, &format!("observe {} {}", text(message, "source"), text(message, "activity")))
+        ),
+        "device" => format!("device {} is {}", text(message, "device"), paint(WARN, &text(message, "state"))),
+        _ => message.to_string(),
+    }
+}

@@ -1,0 +1,276 @@
+//! From arguments to exit code.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use serde_json::{Map, Value, json};
+
+use crate::cli::{Cli, Command, Format, Global};
+use crate::commands::{Call, device::Device};
+use crate::connection::{CallError, Connection};
+use crate::output::{Failure, Outcome, effective, print};
+use crate::{demo, follow, spawn};
+
+/// Exit code of a failure.
+pub const FAILED: u8 = 1;
+/// Exit code of a wrong command line.
+pub const USAGE: u8 = 2;
+/// Exit code when there is no daemon.
+pub const NO_DAEMON: u8 = 3;
+/// Exit code after Ctrl-C.
+pub const INTERRUPTED: u8 = 130;
+
+/// Runs a command line and returns the exit code.
+pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
+    let matches = match Cli::command().try_get_matches_from(args) {
+        Ok(matches) => matches,
+        Err(error) => return usage(&error),
+    };
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let address = Address::of(&cli.global, &matches);
+    match &cli.command {
+        Command::Completions { shell } => {
+            clap_complete::generate(*shell, &mut Cli::command(), "afctl", &mut std::io::stdout());
+            0
+        }
+        Command::Demo(options) => demo::run(options),
+        Command::Events(options) => follow::run(&cli.global, options),
+        command => {
+            let outcome = perform(&cli.global, &address, command);
+            print(&outcome, cli.global.output);
+            outcome.exit()
+        }
+    }
+}
+
+/// A wrong command line: the words for people on standard error, the envelope where a program reads.
+fn usage(error: &clap::Error) -> u8 {
+    let _ = error.print();
+    if !error.use_stderr() {
+        return 0;
+    }
+    let asked = std::env::var("AF_OUTPUT").ok().and_then(|v| clap::ValueEnum::from_str(&v, true).ok()).unwrap_or(Format::Auto);
+    if effective(asked) != Format::Human {
+        let message = error.to_string();
+        let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let outcome = Outcome { category: "cli".into(), op: "parse".into(), result: Err(Failure::new("INVALID_PARAMS", first, USAGE)) };
+        print(&outcome, asked);
+    }
+    USAGE
+}
+
+/// Which device a call goes to, from flags and environment.
+#[derive(Debug, Clone, Default)]
+pub struct Address {
+    url: Option<String>,
+    token: Option<String>,
+}
+
+impl Address {
+    /// A flag counts always; the environment only while no flag names a device.
+    fn of(global: &Global, matches: &ArgMatches) -> Self {
+        let innermost = std::iter::successors(Some(matches), |m| m.subcommand().map(|(_, sub)| sub)).last().unwrap_or(matches);
+        let typed = |id: &str| innermost.value_source(id) == Some(ValueSource::CommandLine);
+        let wanted = |id: &str, value: &Option<String>| value.clone().filter(|v| !v.is_empty() && (typed(id) || global.device.is_none()));
+        let url = wanted("url", &global.url);
+        // A token from the environment belongs to the URL beside it, not to whatever device is configured.
+        let token = wanted("token", &global.token).filter(|_| url.is_some() || typed("token"));
+        Self { url, token }
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The socket that is meant.
+pub fn socket(global: &Global) -> PathBuf {
+    global.socket.as_deref().map_or_else(|| afd_proto::paths::socket(rustix::process::geteuid().as_raw()), absolute)
+}
+
+/// Connects, starting the daemon if need be.
+///
+/// # Errors
+/// Why there is no daemon.
+pub fn connect(global: &Global, may_start: bool) -> Result<Connection, Failure> {
+    let socket = socket(global);
+    let mut connection = match Connection::open(&socket) {
+        Ok(connection) => connection,
+        Err(error) if spawn::nobody_listens(&error) && may_start && !global.no_spawn => {
+            let start = spawn::Start {
+                socket: socket.clone(),
+                memory_db: global.memory_db.as_deref().filter(|p| !p.as_os_str().is_empty()).map(absolute),
+                config: global.config.as_deref().map(absolute),
+                log: None,
+            };
+            spawn::start(&start).map_err(|e| Failure::new("NO_DAEMON", e.0, NO_DAEMON))?
+        }
+        Err(error) => {
+            let mut failure = Failure::new("NO_DAEMON", format!("no daemon answers at {}: {error}", socket.display()), NO_DAEMON);
+            failure.hint = Some("start it with `afctl daemon start`".into());
+            return Err(failure);
+        }
+    };
+    let timeout = global.timeout_ms.filter(|ms| *ms > 0).map(Duration::from_millis);
+    connection.set_timeout(timeout).map_err(|e| Failure::new("INTERNAL", e.to_string(), FAILED))?;
+    check_database(global, &mut connection)?;
+    Ok(connection)
+}
+
+/// A database that this call names must be the one that the daemon uses.
+fn check_database(global: &Global, connection: &mut Connection) -> Result<(), Failure> {
+    let Some(wanted) = global.memory_db.as_deref().filter(|p| !p.as_os_str().is_empty()).map(absolute) else { return Ok(()) };
+    let status = connection.call("daemon.status", json!({})).map_err(|e| failure(e, global))?;
+    let used = PathBuf::from(status["database"].as_str().unwrap_or_default());
+    let same = |p: &Path| p.canonicalize().unwrap_or_else(|_| p.to_owned());
+    if same(&used) == same(&wanted) {
+        return Ok(());
+    }
+    let mut failure = Failure::new("CONFLICT", format!("the daemon uses the database {}, not {}", used.display(), wanted.display()), FAILED);
+    failure.hint = Some("unset AF_DB, stop the daemon first (`afctl daemon shutdown`), or give it another socket (--socket)".into());
+    failure.details = json!({"used": used, "wanted": wanted});
+    Err(failure)
+}
+
+/// What went wrong, as the envelope has it.
+pub fn failure(error: CallError, global: &Global) -> Failure {
+    match error {
+        CallError::Answered { number, message, data } => {
+            let text = |key: &str| data.get(key).and_then(Value::as_str).map(str::to_owned);
+            let code = text("code").unwrap_or_else(|| if number == -32601 { "UNSUPPORTED".into() } else { "INVALID_PARAMS".into() });
+            Failure {
+                status: "failed",
+                code,
+                message,
+                hint: text("hint"),
+                details: data.get("details").cloned().unwrap_or_default(),
+                retryable: data.get("retryable").and_then(Value::as_bool).unwrap_or(false),
+                trace: text("traceId"),
+                exit: FAILED,
+            }
+        }
+        CallError::Broken(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {
+            let mut failure = Failure::new("TIMEOUT", format!("no answer within {} ms", global.timeout_ms.unwrap_or(0)), FAILED);
+            failure.hint = Some("an action may still be done: observe before you repeat it".into());
+            failure
+        }
+        CallError::Broken(error) => Failure::new("NO_DAEMON", format!("the connection to the daemon broke: {error}"), NO_DAEMON),
+    }
+}
+
+fn perform(global: &Global, address: &Address, command: &Command) -> Outcome {
+    let (category, op) = name(command);
+    let result = call_of(command).and_then(|call| {
+        watch_for_interrupt(&category, &op, global.output);
+        let never_starts = matches!(command, Command::Daemon(d) if d.never_starts()) || matches!(command, Command::Status);
+        let mut connection = connect(global, !never_starts)?;
+        let params = complete(&call, global, address);
+        connection.call(call.method.as_str(), params).map_err(|e| failure(e, global))
+    });
+    Outcome { category, op, result }
+}
+
+/// A call by name.
+struct Named {
+    method: String,
+    params: Map<String, Value>,
+    /// Whether the parameters are complete as they are.
+    raw: bool,
+}
+
+impl From<Call> for Named {
+    fn from(call: Call) -> Self {
+        Self { method: call.method.to_owned(), params: call.params, raw: false }
+    }
+}
+
+fn call_of(command: &Command) -> Result<Named, Failure> {
+    Ok(match command {
+        Command::Health => Call::new("device.health").into(),
+        Command::Status => Call::new("daemon.status").into(),
+        Command::Observe(c) => c.call().into(),
+        Command::Act(c) => c.call().into(),
+        Command::Verify(c) => c.call().into(),
+        Command::Recover(c) => c.call().into(),
+        Command::Memory(c) => c.call().into(),
+        Command::Device(c) => c.call().into(),
+        Command::Daemon(c) => c.call().into(),
+        Command::Rpc(rpc) => {
+            let params = serde_json::from_str(&rpc.params).map_err(|e| Failure::new("INVALID_PARAMS", format!("the parameters are no JSON object: {e}"), USAGE))?;
+            Named { method: rpc.method.clone(), params, raw: true }
+        }
+        Command::Events(_) | Command::Demo(_) | Command::Completions { .. } => unreachable!("handled before"),
+    })
+}
+
+/// Adds device, session, URL and token where the method takes them.
+fn complete(call: &Named, global: &Global, address: &Address) -> Value {
+    let mut params = call.params.clone();
+    if call.raw {
+        return Value::Object(params);
+    }
+    let mut put = |name: &str, value: &Option<String>| {
+        if let Some(value) = value {
+            params.entry(name).or_insert_with(|| json!(value));
+        }
+    };
+    let namespace = call.method.split('.').next().unwrap_or_default();
+    let plain = matches!(call.method.as_str(), "device.list" | "device.remove");
+    if call.method == "device.add" {
+        put("url", &address.url);
+        put("token", &address.token);
+    } else if matches!(namespace, "observe" | "act" | "verify" | "recover") || (namespace == "device" && !plain) {
+        put("url", &address.url);
+        put("token", &address.token);
+        put("device", &global.device);
+        put("session", &global.session);
+    } else if matches!(call.method.as_str(), "memory.context" | "memory.experience") {
+        put("device", &global.device.clone().or_else(|| address.url.clone()));
+        put("session", &global.session);
+    } else if call.method == "memory.log" {
+        put("device", &global.device);
+    }
+    Value::Object(params)
+}
+
+/// Group and verb of a command, as they were typed.
+fn name(command: &Command) -> (String, String) {
+    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    match command {
+        Command::Health => pair("health", "health"),
+        Command::Status => pair("daemon", "status"),
+        Command::Device(Device::Add(_)) => pair("device", "add"),
+        Command::Rpc(rpc) => pair("rpc", &rpc.method),
+        other => match call_of(other) {
+            Ok(call) => {
+                let (group, verb) = call.method.split_once('.').unwrap_or((&call.method, ""));
+                pair(group, &kebab(verb))
+            }
+            Err(_) => pair("cli", "parse"),
+        },
+    }
+}
+
+fn kebab(name: &str) -> String {
+    name.chars().flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] }).collect()
+}
+
+/// Ctrl-C prints the envelope too.
+fn watch_for_interrupt(category: &str, op: &str, format: Format) {
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT]) else { return };
+    let (category, op) = (category.to_owned(), op.to_owned());
+    std::thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            let mut failure = Failure::new("INTERRUPTED", "interrupted; an action may still be done", INTERRUPTED);
+            failure.status = "interrupted";
+            failure.retryable = true;
+            print(&Outcome { category, op, result: Err(failure) }, format);
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    });
+}
