@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 
 use super::mask;
-use super::snapshot::{Flag, Snapshot, WindowKind};
+use super::snapshot::{Flag, Node, Snapshot, WindowKind};
 
 /// At most this many id names (seed, "Page Fingerprint").
 const MAX_IDS: usize = 8;
@@ -16,6 +16,8 @@ const COMMON_IDS: &[&str] = &["content", "statusBarBackground", "navigationBarBa
 /// Classes that tell what kind of page it is.
 const ANCHOR_CLASSES: &[&str] =
     &["RecyclerView", "ListView", "ViewPager", "TabLayout", "Toolbar", "EditText", "WebView", "FrameLayout", "DialogTitle"];
+/// Classes whose content is the list's, not the page's: it scrolls in and out, and says nothing about which page it is.
+const LIST_CLASSES: &[&str] = &["RecyclerView", "ListView", "GridView"];
 /// Classes whose content moves by itself.
 const VOLATILE_CLASSES: &[&str] = &["ProgressBar", "Chronometer", "TextClock", "DigitalClock", "AnalogClock", "ViewFlipper"];
 
@@ -28,7 +30,7 @@ pub struct Identity {
     pub key: String,
 }
 
-/// Computes the identity. Ids and classes come from the app's own windows; `place` stands where the activity is unknown
+/// Computes the identity. Ids and classes come from the app's own windows, the content of lists aside; `place` stands where the activity is unknown
 /// for good.
 pub fn identity(snapshot: &Snapshot) -> Option<Identity> {
     let place = match (&snapshot.place, snapshot.place_knowable) {
@@ -36,9 +38,10 @@ pub fn identity(snapshot: &Snapshot) -> Option<Identity> {
         (None, false) => snapshot.stand_in_place()?,
         (None, true) => return None,
     };
-    let ids: BTreeSet<&str> = snapshot.content().filter_map(|n| n.id_name()).filter(|n| !COMMON_IDS.contains(n)).collect();
-    let classes: BTreeSet<&str> =
-        snapshot.content().map(|n| n.class.as_str()).filter(|c| ANCHOR_CLASSES.iter().any(|a| c.contains(a))).collect();
+    let in_list = |i: usize| snapshot.ancestors(i).any(|a| LIST_CLASSES.iter().any(|c| snapshot.nodes[a].class.contains(c)));
+    let stable = || (0..snapshot.nodes.len()).filter(|i| !in_list(*i)).map(|i| &snapshot.nodes[i]).filter(|n| snapshot.is_content(n));
+    let ids: BTreeSet<&str> = stable().filter_map(Node::id_name).filter(|n| !COMMON_IDS.contains(n)).collect();
+    let classes: BTreeSet<&str> = stable().map(|n| n.class.as_str()).filter(|c| ANCHOR_CLASSES.iter().any(|a| c.contains(a))).collect();
     let join = |set: BTreeSet<&str>, max| set.into_iter().take(max).collect::<Vec<_>>().join(",");
     let rid = if ids.is_empty() { String::new() } else { format!("|rid={}", join(ids, MAX_IDS)) };
     let structure = format!("wv={}{rid}|cls={}", u8::from(snapshot.has_web_view()), join(classes, MAX_CLASSES));

@@ -1,0 +1,141 @@
+//! Acting by text, description, id and point; once; and what is refused.
+
+use afd_tests::World;
+use serde_json::json;
+
+#[test]
+fn a_text_tap_climbs_to_what_takes_taps() {
+    let world = World::new();
+    let mut client = world.client();
+    let done = client.ok("act.tap", json!({"by": "text", "value": "bluetooth"}));
+    assert_eq!((done["target"]["role"].as_str(), done["target"]["label"].as_str()), (Some("row"), Some("Bluetooth, Pair new device")));
+    assert_eq!(world.phone.page(), "bluetooth");
+    client.ok("act.tap", json!({"by": "desc", "value": "Navigate up"}));
+    assert_eq!(world.phone.page(), "home");
+}
+
+#[test]
+fn an_ambiguous_target_is_refused_with_its_candidates() {
+    let world = World::new();
+    let mut client = world.client();
+    world.phone.scene("com.android.settings", Some("wifi"));
+    let error = client.fails("act.tap", json!({"by": "text", "value": "Cafe"}), "TARGET_AMBIGUOUS");
+    let labels: Vec<_> = error.details["candidates"].as_array().expect("candidates").iter().map(|c| c["label"].as_str().unwrap_or_default()).collect();
+    assert_eq!(labels, ["Cafe, Saved", "Cafe, Open"]);
+    client.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
+    world.phone.scene("com.android.settings", Some("about"));
+    let error = client.fails("act.tap", json!({"by": "text", "value": "Build 7"}), "TARGET_NOT_FOUND");
+    assert_eq!((error.details["matchedCount"].as_u64(), error.details["candidateCount"].as_u64()), (Some(1), Some(0)));
+    assert!(world.phone.hits("tap").is_empty());
+}
+
+#[test]
+fn a_part_of_an_id_is_enough_unless_the_whole_is_asked_for() {
+    let world = World::new();
+    let mut client = world.client();
+    world.phone.scene("org.example.shop", Some("cart"));
+    client.fails("act.tap", json!({"by": "resId", "value": "checkout", "exactMatch": true}), "TARGET_NOT_FOUND");
+    client.ok("act.tap", json!({"by": "resid", "value": "CHECKOUT"}));
+    assert_eq!(world.phone.hits("tap"), ["Check out"]);
+}
+
+#[test]
+fn every_verb_reaches_the_phone() {
+    let world = World::new();
+    let mut client = world.client();
+    client.ok("act.tap", json!({"x": 540, "y": 400}));
+    client.ok("act.back", json!({}));
+    client.ok("act.longPress", json!({"x": 540, "y": 400, "durationMs": 10}));
+    client.ok("act.doubleTap", json!({"by": "text", "value": "Storage"}));
+    client.ok("act.back", json!({}));
+    client.ok("act.back", json!({}));
+    client.ok("act.swipe", json!({"x1": 540, "y1": 1500, "x2": 540, "y2": 900, "durationMs": 10}));
+    client.ok("act.scroll", json!({"direction": "down", "amount": "small"}));
+    client.ok("act.key", json!({"keyCode": 66}));
+    client.ok("act.launch", json!({"package": "org.example.bank"}));
+    client.ok("act.tap", json!({"by": "resId", "value": "user_field"}));
+    client.ok("act.text", json!({"text": "alice"}));
+    client.ok("act.stop", json!({"package": "org.example.bank"}));
+    client.ok("act.home", json!({}));
+    let kinds: Vec<String> = world.phone.lock().inputs.iter().map(|i| i.kind.clone()).collect();
+    assert_eq!(
+        kinds,
+        ["tap", "back", "longPress", "doubleTap", "back", "back", "swipe", "scroll", "key", "launch", "tap", "text", "stop", "home"]
+    );
+    assert_eq!(world.phone.lock().inputs[6].detail, "540,1500 to 540,900");
+}
+
+#[test]
+fn what_the_phone_cannot_do_is_said_in_its_own_words() {
+    let world = World::new();
+    let mut client = world.client();
+    world.phone.run(json!({"do": "capability", "shizuku": false}));
+    let error = client.fails("act.key", json!({"keyCode": 66}), "DEVICE_ERROR");
+    assert_eq!((error.details["status"].as_u64(), error.details["raw"].as_str()), (Some(500), Some("Key injection requires Shizuku or Accessibility")));
+    client.fails("act.launch", json!({"package": "org.example.bank"}), "DEVICE_ERROR");
+    client.fails("act.launch", json!({"package": "x;reboot"}), "INVALID_PARAMS");
+    client.ok("act.tap", json!({"by": "text", "value": "Storage"}));
+    assert_eq!(world.phone.page(), "storage");
+}
+
+#[test]
+fn the_same_request_key_acts_once() {
+    let world = World::new();
+    let mut client = world.client();
+    let tap = json!({"by": "text", "value": "Storage", "requestKey": "k1"});
+    let first = client.ok("act.tap", tap.clone());
+    let again = client.ok("act.tap", tap);
+    assert_eq!((again["replayed"].as_bool(), &again["eventId"]), (Some(true), &first["eventId"]));
+    assert_eq!(world.phone.hits("tap").len(), 1);
+    client.fails("act.tap", json!({"by": "text", "value": "Wi-Fi", "requestKey": "k1"}), "CONFLICT");
+    // A failure is an outcome too.
+    let missing = json!({"by": "text", "value": "Pluto", "requestKey": "k2"});
+    client.fails("act.tap", missing.clone(), "TARGET_NOT_FOUND");
+    client.fails("act.tap", missing, "TARGET_NOT_FOUND");
+    let log = client.ok("memory.log", json!({}));
+    assert_eq!(log["events"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn the_same_request_key_at_the_same_time_acts_once() {
+    let world = World::new();
+    world.phone.fault("/api/press/home", afd_phone::fault::Kind::Delay { ms: 300 });
+    std::thread::scope(|scope| {
+        let calls: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| world.client().ok("act.home", json!({"requestKey": "same"}))["eventId"].clone()))
+            .collect();
+        let events: Vec<_> = calls.into_iter().map(|c| c.join().expect("answers")).collect();
+        assert!(events.iter().all(|e| *e == events[0]));
+    });
+    assert_eq!(world.phone.hits("home").len(), 1);
+}
+
+#[test]
+fn the_node_under_the_point_is_in_the_event() {
+    let world = World::new();
+    let mut client = world.client();
+    client.ok("act.tap", json!({"x": 200, "y": 350}));
+    let event = client.ok("memory.log", json!({"limit": 1}))["events"][0].clone();
+    assert_eq!(event["evidence"]["under"]["what"]["label"], "Wi-Fi");
+    assert_eq!(event["action"]["target"]["label"], "Wi-Fi, Connected");
+    assert_eq!(event["page"]["key"].as_str().map(|k| k.starts_with("act=com.android.settings/.Settings|")), Some(true));
+}
+
+#[test]
+fn a_target_is_named_in_one_way() {
+    let world = World::new();
+    let mut client = world.client();
+    for (params, path) in [
+        (json!({}), "by"),
+        (json!({"x": 1}), "y"),
+        (json!({"by": "text"}), "value"),
+        (json!({"value": "a"}), "by"),
+        (json!({"by": "text", "value": "a", "x": 1, "y": 1}), "x"),
+        (json!({"by": "text", "value": " "}), "value"),
+        (json!({"x": -1, "y": 1}), "x"),
+        (json!({"x": 1, "y": 1, "durationMs": 5}), "durationMs"),
+    ] {
+        let error = client.fails("act.tap", params.clone(), "INVALID_PARAMS");
+        assert_eq!(error.details["path"], path, "{params}");
+    }
+}

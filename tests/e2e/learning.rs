@@ -1,0 +1,271 @@
+//! What earns credit and what does not (DESIGN 6.7), and getting it back.
+
+use afd_phone::fault::Kind;
+use afd_tests::{Client, World};
+use serde_json::{Value, json};
+
+const SETTINGS: &str = "com.android.settings";
+
+fn transitions(client: &mut Client) -> Vec<(String, i64, i64, i64)> {
+    let known = client.ok("memory.experience", json!({"app": SETTINGS, "limit": 100}));
+    let row = |t: &Value| {
+        let n = |key: &str| t[key].as_i64().unwrap_or(-1);
+        let what = t["action"]["target"]["label"].as_str().or(t["action"]["verb"].as_str()).unwrap_or_default().to_owned();
+        (what, n("successCount"), n("verifiedCount"), n("failureCount"))
+    };
+    known["transitions"].as_array().expect("transitions").iter().map(row).collect()
+}
+
+#[test]
+fn an_act_and_a_passing_verify_are_one_success_that_is_verified() {
+    let world = World::new();
+    let mut client = world.client();
+    let alias = client.alias("Wi-Fi");
+    client.ok("act.tap", json!({"by": "ref", "value": alias}));
+    client.ok("verify.textContains", json!({"text": "Use Wi-Fi"}));
+    client.ok("verify.topActivity", json!({"expected": ".SubSettings"}));
+    assert_eq!(transitions(&mut client), [("Wi-Fi, Connected".to_owned(), 1, 1, 0)]);
+    let known = client.ok("memory.experience", json!({"app": SETTINGS}));
+    let t = &known["transitions"][0];
+    assert_eq!((t["postActivity"].as_str(), t["verifyOp"].as_str()), (Some("com.android.settings/.SubSettings"), Some("textContains")));
+    assert!(t["lastSuccessAt"].as_i64().is_some_and(|at| at > 0));
+}
+
+#[test]
+fn a_failed_act_earns_nothing_whatever_follows_and_ranks_last() {
+    let world = World::new();
+    let mut client = world.client();
+    // The good pair first, then the failed one.
+    let alias = client.alias("Bluetooth");
+    client.ok("act.tap", json!({"by": "ref", "value": alias}));
+    client.ok("verify.textContains", json!({"text": "Use Bluetooth"}));
+    client.ok("act.back", json!({}));
+    let alias = client.alias("Wi-Fi");
+    world.phone.run(json!({"do": "scroll", "rows": 1}));
+    client.fails("act.tap", json!({"by": "ref", "value": alias}), "REF_ALIAS_STALE");
+    client.ok("observe.page", json!({}));
+    client.ok("verify.textContains", json!({"text": "Bluetooth"}));
+    let all = transitions(&mut client);
+    assert_eq!(all[0], ("Bluetooth, Pair new device".to_owned(), 1, 1, 0));
+    let failed = all.iter().find(|t| t.0.starts_with("Wi-Fi")).expect("the failure is known");
+    assert_eq!((failed.1, failed.2, failed.3), (0, 0, 1));
+    assert_eq!(all.last(), Some(failed));
+}
+
+#[test]
+fn a_failing_verify_counts_against_the_act() {
+    let world = World::new();
+    let mut client = world.client();
+    client.ok("observe.page", json!({}));
+    client.ok("act.tap", json!({"by": "text", "value": "Storage"}));
+    client.fails("verify.textContains", json!({"text": "Use Wi-Fi"}), "ASSERTION_FAILED");
+    client.fails("verify.textContains", json!({"text": "Use Bluetooth"}), "ASSERTION_FAILED");
+    assert_eq!(transitions(&mut client), [("Storage, 46% used - 69 GB free".to_owned(), 1, 0, 1)]);
+}
+
+#[test]
+fn somebody_elses_action_in_between_voids_it() {
+    let world = World::new();
+    let (mut ann, mut ben) = (world.client_of("ann"), world.client_of("ben"));
+    ann.ok("observe.page", json!({}));
+    ann.ok("act.tap", json!({"by": "text", "value": "Storage"}));
+    ben.ok("act.back", json!({}));
+    ann.ok("observe.page", json!({}));
+    ann.ok("verify.textContains", json!({"text": "Storage"}));
+    assert!(transitions(&mut ann).is_empty());
+    // What others were refused changed nothing.
+    ann.ok("act.tap", json!({"by": "text", "value": "Storage"}));
+    ben.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
+    ann.ok("observe.page", json!({}));
+    assert!(transitions(&mut ann).iter().any(|t| t.0.starts_with("Storage") && t.1 == 1));
+}
+
+#[test]
+fn an_unsettled_or_unreliable_page_closes_nothing() {
+    let world = World::new();
+    let mut client = world.client();
+    client.ok("observe.page", json!({}));
+    client.ok("act.tap", json!({"by": "text", "value": "Storage"}));
+    client.ok("observe.page", json!({"settle": false}));
+    assert!(transitions(&mut client).is_empty(), "one read does not tell that it has settled");
+    client.ok("observe.page", json!({}));
+    assert_eq!(transitions(&mut client).len(), 1);
+}
+
+#[test]
+fn a_recovery_is_linked_to_the_failure_it_followed() {
+    let world = World::new();
+    let mut client = world.client();
+    let alias = client.alias("Wi-Fi");
+    world.phone.run(json!({"do": "scroll", "rows": 1}));
+    client.fails("act.tap", json!({"by": "ref", "value": alias}), "REF_ALIAS_STALE");
+    let done = client.ok("recover.relaunch", json!({"package": SETTINGS}));
+    assert_eq!(done["failureCause"], "REF_ALIAS_STALE");
+    client.ok("observe.page", json!({}));
+    let known = client.ok("memory.experience", json!({"failureCause": "REF_ALIAS_STALE"}));
+    let recovery = &known["recoveries"][0];
+    assert_eq!((recovery["recovery"]["verb"].as_str(), recovery["successCount"].as_i64()), (Some("relaunch"), Some(1)));
+    let page = client.ok("observe.page", json!({}));
+    assert!(page["hints"].as_array().expect("hints").iter().any(|h| h["kind"] == "recovery"), "{page}");
+    // A recovery that answers nothing is linked to nothing.
+    client.ok("act.tap", json!({"by": "text", "value": "Storage"}));
+    assert!(client.ok("recover.back", json!({"times": 2})).get("failureCause").is_none());
+}
+
+#[test]
+fn a_recovery_that_fails_counts_as_such() {
+    let world = World::new();
+    let mut client = world.client();
+    client.ok("observe.page", json!({}));
+    client.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
+    client.fails("recover.relaunch", json!({"package": "org.nowhere.app"}), "DEVICE_ERROR");
+    let known = client.ok("memory.experience", json!({"app": SETTINGS}));
+    assert_eq!((known["recoveries"][0]["successCount"].as_i64(), known["recoveries"][0]["failureCount"].as_i64()), (Some(0), Some(1)));
+}
+
+#[test]
+fn experience_comes_in_three_tiers_the_nearest_first() {
+    let world = World::new();
+    let mut client = world.client();
+    for row in ["Wi-Fi", "Bluetooth"] {
+        world.phone.scene(SETTINGS, None);
+        let alias = client.alias(row);
+        client.ok("act.tap", json!({"by": "ref", "value": alias}));
+        client.ok("observe.page", json!({}));
+        client.ok("act.tap", json!({"by": "text", "value": "Use "}));
+        client.ok("observe.page", json!({}));
+    }
+    let here = client.ok("memory.experience", json!({}));
+    let scopes: Vec<_> = here["transitions"].as_array().expect("transitions").iter().map(|t| (t["matchScope"].clone(), t["preActivity"].clone())).collect();
+    let sub = json!("com.android.settings/.SubSettings");
+    assert_eq!(
+        scopes,
+        [
+            (json!("page"), sub.clone()),
+            (json!("activity"), sub),
+            (json!("app"), json!("com.android.settings/.Settings")),
+            (json!("app"), json!("com.android.settings/.Settings")),
+        ]
+    );
+    let fingerprint = client.ok("memory.context", json!({}))["pageFingerprint"].clone();
+    let by_page = client.ok("memory.experience", json!({"pageFp": fingerprint}));
+    assert_eq!(by_page["transitions"].as_array().map(Vec::len), Some(1), "the page alone, with or without its mode");
+    assert_eq!(client.ok("memory.experience", json!({"app": SETTINGS, "limit": 2}))["transitions"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn what_was_learned_with_shizuku_is_known_in_another_mode_of_the_service() {
+    let world = World::new();
+    let mut client = world.client();
+    let alias = client.alias("Storage");
+    client.ok("act.tap", json!({"by": "ref", "value": alias}));
+    client.ok("observe.page", json!({}));
+    world.phone.run(json!({"do": "capability", "reflection": false}));
+    world.phone.scene(SETTINGS, None);
+    let page = client.ok("observe.page", json!({}));
+    assert_eq!(page["mode"], "SHELL_CMD");
+    assert_eq!(page["hints"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn the_cache_follows_the_seeds_quality_rules() {
+    let world = World::new();
+    let mut client = world.client();
+    assert_eq!(client.ok("memory.context", json!({})), json!({"session": "default", "found": false, "stale": false}));
+    client.ok("observe.top", json!({}));
+    let top = client.ok("memory.context", json!({}));
+    assert_eq!((top["activity"].as_str(), top.get("pageFingerprint")), (Some("com.android.settings/.Settings"), None));
+    client.ok("observe.refs", json!({}));
+    assert_eq!(client.ok("memory.context", json!({}))["fingerprintSource"], "refs");
+    client.ok("observe.screen", json!({}));
+    assert_eq!(client.ok("memory.context", json!({}))["fingerprintSource"], "screen");
+    client.ok("observe.refs", json!({}));
+    assert_eq!(client.ok("memory.context", json!({}))["fingerprintSource"], "screen", "refs do not overwrite the screen's");
+    client.ok("act.home", json!({}));
+    assert_eq!(client.ok("memory.context", json!({}))["stale"], true);
+    client.ok("observe.refs", json!({}));
+    let context = client.ok("memory.context", json!({}));
+    assert_eq!((context["fingerprintSource"].as_str(), context["stale"].as_bool()), (Some("refs"), Some(false)));
+    world.phone.fault("/api/screen", Kind::Status { status: 500, body: String::new(), content_type: None });
+    client.fails("observe.screen", json!({}), "DEVICE_ERROR");
+    assert_eq!(client.ok("memory.context", json!({})), context, "a failed observation is ignored");
+}
+
+#[test]
+fn verify_looks_at_what_is_on_the_screen() {
+    let world = World::new();
+    let mut client = world.client();
+    for invisible in ["onscreen", "clk", "LinearLayout", "recycler_view", "SYSTEM_API", "node_", "topActivity", "structural"] {
+        client.fails("verify.textContains", json!({"text": invisible}), "ASSERTION_FAILED");
+    }
+    client.ok("verify.textContains", json!({"text": "wi-fi"}));
+    client.fails("verify.textContains", json!({"text": "wi-fi", "caseSensitive": true}), "ASSERTION_FAILED");
+    client.fails("verify.textContains", json!({"text": ""}), "INVALID_PARAMS");
+    let found = client.ok("verify.nodeExists", json!({"by": "resid", "value": "title"}));
+    assert!(found["matchedCount"].as_u64().is_some_and(|n| n > 5));
+    assert!(found["nodes"].as_array().is_some_and(|n| n.iter().any(|n| n["text"] == "Wi-Fi")));
+    client.ok("verify.nodeExists", json!({"by": "class", "value": "android.widget.TextView"}));
+    let alias = client.alias("Storage");
+    client.ok("verify.nodeExists", json!({"by": "ref", "value": alias}));
+    client.ok("verify.topActivity", json!({"expected": "com.android.settings/.Settings", "mode": "equals"}));
+    let error = client.fails("verify.topActivity", json!({"expected": "com.android.settings", "mode": "equals"}), "ASSERTION_FAILED");
+    assert_eq!(error.details["actual"], "com.android.settings/.Settings");
+}
+
+#[test]
+fn counters_can_be_made_again_from_events() {
+    let mut world = World::new();
+    let mut client = world.client();
+    for row in ["Wi-Fi", "Bluetooth", "Wi-Fi"] {
+        world.phone.scene(SETTINGS, None);
+        let alias = client.alias(row);
+        client.ok("act.tap", json!({"by": "ref", "value": alias}));
+        client.ok("verify.textContains", json!({"text": "Use"}));
+        client.fails("verify.textContains", json!({"text": "Pluto"}), "ASSERTION_FAILED");
+        client.ok("recover.back", json!({}));
+        client.ok("observe.page", json!({}));
+        client.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
+    }
+    world.daemon.signal("TERM");
+    assert!(world.daemon.wait().success());
+    let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
+    let dump = |table: &str| -> Vec<Vec<String>> {
+        let sql = format!("SELECT * FROM {table} ORDER BY uid");
+        let mut statement = connection.prepare(&sql).expect("prepares");
+        let skip: Vec<usize> = statement.column_names().iter().enumerate().filter(|(_, n)| ["id", "updated_at"].contains(n)).map(|(i, _)| i).collect();
+        let columns = statement.column_count();
+        let rows = statement.query_map([], |row| {
+            (0..columns).filter(|i| !skip.contains(i)).map(|i| row.get::<_, rusqlite::types::Value>(i).map(|v| format!("{v:?}"))).collect()
+        });
+        rows.expect("reads").collect::<Result<_, _>>().expect("rows")
+    };
+    let before = (dump("transitions"), dump("recoveries"));
+    assert!(before.0.len() >= 3 && !before.1.is_empty());
+    let origin: String = connection.query_row("SELECT origin FROM store", [], |r| r.get(0)).expect("an origin");
+    for _ in 0..2 {
+        afd::memory::projection::rebuild(&connection, &origin).expect("rebuilds");
+        assert_eq!((dump("transitions"), dump("recoveries")), before);
+    }
+}
+
+#[test]
+fn the_log_is_filtered_and_paged() {
+    let world = World::new();
+    let (mut ann, mut ben) = (world.client_of("ann"), world.client_of("ben"));
+    for _ in 0..3 {
+        ann.ok("act.home", json!({}));
+        ben.ok("act.back", json!({}));
+    }
+    ben.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
+    let first = ann.ok("memory.log", json!({"limit": 4}));
+    let second = ann.ok("memory.log", json!({"limit": 4, "cursor": first["nextCursor"]}));
+    let seqs: Vec<i64> = [&first, &second].iter().flat_map(|l| l["events"].as_array().expect("events").iter().map(|e| e["seq"].as_i64().expect("a number"))).collect();
+    assert_eq!(seqs.len(), 7);
+    assert!(seqs.windows(2).all(|w| w[0] > w[1]), "newest first");
+    assert!(second.get("nextCursor").is_none());
+    assert_eq!(ann.ok("memory.log", json!({"session": "ann"}))["events"].as_array().map(Vec::len), Some(3));
+    assert_eq!(ann.ok("memory.log", json!({"status": "failed"}))["events"][0]["failureCause"], "TARGET_NOT_FOUND");
+    let stats = ann.ok("memory.stats", json!({"session": "ben"}));
+    assert_eq!((stats["events"].as_i64(), stats["byOp"]["act.back"].as_i64(), stats["byStatus"]["failed"].as_i64()), (Some(4), Some(3), Some(1)));
+    ann.fails("memory.log", json!({"limit": 0}), "INVALID_PARAMS");
+}

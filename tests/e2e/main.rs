@@ -1,0 +1,17 @@
+//! End-to-end tests: through the real socket, the real database, and practice phones over real HTTP.
+
+mod acting;
+mod command_line;
+mod crash;
+mod faults;
+mod framings;
+mod learning;
+mod lifecycle;
+mod limits;
+mod methods;
+mod observing;
+mod practice_phone;
+mod refs;
+mod secrets;
+mod sharing;
+mod subscription;

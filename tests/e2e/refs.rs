@@ -1,0 +1,172 @@
+//! A ref tap never knowingly lands on something else (DESIGN 6.4).
+
+use afd_tests::{TestPhone, World, find_alias};
+use serde_json::json;
+
+const LAB: &str = "org.example.lab";
+
+#[test]
+fn a_row_without_text_is_named_by_its_subtree_and_tapped_where_it_is() {
+    let world = World::new();
+    let mut client = world.client();
+    let refs = client.ok("observe.refs", json!({}));
+    let row = refs["rows"].as_array().expect("rows").iter().find(|r| r["label"] == "Wi-Fi, Connected").expect("the row reads as its subtree").clone();
+    assert_eq!((row["text"].as_str(), row["class"].as_str()), (None, Some("LinearLayout")));
+    let screen = client.ok("observe.screen", json!({"full": true}));
+    let same = screen["rows"].as_array().expect("rows").iter().find(|r| r["id"] == row["nodeId"]).expect("ref rows join with screen rows");
+    assert_eq!(same["bounds"], row["bounds"]);
+    client.ok("act.tap", json!({"by": "ref", "value": row["ref"]}));
+    assert_eq!(world.phone.page(), "wifi");
+}
+
+#[test]
+fn a_scroll_by_one_row_never_lets_the_neighbour_be_tapped() {
+    let world = World::new();
+    let mut client = world.client();
+    for (label, page) in [("Bluetooth", "bluetooth"), ("Battery", "battery"), ("Sound", "sound")] {
+        world.phone.scene("com.android.settings", None);
+        world.phone.run(json!({"do": "scroll", "pixels": -9999}));
+        let alias = client.alias(label);
+        world.phone.run(json!({"do": "scroll", "rows": 1}));
+        let done = client.ok("act.tap", json!({"by": "ref", "value": alias}));
+        assert_eq!(world.phone.page(), page, "the row that was meant");
+        assert_eq!(done["moved"], true);
+    }
+}
+
+#[test]
+fn a_row_that_scrolled_away_is_refused() {
+    let world = World::new();
+    let mut client = world.client();
+    let alias = client.alias("Wi-Fi");
+    world.phone.run(json!({"do": "scroll", "rows": 1}));
+    let error = client.fails("act.tap", json!({"by": "ref", "value": alias}), "REF_ALIAS_STALE");
+    assert!(error.hint.is_some());
+    assert!(world.phone.hits("tap").is_empty(), "nothing was tapped");
+}
+
+#[test]
+fn the_service_itself_would_have_tapped_the_neighbour() {
+    let world = World::new();
+    let url = world.phone.url();
+    let auth = format!("Bearer {}", afd_tests::phone::TOKEN);
+    let headers = [("authorization", auth.as_str()), ("content-type", "application/json")];
+    let refs = afd_tests::http::request(&url, "GET", "/api/screen/refs", &headers, "");
+    assert_eq!(refs.status, 200);
+    world.phone.run(json!({"do": "scroll", "rows": 1}));
+    let tapped = afd_tests::http::request(&url, "POST", "/api/nodes/tap", &headers, r#"{"by":"ref","value":"@n3"}"#);
+    assert_eq!(tapped.status, 200);
+    // @n3 was Bluetooth; the same place now holds the row below it.
+    assert!(world.phone.hits("tap")[0].starts_with("Connected devices"), "{:?}", world.phone.hits("tap"));
+}
+
+#[test]
+fn a_subtitle_that_counts_on_is_the_same_row_but_another_title_is_not() {
+    let world = World::new();
+    let mut client = world.client();
+    world.phone.scene(LAB, Some("feed"));
+    let alias = client.alias("Ben");
+    world.phone.run(json!({"do": "set", "app": LAB, "name": "ago", "value": "3"}));
+    client.ok("act.tap", json!({"by": "ref", "value": alias}));
+    assert_eq!(world.phone.hits("tap"), ["Ben, 3 min ago"]);
+
+    world.phone.scene(LAB, Some("feed"));
+    let alias = client.alias("Ben");
+    world.phone.run(json!({"do": "set", "app": LAB, "name": "ago", "value": "yesterday 3"}));
+    client.fails("act.tap", json!({"by": "ref", "value": alias}), "REF_ALIAS_STALE");
+}
+
+#[test]
+fn twins_are_tapped_only_while_nothing_changed() {
+    let world = World::new();
+    let mut client = world.client();
+    world.phone.scene(LAB, Some("bare"));
+    let refs = client.ok("observe.refs", json!({}));
+    let cells: Vec<_> = refs["rows"].as_array().expect("rows").iter().filter(|r| r["resId"] == "org.example.lab:id/cell").collect();
+    assert_eq!(cells.len(), 9);
+    client.ok("act.tap", json!({"by": "ref", "value": cells[4]["ref"]}));
+    assert_eq!(world.phone.hits("tap").len(), 1);
+
+    world.phone.scene("com.android.settings", Some("wifi"));
+    let refs = client.ok("observe.refs", json!({}));
+    let cafe = find_alias(&refs, "Cafe, Open").expect("the second cafe");
+    client.ok("act.tap", json!({"by": "ref", "value": cafe}));
+}
+
+#[test]
+fn aliases_belong_to_the_newest_observation_that_returned_them() {
+    let world = World::new();
+    let mut client = world.client();
+    client.fails("act.tap", json!({"by": "ref", "value": "@n1"}), "REF_ALIAS_UNOBSERVED");
+    let refs = client.ok("observe.refs", json!({"maxRows": 3}));
+    client.fails("act.tap", json!({"by": "ref", "value": "@n4"}), "REF_ALIAS_UNOBSERVED");
+    client.fails("act.tap", json!({"by": "ref", "value": "@x"}), "INVALID_PARAMS");
+    // Another session has aliases of its own.
+    world.client_of("other").fails("act.tap", json!({"by": "ref", "value": "@n2"}), "REF_ALIAS_UNOBSERVED");
+    // A screen without refs leaves the aliases as they were.
+    client.ok("observe.screen", json!({}));
+    let newest = client.ok("observe.refs", json!({}));
+    client.fails("act.tap", json!({"by": "ref", "value": "@n2", "observationId": refs["observationId"]}), "REF_ALIAS_STALE");
+    client.ok("act.tap", json!({"by": "ref", "value": "@n2", "observationId": newest["observationId"]}));
+}
+
+#[test]
+fn another_page_makes_every_alias_stale() {
+    let world = World::new();
+    let mut client = world.client();
+    let alias = client.alias("Navigate up");
+    world.phone.scene("org.example.shop", Some("cart"));
+    client.fails("act.tap", json!({"by": "ref", "value": alias}), "REF_ALIAS_STALE");
+    assert!(world.phone.hits("tap").is_empty());
+}
+
+#[test]
+fn more_refs_than_are_returned_are_said_to_be_truncated_and_can_still_be_reached() {
+    let world = World::with(TestPhone::start(), "");
+    let mut client = world.client();
+    world.phone.scene(LAB, Some("grid"));
+    let refs = client.ok("observe.refs", json!({}));
+    assert_eq!((refs["returnedRows"].as_u64(), refs["truncated"].as_bool()), (Some(120), Some(true)));
+    assert!(refs["refCount"].as_u64().is_some_and(|n| n > 150));
+    client.fails("act.tap", json!({"by": "ref", "value": "@n121"}), "REF_ALIAS_UNOBSERVED");
+    client.ok("act.tap", json!({"by": "text", "value": "Cell 149", "exactMatch": true}));
+    assert_eq!(world.phone.hits("tap"), ["Cell 149"]);
+}
+
+/// Two sessions take turns, each observing and tapping by ref: none ever taps what the other one saw.
+#[test]
+fn two_sessions_in_turn_never_tap_each_others_items() {
+    let world = World::new();
+    let mut clients = [world.client_of("ann"), world.client_of("ben")];
+    let mut landed = 0;
+    for round in 0..100 {
+        let pages = [("com.android.settings", ["Bluetooth", "Battery", "Sound", "Storage"]), (LAB, ["Ann", "Ben", "Cid", "Guest 1,"])];
+        let labels: Vec<String> = (0..2)
+            .map(|who| {
+                let (app, rows) = pages[who];
+                world.phone.scene(app, (who == 1).then_some("feed"));
+                let label = rows[round % rows.len()].to_owned();
+                let alias = clients[who].alias(&label);
+                // The other one looks in between, and so re-binds the aliases that the service shares.
+                let other = 1 - who;
+                clients[other].ok("observe.refs", json!({"hints": false}));
+                world.phone.forget();
+                match clients[who].call("act.tap", json!({"by": "ref", "value": alias})) {
+                    Ok(_) => {
+                        landed += 1;
+                        world.phone.hits("tap").pop().expect("a tap")
+                    }
+                    Err(error) => {
+                        assert_eq!(error.code, "REF_ALIAS_STALE");
+                        label.clone()
+                    }
+                }
+            })
+            .collect();
+        for (who, hit) in labels.iter().enumerate() {
+            let wanted = pages[who].1[round % 4].trim_end_matches(',');
+            assert!(hit.starts_with(wanted), "session {who} meant {wanted:?} and tapped {hit:?}");
+        }
+    }
+    assert!(landed >= 190, "{landed} of 200 taps landed");
+}

@@ -1,0 +1,83 @@
+//! Typed text and tokens are nowhere (DESIGN 6.9).
+
+use afd_tests::World;
+use serde_json::json;
+
+const SECRET: &str = "hunter2";
+
+#[test]
+fn typed_text_is_in_no_answer_no_log_and_no_database() {
+    let mut world = World::new();
+    let mut client = world.client();
+    let mut answers = String::new();
+    let mut keep = |value: String| answers.push_str(&value);
+    world.phone.scene("org.example.bank", None);
+    client.ok("act.tap", json!({"by": "resId", "value": "user_field"}));
+    keep(client.ok("act.text", json!({"text": "alice"})).to_string());
+    client.ok("act.tap", json!({"by": "resId", "value": "password_field"}));
+    keep(client.ok("act.text", json!({"text": SECRET, "requestKey": "once"})).to_string());
+    keep(client.ok("act.text", json!({"text": SECRET, "requestKey": "once"})).to_string());
+    for method in ["observe.page", "observe.screen", "observe.refs"] {
+        keep(client.ok(method, json!({"full": true})).to_string());
+    }
+    keep(format!("{:?}", client.fails("verify.textContains", json!({"text": SECRET}), "ASSERTION_FAILED")));
+    keep(format!("{:?}", client.call("act.tap", json!({"by": "text", "value": SECRET})).map_err(|e| e.details)));
+    // A service that quotes what was typed, and a call whose type is wrong.
+    world.phone.fault("/api/text", afd_phone::fault::Kind::Status { status: 500, body: format!("cannot type {SECRET}"), content_type: None });
+    keep(format!("{:?}", client.fails("act.text", json!({"text": SECRET}), "DEVICE_ERROR")));
+    client.ok("act.key", json!({"keyCode": 66}));
+    client.ok("act.tap", json!({"by": "resId", "value": "login_button"}));
+    assert_eq!(world.phone.page(), "accounts", "the right text arrived");
+    for method in ["memory.log", "memory.experience", "memory.stats", "daemon.status"] {
+        keep(client.ok(method, json!({})).to_string());
+    }
+    assert!(!answers.contains(SECRET), "an answer holds the text");
+    let event = client.ok("memory.log", json!({"limit": 100}))["events"].as_array().expect("events").iter().find(|e| e["op"] == "text").cloned();
+    assert_eq!(event.expect("the event")["evidence"]["length"], 7);
+    world.daemon.signal("TERM");
+    assert!(world.daemon.wait().success());
+    for entry in std::fs::read_dir(world.dir()).expect("lists").flatten() {
+        if entry.path().is_file() {
+            let bytes = std::fs::read(entry.path()).expect("reads");
+            let found = |needle: &str| bytes.windows(needle.len()).any(|w| w == needle.as_bytes());
+            assert!(!found(SECRET), "{} holds the text", entry.path().display());
+            if entry.file_name() != "config.toml" {
+                assert!(!found(afd_tests::phone::TOKEN), "{} holds the token", entry.path().display());
+            }
+        }
+    }
+    let mode = |name: &str| std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(world.dir().join(name)).expect("is there").permissions()) & 0o777;
+    assert_eq!((mode("memory.db"), mode("memory.db.key")), (0o600, 0o600));
+}
+
+#[test]
+fn a_password_field_shows_neither_text_nor_length() {
+    let world = World::new();
+    let mut client = world.client();
+    world.phone.scene("org.example.bank", None);
+    let field = |client: &mut afd_tests::Client| {
+        let screen = client.ok("observe.screen", json!({"full": true}));
+        screen["rows"].as_array().expect("rows").iter().find(|r| r["resId"] == "org.example.bank:id/password_field").expect("the field")["text"].clone()
+    };
+    assert_eq!(field(&mut client), "Password", "empty, it shows its hint");
+    world.phone.run(json!({"do": "set", "app": "org.example.bank", "name": "password", "value": "ab"}));
+    let short = field(&mut client);
+    world.phone.run(json!({"do": "set", "app": "org.example.bank", "name": "password", "value": "a much longer one"}));
+    assert_eq!(field(&mut client), short);
+}
+
+#[test]
+fn what_is_typed_changes_neither_the_page_nor_the_labels() {
+    let world = World::new();
+    let mut client = world.client();
+    world.phone.scene("org.example.shop", Some("search"));
+    let before = client.ok("observe.page", json!({}));
+    client.ok("act.tap", json!({"by": "resId", "value": "search_field"}));
+    client.ok("act.text", json!({"text": "lamp"}));
+    client.ok("act.key", json!({"keyCode": 66}));
+    let after = client.ok("observe.page", json!({}));
+    assert_eq!(before["page"]["key"], after["page"]["key"]);
+    let label = |page: &serde_json::Value| page["refs"]["rows"].as_array().expect("rows").iter().find(|r| r["class"] == "EditText").expect("the field")["label"].clone();
+    assert_eq!((label(&before), label(&after)), (json!("Search products"), json!("Search products")));
+    assert!(after["screen"].to_string().contains("lamp"), "other editable text is in answers");
+}

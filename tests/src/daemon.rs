@@ -1,0 +1,112 @@
+//! A real daemon as a child process.
+
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use afctl::connection::Connection;
+
+use crate::programs;
+
+/// A daemon; it is killed when this is dropped.
+pub struct Daemon {
+    dir: PathBuf,
+    child: Child,
+}
+
+/// The command that starts a daemon in a directory, with nothing of the caller's environment.
+pub fn command(dir: &Path) -> Command {
+    let mut command = Command::new(programs::path("afd"));
+    let log = std::fs::OpenOptions::new().create(true).append(true).open(dir.join("afd.log")).expect("opens the log");
+    command
+        .env_clear()
+        .env("HOME", dir)
+        .env("AFD_LOG", "debug")
+        .arg("--socket")
+        .arg(socket(dir))
+        .arg("--config")
+        .arg(dir.join("config.toml"))
+        .arg("--memory-db")
+        .arg(dir.join("memory.db"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log);
+    command
+}
+
+fn socket(dir: &Path) -> PathBuf {
+    dir.join("run/afd.sock")
+}
+
+impl Daemon {
+    /// Starts a daemon in a directory and waits until it says that it is ready.
+    pub fn start(dir: &Path) -> Self {
+        Self::try_start(dir).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
+    }
+
+    /// Like [`Daemon::start`]; returns the daemon's own words when it does not start.
+    ///
+    /// # Errors
+    /// What it said.
+    pub fn try_start(dir: &Path) -> Result<Self, String> {
+        let report_path = dir.join(format!("notify-{}", std::process::id()));
+        let _ = std::fs::remove_file(&report_path);
+        let report = UnixDatagram::bind(&report_path).expect("binds");
+        report.set_read_timeout(Some(Duration::from_secs(60))).expect("sets a time-out");
+        let mut child = command(dir).env("NOTIFY_SOCKET", &report_path).spawn().expect("afd runs");
+        let mut buffer = [0; 4096];
+        let n = report.recv(&mut buffer).expect("the daemon reports");
+        let said = String::from_utf8_lossy(&buffer[..n]).into_owned();
+        if said.contains("READY=1") {
+            return Ok(Self { dir: dir.to_owned(), child });
+        }
+        let _ = child.wait();
+        Err(said)
+    }
+
+    /// The socket.
+    pub fn socket(&self) -> PathBuf {
+        socket(&self.dir)
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// A connection.
+    pub fn connect(&self) -> Connection {
+        let mut connection = Connection::open(&self.socket()).expect("connects");
+        connection.set_timeout(Some(Duration::from_secs(60))).expect("sets a time-out");
+        connection
+    }
+
+    /// Sends a signal by name, for example `TERM`.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+    }
+
+    /// Waits for its end.
+    pub fn wait(&mut self) -> ExitStatus {
+        self.child.wait().expect("waits")
+    }
+
+    /// What it logged.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.dir.join("afd.log")).unwrap_or_default()
+    }
+
+    /// `kill -9`.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
