@@ -1,1 +1,185 @@
-//! Next.
+//! One socket, four framings, the same answer to the same call.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use afd_proto::frame::{Decoder, Framing, encode};
+use afd_tests::http::{self, Response};
+use afd_tests::{World, wait};
+use jsonrpsee::core::client::ClientT;
+use jsonrpsee::core::params::ObjectParams;
+use jsonrpsee::ws_client::WsClientBuilder;
+use serde_json::{Value, json};
+
+pub fn open(world: &World) -> UnixStream {
+    let stream = UnixStream::connect(world.socket()).expect("connects");
+    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("sets a time-out");
+    stream
+}
+
+fn by_line(world: &World, message: &str) -> Value {
+    let mut stream = open(world);
+    stream.write_all(&encode(Framing::Line, message)).expect("writes");
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).expect("reads");
+    serde_json::from_str(&line).expect("JSON")
+}
+
+fn by_content_length(world: &World, message: &str) -> Value {
+    let mut stream = open(world);
+    stream.write_all(&encode(Framing::ContentLength, message)).expect("writes");
+    let mut decoder = Decoder::new(Framing::ContentLength, 1 << 20);
+    let mut buffer = [0; 4096];
+    loop {
+        if let Some(body) = decoder.next_message().expect("a frame") {
+            return serde_json::from_slice(&body).expect("JSON");
+        }
+        let n = stream.read(&mut buffer).expect("reads");
+        assert!(n > 0, "the connection ended");
+        decoder.push(&buffer[..n]);
+    }
+}
+
+pub fn post(world: &World, body: &str) -> Response {
+    http::exchange(&mut open(world), "POST", "/", &[("content-type", "application/json")], body)
+}
+
+fn by_http(world: &World, message: &str) -> Value {
+    let response = post(world, message);
+    assert_eq!((response.status, response.header("content-type")), (200, Some("application/json")));
+    serde_json::from_str(&response.body).expect("JSON")
+}
+
+/// What differs from call to call.
+fn without_ids(mut value: Value) -> Value {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(map) => {
+                for key in ["traceId", "observationId", "uptimeMs", "connections", "durationMs"] {
+                    map.remove(key);
+                }
+                map.values_mut().for_each(strip);
+            }
+            Value::Array(items) => items.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    strip(&mut value);
+    value
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_call_gets_the_same_answer_on_all_four() {
+    let world = World::new();
+    world.client().ok("observe.page", json!({}));
+    let calls = [
+        ("daemon.version", json!({})),
+        ("observe.top", json!({})),
+        ("observe.refs", json!({"maxRows": 3, "hints": false})),
+        ("act.tap", json!({"by": "text", "value": "Pluto"})),
+        ("act.tap", json!({"x": "a"})),
+        ("no.such", json!({})),
+    ];
+    let socket = tokio::net::UnixStream::connect(world.socket()).await.expect("connects");
+    let ws = WsClientBuilder::default().build_with_stream("ws://localhost/", socket).await.expect("upgrades");
+    for (method, params) in calls {
+        let message = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}).to_string();
+        let line = without_ids(by_line(&world, &message));
+        assert_eq!(line["id"], 7);
+        assert_eq!(without_ids(by_content_length(&world, &message)), line, "{method}");
+        assert_eq!(without_ids(by_http(&world, &message)), line, "{method}");
+        let mut object = ObjectParams::new();
+        params.as_object().expect("an object").iter().for_each(|(k, v)| object.insert(k, v).expect("inserts"));
+        let answer: Result<Value, _> = ws.request(method, object).await;
+        match answer {
+            Ok(result) => assert_eq!(without_ids(result), line["result"], "{method}"),
+            Err(jsonrpsee::core::ClientError::Call(error)) => {
+                assert_eq!((i64::from(error.code()), error.message()), (line["error"]["code"].as_i64().expect("a code"), line["error"]["message"].as_str().expect("words")));
+            }
+            Err(other) => panic!("{method}: {other}"),
+        }
+    }
+}
+
+#[test]
+fn batches_keep_their_order_on_every_framing() {
+    let world = World::new();
+    let batch = json!([
+        {"jsonrpc": "2.0", "id": 1, "method": "act.tap", "params": {"by": "text", "value": "Storage"}},
+        {"jsonrpc": "2.0", "method": "act.back", "params": {}},
+        {"jsonrpc": "2.0", "id": 2, "method": "observe.top", "params": {}},
+        {"jsonrpc": "2.0", "id": "three", "method": "act.tap", "params": {"by": "text", "value": "Battery"}},
+        1,
+        {"jsonrpc": "2.0", "id": 4, "method": "verify.textContains", "params": {"text": "About 1 day left"}},
+        {"jsonrpc": "2.0", "id": 5, "method": "act.back"},
+    ])
+    .to_string();
+    for ask in [by_line, by_content_length, by_http] {
+        world.phone.scene("com.android.settings", None);
+        world.phone.forget();
+        let answers = ask(&world, &batch);
+        let ids: Vec<_> = answers.as_array().expect("an array").iter().map(|a| a["id"].clone()).collect();
+        assert_eq!(ids, [json!(1), json!(2), json!("three"), json!(null), json!(4), json!(5)]);
+        assert_eq!(answers[3]["error"]["code"], -32600);
+        assert_eq!(answers[4]["result"]["matched"], true);
+        let kinds: Vec<String> = world.phone.lock().inputs.iter().map(|i| i.kind.clone()).collect();
+        assert_eq!(kinds, ["tap", "back", "tap", "back"]);
+    }
+}
+
+#[test]
+fn faults_of_json_rpc_itself_have_its_own_codes() {
+    let world = World::new();
+    for (message, code) in [
+        ("{nonsense", -32700),
+        ("[]", -32600),
+        ("[1", -32700),
+        (r#"{"id":1,"method":"daemon.version"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1}"#, -32600),
+        ("7", -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"events.subscribe","params":{"x":1}}"#, -32602),
+    ] {
+        assert_eq!(by_line(&world, message)["error"]["code"], code, "{message}");
+        assert_eq!(by_content_length(&world, message)["error"]["code"], code, "{message}");
+        if !message.contains("subscribe") {
+            assert_eq!(by_http(&world, message)["error"]["code"], code, "{message}");
+        }
+    }
+    let unsupported = by_http(&world, r#"{"jsonrpc":"2.0","id":1,"method":"events.subscribe"}"#);
+    assert_eq!(unsupported["error"]["data"]["code"], "UNSUPPORTED");
+}
+
+#[test]
+fn a_notification_is_done_and_not_answered() {
+    let world = World::new();
+    let mut stream = open(&world);
+    stream.write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"act.home\"}\n{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"daemon.version\"}\n").expect("writes");
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).expect("reads");
+    assert!(line.contains("\"id\":9"), "{line}");
+    wait::until("the notification to be done", || (world.phone.hits("home").len() == 1).then_some(()));
+    assert_eq!(post(&world, r#"{"jsonrpc":"2.0","method":"act.home"}"#).status, 204);
+    assert_eq!(world.phone.hits("home").len(), 2);
+}
+
+#[test]
+fn a_client_that_ends_its_side_still_gets_its_answers() {
+    let world = World::new();
+    for last in ["", "\n"] {
+        let mut stream = open(&world);
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "observe.page", "params": {}});
+        stream.write_all(format!("{call}\n{call}{last}").as_bytes()).expect("writes");
+        stream.shutdown(std::net::Shutdown::Write).expect("shuts down");
+        let answers: Vec<String> = BufReader::new(stream).lines().map(|l| l.expect("a line")).collect();
+        assert_eq!(answers.len(), 2);
+    }
+}
+
+#[test]
+fn http_knows_one_path_and_one_method() {
+    let world = World::new();
+    assert_eq!(http::exchange(&mut open(&world), "POST", "/other", &[], "{}").status, 404);
+    let refused = http::exchange(&mut open(&world), "GET", "/", &[], "");
+    assert_eq!((refused.status, refused.header("allow")), (405, Some("POST")));
+}

@@ -1,1 +1,188 @@
-//! Next.
+//! Malformed, oversized, slow and unknown input gets an error or a clean close, and others are not slowed.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+
+use afd_tests::http::Response;
+use afd_tests::{TestPhone, World, wait};
+use serde_json::{Value, json};
+
+use crate::framings::{open, post};
+
+fn strict() -> World {
+    let limits = "[limits]\nframe_bytes = 2000\nconnections = 6\nin_flight = 4\nbatch = 3\nhalf_frame_ms = 300\nsubscriptions = 1";
+    World::with(TestPhone::start(), limits)
+}
+
+/// Everything that the daemon says until it closes.
+fn rest(mut stream: UnixStream) -> String {
+    let mut bytes = Vec::new();
+    // A reset after the answer has still given it.
+    let _ = stream.read_to_end(&mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The JSON in an answer, whatever its framing.
+fn error(text: &str) -> Value {
+    let start = text.find('{').unwrap_or_else(|| panic!("no JSON in {text:?}"));
+    serde_json::from_str(text[start..].trim()).unwrap_or_else(|e| panic!("{e} in {text:?}"))
+}
+
+fn handshake(world: &World) -> UnixStream {
+    let mut stream = open(world);
+    stream
+        .write_all(b"GET / HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+        .expect("writes");
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte).expect("the answer");
+        head.push(byte[0]);
+    }
+    assert_eq!(Response::parse(&head).status, 101);
+    stream
+}
+
+#[test]
+fn oversized_messages_are_refused_on_every_framing() {
+    let world = strict();
+    let mut line = open(&world);
+    let _ = line.write_all(&[b'['; 5000]);
+    assert_eq!(error(&rest(line))["error"]["data"]["code"], "LIMIT_EXCEEDED");
+
+    let mut framed = open(&world);
+    framed.write_all(b"Content-Length: 2001\r\n\r\n").expect("writes");
+    let text = rest(framed);
+    assert!(text.starts_with("Content-Length: "), "{text}");
+    assert_eq!(error(&text)["error"]["data"]["code"], "LIMIT_EXCEEDED");
+
+    let response = post(&world, &format!("[{}]", " ".repeat(3000)));
+    assert_eq!((response.status, error(&response.body)["error"]["data"]["code"].as_str()), (413, Some("LIMIT_EXCEEDED")));
+
+    let mut ws = handshake(&world);
+    // A text frame of 5000 masked bytes.
+    let mut frame = vec![0x81, 0xFE, 0x13, 0x88, 0, 0, 0, 0];
+    frame.extend([b'['; 5000]);
+    let _ = ws.write_all(&frame);
+    let text = rest(ws);
+    assert!(text.contains("LIMIT_EXCEEDED"), "{text:?}");
+    world.client().ok("observe.top", json!({}));
+}
+
+#[test]
+fn half_messages_are_cut_off_after_a_while_on_every_framing() {
+    let world = strict();
+    let mut streams = Vec::new();
+    for begun in ["{\"jsonrpc\":", "Content-Length: 10\r\n\r\n{", "Content-Len", "POST / HTTP/1.1\r\nhost:"] {
+        let mut stream = open(&world);
+        stream.write_all(begun.as_bytes()).expect("writes");
+        streams.push((begun, stream));
+    }
+    let mut body = open(&world);
+    body.write_all(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n{").expect("writes");
+    for (begun, stream) in streams {
+        let text = rest(stream);
+        assert_eq!(error(&text)["error"]["data"]["code"], "TIMEOUT", "{begun:?}");
+        if begun.starts_with("POST") {
+            assert_eq!(Response::parse(text.as_bytes()).status, 408);
+        }
+    }
+    assert_eq!(Response::parse(rest(body).as_bytes()).status, 408);
+    let mut ws = handshake(&world);
+    ws.write_all(&[0x81, 0xFE, 0x00]).expect("writes");
+    assert!(rest(ws).contains("TIMEOUT"));
+}
+
+#[test]
+fn malformed_headers_and_bytes_are_answered() {
+    let world = strict();
+    let mut framed = open(&world);
+    framed.write_all(b"Content-Length: many\r\n\r\n").expect("writes");
+    assert_eq!(error(&rest(framed))["error"]["data"]["code"], "LIMIT_EXCEEDED");
+    let mut garbage = open(&world);
+    garbage.write_all(b"\x00\x01\xff\n").expect("writes");
+    garbage.shutdown(std::net::Shutdown::Write).expect("shuts down");
+    assert_eq!(error(&rest(garbage))["error"]["code"], -32700);
+    let mut http = open(&world);
+    http.write_all(b"BOGUS\r\n\r\n").expect("writes");
+    let text = rest(http);
+    assert_eq!(Response::parse(text.as_bytes()).status, 400, "{text:?}");
+}
+
+#[test]
+fn too_many_connections_are_told_so_in_their_own_framing() {
+    let world = strict();
+    let held: Vec<UnixStream> = (0..6).map(|_| open(&world)).collect();
+    let mut first = held.into_iter();
+    let mut kept = first.next().expect("a connection");
+    // The connections are counted once they are accepted.
+    writeln!(kept, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "daemon.status", "params": {}})).expect("writes");
+    let mut byte = [0];
+    kept.read_exact(&mut byte).expect("an answer");
+    for (hello, status) in [("{}\n", 0), ("Content-Length: 2\r\n\r\n{}", 0), ("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}", 503)] {
+        let text = wait::until("a refusal", || {
+            let mut stream = open(&world);
+            stream.write_all(hello.as_bytes()).expect("writes");
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+            let text = rest(stream);
+            text.contains("LIMIT_EXCEEDED").then_some(text)
+        });
+        assert_eq!(error(&text)["error"]["data"]["code"], "LIMIT_EXCEEDED");
+        if status > 0 {
+            assert_eq!(Response::parse(text.as_bytes()).status, status);
+        }
+    }
+    drop((kept, first.collect::<Vec<_>>()));
+    wait::until("room again", || world.daemon.connect().call("daemon.version", json!({})).ok());
+}
+
+#[test]
+fn batches_and_subscriptions_have_their_limits() {
+    let world = strict();
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "daemon.version"});
+    let response = post(&world, &json!([call, call, call, call]).to_string());
+    assert_eq!(error(&response.body)["error"]["data"]["code"], "LIMIT_EXCEEDED");
+    let mut connection = world.daemon.connect();
+    assert!(connection.call("events.subscribe", json!({})).is_ok());
+    let second = connection.call("events.subscribe", json!({}));
+    assert!(matches!(second, Err(afd_tests::CallError::Answered { data, .. }) if data["code"] == "LIMIT_EXCEEDED"));
+}
+
+#[test]
+fn a_client_that_asks_faster_than_it_is_answered_waits_and_slows_nobody() {
+    let world = strict();
+    let mut greedy = open(&world);
+    let writer = greedy.try_clone().expect("clones");
+    let flood = std::thread::spawn(move || {
+        let mut writer = writer;
+        let call = format!("{}\n", json!({"jsonrpc": "2.0", "id": 1, "method": "verify.textContains", "params": {"text": "Wi-Fi"}}));
+        for _ in 0..300 {
+            if writer.write_all(call.as_bytes()).is_err() {
+                return;
+            }
+        }
+    });
+    let status = world.client().ok("daemon.status", json!({}));
+    assert!(status["callsInFlight"].as_u64().is_some_and(|n| n <= 4 + 2), "{status}");
+    let mut answered = 0;
+    let mut buffer = [0; 8192];
+    while answered < 300 {
+        let n = greedy.read(&mut buffer).expect("reads");
+        assert!(n > 0, "the connection ended after {answered}");
+        answered += buffer[..n].iter().filter(|b| **b == b'\n').count();
+    }
+    flood.join().expect("ends");
+}
+
+#[test]
+fn deep_and_strange_json_is_answered() {
+    let world = World::new();
+    let deep = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.version\",\"params\":{}1{}}}", "[".repeat(5000), "]".repeat(5000));
+    assert!(error(&post(&world, &deep).body)["error"]["code"].is_i64());
+    for id in ["null", "\"\u{1F600}\"", "18446744073709551615"] {
+        let text = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"daemon.version\"}}");
+        assert!(post(&world, &text).body.contains("protocol"), "{id}");
+    }
+    let long = post(&world, &format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{}\"}}", "x".repeat(10_000)));
+    assert!(long.body.len() < 500, "an unknown name is not echoed whole");
+}

@@ -1,1 +1,110 @@
-//! Next.
+//! Every method is in the table, reachable and documented; every wrong parameter is answered with its path.
+
+use afd_tests::{Client, World};
+use serde_json::{Map, Value, json};
+
+fn document(client: &mut Client) -> Vec<Value> {
+    let document = client.ok("rpc.discover", json!({}));
+    assert_eq!(document["openrpc"], "1.3.2");
+    document["methods"].as_array().expect("methods").clone()
+}
+
+fn example(method: &Value) -> Map<String, Value> {
+    let given = method["examples"][0]["params"].as_array().expect("an example");
+    given.iter().map(|p| (p["name"].as_str().expect("a name").to_owned(), p["value"].clone())).collect()
+}
+
+/// A value of another type than any that a parameter takes.
+fn wrong(schema: &Value) -> Value {
+    let text = schema.to_string();
+    if text.contains("\"string\"") || text.contains("\"boolean\"") || text.contains("$ref") { json!(12.5) } else { json!("twelve") }
+}
+
+#[test]
+fn the_table_is_what_the_daemon_serves() {
+    let world = World::new();
+    let mut client = world.client();
+    let served: Vec<String> = document(&mut client).iter().map(|m| m["name"].as_str().expect("a name").to_owned()).collect();
+    let table: Vec<String> = afd_proto::methods().map(|m| m.name.to_owned()).collect();
+    assert_eq!(served, table);
+    let core_methods = ["daemon.version", "device.lease", "observe.page", "act.tap", "verify.nodeExists", "recover.relaunch", "memory.experience", "events.subscribe"];
+    assert!(core_methods.iter().all(|m| table.iter().any(|t| t == m)));
+    for name in table.iter().filter(|n| *n != "daemon.shutdown" && *n != "events.subscribe") {
+        let code = client.connection.call(name, json!({"\u{1F600}": 1}));
+        assert!(!matches!(code, Err(afd_tests::CallError::Answered { number: -32601, .. })), "{name} is not served");
+    }
+}
+
+#[test]
+fn a_wrong_type_a_missing_and_an_unknown_field_are_answered_with_their_path() {
+    let world = World::new();
+    let mut client = world.client();
+    let mut checked = 0;
+    for method in document(&mut client) {
+        let name = method["name"].as_str().expect("a name");
+        if name == "events.unsubscribe" {
+            continue;
+        }
+        let fails_at = |client: &mut Client, params: Map<String, Value>, path: &str| {
+            let error = match client.connection.call(name, Value::Object(params.clone())) {
+                Err(afd_tests::CallError::Answered { number, data, .. }) => (number, data),
+                other => panic!("{name} {params:?}: {other:?}"),
+            };
+            assert_eq!(error.0, -32602, "{name} {params:?} {}", error.1);
+            assert_eq!(error.1["code"], "INVALID_PARAMS");
+            let details = &error.1["details"];
+            assert_eq!(details["path"], path, "{name} {params:?}");
+            assert!(details["expected"].is_string() && details["got"].is_string(), "{name}: {details}");
+        };
+        let good = example(&method);
+        let mut unknown = good.clone();
+        unknown.insert("noSuchField".into(), json!(1));
+        fails_at(&mut client, unknown, "noSuchField");
+        for param in method["params"].as_array().expect("params") {
+            let field = param["name"].as_str().expect("a name");
+            let mut bad = good.clone();
+            bad.insert(field.to_owned(), wrong(&param["schema"]));
+            fails_at(&mut client, bad, field);
+            if param["required"] == true {
+                let mut missing = good.clone();
+                missing.remove(field);
+                fails_at(&mut client, missing, field);
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked > 150, "{checked} parameters were checked");
+}
+
+#[test]
+fn every_example_is_valid() {
+    let world = World::new();
+    let mut client = world.client();
+    for method in document(&mut client) {
+        let name = method["name"].as_str().expect("a name");
+        if ["daemon.shutdown", "events.unsubscribe", "device.add"].contains(&name) {
+            continue;
+        }
+        if let Err(afd_tests::CallError::Answered { number, message, .. }) = client.connection.call(name, Value::Object(example(&method))) {
+            assert!(number != -32602 && number != -32601, "{name}: {message}");
+        }
+    }
+}
+
+#[test]
+fn results_have_what_the_document_says() {
+    let world = World::new();
+    let mut client = world.client();
+    let result = client.ok("observe.page", json!({}));
+    for key in ["device", "session", "traceId", "observationId", "settled", "reliable", "topActivity", "mode", "hasWebView", "nodeReliability", "page", "hints"] {
+        assert!(result.get(key).is_some(), "{key} is missing");
+    }
+    let version = client.ok("daemon.version", json!({}));
+    assert_eq!(version, client.ok("daemon.version", json!({})), "constant while the daemon lives");
+    let status = client.ok("daemon.status", json!({}));
+    assert_eq!(status["pid"], json!(world.daemon.pid()));
+    assert_eq!(status["database"], json!(world.dir().join("memory.db")));
+    let packages = client.ok("device.packages", json!({"filter": "example"}));
+    assert_eq!(packages["packages"], json!(["org.example.bank", "org.example.lab", "org.example.reader", "org.example.shop"]));
+    assert_eq!(client.ok("device.health", json!({}))["status"], "healthy");
+}

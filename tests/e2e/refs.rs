@@ -114,7 +114,7 @@ fn aliases_belong_to_the_newest_observation_that_returned_them() {
 fn another_page_makes_every_alias_stale() {
     let world = World::new();
     let mut client = world.client();
-    let alias = client.alias("Navigate up");
+    let alias = client.alias("Bluetooth");
     world.phone.scene("org.example.shop", Some("cart"));
     client.fails("act.tap", json!({"by": "ref", "value": alias}), "REF_ALIAS_STALE");
     assert!(world.phone.hits("tap").is_empty());

@@ -1,1 +1,79 @@
-//! Next.
+//! Following what happens.
+
+use std::io::{BufRead, BufReader, Write};
+
+use afd_tests::World;
+use jsonrpsee::core::client::{ClientT, Subscription, SubscriptionClientT};
+use jsonrpsee::core::params::ObjectParams;
+use jsonrpsee::rpc_params;
+use jsonrpsee::ws_client::WsClientBuilder;
+use serde_json::{Value, json};
+
+use crate::framings::open;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_web_socket_client_follows_events() {
+    let world = World::new();
+    let socket = tokio::net::UnixStream::connect(world.socket()).await.expect("connects");
+    let ws = WsClientBuilder::default().build_with_stream("ws://localhost/", socket).await.expect("upgrades");
+    let mut events: Subscription<Value> = ws.subscribe("events.subscribe", rpc_params_object(), "events.unsubscribe").await.expect("subscribes");
+    let done: Value = ws.request("act.home", ObjectParams::new()).await.expect("acts");
+    loop {
+        let message = events.next().await.expect("a message").expect("JSON");
+        if message["kind"] == "event" {
+            assert_eq!((&message["uid"], message["op"].as_str()), (&done["eventId"], Some("home")));
+            break;
+        }
+    }
+    events.unsubscribe().await.expect("unsubscribes");
+    let again: Result<bool, _> = ws.request("events.unsubscribe", rpc_params![1]).await;
+    assert!(again.is_ok_and(|ended| !ended), "there is nothing to end any more");
+}
+
+fn rpc_params_object() -> ObjectParams {
+    ObjectParams::new()
+}
+
+#[test]
+fn a_line_client_gets_the_past_first_and_misses_nothing() {
+    let world = World::new();
+    let mut client = world.client_of("ann");
+    for _ in 0..3 {
+        client.ok("act.home", json!({}));
+    }
+    let first = client.ok("memory.log", json!({"limit": 3}))["events"][2]["seq"].as_i64().expect("a number");
+    let mut stream = open(&world);
+    writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "events.subscribe", "params": {"since": first, "session": "ann"}})).expect("writes");
+    let mut lines = BufReader::new(stream.try_clone().expect("clones")).lines().map(|l| serde_json::from_str::<Value>(&l.expect("a line")).expect("JSON"));
+    let id = lines.next().expect("an answer")["result"].clone();
+    assert!(id.is_number());
+    world.client_of("ben").ok("act.home", json!({}));
+    client.ok("act.back", json!({}));
+    let ops: Vec<_> = lines
+        .by_ref()
+        .inspect(|m| assert_eq!(m["method"], "events.message"))
+        .filter(|m| m["params"]["result"]["kind"] == "event")
+        .map(|m| m["params"]["result"]["op"].as_str().expect("a verb").to_owned())
+        .take(3)
+        .collect();
+    assert_eq!(ops, ["home", "home", "back"], "two of the past, then what came, and nobody else's");
+    writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 2, "method": "events.unsubscribe", "params": {"subscription": id}})).expect("writes");
+    let ended = lines.find(|m| m["id"] == 2).expect("an answer");
+    assert_eq!(ended["result"], true);
+}
+
+#[test]
+fn observations_and_device_states_are_told_too() {
+    let mut world = World::new();
+    let mut stream = open(&world);
+    writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "events.subscribe", "params": {}})).expect("writes");
+    let mut lines = BufReader::new(stream).lines().map(|l| serde_json::from_str::<Value>(&l.expect("a line")).expect("JSON"));
+    lines.next();
+    let seen = world.client().ok("observe.page", json!({}));
+    let mut next = |kind: &str| lines.by_ref().map(|m| m["params"]["result"].clone()).find(|m| m["kind"] == kind).expect("a message");
+    assert_eq!(next("device"), json!({"kind": "device", "device": "pixel", "state": "ready"}));
+    assert_eq!(next("observation")["observationId"], seen["observationId"]);
+    world.phone.turn_off();
+    world.client().fails("observe.top", json!({}), "DEVICE_UNREACHABLE");
+    assert_eq!(next("device")["state"], "unreachable");
+}

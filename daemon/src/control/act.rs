@@ -232,7 +232,10 @@ where
 fn fingerprint<P: Serialize>(params: &P, plan: &Plan) -> String {
     let mut value = serde_json::to_value(params).unwrap_or_default();
     if let Some(object) = value.as_object_mut() {
-        object.remove("token");
+        // Device and session are part of the key already, whatever way they were named.
+        for name in ["device", "session", "url", "token", "requestKey"] {
+            object.remove(name);
+        }
     }
     format!("{}.{}{value}", plan.category.name(), plan.action.verb)
 }
@@ -346,10 +349,13 @@ impl Call {
             return Err(Error::new(ErrorCode::TargetNotFound, look.doubt.unwrap_or("the screen is empty"))
                 .hint("tap by coordinates, or turn the accessibility service on"));
         }
-        let hit = self.aim(aim, &look);
+        // What was typed must not come into memory as something that was looked for.
+        let typed = matches!(aim, Aim::Node { value, .. } if self.core.secrets.was_typed(self.session_id, value));
+        let hit = self.aim(aim, &look).map_err(|error| match typed {
+            true => Error { message: "what was typed does not name one target on the screen".to_owned(), ..error },
+            false => error,
+        });
         if let Err(error) = &hit {
-            // What was typed must not come into memory as something that was looked for.
-            let typed = matches!(aim, Aim::Node { value, .. } if self.core.secrets.was_typed(self.session_id, value));
             if let Some(action) = event.action.as_mut().filter(|_| !typed) {
                 action.target = self.missed(aim);
             }

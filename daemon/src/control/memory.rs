@@ -36,7 +36,7 @@ pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<E
     if names_nothing && params.failure_cause.is_none() {
         let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
         let device = params.device.clone();
-        let seen = core.store.read(move |c| log::context(c, &session, device.as_deref())).await?;
+        let seen = core.store.read_all(move |c| log::context(c, &session, device.as_deref())).await?;
         place = Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, ..Place::default() };
     }
     // An activity tells its app, so that the third tier needs no further parameter.
@@ -44,7 +44,7 @@ pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<E
         place.app = place.activity.as_deref().and_then(|a| a.split('/').next()).map(str::to_owned);
     }
     let query = Query { place, failure_cause: params.failure_cause.clone(), limit };
-    Ok(core.store.read(move |c| experience::find(c, &query)).await?)
+    Ok(core.store.read_all(move |c| experience::find(c, &query)).await?)
 }
 
 /// `memory.context`
@@ -54,7 +54,7 @@ pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<E
 pub async fn context(core: &Arc<Core>, params: &ContextParams) -> Result<SessionContext> {
     let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
     let device = params.device.clone();
-    Ok(core.store.read(move |c| log::context(c, &session, device.as_deref())).await?)
+    Ok(core.store.read_all(move |c| log::context(c, &session, device.as_deref())).await?)
 }
 
 /// `memory.log`
@@ -71,7 +71,7 @@ pub async fn log(core: &Arc<Core>, params: &LogParams) -> Result<Log> {
         after: None,
         limit: limit(params.limit, 20)?,
     };
-    Ok(core.store.read(move |c| log::read(c, &filter)).await?)
+    Ok(core.store.read_all(move |c| log::read(c, &filter)).await?)
 }
 
 /// `memory.stats`
@@ -80,5 +80,5 @@ pub async fn log(core: &Arc<Core>, params: &LogParams) -> Result<Log> {
 /// When the database cannot be read.
 pub async fn stats(core: &Arc<Core>, params: &StatsParams) -> Result<Stats> {
     let session = params.session.clone();
-    Ok(core.store.read(move |c| log::stats(c, session.as_deref())).await?)
+    Ok(core.store.read_all(move |c| log::stats(c, session.as_deref())).await?)
 }

@@ -167,6 +167,17 @@ impl Store {
         self.writer.close();
     }
 
+    /// Like [`Store::read`], but sees everything that was handed over to be written so far.
+    ///
+    /// # Errors
+    /// What the work returned, or that there is no connection.
+    pub async fn read_all<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+        if self.pending() > 0 && self.damage().is_none() {
+            self.flush().await?;
+        }
+        self.read(work).await
+    }
+
     /// Reads on a connection of the pool.
     ///
     /// # Errors
