@@ -1,1 +1,240 @@
-//! Next.
+//! `afctl` as a program: envelopes, exit codes, the environment, starting the daemon.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use afd_tests::{TestPhone, World, programs, wait};
+use serde_json::{Value, json};
+
+/// `afctl` with nothing of the caller's environment.
+fn afctl(home: &Path) -> Command {
+    let mut command = Command::new(programs::path("afctl"));
+    command.env_clear().env("HOME", home).env("XDG_RUNTIME_DIR", home.join("run")).stdin(Stdio::null());
+    command
+}
+
+fn on(world: &World, args: &[&str]) -> (Value, i32) {
+    envelope(&afctl(world.dir()).env("AFD_SOCKET", world.socket()).args(args).output().expect("runs"))
+}
+
+/// The last line of standard output, and the exit code.
+fn envelope(output: &Output) -> (Value, i32) {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let last = text.lines().last().unwrap_or_default();
+    (serde_json::from_str(last).unwrap_or(Value::Null), output.status.code().unwrap_or(-1))
+}
+
+fn private_home() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::create_dir(dir.path().join("run")).expect("makes");
+    dir
+}
+
+#[test]
+fn the_envelope_says_what_came_of_it_and_the_exit_code_too() {
+    let world = World::new();
+    let (ok, code) = on(&world, &["observe", "top"]);
+    assert_eq!((ok["category"].as_str(), ok["op"].as_str(), ok["status"].as_str(), code), (Some("observe"), Some("top"), Some("ok"), 0));
+    assert_eq!(ok["traceId"], ok["data"]["traceId"]);
+    assert_eq!(ok["data"]["topActivity"], "com.android.settings/.Settings");
+    let (failed, code) = on(&world, &["act", "tap", "--by", "text", "--value", "Pluto"]);
+    assert_eq!((failed["status"].as_str(), failed["error"]["code"].as_str(), code), (Some("failed"), Some("TARGET_NOT_FOUND"), 1));
+    assert!(failed["error"]["hint"].is_string() && failed["traceId"].is_string() && failed["error"]["retryable"] == false);
+    let (assertion, code) = on(&world, &["verify", "text-contains", "--text", "Pluto"]);
+    assert_eq!((assertion["error"]["code"].as_str(), code), (Some("ASSERTION_FAILED"), 1));
+    let (usage, code) = on(&world, &["act", "tap"]);
+    assert_eq!((usage["error"]["code"].as_str(), code), (Some("INVALID_PARAMS"), 2));
+    let (gone, code) = envelope(&afctl(world.dir()).args(["--no-spawn", "observe", "top"]).output().expect("runs"));
+    assert_eq!((gone["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3));
+}
+
+#[test]
+fn the_verbs_and_flags_of_af_work() {
+    let world = World::new();
+    for args in [
+        vec!["health"],
+        vec!["--session", "s1", "observe", "page", "--field", "screen", "--field", "refs", "--max-rows", "80"],
+        vec!["observe", "screen", "--max-rows", "80", "--field", "id", "--field", "text", "--field", "desc", "--field", "resId", "--field", "flags"],
+        vec!["observe", "screen", "--full"],
+        vec!["observe", "refs", "--max-rows", "80"],
+        vec!["observe", "screenshot", "--max-dim", "200", "--quality", "50"],
+        vec!["act", "tap", "--xy", "540,150.5"],
+        vec!["act", "tap", "--by", "ref", "--value", "@n2"],
+        vec!["verify", "node-exists", "--by", "resid", "--value", "title"],
+        vec!["verify", "node-exists", "--by", "content_desc", "--value", "Navigate up"],
+        vec!["verify", "text-contains", "--text", "use wi-fi", "--ignore-case"],
+        vec!["verify", "top-activity", "--expected", "com.android.settings", "--mode", "contains"],
+        vec!["act", "back"],
+        vec!["act", "swipe", "--from", "540,1500", "--to", "540,900", "--duration", "10"],
+        vec!["act", "key", "--key-code", "66"],
+        vec!["act", "launch", "--package", "org.example.bank"],
+        vec!["act", "tap", "--by", "resid", "--value", "user_field"],
+        vec!["act", "text", "--text", "-dashed"],
+        vec!["recover", "back", "--times", "2"],
+        vec!["recover", "relaunch", "--package", "com.android.settings"],
+        vec!["act", "stop", "--package", "org.example.bank"],
+        vec!["recover", "home"],
+        vec!["memory", "context"],
+        vec!["memory", "log", "--for-session", "s1", "--limit", "20"],
+        vec!["memory", "stats", "--for-session", "s1"],
+        vec!["memory", "experience", "--app", "com.android.settings", "--limit", "3"],
+        vec!["device", "list"],
+        vec!["device", "lease", "--ttl-ms", "1000"],
+        vec!["device", "release"],
+        vec!["device", "packages", "--filter", "bank"],
+        vec!["daemon", "version"],
+        vec!["status"],
+        vec!["rpc", "observe.top"],
+    ] {
+        let session: &[&str] = if args.contains(&"--session") { &[] } else { &["--session", "default"] };
+        // Aliases belong to a session, so refs are read in the one that taps.
+        if args.contains(&"@n2") {
+            on(&world, &["observe", "refs", "--session", "default"]);
+        }
+        let all: Vec<&str> = session.iter().copied().chain(args.iter().copied()).collect();
+        let (answer, code) = on(&world, &all);
+        assert_eq!((answer["status"].as_str(), code), (Some("ok"), 0), "{args:?}: {answer}");
+    }
+}
+
+#[test]
+fn the_environment_of_one_call_reaches_its_phone_and_no_other() {
+    let world = World::new();
+    let second = TestPhone::start();
+    let call = |args: &[&str], env: &[(&str, &str)]| {
+        let mut command = afctl(world.dir());
+        command.env("AFD_SOCKET", world.socket()).args(args).envs(env.iter().copied());
+        envelope(&command.output().expect("runs"))
+    };
+    let url = second.url();
+    let env = [("AF_URL", url.as_str()), ("AF_TOKEN", afd_tests::phone::TOKEN)];
+    assert_eq!(call(&["act", "home"], &env).1, 0);
+    assert_eq!((second.hits("home").len(), world.phone.hits("home").len()), (1, 0));
+    // A device that is named counts more than the environment.
+    assert_eq!(call(&["act", "home", "--device", "pixel"], &env).1, 0);
+    assert_eq!((second.hits("home").len(), world.phone.hits("home").len()), (1, 1));
+    assert_eq!(call(&["act", "home"], &[("AF_TOKEN", "of another phone")]).1, 0, "a token alone is not for the configured device");
+    let (named, code) = call(&["act", "home"], &[("AFD_SESSION", "mine")]);
+    assert_eq!((named["data"]["session"].as_str(), code), (Some("mine"), 0));
+}
+
+#[test]
+fn another_database_is_a_conflict_that_names_both() {
+    let world = World::new();
+    let other = world.dir().join("other.db");
+    let ask = |db: &Path| envelope(&afctl(world.dir()).env("AFD_SOCKET", world.socket()).env("AF_DB", db).args(["observe", "top"]).output().expect("runs"));
+    let (answer, code) = ask(&other);
+    assert_eq!((answer["error"]["code"].as_str(), code), (Some("CONFLICT"), 1));
+    let message = answer["error"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("memory.db") && message.contains("other.db"), "{message}");
+    assert!(!other.exists());
+    assert_eq!(ask(&world.dir().join("memory.db")).1, 0);
+}
+
+#[test]
+fn the_daemon_is_started_when_none_runs_and_only_once() {
+    let home = private_home();
+    let phone = TestPhone::start();
+    let callers: Vec<_> = (0..20)
+        .map(|_| {
+            let mut command = afctl(home.path());
+            command.args(["observe", "top"]).env("AF_URL", phone.url()).env("AF_TOKEN", afd_tests::phone::TOKEN).stdout(Stdio::piped());
+            command.spawn().expect("runs")
+        })
+        .collect();
+    for caller in callers {
+        let (answer, code) = envelope(&caller.wait_with_output().expect("ends"));
+        assert_eq!((answer["status"].as_str(), code), (Some("ok"), 0), "{answer}");
+    }
+    let (status, _) = envelope(&afctl(home.path()).arg("status").output().expect("runs"));
+    let pid = status["data"]["pid"].as_u64().expect("a pid");
+    assert_eq!(status["data"]["database"], json!(home.path().join(".local/share/afd/memory.db")));
+    let started = std::fs::read_to_string(home.path().join(".local/state/afd/afd.log")).expect("a log").matches("INFO afd::lifecycle: ready").count();
+    assert_eq!(started, 1);
+    let (answer, code) = envelope(&afctl(home.path()).args(["daemon", "shutdown"]).output().expect("runs"));
+    assert_eq!((answer["status"].as_str(), code), (Some("ok"), 0));
+    wait::until("the daemon to end", || (!Path::new(&format!("/proc/{pid}")).exists() || is_zombie(pid)).then_some(()));
+    let (gone, code) = envelope(&afctl(home.path()).args(["daemon", "shutdown"]).output().expect("runs"));
+    assert_eq!((gone["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3), "a shutdown starts nothing");
+}
+
+/// A daemon whose starter has ended may wait for its parent.
+fn is_zombie(pid: u64) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|s| s.contains(") Z "))
+}
+
+#[test]
+fn a_failed_start_is_told() {
+    let home = private_home();
+    std::fs::create_dir_all(home.path().join(".config/afd")).expect("makes");
+    std::fs::write(home.path().join(".config/afd/config.toml"), "[device.a]\nurl = 5\n").expect("writes");
+    let (answer, code) = envelope(&afctl(home.path()).args(["observe", "top"]).output().expect("runs"));
+    assert_eq!((answer["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3));
+    assert!(answer["error"]["message"].as_str().is_some_and(|m| m.contains("line 2")), "{answer}");
+}
+
+#[test]
+fn output_comes_in_three_forms() {
+    let world = World::new();
+    let run = |output: &str| {
+        let out = afctl(world.dir()).env("AFD_SOCKET", world.socket()).env("AF_OUTPUT", output).args(["observe", "refs", "--max-rows", "3"]).output();
+        String::from_utf8(out.expect("runs").stdout).expect("text")
+    };
+    assert_eq!(run("json").lines().count(), 1);
+    let text = run("text");
+    assert!(text.starts_with("status=ok\ncategory=observe\nop=refs\ntraceId=") && text.contains("\ndata.rows[1].label=Wi-Fi, Connected\n"), "{text}");
+    let human = run("human");
+    assert!(human.contains("REF") && human.contains("Wi-Fi, Connected") && !human.contains('\u{1b}'), "no colours in a pipe: {human}");
+}
+
+#[test]
+fn a_call_can_be_given_up_and_interrupted() {
+    let world = World::new();
+    world.phone.fault("/api/press/home", afd_phone::fault::Kind::Delay { ms: 5_000 });
+    let (answer, code) = on(&world, &["act", "home", "--timeout-ms", "200"]);
+    assert_eq!((answer["error"]["code"].as_str(), code), (Some("TIMEOUT"), 1));
+    world.phone.fault("/api/press/back", afd_phone::fault::Kind::Delay { ms: 5_000 });
+    let mut command = afctl(world.dir());
+    let child = command.env("AFD_SOCKET", world.socket()).args(["observe", "page", "--wait-ms", "60000"]).stdout(Stdio::piped()).spawn().expect("runs");
+    world.phone.scene("org.example.lab", Some("restless"));
+    wait::until("the call to be under way", || (world.client().ok("daemon.status", json!({}))["callsInFlight"].as_u64() >= Some(2)).then_some(()));
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    let (answer, code) = envelope(&child.wait_with_output().expect("ends"));
+    assert_eq!((answer["status"].as_str(), answer["error"]["code"].as_str(), code), (Some("interrupted"), Some("INTERRUPTED"), 130));
+}
+
+#[test]
+fn events_are_followed() {
+    let world = World::new();
+    world.client().ok("act.home", json!({}));
+    let out = afctl(world.dir()).env("AFD_SOCKET", world.socket()).args(["events", "--since", "0", "--count", "1"]).output().expect("runs");
+    let message: Value = serde_json::from_slice(&out.stdout).expect("a line of JSON");
+    assert_eq!((message["kind"].as_str(), message["op"].as_str()), (Some("event"), Some("home")));
+}
+
+#[test]
+fn completions_and_help_teach() {
+    let home = private_home();
+    let out = |args: &[&str]| String::from_utf8(afctl(home.path()).args(args).output().expect("runs").stdout).expect("text");
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(out(&["completions", shell]).contains("text-contains"), "{shell}");
+    }
+    let help = out(&["--help"]);
+    assert!(help.contains("Exit codes") && help.contains("observe page"), "{help}");
+    assert!(out(&["act", "tap", "--help"]).contains("--exact-match"));
+}
+
+#[test]
+fn the_tour_plays_to_its_end_for_any_seed() {
+    let home = private_home();
+    for seed in ["0", "3", "8"] {
+        let out = afctl(home.path()).args(["demo", "--seed", seed]).output().expect("runs");
+        let text = String::from_utf8_lossy(&out.stdout);
+        assert!(out.status.success(), "{text}\n{}", String::from_utf8_lossy(&out.stderr));
+        for word in ["REF_ALIAS_STALE", "memory says", "leads to", "What cured failures", "relaunch"] {
+            assert!(text.contains(word), "seed {seed} tells nothing of {word}: {text}");
+        }
+    }
+    let left: Vec<_> = std::fs::read_dir(home.path()).expect("lists").flatten().map(|e| e.file_name()).collect();
+    assert_eq!(left, ["run"], "the tour leaves nothing at home");
+}

@@ -9,14 +9,18 @@ use jsonrpsee::rpc_params;
 use jsonrpsee::ws_client::WsClientBuilder;
 use serde_json::{Value, json};
 
-use crate::framings::open;
+use crate::framings::{open, runtime};
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_web_socket_client_follows_events() {
+#[test]
+fn a_web_socket_client_follows_events() {
     let world = World::new();
+    runtime().block_on(follow(&world));
+}
+
+async fn follow(world: &World) {
     let socket = tokio::net::UnixStream::connect(world.socket()).await.expect("connects");
     let ws = WsClientBuilder::default().build_with_stream("ws://localhost/", socket).await.expect("upgrades");
-    let mut events: Subscription<Value> = ws.subscribe("events.subscribe", rpc_params_object(), "events.unsubscribe").await.expect("subscribes");
+    let mut events: Subscription<Value> = ws.subscribe("events.subscribe", ObjectParams::new(), "events.unsubscribe").await.expect("subscribes");
     let done: Value = ws.request("act.home", ObjectParams::new()).await.expect("acts");
     loop {
         let message = events.next().await.expect("a message").expect("JSON");
@@ -28,10 +32,6 @@ async fn a_web_socket_client_follows_events() {
     events.unsubscribe().await.expect("unsubscribes");
     let again: Result<bool, _> = ws.request("events.unsubscribe", rpc_params![1]).await;
     assert!(again.is_ok_and(|ended| !ended), "there is nothing to end any more");
-}
-
-fn rpc_params_object() -> ObjectParams {
-    ObjectParams::new()
 }
 
 #[test]

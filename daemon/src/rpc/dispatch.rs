@@ -73,11 +73,9 @@ async fn single(caller: &Caller, bytes: &[u8]) -> Option<MethodResponse> {
         call(&Caller { sink: None, ..caller.clone() }, request).await;
         return None;
     }
-    let (id, code) = prepare_error(bytes);
-    let error = match code {
-        jsonrpsee::types::ErrorCode::InvalidRequest => invalid_request("expected jsonrpc \"2.0\", an id and a method"),
-        _ => parse_error(),
-    };
+    let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
+    let error = if is_json { invalid_request("expected jsonrpc \"2.0\", an id and a method") } else { parse_error() };
+    let (id, _) = prepare_error(bytes);
     Some(fault(id.into_owned(), error))
 }
 
