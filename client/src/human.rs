@@ -50,7 +50,9 @@ fn text(value: &Value, key: &str) -> String {
 fn success(outcome: &Outcome, data: &Value) -> String {
     match (outcome.category.as_str(), outcome.op.as_str()) {
         ("observe", "top") => format!("{}\n", first(&[text(data, "topActivity"), text(data, "app"), "unknown".into()])),
-        ("observe", "screenshot") => format!("{} bytes of {} (use --output json for the picture itself)\n", text(data, "sizeBytes"), text(data, "mimeType")),
+        ("observe", "screenshot") => {
+            format!("{} bytes of {} (use --output json for the picture itself)\n", text(data, "sizeBytes"), text(data, "mimeType"))
+        }
         ("observe", _) => observation(data),
         ("act", op) => acted(op, data),
         ("recover", op) => {
@@ -113,7 +115,8 @@ fn cell(row: &Value, column: &str) -> String {
 }
 
 fn time(ms: i64) -> String {
-    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |t| t.to_zoned(jiff::tz::TimeZone::system()).strftime("%m-%d %H:%M:%S").to_string())
+    jiff::Timestamp::from_millisecond(ms)
+        .map_or_else(|_| ms.to_string(), |t| t.to_zoned(jiff::tz::TimeZone::system()).strftime("%m-%d %H:%M:%S").to_string())
 }
 
 fn observation(data: &Value) -> String {
@@ -124,14 +127,17 @@ fn observation(data: &Value) -> String {
     if data["reliable"] == false {
         let _ = writeln!(out, "{} {}", paint(BAD, "not reliable:"), text(data, "reason"));
     }
-    let _ = writeln!(out, "{}", paint(DIM, &data["page"]["fingerprint"].as_str().unwrap_or_default().to_owned()));
+    let _ = writeln!(out, "{}", paint(DIM, data["page"]["fingerprint"].as_str().unwrap_or_default()));
     for part in [data, &data["screen"], &data["refs"]] {
         let rows = items(part, "rows");
         if rows.is_empty() {
             continue;
         }
-        let columns: &[&str] =
-            if rows[0].get("ref").is_some() { &["ref", "label", "class", "resId", "flags", "bounds"] } else { &["id", "class", "text", "desc", "resId", "flags", "bounds"] };
+        let columns: &[&str] = if rows[0].get("ref").is_some() {
+            &["ref", "label", "class", "resId", "flags", "bounds"]
+        } else {
+            &["id", "class", "text", "desc", "resId", "flags", "bounds"]
+        };
         out.push_str(&table(rows, columns));
         if part["truncated"] == true {
             let all = first(&[text(part, "refCount"), text(part, "rowCount")]);
@@ -149,7 +155,13 @@ fn hints(hints: &[Value], out: &mut String) {
             "recovery" => AnsiColor::Cyan.on_default(),
             _ => BAD,
         };
-        let _ = writeln!(out, "{} {} {}", paint(style, &text(hint, "kind")), text(hint, "text"), paint(DIM, &format!("confidence {}", text(hint, "confidence"))));
+        let _ = writeln!(
+            out,
+            "{} {} {}",
+            paint(style, &text(hint, "kind")),
+            text(hint, "text"),
+            paint(DIM, &format!("confidence {}", text(hint, "confidence")))
+        );
     }
 }
 
@@ -163,7 +175,12 @@ fn acted(op: &str, data: &Value) -> String {
     let what = data.get("target").map(|t| format!(" {}", target(t))).unwrap_or_default();
     let moved = if data["moved"] == true { paint(WARN, " (it had moved)") } else { String::new() };
     let replayed = if data["replayed"] == true { paint(WARN, " (recorded before; nothing was done now)") } else { String::new() };
-    format!("{} {op}{what}{moved}{replayed}: {} {}\n", paint(GOOD, "done"), text(data, "result"), paint(DIM, &format!("{} ms", text(data, "durationMs"))))
+    format!(
+        "{} {op}{what}{moved}{replayed}: {} {}\n",
+        paint(GOOD, "done"),
+        text(data, "result"),
+        paint(DIM, &format!("{} ms", text(data, "durationMs")))
+    )
 }
 
 fn verified(op: &str, data: &Value) -> String {
@@ -179,7 +196,10 @@ fn verified(op: &str, data: &Value) -> String {
 /// An action in a few words.
 fn action(value: &Value) -> String {
     let what = value.get("target").map(|t| format!(" {}", target(t))).unwrap_or_default();
-    let params = value.get("params").and_then(Value::as_object).map(|p| p.iter().map(|(k, v)| format!(" {k}={}", v.as_str().map_or_else(|| v.to_string(), str::to_owned))).collect::<String>());
+    let params = value
+        .get("params")
+        .and_then(Value::as_object)
+        .map(|p| p.iter().map(|(k, v)| format!(" {k}={}", v.as_str().map_or_else(|| v.to_string(), str::to_owned))).collect::<String>());
     format!("{}{what}{}", text(value, "verb"), params.unwrap_or_default())
 }
 
@@ -210,9 +230,7 @@ pub fn experience(data: &Value) -> String {
             "ok": t["successCount"], "verified": t["verifiedCount"], "failed": t["failureCount"], "last failure": text(t, "failureCause"),
         })
     };
-    let recovery = |r: &Value| {
-        serde_json::json!({"scope": r["matchScope"], "on": text(r, "preActivity"), "after": r["failureCause"], "recover": action(&r["recovery"]), "worked": r["successCount"], "failed": r["failureCount"]})
-    };
+    let recovery = |r: &Value| serde_json::json!({"scope": r["matchScope"], "on": text(r, "preActivity"), "after": r["failureCause"], "recover": action(&r["recovery"]), "worked": r["successCount"], "failed": r["failureCount"]});
     let transitions: Vec<Value> = items(data, "transitions").iter().map(transition).collect();
     let recoveries: Vec<Value> = items(data, "recoveries").iter().map(recovery).collect();
     format!(
@@ -232,7 +250,8 @@ fn status(data: &Value) -> String {
         let _ = writeln!(out, "{:9} {}", key, text(data, key));
     }
     let store = &data["store"];
-    let health = if store["writable"] == true { paint(GOOD, "writable") } else { paint(BAD, &format!("read-only: {}", text(store, "damage"))) };
+    let health =
+        if store["writable"] == true { paint(GOOD, "writable") } else { paint(BAD, &format!("read-only: {}", text(store, "damage"))) };
     let _ = writeln!(out, "store     {health}, {} KiB, schema {}", store["sizeBytes"].as_u64().unwrap_or(0) / 1024, text(store, "schema"));
     let _ = writeln!(out, "load      {} connections, {} calls in flight", text(data, "connections"), text(data, "callsInFlight"));
     if !text(data, "configError").is_empty() {
@@ -253,7 +272,9 @@ fn fields(value: &Value, indent: usize) -> String {
             .iter()
             .map(|(key, value)| match value {
                 Value::Object(inner) if !inner.is_empty() => format!("{pad}{key}:\n{}", fields(value, indent + 2)),
-                Value::Array(inner) if inner.iter().any(Value::is_object) => format!("{pad}{key}:\n{}", inner.iter().map(|v| fields(v, indent + 2)).collect::<String>()),
+                Value::Array(inner) if inner.iter().any(Value::is_object) => {
+                    format!("{pad}{key}:\n{}", inner.iter().map(|v| fields(v, indent + 2)).collect::<String>())
+                }
                 Value::String(text) => format!("{pad}{key}: {text}\n"),
                 other => format!("{pad}{key}: {other}\n"),
             })

@@ -42,7 +42,16 @@ pub struct Failure {
 impl Failure {
     /// A failure of this program itself.
     pub fn new(code: &str, message: impl Into<String>, exit: u8) -> Self {
-        Self { status: "failed", code: code.to_owned(), message: message.into(), hint: None, details: Value::Null, retryable: false, trace: None, exit }
+        Self {
+            status: "failed",
+            code: code.to_owned(),
+            message: message.into(),
+            hint: None,
+            details: Value::Null,
+            retryable: false,
+            trace: None,
+            exit,
+        }
     }
 }
 
@@ -137,7 +146,10 @@ mod tests {
     #[test]
     fn the_envelope_has_the_keys_of_af() {
         let ok = Outcome { category: "observe".into(), op: "top".into(), result: Ok(json!({"traceId": "t", "topActivity": null})) };
-        assert_eq!(ok.envelope(), json!({"category": "observe", "op": "top", "status": "ok", "traceId": "t", "data": {"traceId": "t", "topActivity": null}}));
+        assert_eq!(
+            ok.envelope(),
+            json!({"category": "observe", "op": "top", "status": "ok", "traceId": "t", "data": {"traceId": "t", "topActivity": null}})
+        );
         let mut failure = Failure::new("DEVICE_ERROR", "no", 1);
         failure.details = json!({"status": 500, "raw": "boom"});
         let failed = Outcome { category: "act".into(), op: "tap".into(), result: Err(failure) }.envelope();
@@ -148,6 +160,9 @@ mod tests {
     #[test]
     fn text_is_flat() {
         let outcome = Outcome { category: "c".into(), op: "o".into(), result: Ok(json!({"b": [1, {"x": "y"}], "a": {}, "traceId": "t"})) };
-        assert_eq!(text(&outcome.envelope()), "status=ok\ncategory=c\nop=o\ntraceId=t\ndata.a={}\ndata.b[0]=1\ndata.b[1].x=y\ndata.traceId=t");
+        assert_eq!(
+            text(&outcome.envelope()),
+            "status=ok\ncategory=c\nop=o\ntraceId=t\ndata.a={}\ndata.b[0]=1\ndata.b[1].x=y\ndata.traceId=t"
+        );
     }
 }

@@ -131,7 +131,8 @@ fn check_database(global: &Global, connection: &mut Connection) -> Result<(), Fa
     if same(&used) == same(&wanted) {
         return Ok(());
     }
-    let mut failure = Failure::new("CONFLICT", format!("the daemon uses the database {}, not {}", used.display(), wanted.display()), FAILED);
+    let mut failure =
+        Failure::new("CONFLICT", format!("the daemon uses the database {}, not {}", used.display(), wanted.display()), FAILED);
     failure.hint = Some("unset AF_DB, stop the daemon first (`afctl daemon shutdown`), or give it another socket (--socket)".into());
     failure.details = json!({"used": used, "wanted": wanted});
     Err(failure)
@@ -201,7 +202,8 @@ fn call_of(command: &Command) -> Result<Named, Failure> {
         Command::Device(c) => c.call().into(),
         Command::Daemon(c) => c.call().into(),
         Command::Rpc(rpc) => {
-            let params = serde_json::from_str(&rpc.params).map_err(|e| Failure::new("INVALID_PARAMS", format!("the parameters are no JSON object: {e}"), USAGE))?;
+            let params = serde_json::from_str(&rpc.params)
+                .map_err(|e| Failure::new("INVALID_PARAMS", format!("the parameters are no JSON object: {e}"), USAGE))?;
             Named { method: rpc.method.clone(), params, raw: true }
         }
         Command::Events(_) | Command::Demo(_) | Command::Completions { .. } => unreachable!("handled before"),

@@ -78,7 +78,9 @@ pub fn start_private(start: &Start) -> Result<Connection, NoDaemon> {
 
 /// A user unit that is to run the daemon.
 fn enabled_unit() -> Option<&'static str> {
-    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")))?;
+    let config = std::env::var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")))?;
     let units = config.join("systemd/user");
     [("afd.socket", "sockets.target.wants"), ("afd.service", "default.target.wants")]
         .into_iter()

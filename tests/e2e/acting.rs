@@ -20,7 +20,8 @@ fn an_ambiguous_target_is_refused_with_its_candidates() {
     let mut client = world.client();
     world.phone.scene("com.android.settings", Some("wifi"));
     let error = client.fails("act.tap", json!({"by": "text", "value": "Cafe"}), "TARGET_AMBIGUOUS");
-    let labels: Vec<_> = error.details["candidates"].as_array().expect("candidates").iter().map(|c| c["label"].as_str().unwrap_or_default()).collect();
+    let labels: Vec<_> =
+        error.details["candidates"].as_array().expect("candidates").iter().map(|c| c["label"].as_str().unwrap_or_default()).collect();
     assert_eq!(labels, ["Cafe, Saved", "Cafe, Open"]);
     client.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
     world.phone.scene("com.android.settings", Some("about"));
@@ -71,7 +72,10 @@ fn what_the_phone_cannot_do_is_said_in_its_own_words() {
     let mut client = world.client();
     world.phone.run(json!({"do": "capability", "shizuku": false}));
     let error = client.fails("act.key", json!({"keyCode": 66}), "DEVICE_ERROR");
-    assert_eq!((error.details["status"].as_u64(), error.details["raw"].as_str()), (Some(500), Some("Key injection requires Shizuku or Accessibility")));
+    assert_eq!(
+        (error.details["status"].as_u64(), error.details["raw"].as_str()),
+        (Some(500), Some("Key injection requires Shizuku or Accessibility"))
+    );
     client.fails("act.launch", json!({"package": "org.example.bank"}), "DEVICE_ERROR");
     client.fails("act.launch", json!({"package": "x;reboot"}), "INVALID_PARAMS");
     client.ok("act.tap", json!({"by": "text", "value": "Storage"}));
@@ -101,9 +105,8 @@ fn the_same_request_key_at_the_same_time_acts_once() {
     let world = World::new();
     world.phone.fault("/api/press/home", afd_phone::fault::Kind::Delay { ms: 300 });
     std::thread::scope(|scope| {
-        let calls: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| world.client().ok("act.home", json!({"requestKey": "same"}))["eventId"].clone()))
-            .collect();
+        let calls: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| world.client().ok("act.home", json!({"requestKey": "same"}))["eventId"].clone())).collect();
         let events: Vec<_> = calls.into_iter().map(|c| c.join().expect("answers")).collect();
         assert!(events.iter().all(|e| *e == events[0]));
     });

@@ -54,7 +54,22 @@ fn the_verbs_and_flags_of_af_work() {
     for args in [
         vec!["health"],
         vec!["--session", "s1", "observe", "page", "--field", "screen", "--field", "refs", "--max-rows", "80"],
-        vec!["observe", "screen", "--max-rows", "80", "--field", "id", "--field", "text", "--field", "desc", "--field", "resId", "--field", "flags"],
+        vec![
+            "observe",
+            "screen",
+            "--max-rows",
+            "80",
+            "--field",
+            "id",
+            "--field",
+            "text",
+            "--field",
+            "desc",
+            "--field",
+            "resId",
+            "--field",
+            "flags",
+        ],
         vec!["observe", "screen", "--full"],
         vec!["observe", "refs", "--max-rows", "80"],
         vec!["observe", "screenshot", "--max-dim", "200", "--quality", "50"],
@@ -122,7 +137,9 @@ fn the_environment_of_one_call_reaches_its_phone_and_no_other() {
 fn another_database_is_a_conflict_that_names_both() {
     let world = World::new();
     let other = world.dir().join("other.db");
-    let ask = |db: &Path| envelope(&afctl(world.dir()).env("AFD_SOCKET", world.socket()).env("AF_DB", db).args(["observe", "top"]).output().expect("runs"));
+    let ask = |db: &Path| {
+        envelope(&afctl(world.dir()).env("AFD_SOCKET", world.socket()).env("AF_DB", db).args(["observe", "top"]).output().expect("runs"))
+    };
     let (answer, code) = ask(&other);
     assert_eq!((answer["error"]["code"].as_str(), code), (Some("CONFLICT"), 1));
     let message = answer["error"]["message"].as_str().unwrap_or_default();
@@ -149,7 +166,8 @@ fn the_daemon_is_started_when_none_runs_and_only_once() {
     let (status, _) = envelope(&afctl(home.path()).arg("status").output().expect("runs"));
     let pid = status["data"]["pid"].as_u64().expect("a pid");
     assert_eq!(status["data"]["database"], json!(home.path().join(".local/share/afd/memory.db")));
-    let started = std::fs::read_to_string(home.path().join(".local/state/afd/afd.log")).expect("a log").matches("INFO afd::lifecycle: ready").count();
+    let started =
+        std::fs::read_to_string(home.path().join(".local/state/afd/afd.log")).expect("a log").matches("INFO afd::lifecycle: ready").count();
     assert_eq!(started, 1);
     let (answer, code) = envelope(&afctl(home.path()).args(["daemon", "shutdown"]).output().expect("runs"));
     assert_eq!((answer["status"].as_str(), code), (Some("ok"), 0));
@@ -177,12 +195,19 @@ fn a_failed_start_is_told() {
 fn output_comes_in_three_forms() {
     let world = World::new();
     let run = |output: &str| {
-        let out = afctl(world.dir()).env("AFD_SOCKET", world.socket()).env("AF_OUTPUT", output).args(["observe", "refs", "--max-rows", "3"]).output();
+        let out = afctl(world.dir())
+            .env("AFD_SOCKET", world.socket())
+            .env("AF_OUTPUT", output)
+            .args(["observe", "refs", "--max-rows", "3"])
+            .output();
         String::from_utf8(out.expect("runs").stdout).expect("text")
     };
     assert_eq!(run("json").lines().count(), 1);
     let text = run("text");
-    assert!(text.starts_with("status=ok\ncategory=observe\nop=refs\ntraceId=") && text.contains("\ndata.rows[1].label=Wi-Fi, Connected\n"), "{text}");
+    assert!(
+        text.starts_with("status=ok\ncategory=observe\nop=refs\ntraceId=") && text.contains("\ndata.rows[1].label=Wi-Fi, Connected\n"),
+        "{text}"
+    );
     let human = run("human");
     assert!(human.contains("REF") && human.contains("Wi-Fi, Connected") && !human.contains('\u{1b}'), "no colours in a pipe: {human}");
 }
@@ -193,11 +218,18 @@ fn a_call_can_be_given_up_and_interrupted() {
     world.phone.fault("/api/press/home", afd_phone::fault::Kind::Delay { ms: 5_000 });
     let (answer, code) = on(&world, &["act", "home", "--timeout-ms", "200"]);
     assert_eq!((answer["error"]["code"].as_str(), code), (Some("TIMEOUT"), 1));
-    world.phone.fault("/api/press/back", afd_phone::fault::Kind::Delay { ms: 5_000 });
-    let mut command = afctl(world.dir());
-    let child = command.env("AFD_SOCKET", world.socket()).args(["observe", "page", "--wait-ms", "60000"]).stdout(Stdio::piped()).spawn().expect("runs");
+    let world = World::new();
     world.phone.scene("org.example.lab", Some("restless"));
-    wait::until("the call to be under way", || (world.client().ok("daemon.status", json!({}))["callsInFlight"].as_u64() >= Some(2)).then_some(()));
+    let mut command = afctl(world.dir());
+    let child = command
+        .env("AFD_SOCKET", world.socket())
+        .args(["observe", "page", "--wait-ms", "60000"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("runs");
+    wait::until("the call to be under way", || {
+        (world.client().ok("daemon.status", json!({}))["callsInFlight"].as_u64() >= Some(2)).then_some(())
+    });
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
     let (answer, code) = envelope(&child.wait_with_output().expect("ends"));
     assert_eq!((answer["status"].as_str(), answer["error"]["code"].as_str(), code), (Some("interrupted"), Some("INTERRUPTED"), 130));

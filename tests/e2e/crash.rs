@@ -43,7 +43,9 @@ fn no_acknowledged_event_is_lost() {
     assert!(expected.len() >= ROUNDS * ENOUGH);
     let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
     for uid in &expected {
-        let status: String = connection.query_row("SELECT status FROM events WHERE uid = ?1", [uid], |r| r.get(0)).unwrap_or_else(|e| panic!("{uid} is lost: {e}"));
+        let status: String = connection
+            .query_row("SELECT status FROM events WHERE uid = ?1", [uid], |r| r.get(0))
+            .unwrap_or_else(|e| panic!("{uid} is lost: {e}"));
         assert_eq!(status, "ok");
     }
     let ok: i64 = connection.query_row("SELECT count(*) FROM events WHERE status = 'ok'", [], |r| r.get(0)).expect("counts");

@@ -50,7 +50,8 @@ fn a_phone_that_is_off_costs_only_its_own_calls() {
     client.fails("act.home", json!({"device": "pixel"}), "DEVICE_UNREACHABLE");
     client.ok("observe.top", json!({"device": "other"}));
     let devices = client.ok("device.list", json!({}));
-    let states: Vec<_> = devices["devices"].as_array().expect("devices").iter().map(|d| (d["name"].as_str(), d["state"].as_str())).collect();
+    let states: Vec<_> =
+        devices["devices"].as_array().expect("devices").iter().map(|d| (d["name"].as_str(), d["state"].as_str())).collect();
     assert_eq!(states, [(Some("other"), Some("ready")), (Some("pixel"), Some("unreachable"))]);
 }
 

@@ -104,7 +104,10 @@ async fn compare_all_four(world: &World) {
         match answer {
             Ok(result) => assert_eq!(without_ids(result), line["result"], "{method}"),
             Err(jsonrpsee::core::ClientError::Call(error)) => {
-                assert_eq!((i64::from(error.code()), error.message()), (line["error"]["code"].as_i64().expect("a code"), line["error"]["message"].as_str().expect("words")));
+                assert_eq!(
+                    (i64::from(error.code()), error.message()),
+                    (line["error"]["code"].as_i64().expect("a code"), line["error"]["message"].as_str().expect("words"))
+                );
             }
             Err(other) => panic!("{method}: {other}"),
         }
@@ -163,7 +166,9 @@ fn faults_of_json_rpc_itself_have_its_own_codes() {
 fn a_notification_is_done_and_not_answered() {
     let world = World::new();
     let mut stream = open(&world);
-    stream.write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"act.home\"}\n{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"daemon.version\"}\n").expect("writes");
+    stream
+        .write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"act.home\"}\n{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"daemon.version\"}\n")
+        .expect("writes");
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).expect("reads");
     assert!(line.contains("\"id\":9"), "{line}");

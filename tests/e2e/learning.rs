@@ -136,7 +136,8 @@ fn experience_comes_in_three_tiers_the_nearest_first() {
         client.ok("observe.page", json!({}));
     }
     let here = client.ok("memory.experience", json!({}));
-    let scopes: Vec<_> = here["transitions"].as_array().expect("transitions").iter().map(|t| (t["matchScope"].clone(), t["preActivity"].clone())).collect();
+    let scopes: Vec<_> =
+        here["transitions"].as_array().expect("transitions").iter().map(|t| (t["matchScope"].clone(), t["preActivity"].clone())).collect();
     let sub = json!("com.android.settings/.SubSettings");
     assert_eq!(
         scopes,
@@ -232,7 +233,8 @@ fn counters_can_be_made_again_from_events() {
     let dump = |table: &str| -> Vec<Vec<String>> {
         let sql = format!("SELECT * FROM {table} ORDER BY uid");
         let mut statement = connection.prepare(&sql).expect("prepares");
-        let skip: Vec<usize> = statement.column_names().iter().enumerate().filter(|(_, n)| ["id", "updated_at"].contains(n)).map(|(i, _)| i).collect();
+        let skip: Vec<usize> =
+            statement.column_names().iter().enumerate().filter(|(_, n)| ["id", "updated_at"].contains(n)).map(|(i, _)| i).collect();
         let columns = statement.column_count();
         let rows = statement.query_map([], |row| {
             (0..columns).filter(|i| !skip.contains(i)).map(|i| row.get::<_, rusqlite::types::Value>(i).map(|v| format!("{v:?}"))).collect()
@@ -259,13 +261,19 @@ fn the_log_is_filtered_and_paged() {
     ben.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
     let first = ann.ok("memory.log", json!({"limit": 4}));
     let second = ann.ok("memory.log", json!({"limit": 4, "cursor": first["nextCursor"]}));
-    let seqs: Vec<i64> = [&first, &second].iter().flat_map(|l| l["events"].as_array().expect("events").iter().map(|e| e["seq"].as_i64().expect("a number"))).collect();
+    let seqs: Vec<i64> = [&first, &second]
+        .iter()
+        .flat_map(|l| l["events"].as_array().expect("events").iter().map(|e| e["seq"].as_i64().expect("a number")))
+        .collect();
     assert_eq!(seqs.len(), 7);
     assert!(seqs.windows(2).all(|w| w[0] > w[1]), "newest first");
     assert!(second.get("nextCursor").is_none());
     assert_eq!(ann.ok("memory.log", json!({"session": "ann"}))["events"].as_array().map(Vec::len), Some(3));
     assert_eq!(ann.ok("memory.log", json!({"status": "failed"}))["events"][0]["failureCause"], "TARGET_NOT_FOUND");
     let stats = ann.ok("memory.stats", json!({"session": "ben"}));
-    assert_eq!((stats["events"].as_i64(), stats["byOp"]["act.back"].as_i64(), stats["byStatus"]["failed"].as_i64()), (Some(4), Some(3), Some(1)));
+    assert_eq!(
+        (stats["events"].as_i64(), stats["byOp"]["act.back"].as_i64(), stats["byStatus"]["failed"].as_i64()),
+        (Some(4), Some(3), Some(1))
+    );
     ann.fails("memory.log", json!({"limit": 0}), "INVALID_PARAMS");
 }

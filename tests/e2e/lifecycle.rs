@@ -77,7 +77,12 @@ fn a_changed_file_and_a_signal_reload_the_devices() {
     let good = std::fs::read_to_string(&config).expect("reads");
     let more = format!("{good}\n[device.second]\nurl = \"{}\"\ntoken = \"{}\"\n", second.url(), afd_tests::phone::TOKEN);
     let names = |client: &mut afd_tests::Client| -> Vec<String> {
-        client.ok("device.list", json!({}))["devices"].as_array().expect("devices").iter().map(|d| d["name"].as_str().expect("a name").to_owned()).collect()
+        client.ok("device.list", json!({}))["devices"]
+            .as_array()
+            .expect("devices")
+            .iter()
+            .map(|d| d["name"].as_str().expect("a name").to_owned())
+            .collect()
     };
     // An editor saves by renaming.
     std::fs::write(world.dir().join("config.new"), &more).expect("writes");
@@ -159,7 +164,13 @@ fn an_inherited_socket_is_used_and_left_alone() {
     let script = r#"exec 3<&0 </dev/null; export LISTEN_FDS=1 LISTEN_PID=$$; exec "$0" "$@""#;
     let mut command = std::process::Command::new("sh");
     command.arg("-c").arg(script).arg(afd_tests::programs::path("afd"));
-    command.arg("--socket").arg(dir.path().join("run/unused.sock")).arg("--memory-db").arg(dir.path().join("m.db")).arg("--config").arg(dir.path().join("c.toml"));
+    command
+        .arg("--socket")
+        .arg(dir.path().join("run/unused.sock"))
+        .arg("--memory-db")
+        .arg(dir.path().join("m.db"))
+        .arg("--config")
+        .arg(dir.path().join("c.toml"));
     let mut child = command.stdin(Stdio::from(std::os::fd::OwnedFd::from(listener))).stderr(Stdio::null()).spawn().expect("runs");
     let mut connection = afctl::connection::Connection::open(&path).expect("the backlog takes it before the daemon is ready");
     let version = connection.call("daemon.version", json!({})).expect("answers");

@@ -119,7 +119,9 @@ fn too_many_connections_are_told_so_in_their_own_framing() {
     writeln!(kept, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "daemon.status", "params": {}})).expect("writes");
     let mut byte = [0];
     kept.read_exact(&mut byte).expect("an answer");
-    for (hello, status) in [("{}\n", 0), ("Content-Length: 2\r\n\r\n{}", 0), ("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}", 503)] {
+    for (hello, status) in
+        [("{}\n", 0), ("Content-Length: 2\r\n\r\n{}", 0), ("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}", 503)]
+    {
         let text = wait::until("a refusal", || {
             let mut stream = open(&world);
             stream.write_all(hello.as_bytes()).expect("writes");
@@ -177,7 +179,8 @@ fn a_client_that_asks_faster_than_it_is_answered_waits_and_slows_nobody() {
 #[test]
 fn deep_and_strange_json_is_answered() {
     let world = World::new();
-    let deep = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.version\",\"params\":{}1{}}}", "[".repeat(5000), "]".repeat(5000));
+    let deep =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.version\",\"params\":{}1{}}}", "[".repeat(5000), "]".repeat(5000));
     assert!(error(&post(&world, &deep).body)["error"]["code"].is_i64());
     for id in ["null", "\"\u{1F600}\"", "18446744073709551615"] {
         let text = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"daemon.version\"}}");

@@ -27,7 +27,16 @@ fn the_table_is_what_the_daemon_serves() {
     let served: Vec<String> = document(&mut client).iter().map(|m| m["name"].as_str().expect("a name").to_owned()).collect();
     let table: Vec<String> = afd_proto::methods().map(|m| m.name.to_owned()).collect();
     assert_eq!(served, table);
-    let core_methods = ["daemon.version", "device.lease", "observe.page", "act.tap", "verify.nodeExists", "recover.relaunch", "memory.experience", "events.subscribe"];
+    let core_methods = [
+        "daemon.version",
+        "device.lease",
+        "observe.page",
+        "act.tap",
+        "verify.nodeExists",
+        "recover.relaunch",
+        "memory.experience",
+        "events.subscribe",
+    ];
     assert!(core_methods.iter().all(|m| table.iter().any(|t| t == m)));
     for name in table.iter().filter(|n| *n != "daemon.shutdown" && *n != "events.subscribe") {
         let code = client.connection.call(name, json!({"\u{1F600}": 1}));
@@ -96,7 +105,20 @@ fn results_have_what_the_document_says() {
     let world = World::new();
     let mut client = world.client();
     let result = client.ok("observe.page", json!({}));
-    for key in ["device", "session", "traceId", "observationId", "settled", "reliable", "topActivity", "mode", "hasWebView", "nodeReliability", "page", "hints"] {
+    for key in [
+        "device",
+        "session",
+        "traceId",
+        "observationId",
+        "settled",
+        "reliable",
+        "topActivity",
+        "mode",
+        "hasWebView",
+        "nodeReliability",
+        "page",
+        "hints",
+    ] {
         assert!(result.get(key).is_some(), "{key} is missing");
     }
     let version = client.ok("daemon.version", json!({}));

@@ -15,7 +15,12 @@ fn keys(world: &World) -> (Vec<String>, Vec<String>) {
 fn one_page_has_one_fingerprint_in_each_dialect_with_shizuku_on_and_off() {
     let world = World::new();
     let mut all = Vec::new();
-    for app in [("com.android.settings", None), ("org.example.shop", Some("product")), ("org.example.reader", Some("page")), ("org.example.bank", None)] {
+    for app in [
+        ("com.android.settings", None),
+        ("org.example.shop", Some("product")),
+        ("org.example.reader", Some("page")),
+        ("org.example.bank", None),
+    ] {
         let mut of_app = Vec::new();
         for dialect in [1, 2] {
             for shizuku in [true, false] {

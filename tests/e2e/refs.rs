@@ -10,7 +10,13 @@ fn a_row_without_text_is_named_by_its_subtree_and_tapped_where_it_is() {
     let world = World::new();
     let mut client = world.client();
     let refs = client.ok("observe.refs", json!({}));
-    let row = refs["rows"].as_array().expect("rows").iter().find(|r| r["label"] == "Wi-Fi, Connected").expect("the row reads as its subtree").clone();
+    let row = refs["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .find(|r| r["label"] == "Wi-Fi, Connected")
+        .expect("the row reads as its subtree")
+        .clone();
     assert_eq!((row["text"].as_str(), row["class"].as_str()), (None, Some("LinearLayout")));
     let screen = client.ok("observe.screen", json!({"full": true}));
     let same = screen["rows"].as_array().expect("rows").iter().find(|r| r["id"] == row["nodeId"]).expect("ref rows join with screen rows");

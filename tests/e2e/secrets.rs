@@ -23,7 +23,9 @@ fn typed_text_is_in_no_answer_no_log_and_no_database() {
     keep(format!("{:?}", client.fails("verify.textContains", json!({"text": SECRET}), "ASSERTION_FAILED")));
     keep(format!("{:?}", client.call("act.tap", json!({"by": "text", "value": SECRET})).map_err(|e| e.details)));
     // A service that quotes what was typed, and a call whose type is wrong.
-    world.phone.fault("/api/text", afd_phone::fault::Kind::Status { status: 500, body: format!("cannot type {SECRET}"), content_type: None });
+    world
+        .phone
+        .fault("/api/text", afd_phone::fault::Kind::Status { status: 500, body: format!("cannot type {SECRET}"), content_type: None });
     keep(format!("{:?}", client.fails("act.text", json!({"text": SECRET}), "DEVICE_ERROR")));
     client.ok("act.key", json!({"keyCode": 66}));
     client.ok("act.tap", json!({"by": "resId", "value": "login_button"}));
@@ -32,7 +34,8 @@ fn typed_text_is_in_no_answer_no_log_and_no_database() {
         keep(client.ok(method, json!({})).to_string());
     }
     assert!(!answers.contains(SECRET), "an answer holds the text");
-    let event = client.ok("memory.log", json!({"limit": 100}))["events"].as_array().expect("events").iter().find(|e| e["op"] == "text").cloned();
+    let event =
+        client.ok("memory.log", json!({"limit": 100}))["events"].as_array().expect("events").iter().find(|e| e["op"] == "text").cloned();
     assert_eq!(event.expect("the event")["evidence"]["length"], 7);
     world.daemon.signal("TERM");
     assert!(world.daemon.wait().success());
@@ -46,7 +49,9 @@ fn typed_text_is_in_no_answer_no_log_and_no_database() {
             }
         }
     }
-    let mode = |name: &str| std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(world.dir().join(name)).expect("is there").permissions()) & 0o777;
+    let mode = |name: &str| {
+        std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(world.dir().join(name)).expect("is there").permissions()) & 0o777
+    };
     assert_eq!((mode("memory.db"), mode("memory.db.key")), (0o600, 0o600));
 }
 
@@ -77,7 +82,9 @@ fn what_is_typed_changes_neither_the_page_nor_the_labels() {
     client.ok("act.key", json!({"keyCode": 66}));
     let after = client.ok("observe.page", json!({}));
     assert_eq!(before["page"]["key"], after["page"]["key"]);
-    let label = |page: &serde_json::Value| page["refs"]["rows"].as_array().expect("rows").iter().find(|r| r["class"] == "EditText").expect("the field")["label"].clone();
+    let label = |page: &serde_json::Value| {
+        page["refs"]["rows"].as_array().expect("rows").iter().find(|r| r["class"] == "EditText").expect("the field")["label"].clone()
+    };
     assert_eq!((label(&before), label(&after)), (json!("Search products"), json!("Search products")));
     assert!(after["screen"].to_string().contains("lamp"), "other editable text is in answers");
 }

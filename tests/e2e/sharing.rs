@@ -33,7 +33,9 @@ fn an_action_that_waited_while_a_lease_was_taken_is_refused() {
         wait::until("the first action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
         let waiting = scope.spawn(|| world.client_of("ben").call("act.back", json!({})).map_err(|e| e.code));
         let mut ann = world.client_of("ann");
-        wait::until("the second one to wait", || (ann.ok("device.list", json!({}))["devices"][0]["waiting"].as_u64() >= Some(1)).then_some(()));
+        wait::until("the second one to wait", || {
+            (ann.ok("device.list", json!({}))["devices"][0]["waiting"].as_u64() >= Some(1)).then_some(())
+        });
         ann.ok("device.lease", json!({"ttlMs": 60_000}));
         slow.join().expect("answers");
         assert_eq!(waiting.join().expect("answers"), Err("DEVICE_BUSY".to_owned()));
@@ -48,9 +50,11 @@ fn calls_that_are_sent_at_once_act_in_their_order() {
     client.ok("observe.top", json!({}));
     let keys: Vec<u32> = (10..60).collect();
     let mut stream = std::os::unix::net::UnixStream::connect(world.socket()).expect("connects");
-    let lines: String = keys.iter().map(|k| format!("{}\n", json!({"jsonrpc": "2.0", "id": k, "method": "act.key", "params": {"keyCode": k}}))).collect();
+    let lines: String =
+        keys.iter().map(|k| format!("{}\n", json!({"jsonrpc": "2.0", "id": k, "method": "act.key", "params": {"keyCode": k}}))).collect();
     std::io::Write::write_all(&mut stream, lines.as_bytes()).expect("writes");
-    let answers: Vec<String> = std::io::BufRead::lines(std::io::BufReader::new(stream)).take(keys.len()).map(|l| l.expect("a line")).collect();
+    let answers: Vec<String> =
+        std::io::BufRead::lines(std::io::BufReader::new(stream)).take(keys.len()).map(|l| l.expect("a line")).collect();
     assert!(answers.iter().all(|a| a.contains("\"result\"")), "{answers:?}");
     let typed: Vec<String> = world.phone.lock().inputs.iter().map(|i| i.detail.clone()).collect();
     assert_eq!(typed, keys.iter().map(u32::to_string).collect::<Vec<_>>());
@@ -64,15 +68,26 @@ fn identical_reads_that_wait_together_share_one_answer() {
     std::thread::scope(|scope| {
         let slow = scope.spawn(|| world.client_of("ann").ok("act.home", json!({})));
         wait::until("the action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
-        let readers: Vec<_> = (0..8).map(|i| scope.spawn({
-            let world = &world;
-            move || world.client_of(&format!("s{i}")).ok("observe.screen", json!({"hints": false}))
-        })).collect();
+        let readers: Vec<_> = (0..8)
+            .map(|i| {
+                scope.spawn({
+                    let world = &world;
+                    move || world.client_of(&format!("s{i}")).ok("observe.screen", json!({"hints": false}))
+                })
+            })
+            .collect();
         let mut watcher = world.client();
         wait::until("the readers to wait", || (waiting(&mut watcher) >= 8).then_some(()));
         // One fault stands for one request: if the eight asked one by one, seven would succeed.
         for _ in 0..2 {
-            world.phone.fault("/api/screen", Kind::Status { status: 200, body: r#"{"ok":true,"data":"[mode: SHARED]\n[topActivity: a.b/.C]","error":null}"#.into(), content_type: None });
+            world.phone.fault(
+                "/api/screen",
+                Kind::Status {
+                    status: 200,
+                    body: r#"{"ok":true,"data":"[mode: SHARED]\n[topActivity: a.b/.C]","error":null}"#.into(),
+                    content_type: None,
+                },
+            );
         }
         slow.join().expect("answers");
         let modes: Vec<_> = readers.into_iter().map(|r| r.join().expect("answers")["mode"].clone()).collect();

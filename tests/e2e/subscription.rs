@@ -20,7 +20,8 @@ fn a_web_socket_client_follows_events() {
 async fn follow(world: &World) {
     let socket = tokio::net::UnixStream::connect(world.socket()).await.expect("connects");
     let ws = WsClientBuilder::default().build_with_stream("ws://localhost/", socket).await.expect("upgrades");
-    let mut events: Subscription<Value> = ws.subscribe("events.subscribe", ObjectParams::new(), "events.unsubscribe").await.expect("subscribes");
+    let mut events: Subscription<Value> =
+        ws.subscribe("events.subscribe", ObjectParams::new(), "events.unsubscribe").await.expect("subscribes");
     let done: Value = ws.request("act.home", ObjectParams::new()).await.expect("acts");
     loop {
         let message = events.next().await.expect("a message").expect("JSON");
@@ -43,8 +44,11 @@ fn a_line_client_gets_the_past_first_and_misses_nothing() {
     }
     let first = client.ok("memory.log", json!({"limit": 3}))["events"][2]["seq"].as_i64().expect("a number");
     let mut stream = open(&world);
-    writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "events.subscribe", "params": {"since": first, "session": "ann"}})).expect("writes");
-    let mut lines = BufReader::new(stream.try_clone().expect("clones")).lines().map(|l| serde_json::from_str::<Value>(&l.expect("a line")).expect("JSON"));
+    writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "events.subscribe", "params": {"since": first, "session": "ann"}}))
+        .expect("writes");
+    let mut lines = BufReader::new(stream.try_clone().expect("clones"))
+        .lines()
+        .map(|l| serde_json::from_str::<Value>(&l.expect("a line")).expect("JSON"));
     let id = lines.next().expect("an answer")["result"].clone();
     assert!(id.is_number());
     world.client_of("ben").ok("act.home", json!({}));
@@ -57,7 +61,8 @@ fn a_line_client_gets_the_past_first_and_misses_nothing() {
         .take(3)
         .collect();
     assert_eq!(ops, ["home", "home", "back"], "two of the past, then what came, and nobody else's");
-    writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 2, "method": "events.unsubscribe", "params": {"subscription": id}})).expect("writes");
+    writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 2, "method": "events.unsubscribe", "params": {"subscription": id}}))
+        .expect("writes");
     let ended = lines.find(|m| m["id"] == 2).expect("an answer");
     assert_eq!(ended["result"], true);
 }

@@ -35,7 +35,8 @@ impl Response {
 /// Sends a request over a stream and reads the answer until the other side ends.
 pub fn exchange(stream: &mut (impl Read + Write), method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Response {
     let extra: String = headers.iter().map(|(n, v)| format!("{n}: {v}\r\n")).collect();
-    write!(stream, "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{extra}content-length: {}\r\n\r\n{body}", body.len()).expect("writes");
+    write!(stream, "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{extra}content-length: {}\r\n\r\n{body}", body.len())
+        .expect("writes");
     let mut bytes = Vec::new();
     // A connection that is reset after the answer has still given it.
     let _ = stream.read_to_end(&mut bytes);

@@ -34,7 +34,8 @@ impl World {
     pub fn with(phone: TestPhone, settings: &str) -> Self {
         let dir = tempfile::Builder::new().prefix("afd-").tempdir().expect("a temporary directory");
         let config = dir.path().join("config.toml");
-        std::fs::write(&config, format!("[device.pixel]\nurl = \"{}\"\ntoken = \"{}\"\n{settings}\n", phone.url(), phone::TOKEN)).expect("writes the settings");
+        std::fs::write(&config, format!("[device.pixel]\nurl = \"{}\"\ntoken = \"{}\"\n{settings}\n", phone.url(), phone::TOKEN))
+            .expect("writes the settings");
         let daemon = Daemon::start(dir.path());
         Self { phone, daemon, dir }
     }
@@ -94,7 +95,18 @@ impl Client {
     /// # Errors
     /// The daemon's error.
     pub fn call(&mut self, method: &str, mut params: Value) -> Result<Value, Failed> {
-        let takes = ["observe.", "act.", "verify.", "recover.", "device.lease", "device.release", "device.health", "device.packages", "memory.context", "memory.experience"];
+        let takes = [
+            "observe.",
+            "act.",
+            "verify.",
+            "recover.",
+            "device.lease",
+            "device.release",
+            "device.health",
+            "device.packages",
+            "memory.context",
+            "memory.experience",
+        ];
         if takes.iter().any(|t| method.starts_with(t)) && params.get("session").is_none() {
             params["session"] = json!(self.session);
         }
@@ -106,7 +118,9 @@ impl Client {
                 hint: data["hint"].as_str().map(str::to_owned),
                 details: data["details"].clone(),
             },
-            CallError::Broken(error) => Failed { code: "BROKEN".into(), number: 0, message: error.to_string(), hint: None, details: Value::Null },
+            CallError::Broken(error) => {
+                Failed { code: "BROKEN".into(), number: 0, message: error.to_string(), hint: None, details: Value::Null }
+            }
         })
     }
 

@@ -182,7 +182,9 @@ impl Act {
                 .with("x2", s.to.0)
                 .with("y2", s.to.1)
                 .maybe("durationMs", s.duration)),
-            Act::Scroll(s) => s.key.on(Call::new("act.scroll").maybe("direction", name(&s.direction)).maybe("amount", s.amount.as_ref().and_then(name))),
+            Act::Scroll(s) => {
+                s.key.on(Call::new("act.scroll").maybe("direction", name(&s.direction)).maybe("amount", s.amount.as_ref().and_then(name)))
+            }
             Act::Back(key) => key.on(Call::new("act.back")),
             Act::Home(key) => key.on(Call::new("act.home")),
             Act::Key(k) => k.key.on(Call::new("act.key").with("keyCode", k.key_code)),

@@ -78,5 +78,7 @@ impl By {
 /// What was expected.
 pub fn point(text: &str) -> Result<(f64, f64), String> {
     let parse = |part: &str| part.trim().parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0);
-    text.split_once(',').and_then(|(x, y)| Some((parse(x)?, parse(y)?))).ok_or_else(|| "expected X,Y with two numbers of at least 0, for example 540,1200".to_owned())
+    text.split_once(',')
+        .and_then(|(x, y)| Some((parse(x)?, parse(y)?)))
+        .ok_or_else(|| "expected X,Y with two numbers of at least 0, for example 540,1200".to_owned())
 }

@@ -16,8 +16,13 @@ const BAD: Style = AnsiColor::Red.on_default();
 const DIM: Style = Style::new().dimmed();
 
 /// Where a setting is, and what its row is called there.
-const TASKS: [(&str, &str); 5] =
-    [("Display", "Dark theme"), ("Sound", "Do Not Disturb"), ("Bluetooth", "Use Bluetooth"), ("Wi-Fi", "Use Wi-Fi"), ("Notifications", "Do Not Disturb")];
+const TASKS: [(&str, &str); 5] = [
+    ("Display", "Dark theme"),
+    ("Sound", "Do Not Disturb"),
+    ("Bluetooth", "Use Bluetooth"),
+    ("Wi-Fi", "Use Wi-Fi"),
+    ("Notifications", "Do Not Disturb"),
+];
 
 pub(super) struct Story {
     world: World,
@@ -103,7 +108,11 @@ impl Story {
         for (pixels, back) in [(9999, "up"), (-9999, "down")] {
             self.world.arrange("scroll", &json!({"pixels": pixels}))?;
             let state = self.world.arrange("state", &json!({}))?;
-            let visible = state["clickable"].as_array().into_iter().flatten().any(|r| r["label"].as_str().is_some_and(|l| l.split(", ").next() == Some(self.page)));
+            let visible = state["clickable"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .any(|r| r["label"].as_str().is_some_and(|l| l.split(", ").next() == Some(self.page)));
             if !visible {
                 return Ok(back);
             }
@@ -117,7 +126,10 @@ impl Story {
         match self.world.call("act.tap", json!({"by": "ref", "value": alias})) {
             Err(error) if error["code"] == "REF_ALIAS_STALE" => {
                 say(&format!("    {} {}", paint(BAD, "REF_ALIAS_STALE"), error["message"].as_str().unwrap_or_default()));
-                say(&format!("    {}", paint(DIM, "Nothing was tapped. The failure is remembered, under the row's name and not under its alias.")));
+                say(&format!(
+                    "    {}",
+                    paint(DIM, "Nothing was tapped. The failure is remembered, under the row's name and not under its alias.")
+                ));
                 Ok(())
             }
             other => Err(format!("expected the tap to be refused, got {other:?}")),

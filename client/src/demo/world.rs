@@ -28,7 +28,12 @@ impl World {
         let at = |key: &str| ready[key].as_str().unwrap_or_default().to_owned();
         let (url, control) = (at("url"), at("control"));
         let path = |name: &str| -> PathBuf { dir.path().join(name) };
-        let start = Start { socket: path("run/afd.sock"), memory_db: Some(path("memory.db")), config: Some(path("config.toml")), log: Some(path("afd.log")) };
+        let start = Start {
+            socket: path("run/afd.sock"),
+            memory_db: Some(path("memory.db")),
+            config: Some(path("config.toml")),
+            log: Some(path("afd.log")),
+        };
         let mut world = match spawn::start_private(&start) {
             Ok(connection) => Self { connection, phone, url, control, _dir: dir },
             Err(error) => {
@@ -78,7 +83,9 @@ fn start_phone(seed: u64) -> Result<(Child, Value), String> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(|e| format!("cannot start the practice phone {}: {e}; `cargo build --release` makes it beside afctl", program.display()))?;
+        .map_err(|e| {
+            format!("cannot start the practice phone {}: {e}; `cargo build --release` makes it beside afctl", program.display())
+        })?;
     let mut line = String::new();
     let read = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
     match serde_json::from_str(&line) {

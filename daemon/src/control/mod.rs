@@ -164,7 +164,11 @@ impl Core {
         Ok(Call {
             session_id: self.session_row(session).await?,
             device_id: self.device_row(&resolved.device).await?,
-            echo: Echo { device: resolved.device.name().to_owned(), session: session.to_owned(), trace_id: current_trace().unwrap_or_else(new_uid) },
+            echo: Echo {
+                device: resolved.device.name().to_owned(),
+                session: session.to_owned(),
+                trace_id: current_trace().unwrap_or_else(new_uid),
+            },
             core: self.clone(),
             target: resolved,
         })

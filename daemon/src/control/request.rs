@@ -5,10 +5,13 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Mutex as AsyncMutex;
 
+/// Session, device and key.
+type Name = (i64, i64, String);
+
 /// One lock per key that is under way.
 #[derive(Default)]
 pub(super) struct Requests {
-    locks: Mutex<HashMap<(i64, i64, String), Arc<AsyncMutex<()>>>>,
+    locks: Mutex<HashMap<Name, Arc<AsyncMutex<()>>>>,
 }
 
 impl Requests {

@@ -42,13 +42,7 @@ fn done(row: &Row<'_>) -> rusqlite::Result<Done> {
         after: row.get(5)?,
         parent: row.get(6)?,
         action: action.zip(key),
-        before: Place {
-            observation: row.get(9)?,
-            app: row.get(10)?,
-            activity: row.get(11)?,
-            page_key: row.get(12)?,
-            fingerprint: row.get(13)?,
-        },
+        before: place(row, 9)?,
         at: row.get(14)?,
     })
 }
@@ -233,7 +227,8 @@ fn transition(connection: &Connection, store: &str, done: &Done, change: &Change
 /// Counts a recovery: a success at a time, or a failure.
 fn recovery(connection: &Connection, store: &str, done: &Done, success_at: Option<i64>) -> Result<()> {
     let (Some(parent), Some((action, action_key))) = (&done.parent, &done.action) else { return Ok(()) };
-    let Some((page_key, app, activity, fingerprint, cause)) = failed_place(connection, parent)? else { return Ok(()) };
+    let Some(failure) = find_failure(connection, parent)? else { return Ok(()) };
+    let page_key = failure.place.page_key.unwrap_or_default();
     connection
         .prepare_cached(
             "INSERT INTO recoveries (uid, origin, app, activity, page_key, fingerprint, failure_cause, action_key, action, success_count,
@@ -247,13 +242,13 @@ fn recovery(connection: &Connection, store: &str, done: &Done, success_at: Optio
                 updated_at = excluded.updated_at",
         )?
         .execute(params![
-            derived_uid(&["recovery", &page_key, &cause, action_key]),
+            derived_uid(&["recovery", &page_key, &failure.cause, action_key]),
             store,
-            app,
-            activity,
+            failure.place.app.unwrap_or_default(),
+            failure.place.activity.unwrap_or_default(),
             page_key,
-            fingerprint,
-            cause,
+            failure.place.fingerprint.as_ref().unwrap_or(&page_key),
+            failure.cause,
             action_key,
             action,
             i64::from(success_at.is_some()),
@@ -265,15 +260,32 @@ fn recovery(connection: &Connection, store: &str, done: &Done, success_at: Optio
     Ok(())
 }
 
-/// Page, app, activity, fingerprint and cause of a failed event.
-fn failed_place(connection: &Connection, uid: &str) -> Result<Option<(String, String, String, String, String)>> {
+/// Where something failed, and why.
+struct Failure {
+    place: Place,
+    cause: String,
+}
+
+/// A failed event whose page is known.
+fn find_failure(connection: &Connection, uid: &str) -> Result<Option<Failure>> {
     Ok(connection
         .prepare_cached(
-            "SELECT page_key, coalesce(app, ''), coalesce(activity, ''), coalesce(fingerprint, page_key), coalesce(failure_cause, 'OUTCOME_UNKNOWN')
+            "SELECT before_uid, app, activity, page_key, fingerprint, coalesce(failure_cause, 'OUTCOME_UNKNOWN')
              FROM events WHERE uid = ?1 AND page_key IS NOT NULL",
         )?
-        .query_row([uid], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
+        .query_row([uid], |row| Ok(Failure { place: place(row, 0)?, cause: row.get(5)? }))
         .optional()?)
+}
+
+/// Five columns: observation, app, activity, page key and fingerprint.
+fn place(row: &Row<'_>, at: usize) -> rusqlite::Result<Place> {
+    Ok(Place {
+        observation: row.get(at)?,
+        app: row.get(at + 1)?,
+        activity: row.get(at + 2)?,
+        page_key: row.get(at + 3)?,
+        fingerprint: row.get(at + 4)?,
+    })
 }
 
 /// Makes transitions and recoveries again from events and observations.
@@ -313,17 +325,6 @@ pub fn rebuild(connection: &Connection, store: &str) -> Result<()> {
 fn observed(connection: &Connection, uid: &str) -> Result<Option<(Place, i64)>> {
     Ok(connection
         .prepare_cached("SELECT uid, app, activity, page_key, fingerprint, observed_at FROM observations WHERE uid = ?1")?
-        .query_row([uid], |row| {
-            Ok((
-                Place {
-                    observation: row.get(0)?,
-                    app: row.get(1)?,
-                    activity: row.get(2)?,
-                    page_key: row.get(3)?,
-                    fingerprint: row.get(4)?,
-                },
-                row.get(5)?,
-            ))
-        })
+        .query_row([uid], |row| Ok((place(row, 0)?, row.get(5)?)))
         .optional()?)
 }

@@ -1,8 +1,8 @@
 //! The one thread that writes.
 
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
@@ -135,7 +135,10 @@ fn commit_group(connection: &Connection, group: Vec<Work>, damage: &Damage) {
         tracing::warn!(%error, "a group of writes was not committed");
     }
     for acknowledge in acknowledgements {
-        acknowledge(committed.as_ref().map(|()| ()).map_err(again));
+        acknowledge(match &committed {
+            Ok(()) => Ok(()),
+            Err(error) => Err(again(error)),
+        });
     }
 }
 

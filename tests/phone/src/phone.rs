@@ -309,7 +309,7 @@ impl Phone {
         let moves = *moves;
         for popup in &app.popups {
             let count = self.popped.entry((app.package.clone(), popup.dialog.clone())).or_default();
-            if popup.every > 0 && moves % popup.every == 0 && *count < popup.times && self.dialog.is_none() {
+            if popup.every > 0 && moves.is_multiple_of(popup.every) && *count < popup.times && self.dialog.is_none() {
                 *count += 1;
                 self.dialog = Some(popup.dialog.clone());
             }

@@ -1,0 +1,88 @@
+//! `memory.experience` at a million transitions, beside the same at a thousand, through the socket.
+
+use std::time::Instant;
+
+use afd_tests::{Daemon, TestPhone, World};
+use rusqlite::Connection;
+use serde_json::json;
+
+use crate::{Times, report};
+
+const SMALL: usize = 1_000;
+const LARGE: usize = 1_000_000;
+const PER_PAGE: usize = 10;
+const PAGES_PER_APP: usize = 50;
+const CALLS: usize = 3_000;
+const ROUNDS: usize = 3;
+
+fn fill(path: &std::path::Path, count: usize) {
+    let mut connection = Connection::open(path).expect("opens");
+    let transaction = connection.transaction().expect("begins");
+    {
+        let mut insert = transaction
+            .prepare(
+                "INSERT INTO transitions (uid, origin, app, activity, page_key, fingerprint, action_key, action, post_activity, post_page_key,
+                    post_fingerprint, success_count, verified_count, failure_count, last_success_at, last_at, updated_at)
+                 VALUES (?1, 'o', ?2, ?3, ?4, ?4, ?5, '{\"verb\":\"tap\"}', ?3, ?4, ?4, ?6, ?7, ?8, ?9, ?9, ?9)",
+            )
+            .expect("prepares");
+        for n in 0..i64::try_from(count).expect("fits") {
+            let page = n / i64::try_from(PER_PAGE).expect("fits");
+            let app = page / i64::try_from(PAGES_PER_APP).expect("fits");
+            let activity = format!("org.app{app}/.Page{}", page % 7);
+            let (success, verified) = ((n * 7) % 13, (n * 3) % 5);
+            insert
+                .execute((
+                    format!("u{n}"),
+                    format!("org.app{app}"),
+                    &activity,
+                    format!("act={activity}|wv=0|rid=p{page}|cls=FrameLayout"),
+                    format!("tap|{n}"),
+                    success,
+                    verified,
+                    n % 3,
+                    n,
+                ))
+                .expect("inserts");
+        }
+    }
+    transaction.commit().expect("commits");
+}
+
+fn world(count: usize) -> World {
+    let mut world = World::with(TestPhone::start(), "");
+    world.daemon.signal("TERM");
+    world.daemon.wait();
+    fill(&world.dir().join("memory.db"), count);
+    world.daemon = Daemon::start(world.dir());
+    world
+}
+
+fn measure(world: &World, count: usize) -> Vec<std::time::Duration> {
+    let mut client = world.client();
+    (0..CALLS)
+        .map(|i| {
+            let page = (i * 7919) % (count / PER_PAGE);
+            let app = page / PAGES_PER_APP;
+            let activity = format!("org.app{app}/.Page{}", page % 7);
+            let params = json!({"app": format!("org.app{app}"), "activity": activity, "pageFp": format!("act={activity}|mode=SYSTEM_API|wv=0|rid=p{page}|cls=FrameLayout"), "limit": 20});
+            let begun = Instant::now();
+            let known = client.ok("memory.experience", params);
+            let took = begun.elapsed();
+            assert_eq!(known["transitions"].as_array().map(Vec::len), Some(20));
+            took
+        })
+        .collect()
+}
+
+pub fn run() {
+    let (small, large) = (world(SMALL), world(LARGE));
+    let (mut of_small, mut of_large) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        of_small.extend(measure(&small, SMALL));
+        of_large.extend(measure(&large, LARGE));
+    }
+    let (small, large) = (Times::new(of_small), Times::new(of_large));
+    report("memory.experience at 1,000,000 transitions, p50", large.p50(), small.p50(), "us", "the same at 1,000", "none");
+    report("memory.experience at 1,000,000 transitions, p99", large.p99(), small.p99(), "us", "the same at 1,000", "2x");
+}

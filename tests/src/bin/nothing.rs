@@ -1,0 +1,3 @@
+//! An empty program: the floor for whole-process times.
+
+fn main() {}
