@@ -3,10 +3,15 @@
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+/// How often a waiting read looks whether it was interrupted.
+const TICK: Duration = Duration::from_millis(50);
 
 /// Why there is no result.
 #[derive(Debug)]
@@ -58,6 +63,8 @@ struct Notification {
 pub struct Connection {
     stream: BufReader<UnixStream>,
     next_id: u64,
+    timeout: Option<Duration>,
+    interrupted: Option<Arc<AtomicBool>>,
 }
 
 impl Connection {
@@ -66,7 +73,7 @@ impl Connection {
     /// # Errors
     /// `NotFound` or `ConnectionRefused` when no daemon listens there.
     pub fn open(socket: &Path) -> io::Result<Self> {
-        Ok(Self { stream: BufReader::new(UnixStream::connect(socket)?), next_id: 1 })
+        Ok(Self { stream: BufReader::new(UnixStream::connect(socket)?), next_id: 1, timeout: None, interrupted: None })
     }
 
     /// Gives up when an answer takes longer.
@@ -74,15 +81,41 @@ impl Connection {
     /// # Errors
     /// When the time is zero.
     pub fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        self.timeout = timeout;
         self.stream.get_ref().set_read_timeout(timeout)
     }
 
+    /// Gives up with `Interrupted` soon after the flag was set.
+    ///
+    /// # Errors
+    /// When the socket does not take the time-out.
+    pub fn set_interrupt(&mut self, flag: Arc<AtomicBool>) -> io::Result<()> {
+        self.interrupted = Some(flag);
+        self.stream.get_ref().set_read_timeout(Some(TICK))
+    }
+
     fn read(&mut self) -> io::Result<Answer> {
-        let mut line = String::new();
-        if self.stream.read_line(&mut line)? == 0 {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the daemon closed the connection"));
+        let mut line = Vec::new();
+        let deadline = self.timeout.map(|t| Instant::now() + t);
+        loop {
+            match self.stream.read_until(b'\n', &mut line) {
+                Ok(_) if line.ends_with(b"\n") => return serde_json::from_slice(&line).map_err(io::Error::other),
+                Ok(_) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the daemon closed the connection")),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.keep_waiting(deadline)?,
+                Err(error) => return Err(error),
+            }
         }
-        serde_json::from_str(&line).map_err(io::Error::other)
+    }
+
+    /// A read ran out of time: whether that is the end of it.
+    fn keep_waiting(&self, deadline: Option<Instant>) -> io::Result<()> {
+        if self.interrupted.as_ref().is_some_and(|flag| flag.load(Ordering::SeqCst)) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        if deadline.is_some_and(|d| Instant::now() >= d) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        Ok(())
     }
 
     /// Calls a method.

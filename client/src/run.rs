@@ -1,6 +1,8 @@
 //! From arguments to exit code.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::parser::ValueSource;
@@ -160,6 +162,12 @@ pub fn failure(error: CallError, global: &Global) -> Failure {
             failure.hint = Some("an action may still be done: observe before you repeat it".into());
             failure
         }
+        CallError::Broken(error) if error.kind() == std::io::ErrorKind::Interrupted => {
+            let mut failure = Failure::new("INTERRUPTED", "interrupted; an action may still be done", INTERRUPTED);
+            failure.status = "interrupted";
+            failure.retryable = true;
+            failure
+        }
         CallError::Broken(error) => Failure::new("NO_DAEMON", format!("the connection to the daemon broke: {error}"), NO_DAEMON),
     }
 }
@@ -167,9 +175,9 @@ pub fn failure(error: CallError, global: &Global) -> Failure {
 fn perform(global: &Global, address: &Address, command: &Command) -> Outcome {
     let (category, op) = name(command);
     let result = call_of(command).and_then(|call| {
-        watch_for_interrupt(&category, &op, global.output);
         let never_starts = matches!(command, Command::Daemon(d) if d.never_starts()) || matches!(command, Command::Status);
         let mut connection = connect(global, !never_starts)?;
+        watch_for_interrupt(&mut connection);
         let params = complete(&call, global, address);
         connection.call(call.method.as_str(), params).map_err(|e| failure(e, global))
     });
@@ -262,17 +270,15 @@ fn kebab(name: &str) -> String {
     name.chars().flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] }).collect()
 }
 
-/// Ctrl-C prints the envelope too.
-fn watch_for_interrupt(category: &str, op: &str, format: Format) {
-    let Ok(mut signals) = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT]) else { return };
-    let (category, op) = (category.to_owned(), op.to_owned());
-    std::thread::spawn(move || {
-        if signals.forever().next().is_some() {
-            let mut failure = Failure::new("INTERRUPTED", "interrupted; an action may still be done", INTERRUPTED);
-            failure.status = "interrupted";
-            failure.retryable = true;
-            print(&Outcome { category, op, result: Err(failure) }, format);
-            std::process::exit(i32::from(INTERRUPTED));
-        }
-    });
+/// Ctrl-C prints the envelope too, and a second one ends at once.
+fn watch_for_interrupt(connection: &mut Connection) {
+    let flag = Arc::new(AtomicBool::new(false));
+    let sigint = signal_hook::consts::SIGINT;
+    // The order matters: the first signal finds the flag unset, and sets it.
+    let armed = signal_hook::flag::register_conditional_shutdown(sigint, i32::from(INTERRUPTED), flag.clone())
+        .and_then(|_| signal_hook::flag::register(sigint, flag.clone()));
+    if armed.is_ok() {
+        // Without it Ctrl-C merely ends the program, as it does anyway.
+        let _ = connection.set_interrupt(flag);
+    }
 }

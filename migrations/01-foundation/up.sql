@@ -76,6 +76,7 @@ CREATE TABLE session_state (
     updated_at         INTEGER NOT NULL,
     PRIMARY KEY (session_id, device_id)
 ) STRICT;
+CREATE INDEX session_state_by_device ON session_state (device_id);
 
 -- An intent is committed before its action is sent and goes with the commit of its event.
 CREATE TABLE intents (

@@ -15,6 +15,7 @@ mod reply;
 mod request;
 pub mod verify;
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,17 +37,17 @@ use request::Requests;
 
 tokio::task_local! {
     /// Names the call that is being worked on.
-    static TRACE: String;
+    static TRACE: OnceCell<String>;
 }
 
-/// Works on a call under a new trace id.
+/// Works on a call under a new trace id, which is made when it is first asked for.
 pub fn traced<F: Future>(work: F) -> impl Future<Output = F::Output> {
-    TRACE.scope(new_uid(), work)
+    TRACE.scope(OnceCell::new(), work)
 }
 
 /// The trace id of the call that is being worked on.
 pub fn current_trace() -> Option<String> {
-    TRACE.try_with(Clone::clone).ok()
+    TRACE.try_with(|trace| trace.get_or_init(new_uid).clone()).ok()
 }
 
 /// Everything that a call may need.

@@ -47,6 +47,7 @@ pub(super) async fn stopped(stopping: &mut watch::Receiver<bool>) {
 /// than it is answered waits, and costs nothing. Calls begin in the order in which they came.
 pub(super) async fn run(mut transport: impl Transport, context: Context) {
     let mut stopping = context.stopping.clone();
+    let mut stop = std::pin::pin!(stopped(&mut stopping));
     let (sender, mut notifications) = mpsc::channel::<Box<RawValue>>(SINK);
     let bound = Arc::new(BoundedSubscriptions::new(context.limits.subscriptions));
     let caller = Caller {
@@ -63,6 +64,8 @@ pub(super) async fn run(mut transport: impl Transport, context: Context) {
             break;
         }
         let step = tokio::select! {
+            // Answers first: what is done is told before more is begun.
+            biased;
             Some(answer) = calls.next(), if !calls.is_empty() => {
                 let answer: Option<String> = answer;
                 match answer {
@@ -87,7 +90,7 @@ pub(super) async fn run(mut transport: impl Transport, context: Context) {
                 }
                 Ok(())
             }
-            () = stopped(&mut stopping), if reading => {
+            () = stop.as_mut(), if reading => {
                 reading = false;
                 Ok(())
             }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -12,6 +13,9 @@ use super::{Damage, Result, StoreError};
 
 /// At most this many pieces of work share a commit.
 const GROUP: usize = 256;
+/// How long a group waits for those who were in the group before: their next work comes right after its acknowledgement.
+/// A lone caller never waits.
+const LINGER: Duration = Duration::from_micros(300);
 
 /// What is to be told about a piece of work once the fate of its commit is known.
 type Acknowledge = Box<dyn FnOnce(Result<()>) + Send>;
@@ -98,20 +102,36 @@ impl Drop for Writer {
 }
 
 fn run(connection: &Connection, receiver: &Receiver<Work>, pending: &AtomicU64, damage: &Damage) {
+    let mut expected = 1;
     while let Ok(first) = receiver.recv() {
-        let mut group = vec![first];
-        while group.len() < GROUP
-            && let Ok(next) = receiver.try_recv()
-        {
-            group.push(next);
-        }
+        let group = gather(first, receiver, expected);
         let count = group.len() as u64;
+        // Whoever waits now will be back after this commit as well.
+        expected = group.len();
         commit_group(connection, group, damage);
         pending.fetch_sub(count, Ordering::Relaxed);
     }
     if let Err(error) = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);") {
         tracing::debug!(%error, "cannot tidy up the database");
     }
+}
+
+/// Takes what is there, and waits a moment until as many as last time have come.
+fn gather(first: Work, receiver: &Receiver<Work>, expected: usize) -> Vec<Work> {
+    let mut group = vec![first];
+    let deadline = Instant::now() + LINGER;
+    while group.len() < GROUP {
+        let next = match receiver.try_recv() {
+            Ok(next) => Some(next),
+            Err(_) if group.len() < expected => receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok(),
+            Err(_) => None,
+        };
+        match next {
+            Some(next) => group.push(next),
+            None => break,
+        }
+    }
+    group
 }
 
 fn commit_group(connection: &Connection, group: Vec<Work>, damage: &Damage) {
@@ -159,13 +179,18 @@ fn note_damage(error: &StoreError, damage: &Damage) {
     }
 }
 
+/// Runs a statement that is run again and again.
+fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute([]).map(|_| ())
+}
+
 fn in_savepoint(connection: &Connection, work: Work) -> Acknowledge {
-    if let Err(error) = connection.execute_batch("SAVEPOINT work") {
+    if let Err(error) = execute(connection, "SAVEPOINT work") {
         return work(Err(error.into())).1;
     }
     let (ok, acknowledge) = work(Ok(connection));
-    let end = if ok { "RELEASE work" } else { "ROLLBACK TO work; RELEASE work" };
-    match connection.execute_batch(end) {
+    let ended = if ok { Ok(()) } else { execute(connection, "ROLLBACK TO work") };
+    match ended.and_then(|()| execute(connection, "RELEASE work")) {
         Ok(()) => acknowledge,
         Err(error) => {
             let error = StoreError::from(error);
