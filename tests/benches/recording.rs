@@ -15,7 +15,7 @@ use crate::report;
 
 const CLIENTS: usize = 8;
 const EVENTS: usize = 400;
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
 
 fn event(seq: i64) -> Event {
     Event {
