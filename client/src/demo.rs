@@ -19,7 +19,7 @@ pub fn run(options: &Demo) -> u8 {
         Ok(()) => 0,
         Err(why) => {
             eprintln!("afctl demo: {why}");
-            crate::run::FAILED
+            crate::dial::FAILED
         }
     }
 }

@@ -5,9 +5,10 @@ use std::io::Write;
 use serde_json::{Map, Value, json};
 
 use crate::cli::{Follow, Format, Global};
+use crate::dial::{connect, failure};
 use crate::human;
-use crate::output::{Outcome, effective, print};
-use crate::run::{connect, failure};
+use crate::outcome::Outcome;
+use crate::output::{effective, print};
 
 /// Prints messages until there are enough, or the stream ends.
 pub fn run(global: &Global, options: &Follow) -> u8 {

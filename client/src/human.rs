@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::Value;
 
-use crate::output::Outcome;
+use crate::outcome::Outcome;
 
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();

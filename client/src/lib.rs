@@ -1,14 +1,17 @@
 //! The command line of `afd`: a short-lived program on a blocking Unix stream, without an async runtime.
 //!
 //! [`cli`] says what can be typed; the files under [`commands`] turn it into calls; [`connection`] carries them; [`spawn`]
-//! starts the daemon when none runs; [`output`] prints the answer; [`demo`] plays the tour.
+//! starts the daemon when none runs and [`dial`] reaches it; [`outcome`] is what came of it, [`output`] and [`human`] print it;
+//! [`demo`] plays the tour.
 
 pub mod cli;
 pub mod commands;
 pub mod connection;
 pub mod demo;
+pub mod dial;
 pub mod follow;
 pub mod human;
+pub mod outcome;
 pub mod output;
 pub mod run;
 pub mod spawn;

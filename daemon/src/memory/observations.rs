@@ -141,6 +141,8 @@ fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Re
 /// # Errors
 /// What SQLite says.
 pub fn mark_stale(connection: &Connection, device: i64) -> Result<()> {
-    connection.prepare_cached("UPDATE session_state SET stale = 1, updated_at = ?2 WHERE device_id = ?1 AND stale = 0")?.execute((device, now_ms()))?;
+    connection
+        .prepare_cached("UPDATE session_state SET stale = 1, updated_at = ?2 WHERE device_id = ?1 AND stale = 0")?
+        .execute((device, now_ms()))?;
     Ok(())
 }

@@ -14,6 +14,9 @@ pub mod snapshot;
 pub mod target;
 pub mod touch;
 
+#[cfg(test)]
+mod tests;
+
 pub use label::Label;
 pub use refs::Ref;
 pub use snapshot::{Flag, Node, Rect, Snapshot, Window, WindowKind};

@@ -1,0 +1,223 @@
+//! The pure rules about pages, on lists that are made up.
+
+use afd_proto::vocabulary::{Action, By, Point, Target};
+use proptest::prelude::*;
+
+use super::refs::{self, Recorded};
+use super::snapshot::{Flag, Flags, Node, Rect, Snapshot, Window, WindowKind};
+use super::{fingerprint, label, reliability, select, target, touch};
+
+fn flags(all: &[Flag]) -> Flags {
+    all.iter().fold(Flags::default().with(Flag::Visible).with(Flag::Enabled), |f, flag| f.with(*flag))
+}
+
+fn node(id: usize, parent: Option<usize>, class: &str, text: &str, bounds: [i32; 4], able: &[Flag]) -> Node {
+    let [left, top, right, bottom] = bounds;
+    Node {
+        id: format!("node_{id}"),
+        window: 0,
+        parent,
+        class: class.into(),
+        text: (!text.is_empty()).then(|| text.to_owned()),
+        desc: None,
+        res_id: None,
+        bounds: Rect { left, top, right, bottom },
+        flags: flags(able),
+        password: false,
+        truncated: false,
+    }
+}
+
+fn window(kind: WindowKind, layer: i64, focused: bool) -> Window {
+    Window { id: layer, kind, app: "a.b".into(), title: String::new(), layer, focused }
+}
+
+/// A list whose rows have no text of their own, scrolled by some pixels: only what is visible is in the tree.
+fn list(rows: &[(String, String)], scroll: i32) -> Snapshot {
+    let mut nodes = vec![node(0, None, "RecyclerView", "", [0, 300, 1080, 2300], &[Flag::Scrollable])];
+    nodes[0].res_id = Some("a.b:id/list".into());
+    for (i, (title, rest)) in rows.iter().enumerate() {
+        let top = 300 + i32::try_from(i).expect("few") * 200 - scroll;
+        if top + 200 <= 300 || top >= 2300 {
+            continue;
+        }
+        let row = nodes.len();
+        nodes.push(node(row, Some(0), "LinearLayout", "", [0, top.max(300), 1080, (top + 200).min(2300)], &[Flag::Clickable]));
+        nodes.push(node(row + 1, Some(row), "TextView", title, [100, top + 20, 500, top + 80], &[]));
+        nodes.push(node(row + 2, Some(row), "TextView", rest, [100, top + 100, 500, top + 150], &[]));
+    }
+    Snapshot {
+        app: Some("a.b".into()),
+        place: Some("a.b/.C".into()),
+        place_knowable: true,
+        mode: "SYSTEM_API".into(),
+        windows: vec![window(WindowKind::Application, 0, true)],
+        nodes,
+        ..Snapshot::default()
+    }
+}
+
+fn recorded(snapshot: &Snapshot, index: usize) -> Recorded {
+    let all = refs::all(snapshot);
+    Recorded { what: all[index].clone(), neighbours: std::sync::Arc::new(refs::neighbours(&all)) }
+}
+
+proptest! {
+    /// Whatever the list does in between, a ref is found only where its own title still is.
+    #[test]
+    fn a_ref_is_never_found_on_another_title(
+        titles in proptest::collection::vec(0..12u8, 3..14),
+        after in proptest::collection::vec(0..12u8, 3..14),
+        scroll in 0..900i32,
+        pick in 1..10usize,
+    ) {
+        let rows = |names: &[u8]| names.iter().map(|n| (format!("Row {}", (b'A' + n) as char), format!("{n} min ago"))).collect::<Vec<_>>();
+        let before = list(&rows(&titles), 0);
+        let all = refs::all(&before);
+        let pick = pick.min(all.len() - 1);
+        let wanted = recorded(&before, pick);
+        let now = list(&rows(&after), scroll);
+        let current = refs::all(&now);
+        if let Ok(found) = refs::find(&wanted, &current) {
+            prop_assert_eq!(&current[found.index].label.title, &wanted.what.label.title);
+            // Where several rows are alike, nothing else may have changed either.
+            let twins = current.iter().filter(|r| r.label.title == wanted.what.label.title && r.identity == wanted.what.identity).count();
+            prop_assert!(twins == 1 || current.len() == all.len());
+        }
+    }
+
+    /// A list of different rows that scrolls by whole rows is followed while the row is in sight.
+    #[test]
+    fn a_row_that_is_still_in_sight_is_followed(scroll in 0..5i32, pick in 1..9usize) {
+        let rows: Vec<_> = (0..20).map(|n| (format!("Title {n}"), "same".to_owned())).collect();
+        let before = list(&rows, 0);
+        let wanted = recorded(&before, pick);
+        let now = refs::all(&list(&rows, scroll * 200));
+        let found = refs::find(&wanted, &now);
+        if i32::try_from(pick).expect("small") > scroll {
+            let found = found.expect("in sight");
+            prop_assert_eq!(&now[found.index].label.title, &wanted.what.label.title);
+            prop_assert_eq!(found.moved, scroll > 0);
+        } else {
+            prop_assert_eq!(found, Err(0));
+        }
+    }
+
+    /// Reading rectangles and flags never fails in another way than by saying so.
+    #[test]
+    fn odd_bounds_are_no_trouble(text in "\\PC{0,40}", l in any::<i32>(), t in any::<i32>(), r in any::<i32>(), b in any::<i32>()) {
+        let _ = text.parse::<Rect>();
+        let rect = Rect { left: l, top: t, right: r, bottom: b };
+        prop_assert!(rect.area() >= 0);
+        prop_assert_eq!(rect.to_string().parse::<Rect>(), Ok(rect));
+    }
+}
+
+fn pairs(rows: &[(&str, &str)]) -> Vec<(String, String)> {
+    rows.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+}
+
+#[test]
+fn labels_come_from_the_subtree_but_not_from_other_refs() {
+    let mut page = list(&pairs(&[("Wi-Fi", "Connected"), ("Bluetooth", "Off")]), 0);
+    assert_eq!(label::of(&page, 1).text(), "Wi-Fi, Connected");
+    assert_eq!(label::of(&page, 0).text(), "", "a scroll container has only its own");
+    page.nodes[3].flags = flags(&[Flag::Clickable]);
+    assert_eq!(label::of(&page, 1).text(), "Wi-Fi", "what stands in another ref is that one's");
+    let mut field = list(&pairs(&[("x", "y")]), 0);
+    field.nodes[1] = node(1, Some(0), "EditText", "typed by somebody", [0, 300, 1080, 500], &[Flag::Editable, Flag::Clickable]);
+    field.nodes[1].desc = Some("Name".into());
+    assert_eq!(label::of(&field, 1).text(), "Name", "what was typed is no label");
+}
+
+#[test]
+fn a_fingerprint_leaves_out_what_changes() {
+    let key = |s: &Snapshot| fingerprint::identity(s).expect("a page").key;
+    let one = list(&pairs(&[("Wi-Fi", "2 min ago"), ("B", "b")]), 0);
+    let mut two = list(&pairs(&[("Other", "3 min ago")]), 0);
+    two.mode = "SHELL_CMD".into();
+    assert_eq!(key(&one), key(&two));
+    assert_eq!(key(&one), "act=a.b/.C|wv=0|rid=list|cls=RecyclerView");
+    assert_ne!(fingerprint::identity(&one).map(|i| i.fingerprint), fingerprint::identity(&two).map(|i| i.fingerprint));
+    assert_eq!(fingerprint::key_of("act=a/.B|mode=X|wv=0|cls="), "act=a/.B|wv=0|cls=");
+    two.place = None;
+    assert_eq!(fingerprint::identity(&two), None, "an unknown activity is transient");
+    two.place_knowable = false;
+    assert!(key(&two).starts_with("act=a.b/|"));
+}
+
+#[test]
+fn the_content_hash_sees_movement_and_not_time() {
+    let at = |rest: &str, scroll| fingerprint::content_hash(&list(&pairs(&[("A", rest), ("B", "b")]), scroll));
+    assert_eq!(at("2 min ago", 0), at("13 min ago", 0));
+    assert_ne!(at("2 min ago", 0), at("2 min ago", 3));
+    assert_ne!(at("2 min ago", 0), at("now", 0));
+}
+
+#[test]
+fn doubtful_screens_are_named() {
+    let good = list(&pairs(&[("A", "a")]), 0);
+    assert_eq!(reliability::doubt(&good), None);
+    assert_eq!(reliability::doubt(&Snapshot::default()), Some("the screen is empty"));
+    let mut system = good.clone();
+    system.windows = vec![window(WindowKind::System, 5, false)];
+    assert_eq!(reliability::doubt(&system), Some("only system windows are on the screen"));
+    let mut lone = good.clone();
+    lone.nodes.truncate(1);
+    assert_eq!(reliability::doubt(&lone), Some("the screen has a single node"));
+    let mut changing = good;
+    changing.place = None;
+    assert!(reliability::doubt(&changing).is_some());
+}
+
+#[test]
+fn a_touch_avoids_what_lies_in_and_over_its_target() {
+    let mut page = list(&pairs(&[("A", "a"), ("B", "b")]), 0);
+    assert_eq!(touch::point(&page, 1), Point { x: 540.0, y: 400.0 });
+    // A switch in the middle of the row is another ref.
+    let switch = node(9, Some(1), "Switch", "ON", [400, 300, 700, 500], &[Flag::Clickable]);
+    page.nodes.insert(4, switch);
+    page.nodes[5].parent = Some(0);
+    let p = touch::point(&page, 1);
+    assert!(!(400.0..700.0).contains(&p.x) && (0.0..1080.0).contains(&p.x));
+    // A window over it.
+    page.windows.push(window(WindowKind::Application, 3, false));
+    let mut sheet = node(20, None, "FrameLayout", "Sheet", [0, 300, 600, 500], &[Flag::Clickable]);
+    sheet.window = 1;
+    page.nodes.push(sheet);
+    assert!(touch::point(&page, 1).x >= 700.0);
+    assert_eq!(touch::under(&page, 100.0, 400.0), Some(page.nodes.len() - 1));
+}
+
+#[test]
+fn selectors_match_and_climb() {
+    let page = list(&pairs(&[("Wi-Fi", "On"), ("Wi-Fi Direct", "Off")]), 0);
+    let find = |by, value, exact| select::visible(&page, &select::Selector { by, value, exact });
+    assert_eq!(find(By::Text, "wi-fi", false).len(), 2);
+    let exact = find(By::Text, "Wi-Fi", true);
+    assert_eq!(select::tappable(&page, &exact), [1], "the text climbs to its row");
+    assert_eq!(find(By::ResId, "list", true), [0], "a name is a whole id");
+    assert_eq!(find(By::Class, "android.widget.TextView", true).len(), 4);
+    assert!(find(By::Ref, "@n1", false).is_empty());
+}
+
+#[test]
+fn twins_are_told_apart_by_their_ordinal() {
+    let page = list(&pairs(&[("Same", "x"), ("Same", "x"), ("Other", "y")]), 0);
+    assert_eq!([1, 4, 7].map(|i| target::describe(&page, i).ordinal), [Some(0), Some(1), None]);
+    let key = |rest: &str| target::key(&target::describe(&list(&pairs(&[("Ann", rest)]), 0), 1));
+    assert_eq!(key("2 min ago"), key("3 min ago"), "only the title names it");
+}
+
+#[test]
+fn actions_are_the_same_when_they_do_the_same() {
+    let tap = |label: &str, x: f64| Action {
+        verb: "tap".into(),
+        target: Some(Target { role: "row".into(), label: Some(label.into()), ..Target::default() }),
+        point: Some(Point { x, y: 1.0 }),
+        ..Action::default()
+    };
+    assert_eq!(target::action_key(&tap("A, 1", 5.0)), target::action_key(&tap("A, 2", 900.0)));
+    assert_ne!(target::action_key(&tap("A", 5.0)), target::action_key(&tap("B", 5.0)));
+    assert_eq!(target::sentence(&tap("A", 5.0)), "tap row \"A\"");
+}
