@@ -8,7 +8,8 @@ use crate::commands::{act, daemon, device, memory, observe, recover, verify};
 
 /// Hands on a phone and a memory of what they did there, for AI agents.
 ///
-/// Every command is one call to the daemon `afd`, which is started when it does not run. Look first (`observe page`), act
+/// Every command is one call to the daemon `afd`, which is started when it does not run (not for `status` and
+/// `daemon shutdown`). Look first (`observe page`), act
 /// on what you saw (`act tap --by ref --value @n3`), then check (`verify text-contains --text Connected`). Everything is
 /// recorded; what was learned about a page comes back as hints with the next observation.
 ///
@@ -79,7 +80,7 @@ pub enum Format {
 pub enum Command {
     /// Ask whether the phone's service is there
     Health,
-    /// How the daemon, its devices and its database are doing
+    /// How the daemon, its devices and its database are doing; never starts it
     Status,
     /// Look at the screen
     #[command(subcommand)]
@@ -119,7 +120,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct Follow {
     /// Begin with what happened after this cursor (the `seq` of an event; 0 is all)
-    #[arg(long, value_name = "SEQ")]
+    #[arg(long, value_name = "SEQ", allow_negative_numbers = true)]
     pub since: Option<i64>,
     /// Only this session
     #[arg(long, value_name = "NAME")]

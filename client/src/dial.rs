@@ -43,7 +43,12 @@ pub fn connect(global: &Global, may_start: bool) -> Result<Connection, Failure> 
                 config: global.config.as_deref().map(absolute),
                 log: None,
             };
-            spawn::start(&start).map_err(|e| Failure::new("NO_DAEMON", e.0, NO_DAEMON))?
+            spawn::start(&start).map_err(|e| {
+                let mut failure = Failure::new("NO_DAEMON", e.0, NO_DAEMON);
+                failure.hint =
+                    Some("a daemon on another socket is reached with --socket; another database is named with --memory-db".into());
+                failure
+            })?
         }
         Err(error) => {
             let mut failure = Failure::new("NO_DAEMON", format!("no daemon answers at {}: {error}", socket.display()), NO_DAEMON);

@@ -89,9 +89,7 @@ pub fn table(rows: &[Value], columns: &[&str]) -> String {
         return format!("{}\n", paint(DIM, "nothing"));
     }
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    let width = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).unwrap_or(terminal_width());
-    table.set_width(width);
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(used.iter().map(|c| c.to_uppercase()));
     for row in rows {
         table.add_row(used.iter().map(|c| cell(row, c)));
@@ -102,16 +100,19 @@ pub fn table(rows: &[Value], columns: &[&str]) -> String {
     format!("{}\n{trimmed}", paint(DIM, header.trim_end()))
 }
 
-fn terminal_width() -> u16 {
-    rustix::termios::tcgetwinsize(std::io::stdout()).map_or(120, |size| if size.ws_col == 0 { 120 } else { size.ws_col })
-}
-
 fn cell(row: &Value, column: &str) -> String {
     match (column, row.get(column)) {
         ("lease", Some(lease @ Value::Object(_))) => format!("{} for {} ms", text(lease, "session"), text(lease, "remainingMs")),
         ("at" | "lastSuccessAt", Some(Value::Number(ms))) => time(ms.as_i64().unwrap_or(0)),
-        _ => text(row, column),
+        _ => shorten(&text(row, column)),
     }
+}
+
+/// Long words stay whole, so that they can be copied; only very long cells are cut.
+fn shorten(text: &str) -> String {
+    const LONGEST: usize = 72;
+    let text = text.replace('\n', " ");
+    if text.chars().count() <= LONGEST { text } else { text.chars().take(LONGEST - 1).chain(['\u{2026}']).collect() }
 }
 
 fn time(ms: i64) -> String {
@@ -122,7 +123,12 @@ fn time(ms: i64) -> String {
 fn observation(data: &Value) -> String {
     let mut out = String::new();
     let place = first(&[text(data, "topActivity"), text(data, "app"), "unknown place".into()]);
-    let state = if data["settled"] == true { paint(GOOD, "settled") } else { paint(WARN, "not known to be settled") };
+    let moving = data["reliable"] == false && text(data, "reason").contains("moving");
+    let state = match (data["settled"] == true, moving) {
+        (true, _) => paint(GOOD, "settled"),
+        (false, true) => paint(BAD, "still moving"),
+        (false, false) => paint(WARN, "read once: not known to be settled"),
+    };
     let _ = writeln!(out, "{}  {state}  {}", paint(BOLD, &place), paint(DIM, &text(data, "mode")));
     if data["reliable"] == false {
         let _ = writeln!(out, "{} {}", paint(BAD, "not reliable:"), text(data, "reason"));
@@ -134,14 +140,18 @@ fn observation(data: &Value) -> String {
             continue;
         }
         let columns: &[&str] = if rows[0].get("ref").is_some() {
-            &["ref", "label", "class", "resId", "flags", "bounds"]
+            &["ref", "label", "class", "resId", "flags", "bounds", "window"]
         } else {
             &["id", "class", "text", "desc", "resId", "flags", "bounds"]
         };
         out.push_str(&table(rows, columns));
         if part["truncated"] == true {
             let all = first(&[text(part, "refCount"), text(part, "rowCount")]);
-            let _ = writeln!(out, "{}", paint(WARN, &format!("{} of {all} rows; the rest can still be reached by text or id", rows.len())));
+            let _ = writeln!(
+                out,
+                "{}",
+                paint(WARN, &format!("{} of {all} rows: --max-rows or --full shows more, and text or id still reach the rest", rows.len()))
+            );
         }
     }
     hints(items(data, "hints"), &mut out);
@@ -214,12 +224,19 @@ pub fn log(data: &Value) -> String {
 }
 
 fn event_row(event: &Value) -> Value {
-    let what = event.get("action").map_or_else(|| text(event, "op"), action);
+    let expected = &event["evidence"]["expected"];
+    let expected = if expected.is_null() { String::new() } else { format!(" {expected}") };
+    let what = event.get("action").map_or_else(|| format!("{}{expected}", kebab(&text(event, "op"))), action);
     serde_json::json!({
         "seq": event["seq"], "at": event["at"], "session": event["session"], "device": event["device"],
         "what": format!("{} {what}", text(event, "category")), "status": event["status"], "cause": text(event, "failureCause"),
         "ms": event["durationMs"], "activity": text(event, "activity"),
     })
+}
+
+/// A name of the wire as it is typed here.
+pub fn kebab(name: &str) -> String {
+    name.chars().flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] }).collect()
 }
 
 /// What is known, as two tables.

@@ -13,7 +13,7 @@ use crate::connection::Connection;
 use crate::dial::{INTERRUPTED, USAGE, connect, failure};
 use crate::outcome::{Failure, Outcome};
 use crate::output::{effective, print};
-use crate::{demo, follow};
+use crate::{demo, follow, human};
 
 /// Runs a command line and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
@@ -50,7 +50,9 @@ fn usage(error: &clap::Error) -> u8 {
     let asked = std::env::var("AF_OUTPUT").ok().and_then(|v| clap::ValueEnum::from_str(&v, true).ok()).unwrap_or(Format::Auto);
     if effective(asked) != Format::Human {
         let message = error.to_string();
-        let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let words: Vec<&str> =
+            message.lines().map(str::trim).take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more")).collect();
+        let first = words.join(" ").trim().trim_start_matches("error: ").to_owned();
         let outcome = Outcome { category: "cli".into(), op: "parse".into(), result: Err(Failure::new("INVALID_PARAMS", first, USAGE)) };
         print(&outcome, asked);
     }
@@ -164,15 +166,11 @@ fn name(command: &Command) -> (String, String) {
         other => match call_of(other) {
             Ok(call) => {
                 let (group, verb) = call.method.split_once('.').unwrap_or((&call.method, ""));
-                pair(group, &kebab(verb))
+                pair(group, &human::kebab(verb))
             }
             Err(_) => pair("cli", "parse"),
         },
     }
-}
-
-fn kebab(name: &str) -> String {
-    name.chars().flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] }).collect()
 }
 
 /// Ctrl-C prints the envelope too, and a second one ends at once.

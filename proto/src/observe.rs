@@ -158,6 +158,9 @@ wire! {
         pub bounds: String,
         /// `on` then `clk lclk scr edt ena` where they hold.
         pub flags: String,
+        /// The window that it is in, when that is not the focused one, which may lie over it: its kind and package.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub window: Option<String>,
     }
 
     /// A window, with `full`.

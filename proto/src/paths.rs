@@ -6,13 +6,19 @@ fn var(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from)
 }
 
+/// A base directory; relative ones are to be ignored (XDG Base Directory Specification).
+fn base(name: &str) -> Option<PathBuf> {
+    var(name).filter(|p| p.is_absolute())
+}
+
+/// The home directory: `$HOME`, else what the user database says.
 fn home() -> PathBuf {
-    var("HOME").unwrap_or_else(|| PathBuf::from("/"))
+    base("HOME").or_else(std::env::home_dir).filter(|p| p.is_absolute()).unwrap_or_else(std::env::temp_dir)
 }
 
 /// The socket: `$AFD_SOCKET`, else `$XDG_RUNTIME_DIR/afd/afd.sock`, else `/tmp/afd-<uid>/afd.sock`.
 pub fn socket(uid: u32) -> PathBuf {
-    var("AFD_SOCKET").unwrap_or_else(|| match var("XDG_RUNTIME_DIR") {
+    var("AFD_SOCKET").unwrap_or_else(|| match base("XDG_RUNTIME_DIR") {
         Some(dir) => dir.join("afd/afd.sock"),
         None => PathBuf::from(format!("/tmp/afd-{uid}/afd.sock")),
     })
@@ -22,15 +28,15 @@ pub fn socket(uid: u32) -> PathBuf {
 pub fn config() -> PathBuf {
     var("AFD_CONFIG")
         .or_else(|| var("AF_CONFIG"))
-        .unwrap_or_else(|| var("XDG_CONFIG_HOME").unwrap_or_else(|| home().join(".config")).join("afd/config.toml"))
+        .unwrap_or_else(|| base("XDG_CONFIG_HOME").unwrap_or_else(|| home().join(".config")).join("afd/config.toml"))
 }
 
 /// The default database: `$XDG_DATA_HOME/afd/memory.db`.
 pub fn database() -> PathBuf {
-    var("XDG_DATA_HOME").unwrap_or_else(|| home().join(".local/share")).join("afd/memory.db")
+    base("XDG_DATA_HOME").unwrap_or_else(|| home().join(".local/share")).join("afd/memory.db")
 }
 
 /// Logs and progress files: `$XDG_STATE_HOME/afd`.
 pub fn state_dir() -> PathBuf {
-    var("XDG_STATE_HOME").unwrap_or_else(|| home().join(".local/state")).join("afd")
+    base("XDG_STATE_HOME").unwrap_or_else(|| home().join(".local/state")).join("afd")
 }

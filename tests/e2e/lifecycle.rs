@@ -44,7 +44,7 @@ fn a_directory_that_others_may_enter_is_refused() {
     std::fs::create_dir(&run).expect("makes");
     std::fs::set_permissions(&run, std::fs::Permissions::from_mode(0o755)).expect("sets");
     let why = Daemon::try_start(dir.path()).err().expect("refused");
-    assert!(why.contains("chmod 700"), "{why}");
+    assert!(why.contains("mode 755") && why.contains("yours alone"), "{why}");
 }
 
 #[test]
@@ -153,6 +153,19 @@ fn a_file_that_is_no_database_stops_the_start_and_stays_as_it_is() {
     let why = Daemon::try_start(dir.path()).err().expect("refused");
     assert!(why.contains("memory database"), "{why}");
     assert_eq!(std::fs::read_to_string(dir.path().join("memory.db")).expect("reads"), junk);
+    assert!(!dir.path().join("memory.db.lock").exists(), "what is not ours is left alone");
+}
+
+#[test]
+fn what_is_no_socket_is_not_removed() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = dir.path().join("run");
+    std::fs::create_dir(&run).expect("makes");
+    std::fs::set_permissions(&run, std::fs::Permissions::from_mode(0o700)).expect("sets");
+    std::fs::write(run.join("afd.sock"), "precious").expect("writes");
+    let why = Daemon::try_start(dir.path()).err().expect("refused");
+    assert!(why.contains("something else than a socket"), "{why}");
+    assert_eq!(std::fs::read_to_string(run.join("afd.sock")).expect("reads"), "precious");
 }
 
 #[test]

@@ -44,7 +44,7 @@ pub struct Key {
 #[group(skip)]
 pub struct Tap {
     /// A point in device pixels
-    #[arg(long, value_name = "X,Y", value_parser = point, conflicts_with_all = ["by", "value"], required_unless_present = "by")]
+    #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point, conflicts_with_all = ["by", "value"], required_unless_present = "by")]
     xy: Option<(f64, f64)>,
     /// How the target is named
     #[arg(long, value_enum, requires = "value")]
@@ -68,7 +68,7 @@ pub struct LongPress {
     #[command(flatten)]
     tap: Tap,
     /// How long, milliseconds
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     duration: Option<u32>,
 }
 
@@ -76,13 +76,13 @@ pub struct LongPress {
 #[derive(Debug, Args)]
 pub struct Swipe {
     /// Where it starts
-    #[arg(long, value_name = "X,Y", value_parser = point)]
+    #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point)]
     from: (f64, f64),
     /// Where it ends
-    #[arg(long, value_name = "X,Y", value_parser = point)]
+    #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point)]
     to: (f64, f64),
     /// How long, milliseconds
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     duration: Option<u32>,
     #[command(flatten)]
     key: Key,
@@ -120,7 +120,7 @@ enum Amount {
 #[derive(Debug, Args)]
 pub struct KeyCode {
     /// For example 66 for Enter
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     key_code: i32,
     #[command(flatten)]
     key: Key,

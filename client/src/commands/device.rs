@@ -19,7 +19,7 @@ pub enum Device {
     /// Keep the device for this session: others may look but not act
     Lease {
         /// For how long, milliseconds
-        #[arg(long, default_value_t = 60_000, value_name = "MS")]
+        #[arg(long, default_value_t = 60_000, value_name = "MS", allow_negative_numbers = true)]
         ttl_ms: u64,
     },
     /// Give the lease back
@@ -41,7 +41,7 @@ pub struct Add {
     /// Its name
     pub name: String,
     /// Time-out of one request to it, milliseconds
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     request_timeout_ms: Option<u64>,
     /// Forget it when the daemon ends
     #[arg(long)]

@@ -24,7 +24,7 @@ pub enum Observe {
 #[derive(Debug, Args)]
 pub struct Rows {
     /// At most this many rows
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_rows: Option<u32>,
     /// Columns of the screen's rows
     #[arg(long = "field", value_enum, value_name = "COLUMN")]
@@ -36,7 +36,7 @@ pub struct Rows {
     #[arg(long)]
     settle: bool,
     /// Keep reading for so long until the page has settled
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     wait_ms: Option<u64>,
     /// Leave out what memory knows
     #[arg(long)]
@@ -50,7 +50,7 @@ pub struct Page {
     #[arg(long = "field", value_enum, value_name = "PART")]
     fields: Vec<Part>,
     /// At most this many rows of each
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_rows: Option<u32>,
     /// All rows, all columns, and the windows
     #[arg(long, conflicts_with = "max_rows")]
@@ -59,7 +59,7 @@ pub struct Page {
     #[arg(long)]
     no_settle: bool,
     /// Keep reading for so long until the page has settled
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     wait_ms: Option<u64>,
     /// Leave out what memory knows
     #[arg(long)]
@@ -70,10 +70,10 @@ pub struct Page {
 #[derive(Debug, Args)]
 pub struct Screenshot {
     /// Longest side in pixels
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_dim: Option<u32>,
     /// JPEG quality, 1 to 100
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     quality: Option<u32>,
 }
 

@@ -10,7 +10,7 @@ pub enum Recover {
     /// Press Back
     Back {
         /// How often
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", allow_negative_numbers = true)]
         times: Option<u32>,
     },
     /// Press Home

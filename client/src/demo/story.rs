@@ -240,7 +240,10 @@ impl Story {
             stats["events"], stats["observations"], stats["transitions"], stats["recoveries"], first.calls, second.calls
         ));
         say(&paint(DIM, &format!("(with pauses and settling, {:.1} s and {:.1} s)", first.time.as_secs_f64(), second.time.as_secs_f64())));
-        say("Try another phone and task: afctl demo --seed 2. Your own phone: afctl device add NAME --url URL --token TOKEN");
+        say(&format!(
+            "Another phone and task: afctl demo --seed {}. Your own phone: afctl device add NAME --url URL --token TOKEN",
+            self.seed + 1
+        ));
         Ok(())
     }
 

@@ -256,7 +256,12 @@ impl Call {
                 let body = serde_json::from_value(result);
                 body.map(Some).map_err(|e| Error::new(ErrorCode::Internal, format!("the recorded outcome cannot be read: {e}")))
             }
-            (None, Some(error)) => Err(Error::from_json(&error)),
+            (None, Some(error)) => {
+                let mut error = Error::from_json(&error);
+                let mut details = error.details.take().filter(Value::is_object).unwrap_or_else(|| json!({}));
+                details["replayed"] = json!(true);
+                Err(error.details(details).hint("this is the recorded outcome of the requestKey; use a new key to try again"))
+            }
             (None, None) => Err(Error::new(ErrorCode::Internal, "the recorded outcome is empty")),
         }
     }
@@ -356,6 +361,9 @@ impl Call {
             false => error,
         });
         if let Err(error) = &hit {
+            if let Some(place) = self.shown_elsewhere(aim, &look) {
+                event.before = place;
+            }
             if let Some(action) = event.action.as_mut().filter(|_| !typed) {
                 action.target = self.missed(aim);
             }

@@ -29,7 +29,8 @@ impl From<ConfigError> for Error {
 /// # Errors
 /// When the name is taken, or the settings are of no use or cannot be saved.
 pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<Added> {
-    config::check_name(&params.name).map_err(|e| Error::param("name", "1 to 64 letters, digits, '-', '_' or '.'", e))?;
+    config::check_name(&params.name)
+        .map_err(|_| Error::param("name", "1 to 64 letters, digits, '-', '_' or '.'", format!("{:?}", params.name)))?;
     config::check_url(&params.url).map_err(|_| Error::param("url", "a URL such as http://192.168.1.20:8081", "something else"))?;
     let timeout_ms = params.timeout_ms.unwrap_or(10_000);
     if !(1..=600_000).contains(&timeout_ms) {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::reading::Look;
 use super::{Call, Error, Result};
+use crate::memory::Place;
 use crate::page::refs::{self, Ref};
 use crate::page::select::{self, Selector};
 use crate::page::{Snapshot, target, touch};
@@ -81,6 +82,7 @@ impl Call {
         let snapshot = look.snapshot();
         match aim {
             Aim::Point(point) => {
+                on_screen(snapshot, point)?;
                 let acted = touch::acts_on(snapshot, point.x, point.y);
                 Ok(hit(snapshot, *point, acted, false))
             }
@@ -116,12 +118,19 @@ impl Call {
         }
     }
 
+    /// The page that an alias was read from, when another one is in front: what fails there says nothing about this one.
+    pub(super) fn shown_elsewhere(&self, aim: &Aim, look: &Look) -> Option<Place> {
+        let Aim::Alias { .. } = aim else { return None };
+        let shown = self.core.views.shown(self.session_id, self.device_id)?;
+        (shown.place.page_key != look.place().page_key).then(|| shown.place.clone())
+    }
+
     /// The node that an alias stands for, and whether it moved.
     pub(super) fn resolve_alias(&self, alias: &str, observation: Option<&str>, look: &Look) -> Result<(usize, bool)> {
         let shown = self.core.views.shown(self.session_id, self.device_id);
         let unobserved = || {
             Error::new(ErrorCode::RefAliasUnobserved, format!("{alias} is not among the refs that this session was shown last"))
-                .hint("observe refs or page in this session, then use an alias from its rows")
+                .hint("observe refs or page in this session, then use an alias from its rows; ask for more rows with maxRows (afctl: --max-rows) if it was cut off")
         };
         let shown = shown.ok_or_else(unobserved)?;
         if let Some(wanted) = observation.filter(|o| *o != shown.observation) {
@@ -143,6 +152,17 @@ impl Call {
 
 fn stale(alias: &str, why: &str) -> Error {
     Error::new(ErrorCode::RefAliasStale, format!("{alias} is stale: {why}")).hint("observe again and choose from the new refs")
+}
+
+/// A point far off the screen is a mistake. The size that the phone tells may leave out its bars, so there is some slack.
+fn on_screen(snapshot: &Snapshot, point: &Point) -> Result<()> {
+    let Some((width, height)) = snapshot.size else { return Ok(()) };
+    for (path, value, size) in [("x", point.x, width), ("y", point.y, height)] {
+        if value > f64::from(size) * 1.2 {
+            return Err(Error::param(path, &format!("a point on the screen of {width}x{height}"), value));
+        }
+    }
+    Ok(())
 }
 
 /// The one node that a selector means.

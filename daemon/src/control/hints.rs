@@ -23,7 +23,7 @@ impl Call {
             Ok(known) => known
                 .transitions
                 .iter()
-                .filter(|t| t.match_scope == Scope::Page)
+                .filter(|t| t.match_scope == Scope::Page && names_something(t))
                 .map(action)
                 .chain(known.recoveries.iter().map(cure))
                 .collect(),
@@ -33,6 +33,11 @@ impl Call {
             }
         }
     }
+}
+
+/// What was looked for and never found says too little to be handed over unasked.
+fn names_something(t: &Transition) -> bool {
+    t.action.target.as_ref().is_none_or(|target| target.role != "any")
 }
 
 /// How often it held, pulled towards one half while little is known.

@@ -174,6 +174,7 @@ fn ref_rows(look: &Look, max: Option<u32>, full: bool) -> RefRows {
                 res_id: node.res_id.clone(),
                 bounds: node.bounds.to_string(),
                 flags: node.flags.text(false),
+                window: look.snapshot().windows.get(node.window).filter(|w| !w.focused).map(|w| format!("{} {}", w.kind.name(), w.app)),
             }
         })
         .collect();

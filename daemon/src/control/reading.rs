@@ -173,6 +173,6 @@ impl Call {
             .enumerate()
             .map(|(i, r)| (format!("@n{}", i + 1), Recorded { what: r.clone(), neighbours: neighbours.clone() }))
             .collect();
-        Shown { observation: look.uid.clone(), snapshot: look.reading.value.clone(), refs }
+        Shown { observation: look.uid.clone(), place: look.place(), snapshot: look.reading.value.clone(), refs }
     }
 }

@@ -51,7 +51,7 @@ pub async fn text_contains(core: &Arc<Core>, params: &TextContainsParams) -> Res
             held: !nodes.is_empty(),
             nodes: Some(nodes),
             actual: None,
-            message: "no visible text or description contains it".into(),
+            message: "no visible text or description contains what was expected".into(),
         })
     })
     .await
@@ -133,8 +133,9 @@ async fn check<P: DeviceCall>(
     });
     if !verdict.held {
         let details = failure_details(op, &expected, &verdict, &look);
-        let error =
-            Error::new(ErrorCode::AssertionFailed, format!("{op} does not hold: {}", verdict.message)).hint(advice(&look)).details(details);
+        let error = Error::new(ErrorCode::AssertionFailed, format!("{op} {expected} does not hold: {}", verdict.message))
+            .hint(advice(&look))
+            .details(details);
         return call.fail_verify(event, begun, error, evidence).await;
     }
     event.status = EventStatus::Ok;

@@ -195,7 +195,8 @@ impl Registry {
     /// One phone has one order, whatever name it goes by: a configured device with this URL is the same device.
     fn by_url(&self, url: &str, token: Option<Secret>) -> Result<Resolved, Unresolved> {
         let settings = DeviceSettings { url: url.to_owned(), token: None, timeout_ms: 10_000 };
-        let driver = Autofish::new(url, None, Duration::from_millis(settings.timeout_ms)).map_err(Unresolved::BadUrl)?;
+        let driver = Autofish::new(url, None, Duration::from_millis(settings.timeout_ms))
+            .map_err(|e| Unresolved::BadUrl(format!("{e}, got {:?}", harmless(url))))?;
         let key = super::Driver::url(&driver);
         let mut entries = self.write();
         if let Some(entry) = entries.values().find(|e| e.device.url() == key) {
@@ -210,4 +211,9 @@ impl Registry {
         entries.insert(key, Entry { device: device.clone(), settings });
         Ok(Resolved { device, token })
     }
+}
+
+/// A URL without what stands before an `@`, which may be a password.
+fn harmless(url: &str) -> String {
+    url.rsplit('@').next().unwrap_or(url).chars().take(100).collect()
 }

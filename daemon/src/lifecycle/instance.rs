@@ -2,7 +2,7 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::StartError;
@@ -25,6 +25,10 @@ pub(super) fn lock_socket(socket: &Path) -> Result<Lock, StartError> {
     if socket.as_os_str().len() > 107 {
         return Err(refuse("its path is longer than 107 bytes; choose a shorter one with --socket".into()));
     }
+    match std::fs::symlink_metadata(socket) {
+        Ok(meta) if !meta.file_type().is_socket() => return Err(refuse("something else than a socket is there".into())),
+        _ => {}
+    }
     let dir = socket.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !dir.exists() {
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|e| refuse(format!("cannot make its directory: {e}")))?;
@@ -37,7 +41,11 @@ pub(super) fn lock_socket(socket: &Path) -> Result<Lock, StartError> {
         return Err(refuse(format!("its directory belongs to user {}", meta.uid())));
     }
     if meta.mode() & 0o077 != 0 {
-        return Err(refuse(format!("others may enter its directory (mode {:o}); `chmod 700 {}`", meta.mode() & 0o777, dir.display())));
+        return Err(refuse(format!(
+            "others may enter its directory {} (mode {:o}); choose one that is yours alone (mode 700)",
+            dir.display(),
+            meta.mode() & 0o777
+        )));
     }
     lock(&beside(socket, ".lock"), &format!("serves the socket {}", socket.display()))
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use crate::config::Config;
 use crate::control::Core;
+use crate::store::Store;
 use crate::{memory, rpc};
 
 pub use args::Args;
@@ -68,6 +69,7 @@ fn start(args: &Args) -> Result<Started, StartError> {
     let overrides = args.overrides();
     let socket_path = overrides.socket.clone();
     let config = Config::load(overrides)?;
+    Store::probe(&config.get().database)?;
     let socket_lock = instance::lock_socket(&socket_path)?;
     let database_lock = instance::lock_database(&config.get().database)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

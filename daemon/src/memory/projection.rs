@@ -47,15 +47,15 @@ fn done(row: &Row<'_>) -> rusqlite::Result<Done> {
     })
 }
 
-/// The last thing that was done on the device before `seq`, as far as it concerns this session: what others were refused
-/// changed nothing. `None` when something is still under way.
-fn last_done(connection: &Connection, origin: &Origin, seq: i64) -> Result<Option<Done>> {
+/// The last thing that was done on the device before `seq`, if this session did it; `None` too when something is still
+/// under way. What was refused changed nothing on the screen, and is left out unless `own_refusals` count.
+fn last_done(connection: &Connection, origin: &Origin, seq: i64, own_refusals: bool) -> Result<Option<Done>> {
     let last = connection
         .prepare_cached(&format!(
             "SELECT {DONE} FROM events
-             WHERE device_id = ?1 AND seq < ?2 AND category <> 'verify' AND (session_id = ?3 OR sent = 1) ORDER BY seq DESC LIMIT 1"
+             WHERE device_id = ?1 AND seq < ?2 AND category <> 'verify' AND (sent = 1 OR (?4 AND session_id = ?3)) ORDER BY seq DESC LIMIT 1"
         ))?
-        .query_row((origin.device, seq, origin.session), done)
+        .query_row((origin.device, seq, origin.session, own_refusals), done)
         .optional()?;
     let Some(last) = last else { return Ok(None) };
     let under_way: bool = connection
@@ -66,7 +66,7 @@ fn last_done(connection: &Connection, origin: &Origin, seq: i64) -> Result<Optio
 
 /// Closes the act or recovery that a settled observation follows.
 pub(super) fn close_act(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
-    let Some(last) = last_done(connection, origin, observation.seq)? else { return Ok(()) };
+    let Some(last) = last_done(connection, origin, observation.seq, false)? else { return Ok(()) };
     if last.status != "ok" || last.after.is_some() {
         return Ok(());
     }
@@ -86,9 +86,10 @@ fn credit_success(connection: &Connection, store: &str, last: &Done, after: &Pla
     }
 }
 
-/// The act that a verify at `seq` judges: the session's own last one, if it went well.
+/// The act that a verify at `seq` judges: the session's own last one, if it went well. A check after a refused act is about
+/// that act, and about none before it.
 pub(super) fn judged_act(connection: &Connection, origin: &Origin, seq: i64) -> Result<Option<String>> {
-    let last = last_done(connection, origin, seq)?;
+    let last = last_done(connection, origin, seq, true)?;
     Ok(last.filter(|l| l.category == "act" && l.status == "ok").map(|l| l.uid))
 }
 

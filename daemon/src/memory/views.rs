@@ -28,6 +28,8 @@ pub struct Seen {
 pub struct Shown {
     /// That observation.
     pub observation: String,
+    /// Where it was.
+    pub place: Place,
     /// What was on the screen.
     pub snapshot: Arc<Snapshot>,
     /// What each alias stands for.

@@ -83,6 +83,30 @@ pub struct Store {
 }
 
 impl Store {
+    /// Looks whether a path can be a database of ours, without touching it.
+    ///
+    /// # Errors
+    /// When something else is there.
+    pub fn probe(path: &Path) -> Result<()> {
+        let refuse = |why: &str| Err(StoreError::Unavailable(format!("{} {why}", path.display())));
+        let meta = match std::fs::metadata(path) {
+            Ok(meta) => meta,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return refuse(&format!("cannot be read: {error}")),
+        };
+        if !meta.is_file() {
+            return refuse("is not a regular file");
+        }
+        let mut head = [0; 16];
+        let read = std::fs::File::open(path).and_then(|mut f| std::io::Read::read_exact(&mut f, &mut head));
+        match read {
+            Ok(()) if &head == b"SQLite format 3\0" => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof && meta.len() == 0 => Ok(()),
+            Err(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => refuse(&format!("cannot be read: {error}")),
+            _ => refuse("is not a database"),
+        }
+    }
+
     /// Opens the database, making or migrating it as needed.
     ///
     /// # Errors
@@ -91,6 +115,7 @@ impl Store {
         if let Some(dir) = path.parent() {
             std::fs::create_dir_all(dir).map_err(|e| StoreError::Unavailable(format!("cannot make {}: {e}", dir.display())))?;
         }
+        Self::probe(path)?;
         let mut connection = Connection::open(path)?;
         restrict(path);
         prepare_writer(&connection)?;

@@ -13,7 +13,7 @@ use clap::{Parser, ValueEnum};
 /// When it is ready it prints one line of JSON with its URLs. It runs until its standard input ends (with --until-eof)
 /// or it is stopped.
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(name = "afphone", version)]
 struct Args {
     /// Port of the service; 0 picks a free one
     #[arg(long, default_value_t = 0)]
