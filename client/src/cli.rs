@@ -119,7 +119,7 @@ pub enum Command {
 /// Options of `events`.
 #[derive(Debug, Args)]
 pub struct Follow {
-    /// Begin with what happened after this cursor (the `seq` of an event; 0 is all)
+    /// Begin with what happened after this cursor (the `cursor` of an event; 0 is all)
     #[arg(long, value_name = "SEQ", allow_negative_numbers = true)]
     pub since: Option<i64>,
     /// Only this session

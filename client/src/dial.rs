@@ -40,7 +40,12 @@ pub fn connect(global: &Global, may_start: bool) -> Result<Connection, Failure> 
             let start = spawn::Start {
                 socket: socket.clone(),
                 memory_db: global.memory_db.as_deref().filter(|p| !p.as_os_str().is_empty()).map(absolute),
-                config: global.config.as_deref().map(absolute),
+                config: global
+                    .config
+                    .clone()
+                    .or_else(|| std::env::var_os("AF_CONFIG").filter(|v| !v.is_empty()).map(PathBuf::from))
+                    .as_deref()
+                    .map(absolute),
                 log: None,
             };
             spawn::start(&start).map_err(|e| {

@@ -139,7 +139,8 @@ CREATE TABLE events (
     deleted_at    INTEGER
 ) STRICT;
 CREATE INDEX events_by_seq ON events (seq);
-CREATE INDEX events_by_device ON events (device_id, seq);
+CREATE INDEX events_done ON events (device_id, seq) WHERE category <> 'verify';
+CREATE INDEX events_typed ON events (seq) WHERE op = 'text';
 CREATE INDEX events_by_session ON events (session_id, seq);
 CREATE INDEX events_by_app ON events (app, seq);
 CREATE INDEX events_by_parent ON events (parent_uid) WHERE parent_uid IS NOT NULL;

@@ -6,7 +6,7 @@ params! {
     /// Parameters of `events.subscribe`.
     #[derive(Default)]
     pub struct SubscribeParams {
-        /// Send what happened after this cursor first, at most 10,000 events.
+        /// Send what was recorded after this cursor first: the `cursor` of an event; 0 is all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<i64>,
         /// Only this device.

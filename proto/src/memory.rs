@@ -92,7 +92,9 @@ wire! {
     pub struct Event {
         /// Names it, here and in every copy of this memory.
         pub uid: String,
-        /// Its place in the order of the device; the cursor of `events.subscribe` and `memory.log`.
+        /// Its place in the order in which events were recorded; give it as `since` to `events.subscribe`.
+        pub cursor: i64,
+        /// Its place in the order of what happened on the devices.
         pub seq: i64,
         /// When it ended, UTC milliseconds.
         pub at: i64,

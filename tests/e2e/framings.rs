@@ -150,6 +150,8 @@ fn faults_of_json_rpc_itself_have_its_own_codes() {
         (r#"{"id":1,"method":"daemon.version"}"#, -32600),
         (r#"{"jsonrpc":"2.0","id":1}"#, -32600),
         ("7", -32600),
+        (r#"{"jsonrpc":"2.0","id":-1,"method":"act.home"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"act.home"}"#, -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"events.subscribe","params":{"x":1}}"#, -32602),
     ] {
         assert_eq!(by_line(&world, message)["error"]["code"], code, "{message}");
@@ -158,6 +160,7 @@ fn faults_of_json_rpc_itself_have_its_own_codes() {
             assert_eq!(by_http(&world, message)["error"]["code"], code, "{message}");
         }
     }
+    assert!(world.phone.hits("home").is_empty(), "what cannot be answered is not done");
     let unsupported = by_http(&world, r#"{"jsonrpc":"2.0","id":1,"method":"events.subscribe"}"#);
     assert_eq!(unsupported["error"]["data"]["code"], "UNSUPPORTED");
 }

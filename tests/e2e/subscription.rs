@@ -42,7 +42,7 @@ fn a_line_client_gets_the_past_first_and_misses_nothing() {
     for _ in 0..3 {
         client.ok("act.home", json!({}));
     }
-    let first = client.ok("memory.log", json!({"limit": 3}))["events"][2]["seq"].as_i64().expect("a number");
+    let first = client.ok("memory.log", json!({"limit": 3}))["events"][2]["cursor"].as_i64().expect("a number");
     let mut stream = open(&world);
     writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "events.subscribe", "params": {"since": first, "session": "ann"}}))
         .expect("writes");

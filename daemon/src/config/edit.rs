@@ -19,6 +19,7 @@ pub fn add_device(path: &Path, name: &str, device: &DeviceSettings) -> Result<()
             table.set_implicit(true);
             Item::Table(table)
         });
+        let devices = devices.as_table_mut().ok_or("`device` is not a table of its own; write each device as [device.NAME]")?;
         let mut table = Table::new();
         table["url"] = value(&device.url);
         if let Some(token) = &device.token {
@@ -27,7 +28,8 @@ pub fn add_device(path: &Path, name: &str, device: &DeviceSettings) -> Result<()
         if device.timeout_ms != 10_000 {
             table["timeout_ms"] = value(i64::try_from(device.timeout_ms).unwrap_or(i64::MAX));
         }
-        devices[name] = Item::Table(table);
+        devices.insert(name, Item::Table(table));
+        Ok(())
     })
 }
 
@@ -46,10 +48,11 @@ pub fn remove_device(path: &Path, name: &str) -> Result<(), ConfigError> {
         if name == "default" {
             document.remove("remote");
         }
+        Ok(())
     })
 }
 
-fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), ConfigError> {
+fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<(), &'static str>) -> Result<(), ConfigError> {
     let io = |error| ConfigError::Io { path: path.to_owned(), error };
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -58,8 +61,12 @@ fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), Config
     };
     let mut document: DocumentMut =
         text.parse().map_err(|_| ConfigError::Bad { path: path.to_owned(), message: "it is not valid TOML; mend it first".to_owned() })?;
-    edit(&mut document);
-    replace(path, &document.to_string()).map_err(io)
+    let bad = |message: String| ConfigError::Bad { path: path.to_owned(), message };
+    edit(&mut document).map_err(|e| bad(e.to_owned()))?;
+    let text = document.to_string();
+    // What would be refused at the next start is not written.
+    super::file::parse(&text).map_err(bad)?;
+    replace(path, &text).map_err(io)
 }
 
 /// Replaces a file in one step; only its owner may read it, for it may hold tokens.

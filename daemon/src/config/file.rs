@@ -121,12 +121,18 @@ pub fn read(path: &Path) -> Result<(File, Vec<String>), ConfigError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((File::default(), Vec::new())),
         Err(error) => return Err(ConfigError::Io { path: path.to_owned(), error }),
     };
-    // The parser quotes the line at fault, which may hold a token: only the place and the reason are told.
-    let bad = |message: String| ConfigError::Bad { path: path.to_owned(), message };
-    let deserializer = toml::Deserializer::parse(&text).map_err(|e| bad(place(&text, &e)))?;
+    parse(&text).map_err(|message| ConfigError::Bad { path: path.to_owned(), message })
+}
+
+/// Reads the text of a settings file.
+///
+/// # Errors
+/// Where and why. The parser quotes the line at fault, which may hold a token: that is left out.
+pub(super) fn parse(text: &str) -> Result<(File, Vec<String>), String> {
+    let deserializer = toml::Deserializer::parse(text).map_err(|e| place(text, &e))?;
     let mut unknown = Vec::new();
-    let file: File = serde_ignored::deserialize(deserializer, |key| unknown.push(key.to_string())).map_err(|e| bad(place(&text, &e)))?;
-    validate(&file).map_err(bad)?;
+    let file: File = serde_ignored::deserialize(deserializer, |key| unknown.push(key.to_string())).map_err(|e| place(text, &e))?;
+    validate(&file)?;
     Ok((file, unknown))
 }
 

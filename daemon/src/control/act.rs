@@ -153,8 +153,7 @@ pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<Acted>>
     let mut plan = plain("text", Input::Text(Secret::new(text)));
     plan.action.slots.push("text".to_owned());
     plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.secrets.hash(text)}));
-    let call = core.call(params).await?;
-    core.secrets.remember(call.session_id, text);
+    core.secrets.remember(text);
     run(core, params, plan).await
 }
 
@@ -210,14 +209,15 @@ where
         None => None,
     };
     let running = core.enter();
-    // Queued before anything can overtake: calls of one connection act in the order in which they came. A call with a key
-    // queues only once no other call works on that key, or the two would wait for each other.
-    let ticket = request.is_none().then(|| call.device().queue());
+    // Queued before anything can overtake: calls of one connection act in the order in which they came. A call whose key
+    // another call works on queues only once that one is done, or the two would wait for each other.
+    let alone = request.as_ref().map(|r| core.requests.try_enter(call.session_id, call.device_id, &r.key));
+    let ticket = (!matches!(alone, Some(None))).then(|| call.device().queue());
     let task = tokio::spawn(async move {
         let _running = running;
-        let _alone = match &request {
-            Some(r) => Some(call.core.requests.enter(call.session_id, call.device_id, &r.key).await),
-            None => None,
+        let _alone = match (&request, alone) {
+            (Some(r), Some(None)) => Some(call.core.requests.enter(call.session_id, call.device_id, &r.key).await),
+            (_, alone) => alone.flatten(),
         };
         if let Some(replayed) = call.replay(request.as_ref()).await? {
             return Ok(call.reply(replayed));
@@ -298,7 +298,7 @@ impl Call {
                 let body = body(Done { event: event.uid.clone(), result, hit, duration_ms, answered });
                 event.status = EventStatus::Ok;
                 event.result = serde_json::to_value(&body).ok();
-                self.commit(event, begun).await?;
+                self.commit(event, begun).await.map_err(unrecorded)?;
                 Ok(body)
             }
             Err(error) => self.fail(event, begun, error.into()).await,
@@ -322,6 +322,7 @@ impl Call {
             duration_ms: 0,
             before: self.place_before(),
             parent: None,
+            judges: false,
             at: now_ms(),
         }
     }
@@ -355,7 +356,7 @@ impl Call {
                 .hint("tap by coordinates, or turn the accessibility service on"));
         }
         // What was typed must not come into memory as something that was looked for.
-        let typed = matches!(aim, Aim::Node { value, .. } if self.core.secrets.was_typed(self.session_id, value));
+        let typed = matches!(aim, Aim::Node { value, .. } if self.core.secrets.was_typed(value));
         let hit = self.aim(aim, &look).map_err(|error| match typed {
             true => Error { message: "what was typed does not name one target on the screen".to_owned(), ..error },
             false => error,
@@ -386,7 +387,12 @@ impl Call {
                 Err(error) => {
                     // Nothing reached the device if the very first input did not.
                     event.sent = done > 0 || !matches!(error, DriverError::Unreachable(_));
-                    return Err(error);
+                    return Err(match error {
+                        DriverError::Unreachable(why) if done > 0 => {
+                            DriverError::Lost(format!("{done} of {} steps were done, then: {why}", inputs.len()))
+                        }
+                        other => other,
+                    });
                 }
             }
         }
@@ -397,8 +403,12 @@ impl Call {
         event.status = if error.code == ErrorCode::OutcomeUnknown { EventStatus::Unknown } else { EventStatus::Failed };
         event.failure = Some(error.code);
         event.error = Some(error.to_json());
-        self.commit(event, begun).await?;
-        Err(error)
+        let sent = event.sent;
+        match self.commit(event, begun).await {
+            Err(store) if sent => Err(unrecorded(store)),
+            Err(store) => Err(store),
+            Ok(()) => Err(error),
+        }
     }
 
     /// Puts an event on disk and tells who listens.
@@ -415,6 +425,13 @@ impl Call {
         }
         Ok(())
     }
+}
+
+/// Something was sent and what came of it is not on disk: the caller must not take that for a failure to be tried again.
+fn unrecorded(store: Error) -> Error {
+    Error::new(ErrorCode::OutcomeUnknown, format!("the action was sent, but its event could not be recorded: {}", store.message))
+        .hint("observe again to see what happened; see `afctl status` for the database")
+        .details(json!({"store": store.code.name()}))
 }
 
 /// What was looked for, for the event.

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{Core, Error, Result};
 use crate::config::{self, ConfigError, DeviceSettings};
-use crate::device::Source;
+use crate::device::{Registry, Source};
 
 /// The longest lease.
 const MAX_LEASE_MS: u64 = 3_600_000;
@@ -44,6 +44,7 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<Added> {
             .hint("remove it first, or choose another name")
             .details(json!({"name": params.name, "url": device.url()})));
     }
+    Registry::check(&settings).map_err(|e| Error::param("url", "a URL such as http://192.168.1.20:8081", e))?;
     let (source, saved_in) = if params.persist {
         config::add_device(core.config.path(), &params.name, &settings)?;
         (Source::Config, Some(core.config.path().display().to_string()))

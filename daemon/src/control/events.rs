@@ -9,37 +9,27 @@ use tokio::sync::broadcast;
 use super::{Core, Result};
 use crate::memory::log;
 
-/// At most this many past events are sent first.
-const MAX_PAST: usize = 10_000;
+/// How many past events are read at a time.
+const PAGE: usize = 500;
 
-/// What a subscriber gets: the past first, then what comes.
-pub struct Stream {
-    /// Events after the cursor, oldest first.
-    pub past: Vec<Event>,
-    /// What comes. It may hold the last of the past once more.
-    pub coming: broadcast::Receiver<Message>,
+/// Starts to listen. What was recorded before is read afterwards, so that nothing falls between.
+pub fn listen(core: &Core) -> broadcast::Receiver<Message> {
+    core.live.subscribe()
 }
 
-/// Starts a subscription. Listening begins before the past is read, so that nothing falls between.
+/// The next events after a cursor, oldest first; none when there are no more.
 ///
 /// # Errors
 /// When the past cannot be read.
-pub async fn subscribe(core: &Arc<Core>, params: &SubscribeParams) -> Result<Stream> {
-    let coming = core.live.subscribe();
-    let past = match params.since {
-        None => Vec::new(),
-        Some(since) => {
-            let filter = log::Filter {
-                session: params.session.clone(),
-                device: params.device.clone(),
-                after: Some(since),
-                limit: MAX_PAST,
-                ..log::Filter::default()
-            };
-            core.store.read(move |c| log::read(c, &filter)).await?.events
-        }
+pub async fn past(core: &Arc<Core>, params: &SubscribeParams, after: i64) -> Result<Vec<Event>> {
+    let filter = log::Filter {
+        session: params.session.clone(),
+        device: params.device.clone(),
+        after: Some(after),
+        limit: PAGE,
+        ..log::Filter::default()
     };
-    Ok(Stream { past, coming })
+    Ok(core.store.read(move |c| log::read(c, &filter)).await?.events)
 }
 
 /// Whether a message is for a subscriber with these filters.

@@ -10,7 +10,7 @@ use super::{Call, Error, Result};
 use crate::memory::Place;
 use crate::page::refs::{self, Ref};
 use crate::page::select::{self, Selector};
-use crate::page::{Snapshot, target, touch};
+use crate::page::{Snapshot, fingerprint, target, touch};
 
 /// At most this many candidates are listed.
 const MAX_CANDIDATES: usize = 20;
@@ -88,11 +88,13 @@ impl Call {
             }
             Aim::Node { by, value, exact } => {
                 let index = one_node(look, &Selector { by: *by, value, exact: *exact })?;
-                Ok(hit(snapshot, touch::point(snapshot, index), Some(index), false))
+                let point = touch::point(snapshot, index).map_err(|over| covered(snapshot, ErrorCode::TargetNotFound, over))?;
+                Ok(hit(snapshot, point, Some(index), false))
             }
             Aim::Alias { alias, observation } => {
                 let (index, moved) = self.resolve_alias(alias, observation.as_deref(), look)?;
-                Ok(hit(snapshot, touch::point(snapshot, index), Some(index), moved))
+                let point = touch::point(snapshot, index).map_err(|over| covered(snapshot, ErrorCode::RefAliasStale, over))?;
+                Ok(hit(snapshot, point, Some(index), moved))
             }
         }
     }
@@ -142,12 +144,21 @@ impl Call {
         if shown.snapshot.app != snapshot.app || shown.snapshot.place != snapshot.place {
             return Err(stale(alias, "another page is in front now").details(json!({"then": shown.snapshot.place, "now": snapshot.place})));
         }
-        match refs::find(recorded, &look.refs) {
+        match refs::find(recorded, &look.refs, &fingerprint::exact_content(snapshot)) {
             Ok(found) => Ok((look.refs[found.index].node, found.moved)),
             Err(count) => Err(stale(alias, if count == 0 { "it is no longer there" } else { "several things are now alike" })
                 .details(json!({"label": recorded.what.label.text(), "candidates": count}))),
         }
     }
+}
+
+/// The target is there, but a touch would reach something else.
+fn covered(snapshot: &Snapshot, code: ErrorCode, over: usize) -> Error {
+    let what = target::describe(snapshot, over);
+    let name = what.label.clone().or(what.res_id.clone()).unwrap_or_else(|| what.role.clone());
+    Error::new(code, format!("the target is covered by {name:?}, which a touch would reach instead"))
+        .hint("close what lies over it (a keyboard: `act back`), or act on a part of it")
+        .details(json!({"coveredBy": what}))
 }
 
 fn stale(alias: &str, why: &str) -> Error {
@@ -156,7 +167,7 @@ fn stale(alias: &str, why: &str) -> Error {
 
 /// A point far off the screen is a mistake. The size that the phone tells may leave out its bars, so there is some slack.
 fn on_screen(snapshot: &Snapshot, point: &Point) -> Result<()> {
-    let Some((width, height)) = snapshot.size else { return Ok(()) };
+    let Some((width, height)) = snapshot.size.filter(|(w, h)| *w > 0 && *h > 0) else { return Ok(()) };
     for (path, value, size) in [("x", point.x, width), ("y", point.y, height)] {
         if value > f64::from(size) * 1.2 {
             return Err(Error::param(path, &format!("a point on the screen of {width}x{height}"), value));

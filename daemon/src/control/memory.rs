@@ -35,7 +35,7 @@ pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<E
     let names_nothing = place == Place::default();
     if names_nothing && params.failure_cause.is_none() {
         let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
-        let device = params.device.clone();
+        let device = params.device.as_deref().map(|d| core.devices.name_of(d));
         let seen = core.store.read_all(move |c| log::context(c, &session, device.as_deref())).await?;
         place = Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, ..Place::default() };
     }
@@ -53,7 +53,7 @@ pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<E
 /// When the database cannot be read.
 pub async fn context(core: &Arc<Core>, params: &ContextParams) -> Result<SessionContext> {
     let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
-    let device = params.device.clone();
+    let device = params.device.as_deref().map(|d| core.devices.name_of(d));
     Ok(core.store.read_all(move |c| log::context(c, &session, device.as_deref())).await?)
 }
 
@@ -64,7 +64,7 @@ pub async fn context(core: &Arc<Core>, params: &ContextParams) -> Result<Session
 pub async fn log(core: &Arc<Core>, params: &LogParams) -> Result<Log> {
     let filter = log::Filter {
         session: params.session.clone(),
-        device: params.device.clone(),
+        device: params.device.as_deref().map(|d| core.devices.name_of(d)),
         app: params.app.clone(),
         status: params.status,
         before: params.cursor,
@@ -80,5 +80,11 @@ pub async fn log(core: &Arc<Core>, params: &LogParams) -> Result<Log> {
 /// When the database cannot be read.
 pub async fn stats(core: &Arc<Core>, params: &StatsParams) -> Result<Stats> {
     let session = params.session.clone();
-    Ok(core.store.read_all(move |c| log::stats(c, session.as_deref())).await?)
+    let find = move |c: &rusqlite::Connection| {
+        let id = session.as_deref().map(|name| crate::session::find(c, name)).transpose()?;
+        let mut stats = log::stats(c, id.map(Option::unwrap_or_default))?;
+        stats.session = session;
+        Ok(stats)
+    };
+    Ok(core.store.read_all(find).await?)
 }

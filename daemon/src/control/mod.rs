@@ -83,7 +83,7 @@ impl Core {
     /// When the database or its key cannot be used.
     pub fn open(config: Config) -> std::result::Result<Arc<Self>, crate::store::StoreError> {
         let settings = config.get();
-        let store = Arc::new(Store::open(&settings.database)?);
+        let store = Arc::new(Store::open(&settings.database, crate::memory::last_seq)?);
         let secrets =
             Secrets::open(&settings.database).map_err(|e| crate::store::StoreError::Unavailable(format!("its key cannot be used: {e}")))?;
         let live = Arc::new(Live::default());
@@ -105,6 +105,16 @@ impl Core {
             calls: AtomicU64::new(0),
             stop: watch::Sender::new(false),
         }))
+    }
+
+    /// Settles what an earlier daemon left: intents that were open become events; returns how many.
+    ///
+    /// # Errors
+    /// When the database cannot be used.
+    pub async fn take_up(&self) -> std::result::Result<usize, crate::store::StoreError> {
+        let secrets = self.secrets.clone();
+        self.store.read(move |c| secrets.recall(c)).await?;
+        self.store.write(crate::memory::events::close_open_intents).await
     }
 
     /// Asks the daemon to stop.

@@ -165,13 +165,13 @@ impl Call {
     }
 
     fn shown(&self, look: &Look, count: usize) -> Shown {
-        let neighbours = Arc::new(refs::neighbours(&look.refs));
+        let content: Arc<str> = fingerprint::exact_content(look.snapshot()).into();
         let refs: HashMap<String, Recorded> = look
             .refs
             .iter()
             .take(count)
             .enumerate()
-            .map(|(i, r)| (format!("@n{}", i + 1), Recorded { what: r.clone(), neighbours: neighbours.clone() }))
+            .map(|(i, r)| (format!("@n{}", i + 1), Recorded { what: r.clone(), content: content.clone() }))
             .collect();
         Shown { observation: look.uid.clone(), place: look.place(), snapshot: look.reading.value.clone(), refs }
     }

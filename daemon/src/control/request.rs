@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use tokio::sync::Mutex as AsyncMutex;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 /// Session, device and key.
 type Name = (i64, i64, String);
@@ -15,13 +15,19 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Waits until nobody else works on this key, and keeps it until the guard is dropped.
-    pub(super) async fn enter(&self, session: i64, device: i64, key: &str) -> tokio::sync::OwnedMutexGuard<()> {
-        let lock = {
-            let mut locks = self.locks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            locks.retain(|_, lock| Arc::strong_count(lock) > 1);
-            locks.entry((session, device, key.to_owned())).or_default().clone()
-        };
-        lock.lock_owned().await
+    fn lock_of(&self, session: i64, device: i64, key: &str) -> Arc<AsyncMutex<()>> {
+        let mut locks = self.locks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        locks.retain(|_, lock| Arc::strong_count(lock) > 1);
+        locks.entry((session, device, key.to_owned())).or_default().clone()
+    }
+
+    /// Takes the key until the guard is dropped, unless somebody else works on it.
+    pub(super) fn try_enter(&self, session: i64, device: i64, key: &str) -> Option<OwnedMutexGuard<()>> {
+        self.lock_of(session, device, key).try_lock_owned().ok()
+    }
+
+    /// Waits until nobody else works on this key, and takes it until the guard is dropped.
+    pub(super) async fn enter(&self, session: i64, device: i64, key: &str) -> OwnedMutexGuard<()> {
+        self.lock_of(session, device, key).lock_owned().await
     }
 }

@@ -109,8 +109,7 @@ async fn check<P: DeviceCall>(
     let begun = Instant::now();
     let call = core.call(params).await?;
     // What was typed must not come back into memory through a check of it.
-    let expected =
-        if core.secrets.was_typed(call.session_id, expected) { json!({"typed": core.secrets.hash(expected)}) } else { json!(expected) };
+    let expected = if core.secrets.was_typed(expected) { json!({"typed": core.secrets.hash(expected)}) } else { json!(expected) };
     let mut event = call.verify_event(op);
     let look = match call.look(Effort { settle: true, ..Effort::default() }).await {
         Ok(look) => look,
@@ -118,6 +117,7 @@ async fn check<P: DeviceCall>(
     };
     event.seq = core.store.next_seq();
     event.before = look.place();
+    event.judges = look.settled && look.reliable();
     let verdict = match judge(&call, &look) {
         Ok(verdict) => verdict,
         Err(error) => return call.fail_verify(event, begun, error, json!({"expected": expected})).await,
@@ -201,6 +201,7 @@ impl Call {
             duration_ms: 0,
             before: Default::default(),
             parent: None,
+            judges: false,
             at: now_ms(),
         }
     }

@@ -134,9 +134,16 @@ impl Device {
         self.inputs.load(Ordering::SeqCst)
     }
 
-    /// Whether nobody waits for it.
+    /// Whether nobody waits for it or holds it.
     pub fn is_idle(&self) -> bool {
-        self.waiting.load(Ordering::SeqCst) == 0
+        self.waiting.load(Ordering::SeqCst) == 0 && self.lease.current().is_none()
+    }
+
+    /// Takes the place of the same device with other settings: its lease goes on, and what was seen through it is not
+    /// taken for the present.
+    pub(super) fn inherit(&self, other: &Device) {
+        self.lease.inherit(&other.lease);
+        self.inputs.store(other.inputs() + 1, Ordering::SeqCst);
     }
 
     /// What a client is told about it.

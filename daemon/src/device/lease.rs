@@ -22,7 +22,10 @@ impl Lease {
 
     /// The lease, while it holds.
     pub fn current(&self) -> Option<LeaseInfo> {
-        let mut slot = self.slot();
+        Self::holder(&mut self.slot())
+    }
+
+    fn holder(slot: &mut Option<(String, Instant)>) -> Option<LeaseInfo> {
         let now = Instant::now();
         if slot.as_ref().is_some_and(|(_, until)| *until <= now) {
             *slot = None;
@@ -49,18 +52,27 @@ impl Lease {
     /// # Errors
     /// [`Busy`] while another session holds one.
     pub fn take(&self, session: &str, ttl: Duration) -> Result<LeaseInfo, Busy> {
-        self.check(session)?;
-        *self.slot() = Some((session.to_owned(), Instant::now() + ttl));
+        let mut slot = self.slot();
+        if let Some(held) = Self::holder(&mut slot).filter(|held| held.session != session) {
+            return Err(Busy(held));
+        }
+        *slot = Some((session.to_owned(), Instant::now() + ttl));
         Ok(LeaseInfo { session: session.to_owned(), remaining_ms: u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX) })
     }
 
     /// Gives the lease back; false when this session holds none.
     pub fn release(&self, session: &str) -> bool {
-        let held = self.current().is_some_and(|l| l.session == session);
+        let mut slot = self.slot();
+        let held = Self::holder(&mut slot).is_some_and(|l| l.session == session);
         if held {
-            *self.slot() = None;
+            *slot = None;
         }
         held
+    }
+
+    /// Takes over the lease of a device that this one replaces.
+    pub fn inherit(&self, other: &Lease) {
+        *self.slot() = other.slot().clone();
     }
 }
 

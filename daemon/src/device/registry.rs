@@ -113,13 +113,29 @@ impl Registry {
         self.entries.write().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// Whether a device can be made of these settings.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn check(settings: &DeviceSettings) -> Result<(), String> {
+        Autofish::new(&settings.url, None, Duration::from_millis(settings.timeout_ms)).map(|_| ())
+    }
+
     /// Adds a device; one of the same name is replaced, and calls in flight finish on it as it was.
     ///
     /// # Errors
     /// When the settings are of no use.
     pub fn add(&self, name: &str, source: Source, settings: &DeviceSettings) -> Result<Arc<Device>, String> {
+        let mut entries = self.write();
+        let old = entries.get(name);
+        if let Some(same) = old.filter(|e| e.settings == *settings && e.device.source() == source) {
+            return Ok(same.device.clone());
+        }
         let device = self.start(name, source, settings)?;
-        self.write().insert(name.to_owned(), Entry { device: device.clone(), settings: settings.clone() });
+        if let Some(old) = old {
+            device.inherit(&old.device);
+        }
+        entries.insert(name.to_owned(), Entry { device: device.clone(), settings: settings.clone() });
         Ok(device)
     }
 
@@ -149,6 +165,14 @@ impl Registry {
             }
         }
         changes
+    }
+
+    /// The name that a device goes by: its own, or that of the device at this URL.
+    pub fn name_of(&self, name: &str) -> String {
+        match name.starts_with("http://").then(|| self.by_url(name, None)) {
+            Some(Ok(resolved)) => resolved.device.name().to_owned(),
+            _ => name.to_owned(),
+        }
     }
 
     /// All devices, by name.

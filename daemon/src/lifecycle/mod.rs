@@ -10,10 +10,12 @@ mod watch;
 
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::config::Config;
 use crate::control::Core;
+use crate::rpc;
 use crate::store::Store;
-use crate::{memory, rpc};
 
 pub use args::Args;
 
@@ -87,7 +89,7 @@ fn start(args: &Args) -> Result<Started, StartError> {
 }
 
 async fn serve(core: std::sync::Arc<Core>, listener: socket::Bound) -> Result<(), StartError> {
-    let reopened = core.store.write(memory::events::close_open_intents).await?;
+    let reopened = core.take_up().await?;
     if reopened > 0 {
         tracing::warn!(count = reopened, "actions of a daemon that ended early have an unknown outcome");
     }
@@ -105,18 +107,17 @@ async fn serve(core: std::sync::Arc<Core>, listener: socket::Bound) -> Result<()
     tracing::info!(socket = %core.config.socket().display(), database = %core.store.path().display(), "ready");
     let methods = rpc::methods(&core);
     let (listener, cleanup) = listener.into_parts();
-    rpc::serve(core.clone(), methods, listener).await;
+    let deadline = rpc::serve(core.clone(), methods, listener).await;
     systemd::stopping();
-    drain(&core).await;
+    drain(&core, deadline).await;
     cleanup.remove();
     tracing::info!("stopped");
     Ok(())
 }
 
 /// Actions outlive their connections; they and the writer get the rest of the time.
-async fn drain(core: &Core) {
-    let deadline = tokio::time::Instant::now() + core.config.get().drain;
-    while core.in_flight() > 0 && tokio::time::Instant::now() < deadline {
+async fn drain(core: &Core, deadline: Instant) {
+    while core.in_flight() > 0 && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     if let Err(error) = core.store.flush().await {

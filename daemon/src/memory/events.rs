@@ -82,6 +82,8 @@ pub struct Event {
     pub before: Place,
     /// What it judged or answered.
     pub parent: Option<String>,
+    /// For a verify: whether the page could be judged at all. An unreliable or moving one says nothing about an act.
+    pub judges: bool,
     /// When it ended, UTC milliseconds.
     pub at: i64,
 }
@@ -136,6 +138,7 @@ pub fn record(connection: &Connection, origin: &Origin, event: &Event) -> Result
     connection.prepare_cached("DELETE FROM intents WHERE uid = ?1")?.execute([&event.uid])?;
     let parent = match (event.category, &event.parent) {
         (_, Some(parent)) => Some(parent.clone()),
+        (Category::Verify, None) if !event.judges => None,
         (Category::Verify, None) => projection::judged_act(connection, origin, event.seq)?,
         (Category::Recover, None) => open_failure(connection, origin)?.map(|(uid, _)| uid),
         (Category::Act, None) => None,
@@ -217,12 +220,22 @@ pub fn outcome(connection: &Connection, session: i64, device: i64, key: &str) ->
     let value = |row: &Row<'_>, i: usize| -> rusqlite::Result<Option<Value>> {
         Ok(row.get::<_, Option<String>>(i)?.and_then(|text| serde_json::from_str(&text).ok()))
     };
+    // An intent that is still open while nobody works on its key was sent, and its event could not be recorded.
+    let open = open_error("the action was sent and its event could not be recorded").to_string();
     Ok(connection
-        .prepare_cached("SELECT request_hash, result, error FROM events WHERE session_id = ?1 AND device_id = ?2 AND request_key = ?3")?
-        .query_row((session, device, key), |row| {
+        .prepare_cached(
+            "SELECT request_hash, result, error FROM events WHERE session_id = ?1 AND device_id = ?2 AND request_key = ?3
+             UNION ALL SELECT request_hash, NULL, ?4 FROM intents WHERE session_id = ?1 AND device_id = ?2 AND request_key = ?3 LIMIT 1",
+        )?
+        .query_row((session, device, key, open), |row| {
             Ok(Outcome { hash: row.get::<_, Option<String>>(0)?.unwrap_or_default(), result: value(row, 1)?, error: value(row, 2)? })
         })
         .optional()?)
+}
+
+/// The error of something whose outcome nobody knows.
+fn open_error(message: &str) -> Value {
+    serde_json::json!({"code": ErrorCode::OutcomeUnknown.name(), "message": message, "hint": "observe again to see what happened"})
 }
 
 /// Intents that a crash left open: what they were about may have happened. Each becomes an event; returns how many.
@@ -230,15 +243,13 @@ pub fn outcome(connection: &Connection, session: i64, device: i64, key: &str) ->
 /// # Errors
 /// What SQLite says.
 pub fn close_open_intents(connection: &Connection) -> Result<usize> {
-    let error = serde_json::json!({
-        "code": ErrorCode::OutcomeUnknown.name(),
-        "message": "the daemon ended before the device answered",
-        "hint": "observe again to see what happened",
-    });
+    let error = open_error("the daemon ended before the device answered");
     let count = connection.execute(
         "INSERT INTO events (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, status, sent,
             action, failure_cause, error, duration_ms, before_uid, app, activity, page_key, fingerprint, parent_uid, at, updated_at)
-         SELECT uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, 'unknown', 1,
+         SELECT uid, origin, seq, session_id, device_id, trace_id,
+            CASE WHEN EXISTS (SELECT 1 FROM events e WHERE e.session_id = intents.session_id AND e.device_id = intents.device_id
+                AND e.request_key = intents.request_key) THEN NULL ELSE request_key END, request_hash, category, op, 'unknown', 1,
             action, ?1, ?2, 0, before_uid, app, activity, page_key, fingerprint, parent_uid, started_at, ?3 FROM intents",
         params![ErrorCode::OutcomeUnknown.name(), error.to_string(), now_ms()],
     )?;

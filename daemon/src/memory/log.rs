@@ -22,13 +22,13 @@ pub struct Filter {
     pub status: Option<EventStatus>,
     /// Only those before this number.
     pub before: Option<i64>,
-    /// Only those after this number.
+    /// Only those that were recorded after the one with this cursor, oldest first.
     pub after: Option<i64>,
     /// At most this many.
     pub limit: usize,
 }
 
-const COLUMNS: &str = "e.uid, e.seq, e.at, s.name AS session, d.name AS device, e.trace_id, e.category, e.op, e.status, e.action,
+const COLUMNS: &str = "e.id, e.uid, e.seq, e.at, s.name AS session, d.name AS device, e.trace_id, e.category, e.op, e.status, e.action,
     e.failure_cause, e.evidence, e.duration_ms, e.app, e.activity, e.page_key, e.fingerprint, e.parent_uid";
 
 /// Reads events; newest first, or oldest first from `after` on.
@@ -49,13 +49,13 @@ pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
     add("e.app = ?", filter.app.clone().map(Value::from));
     add("e.status = ?", filter.status.map(|s| Value::from(status_name(s).to_owned())));
     add("e.seq < ?", filter.before.map(Value::from));
-    add("e.seq > ?", filter.after.map(Value::from));
-    let order = if filter.after.is_some() { "ASC" } else { "DESC" };
+    add("e.id > ?", filter.after.map(Value::from));
+    let order = if filter.after.is_some() { "e.id ASC" } else { "e.seq DESC" };
     // One more tells whether there is a next page.
     values.push(Value::from(i64::try_from(filter.limit).unwrap_or(i64::MAX - 1) + 1));
     let sql = format!(
         "SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id JOIN devices d ON d.id = e.device_id
-         WHERE {} ORDER BY e.seq {order} LIMIT ?",
+         WHERE {} ORDER BY {order} LIMIT ?",
         conditions.join(" AND ")
     );
     let mut statement = connection.prepare_cached(&sql)?;
@@ -85,6 +85,7 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     let fingerprint: Option<String> = row.get("fingerprint")?;
     Ok(Event {
         uid: row.get("uid")?,
+        cursor: row.get("id")?,
         seq: row.get("seq")?,
         at: row.get("at")?,
         session: row.get("session")?,
@@ -157,16 +158,11 @@ pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> 
     }))
 }
 
-/// Counts what is in memory, of one session or of all.
+/// Counts what is in memory, of one session (by its row; no row has the number 0) or of all.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn stats(connection: &Connection, session: Option<&str>) -> Result<Stats> {
-    let id = match session {
-        // No row has this id: an unknown session has done nothing.
-        Some(name) => Some(session_id(connection, name)?.unwrap_or(-1)),
-        None => None,
-    };
+pub fn stats(connection: &Connection, id: Option<i64>) -> Result<Stats> {
     let mine = "(?1 IS NULL OR session_id = ?1)";
     let one = |sql: &str| -> Result<i64> { Ok(connection.prepare_cached(sql)?.query_row([id], |row| row.get(0))?) };
     let all = |sql: &str| -> Result<i64> { Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?) };
@@ -182,7 +178,7 @@ pub fn stats(connection: &Connection, session: Option<&str>) -> Result<Stats> {
         .query_row((id, events / 2), |row| row.get(0))
         .optional()?;
     Ok(Stats {
-        session: session.map(str::to_owned),
+        session: None,
         events,
         by_op: counts("category || '.' || op", "1")?,
         by_status: counts("status", "1")?,
@@ -193,8 +189,4 @@ pub fn stats(connection: &Connection, session: Option<&str>) -> Result<Stats> {
         recoveries: all("SELECT count(*) FROM recoveries")?,
         median_duration_ms,
     })
-}
-
-fn session_id(connection: &Connection, name: &str) -> Result<Option<i64>> {
-    Ok(connection.prepare_cached("SELECT id FROM sessions WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()?)
 }

@@ -11,7 +11,10 @@ pub mod projection;
 pub mod secrets;
 pub mod views;
 
+use rusqlite::Connection;
 use sha2::{Digest, Sha256};
+
+use crate::store::Result;
 
 /// Whose row it is: the same for every row of one call.
 #[derive(Debug, Clone)]
@@ -51,4 +54,13 @@ fn derived_uid(parts: &[&str]) -> String {
     let mut bytes = [0u8; 16];
     bytes.copy_from_slice(&hash.finalize()[..16]);
     uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()
+}
+
+/// The last number in the order of what happened.
+///
+/// # Errors
+/// What SQLite says.
+pub fn last_seq(connection: &Connection) -> Result<i64> {
+    let max = |table: &str| connection.query_row(&format!("SELECT coalesce(max(seq), 0) FROM {table}"), [], |row| row.get::<_, i64>(0));
+    Ok(max("events")?.max(max("observations")?).max(max("intents")?))
 }

@@ -7,6 +7,7 @@
 
 use afd_proto::ErrorCode;
 use afd_proto::memory::EventStatus;
+use afd_proto::vocabulary::Action;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::events::{Category, Event};
@@ -106,6 +107,7 @@ fn tells_about_action(cause: Option<ErrorCode>) -> bool {
                 | ErrorCode::StoreFull
                 | ErrorCode::StoreUnavailable
                 | ErrorCode::Internal
+                | ErrorCode::InvalidParams
         )
     )
 }
@@ -127,7 +129,7 @@ pub(super) fn count_event(connection: &Connection, origin: &Origin, event: &Even
 }
 
 fn count_failed_act(connection: &Connection, origin: &Origin, event: &Event) -> Result<()> {
-    if !tells_about_action(event.failure) {
+    if !tells_about_action(event.failure) || event.action.as_ref().is_none_or(is_nameless) {
         return Ok(());
     }
     match find(connection, &event.uid)? {
@@ -307,7 +309,7 @@ pub fn rebuild(connection: &Connection, store: &str) -> Result<()> {
                     credit_success(connection, store, &event, &after, at)?;
                 }
             }
-            ("act", "failed") if tells_about_action(cause) => {
+            ("act", "failed") if tells_about_action(cause) && !nameless(&event) => {
                 transition(connection, store, &event, &Change { failure: cause.map(ErrorCode::name), ..Change::default() })?;
             }
             ("recover", "failed") => recovery(connection, store, &event, None)?,
@@ -321,6 +323,16 @@ pub fn rebuild(connection: &Connection, store: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A touch that says neither what nor where: nothing can be learned from it.
+fn nameless(done: &Done) -> bool {
+    let action: Option<Action> = done.action.as_ref().and_then(|(text, _)| serde_json::from_str(text).ok());
+    action.is_none_or(|a| is_nameless(&a))
+}
+
+fn is_nameless(action: &Action) -> bool {
+    matches!(action.verb.as_str(), "tap" | "longPress" | "doubleTap") && action.target.is_none() && action.point.is_none()
 }
 
 fn observed(connection: &Connection, uid: &str) -> Result<Option<(Place, i64)>> {

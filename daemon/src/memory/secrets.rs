@@ -1,23 +1,24 @@
 //! Typed text is kept as its length and a keyed hash (DESIGN 6.9). The key lies beside the database, for its owner only.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use hmac::{Hmac, Mac};
+use rusqlite::Connection;
 use sha2::Sha256;
 
-/// How many typed texts of a session are recognised when they come back.
-const REMEMBERED: usize = 64;
-/// Of how many sessions.
-const SESSIONS: usize = 256;
+use crate::store::Result;
 
-/// The key, and the hashes of what sessions typed lately.
+/// How many typed texts are recognised when they come back.
+const REMEMBERED: usize = 4096;
+
+/// The key, and the hashes of what was typed lately, by whichever session.
 pub struct Secrets {
     key: [u8; 32],
-    typed: Mutex<HashMap<i64, VecDeque<String>>>,
+    typed: Mutex<VecDeque<String>>,
 }
 
 impl Secrets {
@@ -26,20 +27,47 @@ impl Secrets {
     /// # Errors
     /// When it can neither be read nor made.
     pub fn open(database: &Path) -> std::io::Result<Self> {
-        let mut path = database.as_os_str().to_owned();
-        path.push(".key");
-        let path = Path::new(&path);
-        let mut key = [0; 32];
-        match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-            Ok(mut file) => {
-                getrandom::fill(&mut key).map_err(|e| std::io::Error::other(e.to_string()))?;
-                file.write_all(&key)?;
-                file.sync_all()?;
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => std::fs::File::open(path)?.read_exact(&mut key)?,
-            Err(error) => return Err(error),
+        let beside = |suffix: &str| {
+            let mut path = database.as_os_str().to_owned();
+            path.push(suffix);
+            PathBuf::from(path)
+        };
+        let path = beside(".key");
+        if !path.exists() {
+            // Made whole under another name first: half a key would lock the memory for good.
+            let temporary = beside(".key.new");
+            let mut key = [0; 32];
+            getrandom::fill(&mut key).map_err(|e| std::io::Error::other(e.to_string()))?;
+            let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+            file.write_all(&key)?;
+            file.sync_all()?;
+            std::fs::rename(&temporary, &path)?;
         }
+        let mut key = [0; 32];
+        std::fs::File::open(&path)?.read_exact(&mut key)?;
         Ok(Self { key, typed: Mutex::default() })
+    }
+
+    /// Takes up the hashes of what was typed before the daemon was started.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn recall(&self, connection: &Connection) -> Result<()> {
+        let limit = i64::try_from(REMEMBERED).unwrap_or(i64::MAX);
+        let mut statement = connection.prepare("SELECT evidence FROM events WHERE op = 'text' ORDER BY seq DESC LIMIT ?1")?;
+        let rows = statement.query_map([limit], |row| row.get::<_, Option<String>>(0))?;
+        let mut typed = self.lock();
+        for evidence in rows {
+            let evidence: serde_json::Value = evidence?.and_then(|e| serde_json::from_str(&e).ok()).unwrap_or_default();
+            if let Some(hash) = evidence["hash"].as_str() {
+                typed.push_front(hash.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<String>> {
+        self.typed.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// A hash that only the owner of the key can make.
@@ -49,23 +77,21 @@ impl Secrets {
         mac.finalize().into_bytes()[..16].iter().map(|b| format!("{b:02x}")).collect()
     }
 
-    /// Remembers that a session typed this.
-    pub fn remember(&self, session: i64, text: &str) {
+    /// Remembers that this was typed.
+    pub fn remember(&self, text: &str) {
         let hash = self.hash(text);
-        let mut typed = self.typed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if typed.len() >= SESSIONS && !typed.contains_key(&session) {
-            typed.clear();
+        let mut typed = self.lock();
+        if !typed.contains(&hash) {
+            typed.push_back(hash);
         }
-        let hashes = typed.entry(session).or_default();
-        hashes.push_back(hash);
-        if hashes.len() > REMEMBERED {
-            hashes.pop_front();
+        if typed.len() > REMEMBERED {
+            typed.pop_front();
         }
     }
 
-    /// Whether a session typed exactly this lately.
-    pub fn was_typed(&self, session: i64, text: &str) -> bool {
+    /// Whether exactly this was typed lately.
+    pub fn was_typed(&self, text: &str) -> bool {
         let hash = self.hash(text);
-        self.typed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(&session).is_some_and(|h| h.contains(&hash))
+        self.lock().contains(&hash)
     }
 }

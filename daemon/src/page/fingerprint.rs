@@ -53,6 +53,17 @@ pub fn key_of(fingerprint: &str) -> String {
     fingerprint.split('|').filter(|part| !part.starts_with("mode=")).collect::<Vec<_>>().join("|")
 }
 
+/// A hash of exactly what the page shows, typed text aside. Two equal hashes mean that nothing at all changed.
+pub fn exact_content(snapshot: &Snapshot) -> String {
+    let mut hash = Sha256::new();
+    for node in snapshot.content() {
+        let text = if node.is(Flag::Editable) { None } else { node.text.as_deref() };
+        let words = [Some(node.class.as_str()), text, node.desc.as_deref(), node.res_id.as_deref()];
+        hash.update(format!("{words:?}{}{}", node.bounds, node.flags.text(true)));
+    }
+    hash.finalize()[..16].iter().map(|b| format!("{b:02x}")).collect()
+}
+
 /// A hash of what the page shows, volatile nodes, digits and typed text aside. Two equal hashes mean that nothing moved.
 pub fn content_hash(snapshot: &Snapshot) -> String {
     let mut hash = Sha256::new();

@@ -1,5 +1,7 @@
 //! What can be acted on, in the order in which aliases are given, and finding it again later.
 
+use std::cmp::Reverse;
+
 use super::label::{self, Label};
 use super::snapshot::{Flag, Snapshot, WindowKind};
 
@@ -32,7 +34,7 @@ pub fn all(snapshot: &Snapshot) -> Vec<Ref> {
     found.sort_by_key(|i| {
         let node = &snapshot.nodes[*i];
         let window = &snapshot.windows[node.window];
-        (!window.focused, -window.layer, node.bounds.top, node.bounds.left, -node.bounds.area())
+        (!window.focused, Reverse(window.layer), node.bounds.top, node.bounds.left, Reverse(node.bounds.area()))
     });
     found.into_iter().map(|node| make(snapshot, node)).collect()
 }
@@ -61,13 +63,8 @@ fn make(snapshot: &Snapshot, index: usize) -> Ref {
 pub struct Recorded {
     /// The ref.
     pub what: Ref,
-    /// What all refs of that observation said, in order; tells twins apart.
-    pub neighbours: std::sync::Arc<Vec<(String, Label)>>,
-}
-
-/// The list that tells twins apart.
-pub fn neighbours(refs: &[Ref]) -> Vec<(String, Label)> {
-    refs.iter().map(|r| (r.identity.clone(), r.label.clone())).collect()
+    /// [`exact_content`](super::fingerprint::exact_content) of that observation; tells twins apart.
+    pub content: std::sync::Arc<str>,
 }
 
 /// Where a recorded ref is now.
@@ -80,17 +77,18 @@ pub struct Found {
 }
 
 /// Finds a recorded ref among the current ones: by its exact token, else by its identity token, each time only if the
-/// label is still of the same thing; and only if it is the one such ref, or nothing on the page changed at all.
+/// label is still of the same thing; and only if it is the one such ref, or nothing on the page changed at all (`content` is
+/// the hash of what is there now).
 ///
 /// # Errors
 /// How many candidates there were, when there was not exactly one.
-pub fn find(recorded: &Recorded, now: &[Ref]) -> Result<Found, usize> {
+pub fn find(recorded: &Recorded, now: &[Ref], content: &str) -> Result<Found, usize> {
     let same = |r: &Ref| r.identity == recorded.what.identity && r.label.same_thing(&recorded.what.label);
     let alike: Vec<usize> = (0..now.len()).filter(|i| same(&now[*i])).collect();
     let exact: Vec<usize> =
         (0..now.len()).filter(|i| now[*i].exact == recorded.what.exact && now[*i].label.same_thing(&recorded.what.label)).collect();
     if let [index] = exact.as_slice()
-        && (alike.len() <= 1 || unchanged(&recorded.neighbours, now))
+        && (alike.len() <= 1 || *recorded.content == *content)
     {
         return Ok(Found { index: *index, moved: false });
     }
@@ -98,8 +96,4 @@ pub fn find(recorded: &Recorded, now: &[Ref]) -> Result<Found, usize> {
         [index] => Ok(Found { index: *index, moved: now[*index].exact != recorded.what.exact }),
         several => Err(several.len()),
     }
-}
-
-fn unchanged(before: &[(String, Label)], now: &[Ref]) -> bool {
-    before.len() == now.len() && before.iter().zip(now).all(|((identity, label), r)| *identity == r.identity && label.same_thing(&r.label))
 }

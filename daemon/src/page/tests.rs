@@ -59,7 +59,7 @@ fn list(rows: &[(String, String)], scroll: i32) -> Snapshot {
 
 fn recorded(snapshot: &Snapshot, index: usize) -> Recorded {
     let all = refs::all(snapshot);
-    Recorded { what: all[index].clone(), neighbours: std::sync::Arc::new(refs::neighbours(&all)) }
+    Recorded { what: all[index].clone(), content: fingerprint::exact_content(snapshot).into() }
 }
 
 proptest! {
@@ -78,7 +78,7 @@ proptest! {
         let wanted = recorded(&before, pick);
         let now = list(&rows(&after), scroll);
         let current = refs::all(&now);
-        if let Ok(found) = refs::find(&wanted, &current) {
+        if let Ok(found) = refs::find(&wanted, &current, &fingerprint::exact_content(&now)) {
             prop_assert_eq!(&current[found.index].label.title, &wanted.what.label.title);
             // Where several rows are alike, nothing else may have changed either.
             let twins = current.iter().filter(|r| r.label.title == wanted.what.label.title && r.identity == wanted.what.identity).count();
@@ -92,8 +92,9 @@ proptest! {
         let rows: Vec<_> = (0..20).map(|n| (format!("Title {n}"), "same".to_owned())).collect();
         let before = list(&rows, 0);
         let wanted = recorded(&before, pick);
-        let now = refs::all(&list(&rows, scroll * 200));
-        let found = refs::find(&wanted, &now);
+        let after = list(&rows, scroll * 200);
+        let now = refs::all(&after);
+        let found = refs::find(&wanted, &now, &fingerprint::exact_content(&after));
         if i32::try_from(pick).expect("small") > scroll {
             let found = found.expect("in sight");
             prop_assert_eq!(&now[found.index].label.title, &wanted.what.label.title);
@@ -111,6 +112,25 @@ proptest! {
         prop_assert!(rect.area() >= 0);
         prop_assert_eq!(rect.to_string().parse::<Rect>(), Ok(rect));
     }
+}
+
+#[test]
+fn equal_icons_in_rows_that_take_no_taps_are_not_confused_by_a_scroll() {
+    let page = |first: usize| {
+        let mut page = list(&[], 0);
+        for row in 0..5 {
+            let top = 300 + i32::try_from(row).expect("few") * 200;
+            let at = page.nodes.len();
+            page.nodes.push(node(at, Some(0), "TextView", &format!("Item {}", first + row), [0, top, 800, top + 200], &[]));
+            page.nodes.push(node(at + 1, Some(0), "ImageView", "", [900, top, 1080, top + 200], &[Flag::Clickable]));
+            page.nodes[at + 1].desc = Some("Delete".into());
+        }
+        page
+    };
+    let (before, after) = (page(1), page(2));
+    let wanted = recorded(&before, 2);
+    assert!(refs::find(&wanted, &refs::all(&before), &fingerprint::exact_content(&before)).is_ok());
+    assert_eq!(refs::find(&wanted, &refs::all(&after), &fingerprint::exact_content(&after)), Err(5));
 }
 
 fn pairs(rows: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -173,20 +193,27 @@ fn doubtful_screens_are_named() {
 #[test]
 fn a_touch_avoids_what_lies_in_and_over_its_target() {
     let mut page = list(&pairs(&[("A", "a"), ("B", "b")]), 0);
-    assert_eq!(touch::point(&page, 1), Point { x: 540.0, y: 400.0 });
+    assert_eq!(touch::point(&page, 1), Ok(Point { x: 540.0, y: 400.0 }));
     // A switch in the middle of the row is another ref.
     let switch = node(9, Some(1), "Switch", "ON", [400, 300, 700, 500], &[Flag::Clickable]);
     page.nodes.insert(4, switch);
     page.nodes[5].parent = Some(0);
-    let p = touch::point(&page, 1);
+    let p = touch::point(&page, 1).expect("free");
     assert!(!(400.0..700.0).contains(&p.x) && (0.0..1080.0).contains(&p.x));
     // A window over it.
     page.windows.push(window(WindowKind::Application, 3, false));
     let mut sheet = node(20, None, "FrameLayout", "Sheet", [0, 300, 600, 500], &[Flag::Clickable]);
     sheet.window = 1;
     page.nodes.push(sheet);
-    assert!(touch::point(&page, 1).x >= 700.0);
+    assert!(touch::point(&page, 1).expect("free").x >= 700.0);
     assert_eq!(touch::under(&page, 100.0, 400.0), Some(page.nodes.len() - 1));
+    // A keyboard over all of it.
+    page.nodes.last_mut().expect("the sheet").bounds.right = 1080;
+    assert_eq!(touch::point(&page, 1), Err(page.nodes.len() - 1));
+    // What lies over a row in its own window and takes no touches lets them through.
+    let mut shown = list(&pairs(&[("A", "a")]), 0);
+    shown.nodes.push(node(8, Some(0), "TextView", "badge", [0, 300, 1080, 500], &[]));
+    assert_eq!(touch::point(&shown, 1), Ok(Point { x: 540.0, y: 400.0 }));
 }
 
 #[test]

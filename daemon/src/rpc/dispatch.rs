@@ -8,6 +8,7 @@ use jsonrpsee::core::server::helpers::prepare_error;
 use jsonrpsee::core::server::{BatchResponseBuilder, BoundedSubscriptions, MethodResponse, SubscriptionState};
 use jsonrpsee::types::{ErrorObjectOwned, Id, Notification, Params, Request};
 use jsonrpsee::{ConnectionId, Extensions, MethodCallback, MethodSink, Methods};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::register::to_rpc;
@@ -32,6 +33,18 @@ pub(super) async fn message(caller: Caller, bytes: Vec<u8>) -> Option<String> {
         Some(b'[') => batch(&caller, &bytes).await,
         _ => single(&caller, &bytes).await.map(|r| r.into_json().get().to_owned()),
     }
+}
+
+/// Tells a notification from a request.
+#[derive(serde::Deserialize)]
+struct MayHaveId {
+    #[serde(default, deserialize_with = "present")]
+    id: Option<()>,
+}
+
+/// Whatever the value is, `null` included: it is there.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<()>, D::Error> {
+    serde::de::IgnoredAny::deserialize(deserializer).map(|_| Some(()))
 }
 
 async fn batch(caller: &Caller, bytes: &[u8]) -> Option<String> {
@@ -67,14 +80,20 @@ async fn single(caller: &Caller, bytes: &[u8]) -> Option<MethodResponse> {
     if let Ok(request) = serde_json::from_slice::<Request<'_>>(bytes) {
         return call(caller, request).await;
     }
-    if let Ok(notification) = serde_json::from_slice::<Notification<'_, Option<&RawValue>>>(bytes) {
+    // An id that cannot be read makes no notification: that would be silence where an answer is waited for.
+    let without_id = serde_json::from_slice::<MayHaveId>(bytes).is_ok_and(|m| m.id.is_none());
+    if without_id && let Ok(notification) = serde_json::from_slice::<Notification<'_, Option<&RawValue>>>(bytes) {
         let params = notification.params.map(RawValue::get);
         let request = Request::borrowed(&notification.method, params.and_then(|p| serde_json::from_str(p).ok()), Id::Null);
         call(&Caller { sink: None, ..caller.clone() }, request).await;
         return None;
     }
     let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
-    let error = if is_json { invalid_request("expected jsonrpc \"2.0\", an id and a method") } else { parse_error() };
+    let error = if is_json {
+        invalid_request("expected jsonrpc \"2.0\", a method, and as id a text, a whole number of at least 0, or null")
+    } else {
+        parse_error()
+    };
     let (id, _) = prepare_error(bytes);
     Some(fault(id.into_owned(), error))
 }

@@ -1,13 +1,15 @@
 //! `events.*`
 
 use afd_proto::events::{Message, NOTIFICATION, SubscribeParams, UNSUBSCRIBE};
+use std::sync::Arc;
+
 use jsonrpsee::SubscriptionSink;
 use jsonrpsee::core::to_json_raw_value;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::params;
 use super::register::{Module, to_rpc};
-use crate::control::events::{self, Stream};
+use crate::control::{Core, events};
 
 pub(super) fn register(module: &mut Module) {
     let registered = module.register_subscription("events.subscribe", NOTIFICATION, UNSUBSCRIBE, |params, pending, core, _| async move {
@@ -15,13 +17,10 @@ pub(super) fn register(module: &mut Module) {
             Ok(params) => params,
             Err(error) => return pending.reject(to_rpc(error)).await,
         };
-        let stream = match events::subscribe(&core, &params).await {
-            Ok(stream) => stream,
-            Err(error) => return pending.reject(to_rpc(error)).await,
-        };
+        let coming = events::listen(&core);
         if let Ok(sink) = pending.accept().await {
             // Ends when the subscriber does.
-            let _ = follow(&sink, stream, &params).await;
+            let _ = follow(&core, &sink, coming, &params).await;
         }
     });
     if let Err(error) = registered {
@@ -30,13 +29,19 @@ pub(super) fn register(module: &mut Module) {
 }
 
 /// Sends until the subscriber is gone.
-async fn follow(sink: &SubscriptionSink, stream: Stream, params: &SubscribeParams) -> Option<()> {
-    let mut last = 0;
-    for event in stream.past {
-        last = event.seq;
-        send(sink, &Message::Event(Box::new(event))).await?;
+async fn follow(core: &Arc<Core>, sink: &SubscriptionSink, mut coming: Receiver<Message>, params: &SubscribeParams) -> Option<()> {
+    // Events are published after their commit, so that what was recorded last is the last of the past.
+    let mut last = params.since.unwrap_or(i64::MIN);
+    while params.since.is_some() {
+        let page = events::past(core, params, last).await.inspect_err(|error| tracing::warn!(%error, "cannot read past events")).ok()?;
+        if page.is_empty() {
+            break;
+        }
+        for event in page {
+            last = event.cursor;
+            send(sink, &Message::Event(Box::new(event))).await?;
+        }
     }
-    let mut coming = stream.coming;
     loop {
         let message = tokio::select! {
             message = coming.recv() => message,
@@ -44,7 +49,7 @@ async fn follow(sink: &SubscriptionSink, stream: Stream, params: &SubscribeParam
         };
         match message {
             // The past may have held it already.
-            Ok(Message::Event(event)) if event.seq <= last => {}
+            Ok(Message::Event(event)) if event.cursor <= last => {}
             Ok(message) if events::wanted(&message, params) => send(sink, &message).await?,
             Ok(_) => {}
             Err(RecvError::Lagged(missed)) => send(sink, &Message::Lagged { missed }).await?,

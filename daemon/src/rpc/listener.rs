@@ -13,6 +13,7 @@ use jsonrpsee::{ConnectionId, Methods};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use super::codec::{Bytes, linger};
 use super::connection::{self, Context};
@@ -41,8 +42,9 @@ fn speaks(first: u8) -> Speaks {
     }
 }
 
-/// Serves the socket until the daemon is to stop, then until the connections have finished what is in flight.
-pub async fn serve(core: Arc<Core>, methods: Methods, listener: UnixListener) {
+/// Serves the socket until the daemon is to stop, then until the connections have finished what is in flight. Returns until
+/// when what still goes on may do so.
+pub async fn serve(core: Arc<Core>, methods: Methods, listener: UnixListener) -> Instant {
     let mut stopping = core.stopping();
     let mut connections = JoinSet::new();
     let refusing = Arc::new(AtomicUsize::new(0));
@@ -88,11 +90,12 @@ pub async fn serve(core: Arc<Core>, methods: Methods, listener: UnixListener) {
         });
     }
     drop(listener);
-    let drain = core.config.get().drain;
+    let deadline = Instant::now() + core.config.get().drain;
     let all = async { while connections.join_next().await.is_some() {} };
-    if tokio::time::timeout(drain, all).await.is_err() {
+    if tokio::time::timeout_at(deadline, all).await.is_err() {
         tracing::warn!("some calls did not finish in time");
     }
+    deadline
 }
 
 /// Counts an open connection.

@@ -36,12 +36,6 @@ pub(super) fn origin(connection: &Connection) -> Result<String> {
     Ok(origin)
 }
 
-/// The last number in the order of what happened.
-pub(super) fn last_seq(connection: &Connection) -> Result<i64> {
-    let max = |table: &str| connection.query_row(&format!("SELECT coalesce(max(seq), 0) FROM {table}"), [], |row| row.get::<_, i64>(0));
-    Ok(max("events")?.max(max("observations")?).max(max("intents")?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

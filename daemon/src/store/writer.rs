@@ -70,7 +70,8 @@ impl Writer {
         let job: Work = Box::new(move |connection| {
             let result = connection.and_then(work);
             let ok = result.is_ok();
-            let acknowledge: Acknowledge = Box::new(move |commit| tell(commit.and(result)));
+            // The work's own error says more than that of its group.
+            let acknowledge: Acknowledge = Box::new(move |commit| tell(result.and_then(|value| commit.map(|()| value))));
             (ok, acknowledge)
         });
         self.pending.fetch_add(1, Ordering::Relaxed);
@@ -139,13 +140,18 @@ fn commit_group(connection: &Connection, group: Vec<Work>, damage: &Damage) {
         Some(what) => Err(StoreError::Unavailable(what)),
         None => connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from),
     };
-    let acknowledgements: Vec<Acknowledge> = group
-        .into_iter()
-        .map(|work| match &begun {
+    let mut begun = begun;
+    let mut acknowledgements: Vec<Acknowledge> = Vec::with_capacity(group.len());
+    for work in group {
+        acknowledgements.push(match &begun {
             Ok(()) => in_savepoint(connection, work),
             Err(error) => work(Err(again(error))).1,
-        })
-        .collect();
+        });
+        // A full disk makes SQLite roll everything back by itself; going on would commit the rest piece by piece.
+        if begun.is_ok() && connection.is_autocommit() {
+            begun = Err(StoreError::Unavailable("a write of the same group failed, and the group was rolled back".to_owned()));
+        }
+    }
     let committed = begun.and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));
     if let Err(error) = &committed {
         if !connection.is_autocommit() {

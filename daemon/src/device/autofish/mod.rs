@@ -143,26 +143,19 @@ impl Driver for Autofish {
             Input::Launch(package) => ("/api/app/launch", json!({"package_name": package}), 0),
             Input::Stop(package) => ("/api/app/stop", json!({"package_name": package}), 0),
         };
-        let secret = if let Input::Text(text) = input { Some(text) } else { None };
+        let types = matches!(input, Input::Text(_));
         Box::pin(async move {
             let result = self.http.post(path, &body, Duration::from_millis(u64::from(extra_ms)), token).await;
-            match secret {
-                // The service might quote what was typed.
-                Some(text) => result.map(|_| "Typed text".to_owned()).map_err(|e| without(e, text)),
-                None => result,
-            }
+            if types { result.map(|_| "Typed text".to_owned()).map_err(wordless) } else { result }
         })
     }
 }
 
-/// The error without a secret in its words.
-fn without(error: DriverError, secret: &Secret) -> DriverError {
-    let clean = |text: String| if secret.expose().is_empty() { text } else { text.replace(secret.expose(), "<redacted>") };
+/// The error without the device's own words, which might quote what was typed in whatever form.
+fn wordless(error: DriverError) -> DriverError {
     match error {
-        DriverError::Unreachable(m) => DriverError::Unreachable(clean(m)),
-        DriverError::Auth(m) => DriverError::Auth(clean(m)),
-        DriverError::Refused { status, message } => DriverError::Refused { status, message: clean(message) },
-        DriverError::Nonsense(m) => DriverError::Nonsense(clean(m)),
-        DriverError::Lost(m) => DriverError::Lost(clean(m)),
+        DriverError::Refused { status, .. } => DriverError::Refused { status, message: "it could not type the text".to_owned() },
+        DriverError::Nonsense(_) => DriverError::Nonsense("the answer to typing a text".to_owned()),
+        other => other,
     }
 }

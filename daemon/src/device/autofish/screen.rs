@@ -7,6 +7,8 @@ use serde::Deserialize;
 use crate::page::mask;
 use crate::page::snapshot::{Flag, Flags, Node, Snapshot, Window, WindowKind};
 
+/// The most lines that a window's title is followed over.
+const MAX_TITLE_LINES: usize = 8;
 /// The service marks texts that it cut.
 const CUT: &str = "...truncated";
 
@@ -32,11 +34,13 @@ pub(super) fn parse(text: &str) -> Result<Screen, String> {
     while let Some(line) = lines.next() {
         if line.starts_with("--- window:") {
             let mut header = line.to_owned();
-            // A title may hold line ends.
-            while window(&header).is_none()
-                && let Some(more) = lines.next()
-            {
-                header = format!("{header}\n{more}");
+            // A title may hold line ends, but not many.
+            for _ in 0..MAX_TITLE_LINES {
+                if window(&header).is_some() {
+                    break;
+                }
+                header.push('\n');
+                header.push_str(lines.next().unwrap_or_default());
             }
             snapshot.windows.push(window(&header).ok_or("a window's header cannot be read")?);
             hierarchy = None;
