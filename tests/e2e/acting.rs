@@ -31,6 +31,31 @@ fn an_ambiguous_target_is_refused_with_its_candidates() {
 }
 
 #[test]
+fn a_target_that_something_lies_over_is_not_tapped() {
+    let world = World::new();
+    let mut client = world.client();
+    world.phone.run(json!({"do": "popup", "dialog": "update"}));
+    let error = client.fails("act.tap", json!({"by": "text", "value": "Notification history"}), "TARGET_NOT_FOUND");
+    assert_eq!(error.details["coveredBy"]["label"], "A restart is needed.");
+    assert!(world.phone.hits("tap").is_empty());
+    let refs = client.ok("observe.refs", json!({"full": true}));
+    let windows: Vec<_> = refs["rows"].as_array().expect("rows").iter().map(|r| r["window"].as_str()).collect();
+    assert_eq!(windows[0], None, "the focused window comes first");
+    assert!(windows.contains(&Some("APPLICATION com.android.settings")), "what lies under it is said to");
+    client.ok("act.tap", json!({"by": "text", "value": "Later"}));
+    client.ok("act.tap", json!({"by": "text", "value": "Notification history"}));
+}
+
+#[test]
+fn a_point_far_off_the_screen_is_refused() {
+    let world = World::new();
+    let mut client = world.client();
+    let error = client.fails("act.tap", json!({"x": 5000, "y": 100}), "INVALID_PARAMS");
+    assert_eq!(error.details["path"], "x");
+    assert!(client.ok("memory.experience", json!({"app": "com.android.settings"}))["transitions"].as_array().is_some_and(Vec::is_empty));
+}
+
+#[test]
 fn a_part_of_an_id_is_enough_unless_the_whole_is_asked_for() {
     let world = World::new();
     let mut client = world.client();
@@ -95,7 +120,7 @@ fn the_same_request_key_acts_once() {
     // A failure is an outcome too.
     let missing = json!({"by": "text", "value": "Pluto", "requestKey": "k2"});
     client.fails("act.tap", missing.clone(), "TARGET_NOT_FOUND");
-    client.fails("act.tap", missing, "TARGET_NOT_FOUND");
+    assert_eq!(client.fails("act.tap", missing, "TARGET_NOT_FOUND").details["replayed"], true);
     let log = client.ok("memory.log", json!({}));
     assert_eq!(log["events"].as_array().map(Vec::len), Some(2));
 }

@@ -124,6 +124,9 @@ fn the_environment_of_one_call_reaches_its_phone_and_no_other() {
     let url = second.url();
     let env = [("AF_URL", url.as_str()), ("AF_TOKEN", afd_tests::phone::TOKEN)];
     assert_eq!(call(&["act", "home"], &env).1, 0);
+    let slash = format!("{url}/");
+    assert_eq!(call(&["observe", "top"], &env).1, 0);
+    assert_eq!(call(&["memory", "context"], &[("AF_URL", slash.as_str())]).0["data"]["found"], true);
     assert_eq!((second.hits("home").len(), world.phone.hits("home").len()), (1, 0));
     // A device that is named counts more than the environment.
     assert_eq!(call(&["act", "home", "--device", "pixel"], &env).1, 0);

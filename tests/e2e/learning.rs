@@ -93,6 +93,41 @@ fn an_unsettled_or_unreliable_page_closes_nothing() {
 }
 
 #[test]
+fn a_check_of_a_page_that_moves_says_nothing_about_the_act() {
+    let world = World::new();
+    let mut client = world.client();
+    world.phone.scene("org.example.lab", None);
+    client.ok("observe.page", json!({}));
+    client.ok("act.tap", json!({"by": "text", "value": "Restless"}));
+    client.fails("verify.textContains", json!({"text": "Pluto"}), "ASSERTION_FAILED");
+    let known = client.ok("memory.experience", json!({"app": "org.example.lab"}));
+    assert_eq!(known["transitions"], json!([]));
+}
+
+#[test]
+fn a_refusal_stands_between_an_act_and_nothing_but_its_checks() {
+    let world = World::new();
+    let mut client = world.client();
+    client.ok("observe.page", json!({}));
+    client.ok("act.tap", json!({"by": "text", "value": "Storage"}));
+    client.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
+    client.ok("observe.page", json!({}));
+    let storage = transitions(&mut client).into_iter().find(|t| t.0.starts_with("Storage"));
+    assert_eq!(storage.map(|t| (t.1, t.2, t.3)), Some((1, 0, 0)), "what was refused changed nothing on the screen");
+}
+
+#[test]
+fn a_stale_ref_is_remembered_where_it_was_read() {
+    let world = World::new();
+    let mut client = world.client();
+    let alias = client.alias("Storage");
+    world.phone.scene("org.example.shop", None);
+    client.fails("act.tap", json!({"by": "ref", "value": alias}), "REF_ALIAS_STALE");
+    assert_eq!(client.ok("observe.page", json!({}))["hints"], json!([]), "the shop has nothing to do with it");
+    assert_eq!(transitions(&mut client), [("Storage, 46% used - 69 GB free".to_owned(), 0, 0, 1)]);
+}
+
+#[test]
 fn a_recovery_is_linked_to_the_failure_it_followed() {
     let world = World::new();
     let mut client = world.client();

@@ -27,6 +27,17 @@ fn typed_text_is_in_no_answer_no_log_and_no_database() {
         .phone
         .fault("/api/text", afd_phone::fault::Kind::Status { status: 500, body: format!("cannot type {SECRET}"), content_type: None });
     keep(format!("{:?}", client.fails("act.text", json!({"text": SECRET}), "DEVICE_ERROR")));
+    world
+        .phone
+        .fault("/api/text", afd_phone::fault::Kind::Status { status: 500, body: format!("cannot type: {SECRET}"), content_type: None });
+    keep(format!("{:?}", client.fails("act.text", json!({"text": format!("{SECRET}\n")}), "DEVICE_ERROR")));
+    // Somebody else who looks for it, and somebody after a restart.
+    keep(format!("{:?}", world.client_of("other").fails("verify.textContains", json!({"text": SECRET}), "ASSERTION_FAILED")));
+    world.daemon.signal("TERM");
+    assert!(world.daemon.wait().success());
+    world.daemon = afd_tests::Daemon::start(world.dir());
+    let mut client = world.client();
+    keep(format!("{:?}", client.fails("verify.nodeExists", json!({"by": "text", "value": SECRET}), "ASSERTION_FAILED")));
     client.ok("act.key", json!({"keyCode": 66}));
     client.ok("act.tap", json!({"by": "resId", "value": "login_button"}));
     assert_eq!(world.phone.page(), "accounts", "the right text arrived");

@@ -16,6 +16,9 @@ fn a_lease_keeps_others_from_acting_but_not_from_looking() {
     ben.fails("device.lease", json!({"ttlMs": 1000}), "DEVICE_BUSY");
     ben.ok("observe.page", json!({}));
     ben.ok("verify.textContains", json!({"text": "Wi-Fi"}));
+    // Saying again what is there already changes nothing.
+    ben.ok("device.add", json!({"name": "pixel", "url": world.phone.url(), "token": afd_tests::phone::TOKEN}));
+    ben.fails("act.home", json!({}), "DEVICE_BUSY");
     assert_eq!(ben.ok("device.release", json!({}))["released"], false);
     ann.ok("act.home", json!({}));
     ann.ok("device.release", json!({}));
@@ -51,7 +54,7 @@ fn calls_that_are_sent_at_once_act_in_their_order() {
     let keys: Vec<u32> = (10..60).collect();
     let mut stream = std::os::unix::net::UnixStream::connect(world.socket()).expect("connects");
     let lines: String =
-        keys.iter().map(|k| format!("{}\n", json!({"jsonrpc": "2.0", "id": k, "method": "act.key", "params": {"keyCode": k}}))).collect();
+        keys.iter().map(|k| format!("{}\n", json!({"jsonrpc": "2.0", "id": k, "method": "act.key", "params": if k % 2 == 0 { json!({"keyCode": k}) } else { json!({"keyCode": k, "requestKey": k.to_string()}) }}))).collect();
     std::io::Write::write_all(&mut stream, lines.as_bytes()).expect("writes");
     let answers: Vec<String> =
         std::io::BufRead::lines(std::io::BufReader::new(stream)).take(keys.len()).map(|l| l.expect("a line")).collect();

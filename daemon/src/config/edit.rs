@@ -87,6 +87,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_would_be_refused_is_not_written() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("config.toml");
+        let device = DeviceSettings { url: "http://h:1".into(), token: None, timeout_ms: 10_000 };
+        for before in ["device = 1\n", "[[device]]\nx = 1\n", "device = { a = { url = 'http://h:1' } }\n", "[limits]\nin_flight = 0\n"] {
+            std::fs::write(&path, before).expect("writes");
+            assert!(add_device(&path, "b", &device).is_err(), "{before}");
+            assert_eq!(std::fs::read_to_string(&path).expect("reads"), before);
+        }
+    }
+
+    #[test]
     fn what_the_owner_wrote_stays() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("sub/config.toml");

@@ -256,3 +256,54 @@ pub fn close_open_intents(connection: &Connection) -> Result<usize> {
     connection.execute("DELETE FROM intents", [])?;
     Ok(count)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Store, new_uid};
+
+    fn event(key: &str) -> Event {
+        Event {
+            uid: new_uid(),
+            seq: 1,
+            request: Some(Request { key: key.into(), hash: "h".into() }),
+            category: Category::Act,
+            op: "tap".into(),
+            status: EventStatus::Ok,
+            sent: true,
+            action: Some(Action { verb: "tap".into(), ..Action::default() }),
+            failure: None,
+            error: None,
+            result: Some(serde_json::json!({})),
+            evidence: None,
+            duration_ms: 1,
+            before: Place::default(),
+            parent: None,
+            judges: false,
+            at: 1,
+        }
+    }
+
+    /// An action whose event could not be recorded leaves its intent: its key must not be free for a second tap, and the next
+    /// start must not stumble over it.
+    #[tokio::test]
+    async fn an_intent_without_an_event_keeps_its_request_key() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let store = Store::open(&dir.path().join("m.db"), crate::memory::last_seq).expect("opens");
+        let origin = Origin { store: "o".into(), session: 1, device: 1, trace: "t".into() };
+        let done = store.write(move |c| {
+            crate::session::row_id(c, "o", "s")?;
+            crate::device::row_id(c, "o", "d", "k")?;
+            intend(c, &origin, &event("lost"))?;
+            let found = outcome(c, 1, 1, "lost")?.expect("known");
+            assert_eq!(found.error.expect("an error")["code"], "OUTCOME_UNKNOWN");
+            // A second event with the key of an open intent, as an older daemon may have left it.
+            record(c, &origin, &event("twice"))?;
+            intend(c, &origin, &event("twice"))?;
+            close_open_intents(c)
+        });
+        assert_eq!(done.await.expect("starts"), 2);
+        let unknown = store.read(|c| Ok(c.query_row("SELECT count(*) FROM events WHERE status = 'unknown'", [], |r| r.get::<_, i64>(0))?));
+        assert_eq!(unknown.await.expect("reads"), 2);
+    }
+}

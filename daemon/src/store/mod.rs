@@ -306,4 +306,18 @@ mod tests {
         std::fs::write(&path, "not a database, but long enough to look like one".repeat(100)).expect("writes");
         assert!(matches!(Store::open(&path, |_| Ok(0)), Err(StoreError::Unavailable(_))));
     }
+
+    #[tokio::test]
+    async fn a_group_that_was_rolled_back_is_not_said_to_be_done() {
+        let (_dir, store) = temporary();
+        store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
+        // What SQLite does by itself when the disk is full.
+        let insert = store.write(|c| Ok(c.execute("INSERT INTO t VALUES (1)", [])?));
+        let fatal = store.write(|c| Ok(c.execute_batch("ROLLBACK")?));
+        let (_, fatal) = tokio::join!(insert, fatal);
+        assert!(fatal.is_err());
+        store.write(|c| Ok(c.execute("INSERT INTO t VALUES (2)", [])?)).await.expect("goes on");
+        let twos = store.read(|c| Ok(c.query_row("SELECT count(*) FROM t WHERE n = 2", [], |r| r.get::<_, i64>(0))?));
+        assert_eq!(twos.await.expect("reads"), 1);
+    }
 }

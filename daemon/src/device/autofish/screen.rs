@@ -232,6 +232,8 @@ hierarchy:\nnode_2\n  node_3\n    node_4\n  node_5";
     fn nonsense_is_said() {
         assert!(parse("").is_err());
         assert!(parse("[mode: X]\n--- window:1 type:").is_err());
+        let endless = format!("[mode: X]\n--- window:{}", "\nx".repeat(1_000_000));
+        assert!(parse(&endless).is_err(), "a title is not followed for ever");
         assert!(parse("[mode: SYSTEM_API]\nnode_1\ta\tb").expect("reads").snapshot.nodes.is_empty());
     }
 }
