@@ -233,7 +233,7 @@ fn a_call_can_be_given_up_and_interrupted() {
     wait::until("the call to be under way", || {
         (world.client().ok("daemon.status", json!({}))["callsInFlight"].as_u64() >= Some(2)).then_some(())
     });
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    afd_tests::daemon::send_signal(child.id(), "INT");
     let (answer, code) = envelope(&child.wait_with_output().expect("ends"));
     assert_eq!((answer["status"].as_str(), answer["error"]["code"].as_str(), code), (Some("interrupted"), Some("INTERRUPTED"), 130));
 }

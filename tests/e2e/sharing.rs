@@ -30,7 +30,7 @@ fn a_lease_keeps_others_from_acting_but_not_from_looking() {
 #[test]
 fn an_action_that_waited_while_a_lease_was_taken_is_refused() {
     let world = World::new();
-    world.phone.fault("/api/press/home", Kind::Delay { ms: 400 });
+    world.phone.fault("/api/press/home", Kind::Delay { ms: 2000 });
     std::thread::scope(|scope| {
         let slow = scope.spawn(|| world.client_of("ann").ok("act.home", json!({})));
         wait::until("the first action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
@@ -66,7 +66,7 @@ fn calls_that_are_sent_at_once_act_in_their_order() {
 #[test]
 fn identical_reads_that_wait_together_share_one_answer() {
     let world = World::new();
-    world.phone.fault("/api/press/home", Kind::Delay { ms: 500 });
+    world.phone.fault("/api/press/home", Kind::Delay { ms: 2000 });
     let waiting = |c: &mut afd_tests::Client| c.ok("device.list", json!({}))["devices"][0]["waiting"].as_u64().unwrap_or(0);
     std::thread::scope(|scope| {
         let slow = scope.spawn(|| world.client_of("ann").ok("act.home", json!({})));

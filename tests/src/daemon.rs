@@ -15,6 +15,12 @@ pub struct Daemon {
     child: Child,
 }
 
+/// Sends a signal by name; every shell can.
+pub fn send_signal(pid: u32, name: &str) {
+    let sent = Command::new("sh").args(["-c", &format!("kill -{name} {pid}")]).status().expect("a shell");
+    assert!(sent.success());
+}
+
 /// The command that starts a daemon in a directory, with nothing of the caller's environment.
 pub fn command(dir: &Path) -> Command {
     let mut command = Command::new(programs::path("afd"));
@@ -84,8 +90,7 @@ impl Daemon {
 
     /// Sends a signal by name, for example `TERM`.
     pub fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status().expect("kill runs");
-        assert!(sent.success());
+        send_signal(self.child.id(), name);
     }
 
     /// Waits for its end.
