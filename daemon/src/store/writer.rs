@@ -103,23 +103,32 @@ impl Drop for Writer {
 }
 
 fn run(connection: &Connection, receiver: &Receiver<Work>, pending: &AtomicU64, damage: &Damage) {
+    let mut queue = Vec::new();
     let mut expected = 1;
-    while let Ok(first) = receiver.recv() {
-        let group = gather(first, receiver, expected);
-        let count = group.len() as u64;
-        // Whoever waits now will be back after this commit as well.
-        expected = group.len();
-        commit_group(connection, group, damage);
-        pending.fetch_sub(count, Ordering::Relaxed);
+    loop {
+        if queue.is_empty() {
+            match receiver.recv() {
+                Ok(work) => queue.push(work),
+                Err(_) => break,
+            }
+        }
+        let group = gather(std::mem::take(&mut queue), receiver, expected);
+        let count = group.len();
+        let acknowledge = commit_group(connection, group, damage);
+        queue.extend(receiver.try_iter().take(GROUP));
+        // Those who are told now will be back at once; together with those who wait already they make one group. Two groups
+        // that take turns would cost a commit each.
+        expected = count + queue.len();
+        pending.fetch_sub(count as u64, Ordering::Relaxed);
+        acknowledge();
     }
     if let Err(error) = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);") {
         tracing::debug!(%error, "cannot tidy up the database");
     }
 }
 
-/// Takes what is there, and waits a moment until as many as last time have come.
-fn gather(first: Work, receiver: &Receiver<Work>, expected: usize) -> Vec<Work> {
-    let mut group = vec![first];
+/// Fills a group with what is there, and waits a moment until as many as are expected have come.
+fn gather(mut group: Vec<Work>, receiver: &Receiver<Work>, expected: usize) -> Vec<Work> {
     let deadline = Instant::now() + LINGER;
     while group.len() < GROUP {
         let next = match receiver.try_recv() {
@@ -135,7 +144,8 @@ fn gather(first: Work, receiver: &Receiver<Work>, expected: usize) -> Vec<Work> 
     group
 }
 
-fn commit_group(connection: &Connection, group: Vec<Work>, damage: &Damage) {
+/// Does the work and commits it; what is returned tells its callers.
+fn commit_group(connection: &Connection, group: Vec<Work>, damage: &Damage) -> impl FnOnce() {
     let begun = match damage.get() {
         Some(what) => Err(StoreError::Unavailable(what)),
         None => connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from),
@@ -160,11 +170,13 @@ fn commit_group(connection: &Connection, group: Vec<Work>, damage: &Damage) {
         note_damage(error, damage);
         tracing::warn!(%error, "a group of writes was not committed");
     }
-    for acknowledge in acknowledgements {
-        acknowledge(match &committed {
-            Ok(()) => Ok(()),
-            Err(error) => Err(again(error)),
-        });
+    move || {
+        for acknowledge in acknowledgements {
+            acknowledge(match &committed {
+                Ok(()) => Ok(()),
+                Err(error) => Err(again(error)),
+            });
+        }
     }
 }
 
