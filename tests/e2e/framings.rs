@@ -8,7 +8,7 @@ use afd_proto::frame::{Decoder, Framing, encode};
 use afd_tests::http::{self, Response};
 use afd_tests::{World, wait};
 use jsonrpsee::core::client::ClientT;
-use jsonrpsee::core::params::ObjectParams;
+use jsonrpsee::core::params::{BatchRequestBuilder, ObjectParams};
 use jsonrpsee::ws_client::WsClientBuilder;
 use serde_json::{Value, json};
 
@@ -112,6 +112,15 @@ async fn compare_all_four(world: &World) {
             Err(other) => panic!("{method}: {other}"),
         }
     }
+    let mut batch = BatchRequestBuilder::new();
+    batch.insert("daemon.version", ObjectParams::new()).expect("inserts");
+    batch.insert("no.such", ObjectParams::new()).expect("inserts");
+    batch.insert("observe.top", ObjectParams::new()).expect("inserts");
+    let answers = ws.batch_request::<Value>(batch).await.expect("answers");
+    let answers: Vec<Result<Value, i32>> = answers.into_iter().map(|a| a.map_err(|e| e.code())).collect();
+    assert_eq!(answers[0].as_ref().map(|v| v["protocol"].clone()), Ok(json!(1)));
+    assert_eq!(answers[1], Err(-32601));
+    assert_eq!(answers[2].as_ref().map(|v| v["app"].clone()), Ok(json!("com.android.settings")));
 }
 
 #[test]
