@@ -41,7 +41,7 @@ codes! {
     DeviceUnknown = "DEVICE_UNKNOWN", 1, false, "No device of that name is configured.";
     DeviceAmbiguous = "DEVICE_AMBIGUOUS", 2, false, "Several devices are configured and the call names none.";
     DeviceBusy = "DEVICE_BUSY", 3, true, "Another session holds a lease on the device.";
-    DeviceUnreachable = "DEVICE_UNREACHABLE", 4, true, "The device could not be reached; nothing was sent.";
+    DeviceUnreachable = "DEVICE_UNREACHABLE", 4, true, "The device could not be reached, or did not answer a question; no action was sent.";
     DeviceAuth = "DEVICE_AUTH", 5, false, "The device refused the token.";
     DeviceError = "DEVICE_ERROR", 6, false, "The device answered that it could not do it, or answered nonsense.";
     OutcomeUnknown = "OUTCOME_UNKNOWN", 7, false, "The action was sent and its answer was lost: it may or may not have happened.";
