@@ -15,6 +15,17 @@ pub struct Daemon {
     child: Child,
 }
 
+/// The next datagram. A process that is stopped and goes on finds its waiting interrupted, which means nothing.
+fn receive(socket: &UnixDatagram) -> std::io::Result<String> {
+    let mut buffer = [0; 4096];
+    loop {
+        match socket.recv(&mut buffer) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            received => return received.map(|n| String::from_utf8_lossy(&buffer[..n]).into_owned()),
+        }
+    }
+}
+
 /// Sends a signal by name; every shell can.
 pub fn send_signal(pid: u32, name: &str) {
     let sent = Command::new("sh").args(["-c", &format!("kill -{name} {pid}")]).status().expect("a shell");
@@ -61,14 +72,18 @@ impl Daemon {
         let report = UnixDatagram::bind(&report_path).expect("binds");
         report.set_read_timeout(Some(Duration::from_secs(60))).expect("sets a time-out");
         let mut child = command(dir).env("NOTIFY_SOCKET", &report_path).spawn().expect("afd runs");
-        let mut buffer = [0; 4096];
-        let n = report.recv(&mut buffer).expect("the daemon reports");
-        let said = String::from_utf8_lossy(&buffer[..n]).into_owned();
-        if said.contains("READY=1") {
-            return Ok(Self { dir: dir.to_owned(), child });
+        match receive(&report) {
+            Ok(said) if said.contains("READY=1") => Ok(Self { dir: dir.to_owned(), child }),
+            Ok(said) => {
+                let _ = child.wait();
+                Err(said)
+            }
+            Err(error) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                panic!("the daemon does not report: {error}");
+            }
         }
-        let _ = child.wait();
-        Err(said)
     }
 
     /// The socket.
