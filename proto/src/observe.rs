@@ -7,17 +7,36 @@ device_params! {
     #[derive(Default)]
     pub struct TopParams {}
 
-    /// Parameters of `observe.screen` and `observe.refs`.
+    /// Parameters of `observe.screen`.
     #[derive(Default)]
-    pub struct RowsParams {
+    pub struct ScreenParams {
         /// At most this many rows, by default 120.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_rows: Option<u32>,
-        /// Columns of the rows: any of `id class text desc resId bounds flags`; by default all but `bounds`
-        /// for the screen and all for refs.
+        /// Columns of the rows: any of `id class text desc resId bounds flags`; by default all but `bounds`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub fields: Option<Vec<Column>>,
         /// Every row with every column, and the windows.
+        #[serde(default)]
+        pub full: bool,
+        /// Read twice, to know whether the page has settled.
+        #[serde(default)]
+        pub settle: bool,
+        /// Keep reading for up to this long until the page has settled, milliseconds, at most 60,000.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub wait_ms: Option<u64>,
+        /// False leaves the hints out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub hints: Option<bool>,
+    }
+
+    /// Parameters of `observe.refs`.
+    #[derive(Default)]
+    pub struct RefsParams {
+        /// At most this many rows, by default 120.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub max_rows: Option<u32>,
+        /// Every ref.
         #[serde(default)]
         pub full: bool,
         /// Read twice, to know whether the page has settled.
@@ -286,9 +305,9 @@ methods! {
     /// Tells which app and activity is on top.
     ObserveTop = "observe.top" (TopParams) -> Reply<Top>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
     /// Reads the screen as rows.
-    ObserveScreen = "observe.screen" (RowsParams) -> Reply<Screen>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxRows":80}"#;
+    ObserveScreen = "observe.screen" (ScreenParams) -> Reply<Screen>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxRows":80}"#;
     /// Reads what can be acted on, each with an alias.
-    ObserveRefs = "observe.refs" (RowsParams) -> Reply<Refs>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxRows":80}"#;
+    ObserveRefs = "observe.refs" (RefsParams) -> Reply<Refs>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxRows":80}"#;
     /// Reads the page: base context, whether it has settled, screen and refs, and what memory knows about it.
     ObservePage = "observe.page" (PageParams) -> Reply<Page>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"include":["refs"]}"#;
     /// Takes a picture of the screen.

@@ -11,7 +11,7 @@ pub enum Observe {
     /// Which app and activity is on top
     Top,
     /// The screen as rows
-    Screen(Rows),
+    Screen(Screen),
     /// What can be acted on, each with an alias
     Refs(Rows),
     /// The page: context, whether it has settled, screen and refs, and what memory knows about it
@@ -20,17 +20,24 @@ pub enum Observe {
     Screenshot(Screenshot),
 }
 
+/// Options of `screen`.
+#[derive(Debug, Args)]
+pub struct Screen {
+    #[command(flatten)]
+    rows: Rows,
+    /// Columns of the rows
+    #[arg(long = "field", value_enum, value_name = "COLUMN", conflicts_with = "full")]
+    fields: Vec<Column>,
+}
+
 /// Options of `screen` and `refs`.
 #[derive(Debug, Args)]
 pub struct Rows {
     /// At most this many rows
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_rows: Option<u32>,
-    /// Columns of the screen's rows
-    #[arg(long = "field", value_enum, value_name = "COLUMN")]
-    fields: Vec<Column>,
     /// All rows, all columns, and the windows
-    #[arg(long, conflicts_with_all = ["max_rows", "fields"])]
+    #[arg(long, conflicts_with = "max_rows")]
     full: bool,
     /// Read twice, to know whether the page has settled
     #[arg(long)]
@@ -107,7 +114,7 @@ impl Observe {
     pub fn call(&self) -> Call {
         match self {
             Observe::Top => Call::new("observe.top"),
-            Observe::Screen(rows) => rows.call("observe.screen"),
+            Observe::Screen(screen) => screen.rows.call("observe.screen").maybe("fields", names(&screen.fields)),
             Observe::Refs(rows) => rows.call("observe.refs"),
             Observe::Page(page) => Call::new("observe.page")
                 .maybe("include", names(&page.fields))
@@ -125,7 +132,6 @@ impl Rows {
     fn call(&self, method: &'static str) -> Call {
         Call::new(method)
             .maybe("maxRows", self.max_rows)
-            .maybe("fields", names(&self.fields))
             .maybe("full", self.full.then_some(true))
             .maybe("settle", self.settle.then_some(true))
             .maybe("waitMs", self.wait_ms)

@@ -17,7 +17,6 @@ pub mod verify;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -136,11 +135,6 @@ impl Core {
     /// Calls being worked on.
     pub fn in_flight(&self) -> u64 {
         self.calls.load(Ordering::SeqCst)
-    }
-
-    /// The database file.
-    pub fn database(&self) -> PathBuf {
-        self.store.path().to_owned()
     }
 
     async fn session_row(&self, name: &str) -> Result<i64> {

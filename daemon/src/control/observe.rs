@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use afd_proto::ErrorCode;
 use afd_proto::observe::{
-    Column, Page, PageParams, Part, RefRow, RefRows, Refs, RowsParams, Screen, ScreenRows, Screenshot, ScreenshotParams, Top, TopParams,
-    WindowRow,
+    Column, Page, PageParams, Part, RefRow, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Screenshot, ScreenshotParams, Top,
+    TopParams, WindowRow,
 };
 use afd_proto::vocabulary::Reply;
 use base64::Engine;
@@ -67,7 +67,7 @@ pub async fn top(core: &Arc<Core>, params: &TopParams) -> Result<Reply<Top>> {
 ///
 /// # Errors
 /// When the screen cannot be read.
-pub async fn screen(core: &Arc<Core>, params: &RowsParams) -> Result<Reply<Screen>> {
+pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Screen>> {
     let call = core.call(params).await?;
     let look = call.look(Effort { settle: params.settle, wait: wait(params.wait_ms)? }).await?;
     call.record_look(&look, "screen", None);
@@ -81,7 +81,7 @@ pub async fn screen(core: &Arc<Core>, params: &RowsParams) -> Result<Reply<Scree
 ///
 /// # Errors
 /// When the screen cannot be read.
-pub async fn refs(core: &Arc<Core>, params: &RowsParams) -> Result<Reply<Refs>> {
+pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> {
     let call = core.call(params).await?;
     let look = call.look(Effort { settle: params.settle, wait: wait(params.wait_ms)? }).await?;
     let refs = ref_rows(&look, params.max_rows, params.full);

@@ -65,7 +65,7 @@ fn explain(path: &str, sentence: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use afd_proto::act::{ScrollParams, SwipeParams, TextParams};
-    use afd_proto::observe::{PageParams, RowsParams};
+    use afd_proto::observe::{PageParams, ScreenParams};
     use serde_json::Value;
 
     use super::*;
@@ -83,10 +83,10 @@ mod tests {
     fn faults_name_their_field() {
         assert_eq!(fault::<SwipeParams>(r#"{"x1":1,"y1":"a","x2":1,"y2":1}"#).0, "y1");
         assert_eq!(fault::<SwipeParams>(r#"{"x1":1,"x2":1,"y2":1}"#).0, "y1");
-        assert_eq!(fault::<RowsParams>(r#"{"colour":1}"#).0, "colour");
+        assert_eq!(fault::<ScreenParams>(r#"{"colour":1}"#).0, "colour");
         assert_eq!(fault::<PageParams>(r#"{"include":["screen","tree"]}"#).0, "include[1]");
         assert_eq!(fault::<ScrollParams>(r#"{"direction":"sideways"}"#).0, "direction");
-        assert_eq!(fault::<RowsParams>("[1]").0, "");
+        assert_eq!(fault::<ScreenParams>("[1]").0, "");
     }
 
     #[test]
@@ -98,6 +98,6 @@ mod tests {
 
     #[test]
     fn nothing_is_an_empty_object() {
-        assert!(decode::<RowsParams>(None).is_ok() && decode::<RowsParams>(Some("null")).is_ok());
+        assert!(decode::<ScreenParams>(None).is_ok() && decode::<ScreenParams>(Some("null")).is_ok());
     }
 }

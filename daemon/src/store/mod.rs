@@ -151,11 +151,6 @@ impl Store {
         self.seq.fetch_add(1, Ordering::SeqCst) + 1
     }
 
-    /// The last number that was given out.
-    pub fn last_seq(&self) -> i64 {
-        self.seq.load(Ordering::SeqCst)
-    }
-
     /// What is wrong with the database, once it is known.
     pub fn damage(&self) -> Option<String> {
         self.damage.get()

@@ -37,8 +37,6 @@ pub struct View<'a> {
     pub scroll: i32,
     /// How far a moving page is off its place now, device pixels.
     pub jitter: i32,
-    /// The variable whose field has the focus.
-    pub focus: Option<&'a str>,
     /// The seed that orders shuffled lists; 0 leaves them.
     pub seed: u64,
 }

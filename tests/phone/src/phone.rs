@@ -224,7 +224,6 @@ impl Phone {
             var: &var,
             scroll: self.scroll.get(&self.place()).copied().unwrap_or(0),
             jitter: self.jitter(page),
-            focus: self.focus.as_deref(),
             seed: self.seed,
         };
         let dialog = self.dialog.as_ref().and_then(|d| app.dialogs.get(d));
