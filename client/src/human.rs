@@ -62,6 +62,8 @@ fn success(outcome: &Outcome, data: &Value) -> String {
         }
         ("verify", op) => verified(op, data),
         ("memory", "log") => log(data),
+        ("memory", "save") => saved(data),
+        ("memory", "search") => notes(data),
         ("memory", "experience") => experience(data),
         ("device", "list") => table(items(data, "devices"), &["name", "kind", "url", "state", "lease", "waiting", "source"]),
         ("device", "packages") => lines(items(data, "packages")),
@@ -211,6 +213,36 @@ fn action(value: &Value) -> String {
         .and_then(Value::as_object)
         .map(|p| p.iter().map(|(k, v)| format!(" {k}={}", v.as_str().map_or_else(|| v.to_string(), str::to_owned))).collect::<String>());
     format!("{}{what}{}", text(value, "verb"), params.unwrap_or_default())
+}
+
+fn saved(data: &Value) -> String {
+    let note = &data["note"];
+    let chain = text(data, "chainLength");
+    let mut out = format!("{} note {} in {} ({chain} in its chain)\n", paint(GOOD, "saved"), text(note, "id"), text(note, "topic"));
+    for similar in items(data, "similar") {
+        let _ =
+            writeln!(out, "{} {} {}: {}", paint(WARN, "similar"), text(similar, "id"), text(similar, "topic"), text(similar, "content"));
+    }
+    out
+}
+
+fn notes(data: &Value) -> String {
+    let mut out = String::new();
+    if data["matched"] == "any" {
+        let _ = writeln!(out, "{}", paint(WARN, "no note has all the words; these have some"));
+    }
+    for note in items(data, "notes") {
+        let app = first(&[text(note, "app"), "any app".to_owned()]);
+        let _ = writeln!(out, "{} {}  {}", paint(BOLD, &text(note, "id")), paint(GOOD, &text(note, "topic")), paint(DIM, &app));
+        let _ = writeln!(out, "    {}", first(&[text(note, "snippet"), text(note, "content")]).replace('\n', "\n    "));
+    }
+    if out.is_empty() {
+        return format!("{}\n", paint(DIM, "nothing"));
+    }
+    if let Some(cursor) = data.get("nextCursor") {
+        let _ = writeln!(out, "{}", paint(DIM, &format!("more: --cursor {cursor}")));
+    }
+    out
 }
 
 /// Events as a table.

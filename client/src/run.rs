@@ -151,6 +151,8 @@ fn complete(call: &Named, global: &Global, address: &Address) -> Value {
         put("session", &global.session);
     } else if call.method == "memory.log" {
         put("device", &global.device);
+    } else if call.method == "memory.save" {
+        put("session", &global.session);
     }
     Value::Object(params)
 }

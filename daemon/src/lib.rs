@@ -1,7 +1,7 @@
 //! The daemon of `afd`. Rooms by floor, from the bottom; a room uses only rooms on floors below it:
 //!
 //! 0. [`store`], [`config`]
-//! 1. [`page`], [`live`]
+//! 1. [`page`], [`text`], [`live`]
 //! 2. [`device`], [`memory`], [`session`]
 //! 3. [`control`]
 //! 4. [`rpc`]
@@ -17,3 +17,4 @@ pub mod page;
 pub mod rpc;
 pub mod session;
 pub mod store;
+pub mod text;

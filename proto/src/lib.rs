@@ -15,6 +15,7 @@ pub mod events;
 pub mod frame;
 pub mod memory;
 pub mod method;
+pub mod notes;
 pub mod observe;
 pub mod paths;
 pub mod recover;

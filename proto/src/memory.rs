@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::notes::{DeleteParams, Deleted, Notes, SaveParams, Saved, SearchParams};
 use crate::vocabulary::{Action, PageRef};
 
 params! {
@@ -292,6 +293,10 @@ wire! {
         pub transitions: i64,
         /// Recoveries, of all sessions.
         pub recoveries: i64,
+        /// Notes.
+        pub notes: i64,
+        /// Artifacts whose file is there.
+        pub artifacts: i64,
         /// Middle duration of an event, milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub median_duration_ms: Option<i64>,
@@ -299,6 +304,12 @@ wire! {
 }
 
 methods! {
+    /// Saves a note at the end of the chain of its app and topic, and shows similar ones.
+    MemorySave = "memory.save" (SaveParams) -> Saved, Admin, [StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","topic":"nav/home-to-wifi","content":"Settings, then Wi-Fi"}"#;
+    /// Finds notes, best match first, or lists the newest.
+    MemorySearch = "memory.search" (SearchParams) -> Notes, Read, [StoreUnavailable], r#"{"topic":"nav/","query":"wifi"}"#;
+    /// Deletes a note; the others of its chain keep their places.
+    MemoryDelete = "memory.delete" (DeleteParams) -> Deleted, Admin, [NotFound, StoreUnavailable], r#"{"id":1}"#;
     /// Tells what is known about a page: what actions do there, what cured failures; page first, then activity, then app.
     MemoryExperience = "memory.experience" (ExperienceParams) -> Experience, Read, [DeviceUnknown, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
     /// Tells what the session saw last.

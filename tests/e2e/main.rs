@@ -9,6 +9,7 @@ mod learning;
 mod lifecycle;
 mod limits;
 mod methods;
+mod notes;
 mod observing;
 mod practice_phone;
 mod refs;

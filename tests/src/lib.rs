@@ -105,6 +105,7 @@ impl Client {
             "device.health",
             "device.packages",
             "memory.context",
+            "memory.save",
             "memory.experience",
         ];
         if takes.iter().any(|t| method.starts_with(t)) && params.get("session").is_none() {

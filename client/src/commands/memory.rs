@@ -7,6 +7,16 @@ use super::Call;
 /// What was done and learned.
 #[derive(Debug, Subcommand)]
 pub enum Memory {
+    /// Keep a note; similar ones are shown
+    Save(Save),
+    /// Find notes, or list the newest
+    Search(Search),
+    /// Delete a note by its number
+    Delete {
+        /// Its number, as search shows it
+        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        id: i64,
+    },
     /// What is known about a page: what actions do there, what cured failures
     Experience(Experience),
     /// What the session saw last
@@ -19,6 +29,40 @@ pub enum Memory {
         #[arg(long, value_name = "NAME")]
         for_session: Option<String>,
     },
+}
+
+/// Options of `save`.
+#[derive(Debug, Args)]
+pub struct Save {
+    /// What it is about, in parts divided by /, for example nav/home-to-wifi
+    #[arg(long)]
+    topic: String,
+    /// The note
+    #[arg(long, allow_hyphen_values = true)]
+    content: String,
+    /// Package that it is about; without it the note holds everywhere
+    #[arg(long)]
+    app: Option<String>,
+}
+
+/// Options of `search`.
+#[derive(Debug, Args)]
+pub struct Search {
+    /// Words in any language, or parts of words
+    #[arg(long, allow_hyphen_values = true)]
+    query: Option<String>,
+    /// Only notes about this package
+    #[arg(long)]
+    app: Option<String>,
+    /// Only topics that begin so, for example nav/
+    #[arg(long)]
+    topic: Option<String>,
+    /// At most this many
+    #[arg(long)]
+    limit: Option<u32>,
+    /// Go on where the previous answer ended
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<i64>,
 }
 
 /// Options of `experience`; with none, the page that the session saw last is meant.
@@ -72,6 +116,16 @@ impl Memory {
     /// The call.
     pub fn call(&self) -> Call {
         match self {
+            Memory::Save(s) => {
+                Call::new("memory.save").with("topic", s.topic.clone()).with("content", s.content.clone()).maybe("app", s.app.clone())
+            }
+            Memory::Search(s) => Call::new("memory.search")
+                .maybe("query", s.query.clone())
+                .maybe("app", s.app.clone())
+                .maybe("topic", s.topic.clone())
+                .maybe("limit", s.limit)
+                .maybe("cursor", s.cursor),
+            Memory::Delete { id } => Call::new("memory.delete").with("id", *id),
             Memory::Experience(e) => Call::new("memory.experience")
                 .maybe("app", e.app.clone())
                 .maybe("activity", e.activity.clone())

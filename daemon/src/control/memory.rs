@@ -13,7 +13,7 @@ use crate::page::fingerprint;
 /// The most that a list returns.
 const MAX_LIMIT: u32 = 10_000;
 
-fn limit(asked: Option<u32>, default: u32) -> Result<usize> {
+pub(super) fn limit(asked: Option<u32>, default: u32) -> Result<usize> {
     match asked.unwrap_or(default) {
         n if (1..=MAX_LIMIT).contains(&n) => Ok(n as usize),
         n => Err(Error::param("limit", "1 to 10000", n)),

@@ -8,6 +8,7 @@ pub mod events;
 mod guard;
 mod hints;
 pub mod memory;
+pub mod notes;
 pub mod observe;
 mod reading;
 pub mod recover;

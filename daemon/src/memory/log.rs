@@ -187,6 +187,8 @@ pub fn stats(connection: &Connection, id: Option<i64>) -> Result<Stats> {
         sessions: all("SELECT count(*) FROM sessions")?,
         transitions: all("SELECT count(*) FROM transitions")?,
         recoveries: all("SELECT count(*) FROM recoveries")?,
+        notes: one(&format!("SELECT count(*) FROM notes WHERE {mine} AND deleted_at IS NULL"))?,
+        artifacts: one(&format!("SELECT count(*) FROM artifacts WHERE {mine} AND deleted_at IS NULL AND missing_at IS NULL"))?,
         median_duration_ms,
     })
 }

@@ -6,6 +6,7 @@
 pub mod events;
 pub mod experience;
 pub mod log;
+pub mod notes;
 pub mod observations;
 pub mod projection;
 pub mod secrets;

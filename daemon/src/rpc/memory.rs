@@ -1,11 +1,14 @@
 //! `memory.*`
 
-use afd_proto::memory::{MemoryContext, MemoryExperience, MemoryLog, MemoryStats};
+use afd_proto::memory::{MemoryContext, MemoryDelete, MemoryExperience, MemoryLog, MemorySave, MemorySearch, MemoryStats};
 
 use super::register::{Module, method};
-use crate::control::memory;
+use crate::control::{memory, notes};
 
 pub(super) fn register(module: &mut Module) {
+    method::<MemorySave, _, _>(module, |core, p| async move { notes::save(&core, &p).await });
+    method::<MemorySearch, _, _>(module, |core, p| async move { notes::search(&core, &p).await });
+    method::<MemoryDelete, _, _>(module, |core, p| async move { notes::delete(&core, &p).await });
     method::<MemoryExperience, _, _>(module, |core, p| async move { memory::experience(&core, &p).await });
     method::<MemoryContext, _, _>(module, |core, p| async move { memory::context(&core, &p).await });
     method::<MemoryLog, _, _>(module, |core, p| async move { memory::log(&core, &p).await });

@@ -14,7 +14,7 @@ static MIGRATIONS: LazyLock<Migrations<'static>> =
     LazyLock::new(|| Migrations::from_directory(&DIR).expect("the embedded migrations are well-formed"));
 
 /// The newest schema that this version knows.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Migrates; a database that a newer version made is refused untouched.
 pub(super) fn run(connection: &mut Connection) -> Result<()> {

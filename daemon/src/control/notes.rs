@@ -1,0 +1,116 @@
+//! `memory.save`, `memory.search`, `memory.delete`
+
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use afd_proto::notes::{DeleteParams, Deleted, Notes, SaveParams, Saved, SearchParams};
+use afd_proto::vocabulary::DEFAULT_SESSION;
+use serde_json::json;
+
+use super::{Core, Error, Result, check_session, current_trace};
+use crate::memory::notes::{self, Filter, NewNote};
+use crate::store::new_uid;
+use crate::text::Query;
+
+/// The longest note, bytes.
+const MAX_CONTENT: usize = 64 << 10;
+/// The longest topic, characters.
+const MAX_TOPIC: usize = 200;
+/// The longest query, characters.
+const MAX_QUERY: usize = 1000;
+
+fn check_topic(topic: &str) -> Result<()> {
+    let length = topic.chars().count();
+    if topic.trim().is_empty() || length > MAX_TOPIC || topic.chars().any(char::is_control) {
+        return Err(Error::param("topic", "1 to 200 printable characters", format!("{length} characters")));
+    }
+    Ok(())
+}
+
+fn check_app(app: &str) -> Result<()> {
+    if app.is_empty() || app.chars().count() > 255 || app.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(Error::param("app", "a package name", format!("{app:?}")));
+    }
+    Ok(())
+}
+
+/// `memory.save`
+///
+/// # Errors
+/// When a field is of no use, or the note cannot be kept.
+pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<Saved> {
+    check_topic(&params.topic)?;
+    params.app.as_deref().map(check_app).transpose()?;
+    if params.content.trim().is_empty() || params.content.len() > MAX_CONTENT {
+        return Err(Error::param("content", "1 to 65536 bytes", format!("{} bytes", params.content.len())));
+    }
+    let session = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
+    check_session(session)?;
+    let new = NewNote {
+        uid: None,
+        app: params.app.clone().unwrap_or_default(),
+        topic: params.topic.clone(),
+        content: params.content.clone(),
+        session: core.session_row(session).await?,
+        trace: current_trace().unwrap_or_else(new_uid),
+        at: None,
+    };
+    let (app, content) = (new.app.clone(), new.content.clone());
+    let similar = core.store.read(move |c| notes::similar(c, &app, &content)).await?;
+    let origin = core.store.origin().to_owned();
+    let saved = core.store.write(move |c| {
+        let note = notes::save(c, &origin, &new)?;
+        Ok((note, notes::chain_length(c, &new.app, &new.topic)?))
+    });
+    match saved.await? {
+        (Some(note), chain_length) => Ok(Saved { note, chain_length, similar }),
+        (None, _) => Err(Error::new(ErrorCode::Internal, "the note was saved before")),
+    }
+}
+
+/// `memory.search`
+///
+/// # Errors
+/// When a field is out of range, or the database cannot be read.
+pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<Notes> {
+    let limit = super::memory::limit(params.limit, 20)?;
+    let filter = Filter { app: params.app.clone(), topic: params.topic.clone() };
+    let cursor = params.cursor;
+    if cursor.is_some_and(|c| c < 0) {
+        return Err(Error::param("cursor", "the nextCursor of an answer", cursor.unwrap_or(0)));
+    }
+    let Some(text) = params.query.as_deref().filter(|q| !q.trim().is_empty()) else {
+        return Ok(core.store.read_all(move |c| notes::newest(c, &filter, cursor, limit)).await?);
+    };
+    if text.chars().count() > MAX_QUERY {
+        return Err(Error::param("query", "at most 1000 characters", format!("{} characters", text.chars().count())));
+    }
+    // A query of punctuation alone finds nothing.
+    let Some(query) = Query::parse(text) else {
+        return Ok(Notes { notes: Vec::new(), matched: Some(afd_proto::notes::Matched::All), next_cursor: None });
+    };
+    let offset = cursor.and_then(|c| usize::try_from(c).ok()).unwrap_or(0);
+    Ok(core.store.read_all(move |c| notes::search(c, &query, &filter, offset, limit)).await?)
+}
+
+/// `memory.delete`
+///
+/// # Errors
+/// When there is no such note.
+pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Deleted> {
+    if params.id.is_some() == params.uid.is_some() {
+        let got = if params.id.is_some() { "both" } else { "neither" };
+        return Err(Error::param("id", "either id or uid", got));
+    }
+    let (id, uid) = (params.id, params.uid.clone());
+    let deleted = core.store.write(move |c| {
+        let Some(note) = notes::delete(c, id, uid.as_deref())? else { return Ok(None) };
+        let left = notes::chain_length(c, note.app.as_deref().unwrap_or(""), &note.topic)?;
+        Ok(Some(Deleted { id: note.id, uid: note.uid, chain_length: left }))
+    });
+    deleted.await?.ok_or_else(|| {
+        Error::new(ErrorCode::NotFound, "there is no such note")
+            .hint("`afctl memory search` shows the numbers of the notes")
+            .details(json!({"id": params.id, "uid": params.uid}))
+    })
+}

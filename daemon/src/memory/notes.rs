@@ -1,0 +1,290 @@
+//! Notes: chains of what agents want to know again, and finding them.
+//!
+//! Ranking looks at a bounded number of candidates, the newest of those that have the words in their topic and the newest
+//! of all that have them, so that a word that every note has costs no more than a rare one.
+
+use std::collections::{HashMap, HashSet};
+
+use afd_proto::notes::{Matched, Note, Notes, SimilarNote};
+use rusqlite::{Connection, OptionalExtension, Row, params, types::Value};
+
+use crate::store::{Result, new_uid, now_ms};
+use crate::text::{self, Query};
+
+/// At most this many notes of each kind of match are ranked.
+const CANDIDATES: usize = 200;
+/// Characters of a snippet.
+const SNIPPET: usize = 160;
+/// Notes with at least this share of common words are shown when one is saved.
+const SIMILAR: f64 = 0.5;
+/// At most this many of them.
+const MAX_SIMILAR: usize = 3;
+/// How many words of a new note are looked up to find similar ones, and how many notes each may bring.
+const PROBES: (usize, usize) = (8, 30);
+
+const COLUMNS: &str = "n.id, n.uid, n.app, n.topic, n.position, n.content, s.name, n.created_at";
+
+/// A note to be saved.
+#[derive(Debug, Clone)]
+pub struct NewNote {
+    /// The uid, when it is given by what the note is a copy of.
+    pub uid: Option<String>,
+    /// Package; empty for none.
+    pub app: String,
+    /// Topic.
+    pub topic: String,
+    /// Content.
+    pub content: String,
+    /// Row of the session.
+    pub session: i64,
+    /// The call.
+    pub trace: String,
+    /// When, UTC milliseconds; now if it is not given.
+    pub at: Option<i64>,
+}
+
+/// Which notes.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Package.
+    pub app: Option<String>,
+    /// How the topic begins.
+    pub topic: Option<String>,
+}
+
+fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
+    let app: String = row.get(2)?;
+    Ok(Note {
+        id: row.get(0)?,
+        uid: row.get(1)?,
+        app: (!app.is_empty()).then_some(app),
+        topic: row.get(3)?,
+        position: row.get(4)?,
+        content: row.get(5)?,
+        session: row.get(6)?,
+        created_at: row.get(7)?,
+        snippet: None,
+        score: None,
+    })
+}
+
+/// The tokens by which notes of an app, and below a topic, are found.
+fn scope(app: &str, topic: &str) -> String {
+    let mut tokens = vec![text::token_of('a', app)];
+    tokens.extend(topic.match_indices('/').map(|(end, _)| text::token_of('t', &topic[..end])));
+    tokens.join(" ")
+}
+
+/// Appends a note to its chain; `None` when a note of this uid is there already.
+///
+/// # Errors
+/// What SQLite says.
+pub fn save(connection: &Connection, origin: &str, new: &NewNote) -> Result<Option<Note>> {
+    let (uid, at) = (new.uid.clone().unwrap_or_else(new_uid), new.at.unwrap_or_else(now_ms));
+    let inserted = connection
+        .prepare_cached(
+            "INSERT INTO notes (uid, origin, app, topic, position, content, session_id, trace_id, created_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, (SELECT coalesce(max(position), 0) + 1 FROM notes WHERE app = ?3 AND topic = ?4), ?5, ?6, ?7, ?8, ?9)
+             ON CONFLICT (uid) DO NOTHING RETURNING id",
+        )?
+        .query_row(params![uid, origin, new.app, new.topic, new.content, new.session, new.trace, at, now_ms()], |row| row.get::<_, i64>(0))
+        .optional()?;
+    let Some(id) = inserted else { return Ok(None) };
+    let words = |text: &str| text::words(text).join(" ");
+    let grams = text::grams(&format!("{} {}", new.topic, new.content)).join(" ");
+    connection.prepare_cached("INSERT INTO note_index (rowid, scope, topic, content, grams) VALUES (?1, ?2, ?3, ?4, ?5)")?.execute((
+        id,
+        scope(&new.app, &new.topic),
+        words(&new.topic),
+        words(&new.content),
+        grams,
+    ))?;
+    one(connection, id)
+}
+
+/// A note by its number.
+///
+/// # Errors
+/// What SQLite says.
+pub fn one(connection: &Connection, id: i64) -> Result<Option<Note>> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM notes n JOIN sessions s ON s.id = n.session_id WHERE n.id = ?1 AND n.deleted_at IS NULL"
+        ))?
+        .query_row([id], note)
+        .optional()?)
+}
+
+/// How many notes a chain has.
+///
+/// # Errors
+/// What SQLite says.
+pub fn chain_length(connection: &Connection, app: &str, topic: &str) -> Result<i64> {
+    Ok(connection
+        .prepare_cached("SELECT count(*) FROM notes WHERE app = ?1 AND topic = ?2 AND deleted_at IS NULL")?
+        .query_row((app, topic), |row| row.get(0))?)
+}
+
+/// Deletes a note by number or uid and forgets its content; returns it as it was.
+///
+/// # Errors
+/// What SQLite says.
+pub fn delete(connection: &Connection, id: Option<i64>, uid: Option<&str>) -> Result<Option<Note>> {
+    let found = connection
+        .prepare_cached("SELECT id FROM notes WHERE (id = ?1 OR ?1 IS NULL) AND (uid = ?2 OR ?2 IS NULL) AND deleted_at IS NULL LIMIT 1")?
+        .query_row((id, uid), |row| row.get::<_, i64>(0))
+        .optional()?;
+    let Some(id) = found.filter(|_| id.is_some() || uid.is_some()) else { return Ok(None) };
+    let note = one(connection, id)?;
+    connection.prepare_cached("DELETE FROM note_index WHERE rowid = ?1")?.execute([id])?;
+    connection.prepare_cached("UPDATE notes SET content = '', deleted_at = ?2, updated_at = ?2 WHERE id = ?1")?.execute((id, now_ms()))?;
+    Ok(note)
+}
+
+/// The conditions of a filter, and their values.
+fn conditions(filter: &Filter) -> (String, Vec<Value>) {
+    let (mut sql, mut values) = (String::from("n.deleted_at IS NULL"), Vec::new());
+    if let Some(app) = &filter.app {
+        sql.push_str(" AND n.app = ?");
+        values.push(Value::from(app.clone()));
+    }
+    if let Some(topic) = filter.topic.as_ref().filter(|t| !t.is_empty()) {
+        sql.push_str(" AND n.topic >= ? AND n.topic < ?");
+        values.push(Value::from(topic.clone()));
+        values.push(Value::from(format!("{topic}\u{10FFFF}")));
+    }
+    (sql, values)
+}
+
+/// The newest notes, before a number.
+///
+/// # Errors
+/// What SQLite says.
+pub fn newest(connection: &Connection, filter: &Filter, before: Option<i64>, limit: usize) -> Result<Notes> {
+    let (conditions, mut values) = conditions(filter);
+    values.push(Value::from(before.unwrap_or(i64::MAX)));
+    values.push(Value::from(as_i64(limit + 1)));
+    let sql = format!(
+        "SELECT {COLUMNS} FROM notes n JOIN sessions s ON s.id = n.session_id WHERE {conditions} AND n.id < ? ORDER BY n.id DESC LIMIT ?"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut notes: Vec<Note> = statement.query_map(rusqlite::params_from_iter(values), note)?.collect::<rusqlite::Result<_>>()?;
+    let more = notes.len() > limit;
+    notes.truncate(limit);
+    let next_cursor = notes.last().filter(|_| more).map(|n| n.id);
+    Ok(Notes { notes, matched: None, next_cursor })
+}
+
+fn as_i64(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+/// The newest notes that an expression finds.
+fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: usize) -> Result<Vec<Note>> {
+    let (conditions, rest) = conditions(filter);
+    let mut scoped = format!("({expression})");
+    if let Some(app) = &filter.app {
+        scoped = format!("scope : {} AND {scoped}", text::token_of('a', app));
+    }
+    if let Some((below, _)) = filter.topic.as_deref().and_then(|t| t.rsplit_once('/')) {
+        scoped = format!("scope : {} AND {scoped}", text::token_of('t', below));
+    }
+    let mut values = vec![Value::from(scoped)];
+    values.extend(rest);
+    values.push(Value::from(as_i64(limit)));
+    // CROSS JOIN: the index leads, newest first, and stops at the limit.
+    let sql = format!(
+        "SELECT {COLUMNS} FROM note_index x CROSS JOIN notes n ON n.id = x.rowid JOIN sessions s ON s.id = n.session_id
+         WHERE note_index MATCH ? AND {conditions} ORDER BY x.rowid DESC LIMIT ?"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(rusqlite::params_from_iter(values), note)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The notes that match a query best, from an offset on. When none has all its words, those that have some.
+///
+/// # Errors
+/// What SQLite says.
+pub fn search(connection: &Connection, query: &Query, filter: &Filter, offset: usize, limit: usize) -> Result<Notes> {
+    let wanted = CANDIDATES.max(offset + limit + 1);
+    let mut found = matching(connection, &query.all_of("topic", None), filter, wanted)?;
+    found.extend(matching(connection, &query.all_of("topic content", Some("grams")), filter, wanted)?);
+    let mut matched = Matched::All;
+    if found.is_empty() && query.terms().count() > 1 {
+        matched = Matched::Any;
+        for expression in query.each_of("topic content", Some("grams")) {
+            found.extend(matching(connection, &expression, filter, wanted)?);
+        }
+    }
+    let terms: Vec<&str> = query.terms().collect();
+    let mut seen = HashSet::new();
+    let mut notes: Vec<Note> = found.into_iter().filter(|n| seen.insert(n.id)).collect();
+    for note in &mut notes {
+        note.score = Some(score(note, &terms));
+    }
+    notes.sort_by(|a, b| b.score.unwrap_or(0.0).total_cmp(&a.score.unwrap_or(0.0)).then(b.id.cmp(&a.id)));
+    let more = notes.len() > offset + limit;
+    let mut notes: Vec<Note> = notes.into_iter().skip(offset).take(limit).collect();
+    for note in &mut notes {
+        note.snippet = text::snippet(&note.content, &terms, SNIPPET);
+    }
+    Ok(Notes { notes, matched: Some(matched), next_cursor: more.then(|| as_i64(offset + limit)) })
+}
+
+/// How well a note matches: a whole word counts more than a part, the topic more than the content.
+fn score(note: &Note, terms: &[&str]) -> f64 {
+    let place = |text: &str, term: &str, whole: f64, part: f64| {
+        let folded = text::fold(text);
+        let mut best = 0.0_f64;
+        for (at, _) in folded.match_indices(term) {
+            let before = folded[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
+            let after = folded[at + term.len()..].chars().next().is_none_or(|c| !c.is_alphanumeric());
+            best = best.max(if before && after { whole } else { part });
+            if best >= whole {
+                break;
+            }
+        }
+        best
+    };
+    let of = |term: &&str| {
+        let (topic, content) = (place(&note.topic, term, 1.0, 0.8), place(&note.content, term, 0.7, 0.5));
+        // In both it is surely about that.
+        if topic > 0.0 && content > 0.0 { topic } else { (topic * 0.9).max(content) }
+    };
+    let sum: f64 = terms.iter().map(of).sum();
+    let score = sum / as_i64(terms.len().max(1)) as f64;
+    (score * 1000.0).round() / 1000.0
+}
+
+/// Notes that say much the same as a text, about the same app or about none in particular.
+///
+/// # Errors
+/// What SQLite says.
+pub fn similar(connection: &Connection, app: &str, content: &str) -> Result<Vec<SimilarNote>> {
+    let own: HashSet<String> = text::words(content).into_iter().collect();
+    let mut probes: Vec<&String> = own.iter().filter(|w| w.chars().count() > 1).collect();
+    // Long words are rare; the order must not depend on the hash.
+    probes.sort_by_key(|w| (std::cmp::Reverse(w.chars().count()), w.as_str()));
+    let mut found: HashMap<i64, Note> = HashMap::new();
+    for word in probes.into_iter().take(PROBES.0) {
+        for app in [Some(app), Some("")].into_iter().take(if app.is_empty() { 1 } else { 2 }) {
+            let filter = Filter { app: app.map(str::to_owned), topic: None };
+            let notes = matching(connection, &format!("content : \"{word}\""), &filter, PROBES.1)?;
+            found.extend(notes.into_iter().map(|n| (n.id, n)));
+        }
+    }
+    let mut similar: Vec<SimilarNote> = found
+        .into_values()
+        .map(|note| {
+            let words: HashSet<String> = text::words(&note.content).into_iter().collect();
+            let (both, all) = (own.intersection(&words).count(), own.union(&words).count());
+            let similarity = (as_i64(both) as f64 / as_i64(all.max(1)) as f64 * 100.0).round() / 100.0;
+            SimilarNote { similarity, note }
+        })
+        .filter(|s| s.similarity >= SIMILAR)
+        .collect();
+    similar.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(b.note.id.cmp(&a.note.id)));
+    similar.truncate(MAX_SIMILAR);
+    Ok(similar)
+}

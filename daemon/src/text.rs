@@ -1,0 +1,301 @@
+//! Pure text work for searching: folding, cutting into tokens, and queries over them.
+//!
+//! Three kinds of tokens make every language and every part of an identifier findable by exact look-ups:
+//! whole words (and the parts of a camel-case word), pairs of characters where a script has no spaces (Chinese,
+//! Japanese, Thai ...), and trigrams of longer words. A trigram index alone does not find words of two characters, and
+//! `LIKE` reads everything.
+
+use sha2::{Digest, Sha256};
+use unicode_normalization::UnicodeNormalization;
+
+/// Shortest word that has trigrams beside itself.
+const GRAMMED: usize = 4;
+/// Longest word that is cut into trigrams; what is longer is no word.
+const LONGEST: usize = 256;
+/// Stands between the trigrams of two words, so that no phrase reaches over both. Two characters are never looked for among trigrams.
+const GAP: &str = "00";
+
+/// The text in the form in which texts are compared: compatibility forms, accents and case gone.
+pub fn fold(text: &str) -> String {
+    normal(text).to_lowercase()
+}
+
+/// Folded but for the case, which divides words.
+fn normal(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
+    text.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).nfc().collect()
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Gap,
+    Word,
+    Dense,
+}
+
+/// Scripts without spaces between words, Hangul, whose words carry endings, and symbols such as emoji, which are words of their own.
+fn is_dense(c: char) -> bool {
+    matches!(c as u32,
+        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF |
+        0x2190..=0x2BFF | 0x2E80..=0x2FDF | 0x3005..=0x3007 | 0x3021..=0x3029 | 0x3040..=0x312F | 0x31F0..=0x31FF |
+        0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0x1F000..=0x1FAFF | 0x20000..=0x3FFFF)
+}
+
+fn class(c: char) -> Class {
+    if is_dense(c) {
+        Class::Dense
+    } else if c.is_alphanumeric() {
+        Class::Word
+    } else {
+        Class::Gap
+    }
+}
+
+/// A stretch of characters of one class.
+struct Run {
+    class: Class,
+    text: String,
+}
+
+fn runs(text: &str) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut last = Class::Gap;
+    for c in normal(text).chars() {
+        let class = class(c);
+        if class == Class::Gap {
+            last = class;
+            continue;
+        }
+        match runs.last_mut().filter(|_| class == last) {
+            Some(run) => run.text.push(c),
+            None => runs.push(Run { class, text: c.to_string() }),
+        }
+        last = class;
+    }
+    runs
+}
+
+/// The parts of a camel-case word, folded; none when it has only one.
+fn camel_parts(word: &str) -> Vec<String> {
+    let chars: Vec<char> = word.chars().collect();
+    let mut parts: Vec<String> = Vec::new();
+    let mut part = String::new();
+    for (i, c) in chars.iter().enumerate() {
+        let before = i.checked_sub(1).map(|b| chars[b]);
+        let after = chars.get(i + 1);
+        let begins = before.is_some_and(|b| {
+            (c.is_uppercase() && (b.is_lowercase() || after.is_some_and(|a| a.is_lowercase()))) || (c.is_numeric() != b.is_numeric())
+        });
+        if begins {
+            parts.push(std::mem::take(&mut part));
+        }
+        part.extend(c.to_lowercase());
+    }
+    parts.push(part);
+    parts.retain(|p| !p.is_empty());
+    if parts.len() > 1 { parts } else { Vec::new() }
+}
+
+/// Pairs of neighbours, and the last character alone, so that each character begins a token.
+fn pairs(run: &str) -> Vec<String> {
+    let chars: Vec<char> = run.chars().collect();
+    chars.windows(2).map(|w| w.iter().collect()).chain(chars.last().map(char::to_string)).collect()
+}
+
+fn trigrams(word: &str) -> Vec<String> {
+    let chars: Vec<char> = word.chars().take(LONGEST).collect();
+    chars.windows(3).map(|w| w.iter().collect()).collect()
+}
+
+/// The words of a text as tokens, in their order.
+pub fn words(text: &str) -> Vec<String> {
+    let mut tokens = Vec::new();
+    for run in runs(text) {
+        match run.class {
+            Class::Dense => tokens.extend(pairs(&run.text)),
+            _ => {
+                tokens.push(run.text.to_lowercase());
+                tokens.extend(camel_parts(&run.text));
+            }
+        }
+    }
+    tokens
+}
+
+/// The trigrams of the longer words of a text.
+pub fn grams(text: &str) -> Vec<String> {
+    let mut tokens = Vec::new();
+    for run in runs(text).iter().filter(|r| r.class == Class::Word) {
+        let word = run.text.to_lowercase();
+        if word.chars().count() >= GRAMMED {
+            tokens.extend(trigrams(&word));
+            tokens.push(GAP.to_owned());
+        }
+    }
+    tokens
+}
+
+/// A token that stands for a whole string, whatever is in it.
+pub fn token_of(prefix: char, text: &str) -> String {
+    let hash = Sha256::digest(text.as_bytes());
+    hash[..8].iter().fold(prefix.to_string(), |mut token, byte| {
+        use std::fmt::Write as _;
+        let _ = write!(token, "{byte:02x}");
+        token
+    })
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// What must be found: one expression in the language of FTS5 per run of the query.
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    /// Folded.
+    text: String,
+    /// Among whole words.
+    words: String,
+    /// Among trigrams.
+    grams: Option<String>,
+}
+
+fn phrase(tokens: &[String]) -> String {
+    format!("\"{}\"", tokens.join(" "))
+}
+
+impl Query {
+    /// Reads a query; `None` when it has no words at all. Every character is allowed, none has a meaning.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts: Vec<Part> = Vec::new();
+        for run in runs(text) {
+            let folded = run.text.to_lowercase();
+            let part = match run.class {
+                Class::Dense => {
+                    let mut tokens = pairs(&folded);
+                    let words = if tokens.len() == 1 {
+                        format!("{} *", phrase(&tokens))
+                    } else {
+                        tokens.pop();
+                        phrase(&tokens)
+                    };
+                    Part { text: folded, words, grams: None }
+                }
+                _ => {
+                    let camel = camel_parts(&run.text);
+                    let whole = phrase(std::slice::from_ref(&folded));
+                    let words = if camel.is_empty() { whole } else { format!("{whole} OR {}", phrase(&camel)) };
+                    let tokens = trigrams(&folded);
+                    Part { text: folded, words, grams: (!tokens.is_empty()).then(|| phrase(&tokens)) }
+                }
+            };
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        (!parts.is_empty()).then_some(Self { parts })
+    }
+
+    /// The folded runs of the query.
+    pub fn terms(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().map(|p| p.text.as_str())
+    }
+
+    fn expression(part: &Part, words: &str, grams: Option<&str>) -> String {
+        match (&part.grams, grams) {
+            (Some(trigrams), Some(column)) => format!("({{{words}}} : ({}) OR {column} : {trigrams})", part.words),
+            _ => format!("({{{words}}} : ({}))", part.words),
+        }
+    }
+
+    /// All runs, in these columns of words and this one of trigrams.
+    pub fn all_of(&self, words: &str, grams: Option<&str>) -> String {
+        self.parts.iter().map(|p| Self::expression(p, words, grams)).collect::<Vec<_>>().join(" AND ")
+    }
+
+    /// Each run by itself.
+    pub fn each_of(&self, words: &str, grams: Option<&str>) -> Vec<String> {
+        self.parts.iter().map(|p| Self::expression(p, words, grams)).collect()
+    }
+}
+
+/// Cuts out the part of a text where the terms are, with the terms in brackets; `None` when none is in it.
+pub fn snippet(text: &str, terms: &[&str], around: usize) -> Option<String> {
+    // Folding may change the number of characters: each folded one remembers where it comes from.
+    let mut folded: Vec<char> = Vec::new();
+    let mut origin: Vec<usize> = Vec::new();
+    let chars: Vec<char> = text.chars().collect();
+    for (i, c) in chars.iter().enumerate() {
+        for f in fold(&c.to_string()).chars() {
+            folded.push(f);
+            origin.push(i);
+        }
+    }
+    let mut hits: Vec<(usize, usize)> = Vec::new();
+    for term in terms {
+        let term: Vec<char> = term.chars().collect();
+        let found = folded.windows(term.len().max(1)).enumerate().filter(|(_, w)| *w == term.as_slice());
+        hits.extend(found.map(|(i, _)| (origin[i], origin[i + term.len() - 1] + 1)));
+    }
+    hits.sort_unstable();
+    let first = hits.first()?.0;
+    let (begin, end) = (first.saturating_sub(around / 2), (first + around).min(chars.len()));
+    let mut out = String::new();
+    if begin > 0 {
+        out.push('\u{2026}');
+    }
+    let mut at = begin;
+    for (from, to) in hits.into_iter().filter(|(_, to)| *to <= end) {
+        if from < at {
+            continue;
+        }
+        out.extend(&chars[at..from]);
+        out.push('[');
+        out.extend(&chars[from..to]);
+        out.push(']');
+        at = to;
+    }
+    out.extend(&chars[at..end]);
+    if end < chars.len() {
+        out.push('\u{2026}');
+    }
+    Some(out.replace(['\n', '\t'], " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_every_kind_are_cut() {
+        assert_eq!(words("Open Wi-Fi, RecyclerView v2"), ["open", "wi", "fi", "recyclerview", "recycler", "view", "v2", "v", "2"]);
+        assert_eq!(words("打开设置"), ["打开", "开设", "设置", "置"]);
+        assert_eq!(words("設定ＡＢＣ"), ["設定", "定", "abc"]);
+        assert_eq!(words("Café"), ["cafe"]);
+        assert_eq!(grams("wifi ok settings"), ["wif", "ifi", "00", "set", "ett", "tti", "tin", "ing", "ngs", "00"]);
+    }
+
+    #[test]
+    fn nothing_in_a_query_is_syntax() {
+        for text in ["\"", "a AND", "NEAR(x", "x*", "col:x", "(", "^a -b", "'; DROP TABLE notes;--", "{a}:b"] {
+            let Some(query) = Query::parse(text) else { continue };
+            let c = rusqlite::Connection::open_in_memory().expect("opens");
+            c.execute_batch("CREATE VIRTUAL TABLE t USING fts5 (w, g, tokenize = 'ascii')").expect("creates");
+            let n = c.query_row("SELECT count(*) FROM t WHERE t MATCH ?1", [query.all_of("w", Some("g"))], |r| r.get::<_, i64>(0));
+            assert_eq!(n.unwrap_or_else(|e| panic!("{text}: {e}")), 0);
+        }
+        assert!(Query::parse(" .,!?\"' ").is_none());
+    }
+
+    #[test]
+    fn snippets_show_the_match_as_it_was_written() {
+        let text = format!("{}Tap the Café button, then go on {}", "x ".repeat(100), "y ".repeat(100));
+        let snippet = snippet(&text, &["cafe"], 40).expect("there");
+        assert!(snippet.contains("[Café] button") && snippet.starts_with('…') && snippet.ends_with('…'), "{snippet}");
+        assert_eq!(super::snippet("nothing here", &["zebra"], 40), None);
+    }
+}
