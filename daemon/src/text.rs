@@ -3,7 +3,8 @@
 //! Three kinds of tokens make every language and every part of an identifier findable by exact look-ups:
 //! whole words (and the parts of a camel-case word), pairs of characters where a script has no spaces (Chinese,
 //! Japanese, Thai ...), and trigrams of longer words. A trigram index alone does not find words of two characters, and
-//! `LIKE` reads everything.
+//! `LIKE` reads everything. What kind a token is, is told by a mark at its beginning and not by a column: a full-text index
+//! keeps one list per token, and would have to read through the places in all columns to find those in one.
 
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
@@ -12,8 +13,8 @@ use unicode_normalization::UnicodeNormalization;
 const GRAMMED: usize = 4;
 /// Longest word that is cut into trigrams; what is longer is no word.
 const LONGEST: usize = 256;
-/// Stands between the trigrams of two words, so that no phrase reaches over both. Two characters are never looked for among trigrams.
-const GAP: &str = "00";
+/// Stands between the trigrams of two words, so that no phrase reaches over both.
+const GAP: &str = "\u{b7}";
 
 /// The text in the form in which texts are compared: compatibility forms, accents and case gone.
 pub fn fold(text: &str) -> String {
@@ -106,7 +107,7 @@ fn pairs(run: &str) -> Vec<String> {
 
 fn trigrams(word: &str) -> Vec<String> {
     let chars: Vec<char> = word.chars().take(LONGEST).collect();
-    chars.windows(3).map(|w| w.iter().collect()).collect()
+    chars.windows(3).map(|w| Mark::Gram.mark(&w.iter().collect::<String>())).collect()
 }
 
 /// The words of a text as tokens, in their order.
@@ -124,75 +125,108 @@ pub fn words(text: &str) -> Vec<String> {
     tokens
 }
 
-/// The trigrams of the longer words of a text.
+/// What a token is about, when it is not just a word of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// Part of a longer word.
+    Gram,
+    /// A word of the topic.
+    Topic,
+    /// The app.
+    App,
+    /// The topic begins so.
+    Below,
+}
+
+impl Mark {
+    /// A token with its mark, which no word begins with.
+    pub fn mark(self, token: &str) -> String {
+        let mark = match self {
+            Mark::Gram => '\u{b7}',
+            Mark::Topic => '\u{a7}',
+            Mark::App => '\u{a4}',
+            Mark::Below => '\u{ab}',
+        };
+        format!("{mark}{token}")
+    }
+}
+
+/// The trigrams of the longer words of a text, marked.
 pub fn grams(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     for run in runs(text).iter().filter(|r| r.class == Class::Word) {
         let word = run.text.to_lowercase();
         if word.chars().count() >= GRAMMED {
-            tokens.extend(trigrams(&word));
             tokens.push(GAP.to_owned());
+            tokens.extend(trigrams(&word));
         }
     }
     tokens
 }
 
-/// A token that stands for a whole string, whatever is in it.
-pub fn token_of(prefix: char, text: &str) -> String {
+/// A marked token that stands for a whole string, whatever is in it.
+pub fn whole(mark: Mark, text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
-    hash[..8].iter().fold(prefix.to_string(), |mut token, byte| {
-        use std::fmt::Write as _;
-        let _ = write!(token, "{byte:02x}");
-        token
-    })
+    mark.mark(&hash[..8].iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// What must be found: one expression in the language of FTS5 per run of the query.
     parts: Vec<Part>,
 }
 
+/// A stretch of letters of the query: all of them are to be found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part {
     /// Folded.
     text: String,
-    /// Among whole words.
-    words: String,
-    /// Among trigrams.
-    grams: Option<String>,
+    /// Sequences of tokens, any of which it is as a whole word.
+    words: Vec<Vec<String>>,
+    /// Whether the last token of a sequence only begins so.
+    begins: bool,
+    /// Its trigrams; none when it has none.
+    grams: Vec<String>,
 }
 
-fn phrase(tokens: &[String]) -> String {
-    format!("\"{}\"", tokens.join(" "))
+fn phrase(tokens: &[String], begins: bool) -> String {
+    format!("\"{}\"{}", tokens.join(" "), if begins { " *" } else { "" })
+}
+
+impl Part {
+    fn of(run: &Run) -> Self {
+        let text = run.text.to_lowercase();
+        if run.class == Class::Dense {
+            let mut tokens = pairs(&text);
+            let begins = tokens.len() == 1;
+            if !begins {
+                tokens.pop();
+            }
+            return Self { text, words: vec![tokens], begins, grams: Vec::new() };
+        }
+        let words = [vec![text.clone()], camel_parts(&run.text)].into_iter().filter(|w| !w.is_empty()).collect();
+        Self { grams: trigrams(&text), text, words, begins: false }
+    }
+
+    /// The part as an expression of FTS5, marked or among the words of the whole text.
+    fn expression(&self, mark: Option<Mark>) -> String {
+        let marked = |tokens: &Vec<String>| match mark {
+            Some(mark) => phrase(&tokens.iter().map(|t| mark.mark(t)).collect::<Vec<_>>(), self.begins),
+            None => phrase(tokens, self.begins),
+        };
+        let mut options: Vec<String> = self.words.iter().map(marked).collect();
+        if mark.is_none() && !self.grams.is_empty() {
+            options.push(phrase(&self.grams, false));
+        }
+        format!("({})", options.join(" OR "))
+    }
 }
 
 impl Query {
     /// Reads a query; `None` when it has no words at all. Every character is allowed, none has a meaning.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts: Vec<Part> = Vec::new();
-        for run in runs(text) {
-            let folded = run.text.to_lowercase();
-            let part = match run.class {
-                Class::Dense => {
-                    let mut tokens = pairs(&folded);
-                    let words = if tokens.len() == 1 {
-                        format!("{} *", phrase(&tokens))
-                    } else {
-                        tokens.pop();
-                        phrase(&tokens)
-                    };
-                    Part { text: folded, words, grams: None }
-                }
-                _ => {
-                    let camel = camel_parts(&run.text);
-                    let whole = phrase(std::slice::from_ref(&folded));
-                    let words = if camel.is_empty() { whole } else { format!("{whole} OR {}", phrase(&camel)) };
-                    let tokens = trigrams(&folded);
-                    Part { text: folded, words, grams: (!tokens.is_empty()).then(|| phrase(&tokens)) }
-                }
-            };
+        for part in runs(text).iter().map(Part::of) {
             if !parts.contains(&part) {
                 parts.push(part);
             }
@@ -200,26 +234,24 @@ impl Query {
         (!parts.is_empty()).then_some(Self { parts })
     }
 
-    /// The folded runs of the query.
+    /// The folded stretches of the query.
     pub fn terms(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().map(|p| p.text.as_str())
     }
 
-    fn expression(part: &Part, words: &str, grams: Option<&str>) -> String {
-        match (&part.grams, grams) {
-            (Some(trigrams), Some(column)) => format!("({{{words}}} : ({}) OR {column} : {trigrams})", part.words),
-            _ => format!("({{{words}}} : ({}))", part.words),
-        }
+    /// All of it, as an expression of FTS5.
+    pub fn all(&self) -> String {
+        self.each().join(" AND ")
     }
 
-    /// All runs, in these columns of words and this one of trigrams.
-    pub fn all_of(&self, words: &str, grams: Option<&str>) -> String {
-        self.parts.iter().map(|p| Self::expression(p, words, grams)).collect::<Vec<_>>().join(" AND ")
+    /// All of it as whole words with this mark.
+    pub fn all_in(&self, mark: Mark) -> String {
+        self.parts.iter().map(|p| p.expression(Some(mark))).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// Each run by itself.
-    pub fn each_of(&self, words: &str, grams: Option<&str>) -> Vec<String> {
-        self.parts.iter().map(|p| Self::expression(p, words, grams)).collect()
+    /// Each stretch by itself.
+    pub fn each(&self) -> Vec<String> {
+        self.parts.iter().map(|p| p.expression(None)).collect()
     }
 }
 
@@ -276,7 +308,7 @@ mod tests {
         assert_eq!(words("打开设置"), ["打开", "开设", "设置", "置"]);
         assert_eq!(words("設定ＡＢＣ"), ["設定", "定", "abc"]);
         assert_eq!(words("Café"), ["cafe"]);
-        assert_eq!(grams("wifi ok settings"), ["wif", "ifi", "00", "set", "ett", "tti", "tin", "ing", "ngs", "00"]);
+        assert_eq!(grams("wifi ok sets"), ["·", "·wif", "·ifi", "·", "·set", "·ets"]);
     }
 
     #[test]
@@ -284,8 +316,8 @@ mod tests {
         for text in ["\"", "a AND", "NEAR(x", "x*", "col:x", "(", "^a -b", "'; DROP TABLE notes;--", "{a}:b"] {
             let Some(query) = Query::parse(text) else { continue };
             let c = rusqlite::Connection::open_in_memory().expect("opens");
-            c.execute_batch("CREATE VIRTUAL TABLE t USING fts5 (w, g, tokenize = 'ascii')").expect("creates");
-            let n = c.query_row("SELECT count(*) FROM t WHERE t MATCH ?1", [query.all_of("w", Some("g"))], |r| r.get::<_, i64>(0));
+            c.execute_batch("CREATE VIRTUAL TABLE t USING fts5 (tokens, tokenize = 'ascii')").expect("creates");
+            let n = c.query_row("SELECT count(*) FROM t WHERE t MATCH ?1", [query.all()], |r| r.get::<_, i64>(0));
             assert_eq!(n.unwrap_or_else(|e| panic!("{text}: {e}")), 0);
         }
         assert!(Query::parse(" .,!?\"' ").is_none());

@@ -19,12 +19,8 @@ CREATE TABLE notes (
 CREATE INDEX notes_by_app ON notes (app, id) WHERE deleted_at IS NULL;
 CREATE INDEX notes_by_topic ON notes (topic, id) WHERE deleted_at IS NULL;
 
--- The words of notes, as `text` in the daemon cuts them. `scope` holds tokens for app and topic, `grams` the trigrams of
--- longer words, by which a part of an identifier is found.
-CREATE VIRTUAL TABLE note_index USING fts5 (
-    scope, topic, content, grams,
-    content = '', contentless_delete = 1, tokenize = 'ascii'
-);
+-- What notes are found by: tokens as `text` in the daemon cuts and marks them.
+CREATE VIRTUAL TABLE note_index USING fts5 (tokens, content = '', contentless_delete = 1, tokenize = 'ascii');
 
 -- Files that were written for somebody. Several rows may share a file whose content is the same.
 CREATE TABLE artifacts (

@@ -5,6 +5,7 @@
 
 mod command_line;
 mod experience;
+mod notes;
 mod recording;
 mod request;
 
@@ -40,8 +41,13 @@ pub fn report(what: &str, ours: f64, reference: f64, unit: &str, against: &str, 
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    let all: [(&str, fn()); 4] =
-        [("request", request::run), ("recording", recording::run), ("command_line", command_line::run), ("experience", experience::run)];
+    let all: [(&str, fn()); 5] = [
+        ("request", request::run),
+        ("recording", recording::run),
+        ("command_line", command_line::run),
+        ("experience", experience::run),
+        ("notes", notes::run),
+    ];
     for (name, run) in all {
         if wanted.is_empty() || wanted.iter().any(|w| name.contains(w.as_str())) {
             run();

@@ -100,7 +100,8 @@ fn similar_notes_are_shown_when_one_is_saved() {
     assert!(similar[0]["similarity"].as_f64().expect("a share") > 0.7);
     let other = client.ok("memory.save", json!({"app": "com.b", "topic": "t", "content": "the back button closes the keyboard first"}));
     assert_eq!(other["similar"][0]["topic"], "nav/general", "a note about no app in particular is about every app");
-    let foreign = client.ok("memory.save", json!({"app": "com.c", "topic": "t", "content": "Open settings, tap network, then tap the wifi switch"}));
+    let foreign =
+        client.ok("memory.save", json!({"app": "com.c", "topic": "t", "content": "Open settings, tap network, then tap the wifi switch"}));
     assert_eq!(foreign["similar"], json!([]), "another app's note is not about this app");
 }
 

@@ -9,6 +9,7 @@ use afd_proto::notes::{Matched, Note, Notes, SimilarNote};
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Value};
 
 use crate::store::{Result, new_uid, now_ms};
+use crate::text::Mark::{App, Below, Topic};
 use crate::text::{self, Query};
 
 /// At most this many notes of each kind of match are ranked.
@@ -68,10 +69,13 @@ fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
     })
 }
 
-/// The tokens by which notes of an app, and below a topic, are found.
-fn scope(app: &str, topic: &str) -> String {
-    let mut tokens = vec![text::token_of('a', app)];
-    tokens.extend(topic.match_indices('/').map(|(end, _)| text::token_of('t', &topic[..end])));
+/// Everything that a note is found by.
+fn tokens(app: &str, topic: &str, content: &str) -> String {
+    let mut tokens = vec![text::whole(App, app)];
+    tokens.extend(topic.match_indices('/').map(|(end, _)| text::whole(Below, &topic[..end])));
+    tokens.extend(text::words(topic).iter().map(|word| Topic.mark(word)));
+    tokens.extend(text::words(&format!("{topic} \n {content}")));
+    tokens.extend(text::grams(&format!("{topic} {content}")));
     tokens.join(" ")
 }
 
@@ -90,15 +94,9 @@ pub fn save(connection: &Connection, origin: &str, new: &NewNote) -> Result<Opti
         .query_row(params![uid, origin, new.app, new.topic, new.content, new.session, new.trace, at, now_ms()], |row| row.get::<_, i64>(0))
         .optional()?;
     let Some(id) = inserted else { return Ok(None) };
-    let words = |text: &str| text::words(text).join(" ");
-    let grams = text::grams(&format!("{} {}", new.topic, new.content)).join(" ");
-    connection.prepare_cached("INSERT INTO note_index (rowid, scope, topic, content, grams) VALUES (?1, ?2, ?3, ?4, ?5)")?.execute((
-        id,
-        scope(&new.app, &new.topic),
-        words(&new.topic),
-        words(&new.content),
-        grams,
-    ))?;
+    connection
+        .prepare_cached("INSERT INTO note_index (rowid, tokens) VALUES (?1, ?2)")?
+        .execute((id, tokens(&new.app, &new.topic, &new.content)))?;
     one(connection, id)
 }
 
@@ -184,10 +182,10 @@ fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: u
     let (conditions, rest) = conditions(filter);
     let mut scoped = format!("({expression})");
     if let Some(app) = &filter.app {
-        scoped = format!("scope : {} AND {scoped}", text::token_of('a', app));
+        scoped = format!("\"{}\" AND {scoped}", text::whole(App, app));
     }
     if let Some((below, _)) = filter.topic.as_deref().and_then(|t| t.rsplit_once('/')) {
-        scoped = format!("scope : {} AND {scoped}", text::token_of('t', below));
+        scoped = format!("\"{}\" AND {scoped}", text::whole(Below, below));
     }
     let mut values = vec![Value::from(scoped)];
     values.extend(rest);
@@ -208,12 +206,12 @@ fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: u
 /// What SQLite says.
 pub fn search(connection: &Connection, query: &Query, filter: &Filter, offset: usize, limit: usize) -> Result<Notes> {
     let wanted = CANDIDATES.max(offset + limit + 1);
-    let mut found = matching(connection, &query.all_of("topic", None), filter, wanted)?;
-    found.extend(matching(connection, &query.all_of("topic content", Some("grams")), filter, wanted)?);
+    let mut found = matching(connection, &query.all_in(Topic), filter, wanted)?;
+    found.extend(matching(connection, &query.all(), filter, wanted)?);
     let mut matched = Matched::All;
     if found.is_empty() && query.terms().count() > 1 {
         matched = Matched::Any;
-        for expression in query.each_of("topic content", Some("grams")) {
+        for expression in query.each() {
             found.extend(matching(connection, &expression, filter, wanted)?);
         }
     }
@@ -270,7 +268,7 @@ pub fn similar(connection: &Connection, app: &str, content: &str) -> Result<Vec<
     for word in probes.into_iter().take(PROBES.0) {
         for app in [Some(app), Some("")].into_iter().take(if app.is_empty() { 1 } else { 2 }) {
             let filter = Filter { app: app.map(str::to_owned), topic: None };
-            let notes = matching(connection, &format!("content : \"{word}\""), &filter, PROBES.1)?;
+            let notes = matching(connection, &format!("\"{word}\""), &filter, PROBES.1)?;
             found.extend(notes.into_iter().map(|n| (n.id, n)));
         }
     }

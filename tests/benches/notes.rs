@@ -1,0 +1,88 @@
+//! `memory.search` among 100,000 notes, beside the same among 1,000, through the socket.
+
+use std::time::{Duration, Instant};
+
+use afd::memory::notes::{NewNote, save};
+use afd_tests::{Daemon, TestPhone, World};
+use serde_json::json;
+
+use crate::{Times, report};
+
+const SMALL: usize = 1_000;
+const LARGE: usize = 100_000;
+const CALLS: usize = 300;
+const ROUNDS: usize = 3;
+
+const QUERIES: [(&str, &str); 6] = [
+    ("a rare word", "xylophone"),
+    ("a two-character Chinese word", "蓝牙"),
+    ("an identifier's middle", "ycler_rare"),
+    ("a common word", "settings"),
+    ("a common two-character word", "设置"),
+    ("two common words", "open page"),
+];
+
+fn content(n: usize) -> String {
+    // The rare words are in ten notes, however many there are.
+    let rare = if n.is_multiple_of(100) && n < SMALL { " xylophone 蓝牙开关 com.a:id/recycler_rare_list" } else { "" };
+    format!(
+        "open settings and tap row {} of page {}, then 打开设置 com.a:id/item_{} {}{rare}",
+        n % 17,
+        n % 1009,
+        n * 7919 % 100_003,
+        ["wifi", "display", "battery", "storage", "sound"][n % 5],
+    )
+}
+
+fn fill(path: &std::path::Path, count: usize) {
+    let mut connection = rusqlite::Connection::open(path).expect("opens");
+    let transaction = connection.transaction().expect("begins");
+    let session = afd::session::row_id(&transaction, "o", "bench").expect("a session");
+    for n in 0..count {
+        let note = NewNote {
+            uid: None,
+            app: format!("org.app{}", n % 20),
+            topic: format!("nav/{}", n % 300),
+            content: content(n),
+            session,
+            trace: "t".into(),
+            at: None,
+        };
+        save(&transaction, "o", &note).expect("saves");
+    }
+    transaction.commit().expect("commits");
+}
+
+fn world(count: usize) -> World {
+    let mut world = World::with(TestPhone::start(), "");
+    world.daemon.signal("TERM");
+    world.daemon.wait();
+    fill(&world.dir().join("memory.db"), count);
+    world.daemon = Daemon::start(world.dir());
+    world
+}
+
+fn measure(world: &World, query: &str) -> Vec<Duration> {
+    let mut client = world.client();
+    let search = |_| {
+        let begun = Instant::now();
+        let found = client.ok("memory.search", json!({"query": query}));
+        let took = begun.elapsed();
+        assert!(found["notes"].as_array().is_some_and(|n| !n.is_empty()), "{query} is not found");
+        took
+    };
+    (0..CALLS).map(search).collect()
+}
+
+pub fn run() {
+    let (small, large) = (world(SMALL), world(LARGE));
+    for (what, query) in QUERIES {
+        let (mut of_small, mut of_large) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            of_small.extend(measure(&small, query));
+            of_large.extend(measure(&large, query));
+        }
+        let (small, large) = (Times::new(of_small), Times::new(of_large));
+        report(&format!("{what} in 100,000 notes, p50"), large.p50(), small.p50(), "us", "the same in 1,000", "3x");
+    }
+}
