@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{act, daemon, device, memory, observe, recover, verify};
+use crate::commands::{act, artifact, config, daemon, device, job, memory, observe, recover, verify};
 
 /// Hands on a phone and a memory of what they did there, for AI agents.
 ///
@@ -100,6 +100,15 @@ pub enum Command {
     /// Devices: add, list, lease
     #[command(subcommand)]
     Device(device::Device),
+    /// Files that were written: screenshots, full screens, large pages
+    #[command(subcommand)]
+    Artifact(artifact::Artifact),
+    /// The settings, and where each comes from
+    #[command(subcommand)]
+    Config(config::Config),
+    /// What the daemon does in the background
+    #[command(subcommand)]
+    Job(job::Job),
     /// The daemon itself
     #[command(subcommand)]
     Daemon(daemon::Daemon),

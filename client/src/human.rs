@@ -50,10 +50,10 @@ fn text(value: &Value, key: &str) -> String {
 fn success(outcome: &Outcome, data: &Value) -> String {
     match (outcome.category.as_str(), outcome.op.as_str()) {
         ("observe", "top") => format!("{}\n", first(&[text(data, "topActivity"), text(data, "app"), "unknown".into()])),
-        ("observe", "screenshot") => {
-            format!("{} bytes of {} (use --output json for the picture itself)\n", text(data, "sizeBytes"), text(data, "mimeType"))
-        }
+        ("observe", "screenshot") => screenshot(data),
+        ("observe", "overlay-get" | "overlay-set") => fields(data, 0),
         ("observe", _) => observation(data),
+        ("act", "shell") => text(data, "output"),
         ("act", op) => acted(op, data),
         ("recover", op) => {
             let cause = text(data, "failureCause");
@@ -67,6 +67,9 @@ fn success(outcome: &Outcome, data: &Value) -> String {
         ("memory", "experience") => experience(data),
         ("device", "list") => table(items(data, "devices"), &["name", "kind", "url", "state", "lease", "waiting", "source"]),
         ("device", "packages") => lines(items(data, "packages")),
+        ("artifact", "list") => artifacts(data),
+        ("config", "list") => config(data),
+        ("config", _) => format!("{} = {}  {}\n", text(data, "key"), setting(data), paint(DIM, &origin(data))),
         ("daemon", "status") => status(data),
         _ => fields(data, 0),
     }
@@ -105,7 +108,7 @@ pub fn table(rows: &[Value], columns: &[&str]) -> String {
 fn cell(row: &Value, column: &str) -> String {
     match (column, row.get(column)) {
         ("lease", Some(lease @ Value::Object(_))) => format!("{} for {} ms", text(lease, "session"), text(lease, "remainingMs")),
-        ("at" | "lastSuccessAt", Some(Value::Number(ms))) => time(ms.as_i64().unwrap_or(0)),
+        ("at" | "lastSuccessAt" | "createdAt", Some(Value::Number(ms))) => time(ms.as_i64().unwrap_or(0)),
         _ => shorten(&text(row, column)),
     }
 }
@@ -137,26 +140,49 @@ fn observation(data: &Value) -> String {
     }
     let _ = writeln!(out, "{}", paint(DIM, data["page"]["fingerprint"].as_str().unwrap_or_default()));
     for part in [data, &data["screen"], &data["refs"]] {
-        let rows = items(part, "rows");
-        if rows.is_empty() {
-            continue;
-        }
-        let columns: &[&str] = if rows[0].get("ref").is_some() {
-            &["ref", "label", "class", "resId", "flags", "bounds", "window"]
-        } else {
-            &["id", "class", "text", "desc", "resId", "flags", "bounds"]
-        };
-        out.push_str(&table(rows, columns));
-        if part["truncated"] == true {
-            let all = first(&[text(part, "refCount"), text(part, "rowCount")]);
-            let _ = writeln!(
-                out,
-                "{}",
-                paint(WARN, &format!("{} of {all} rows: --max-rows or --full shows more, and text or id still reach the rest", rows.len()))
-            );
-        }
+        out.push_str(&rows_table(part));
     }
     hints(items(data, "hints"), &mut out);
+    out
+}
+
+/// The rows of a part, and where the others are.
+fn rows_table(part: &Value) -> String {
+    let mut out = String::new();
+    let rows = items(part, "rows");
+    if let Some(file) = part["artifact"]["savedFile"].as_str() {
+        let _ = writeln!(out, "{}", paint(DIM, &format!("written to {file}")));
+    }
+    if rows.is_empty() {
+        return out;
+    }
+    let columns: &[&str] = if rows[0].get("ref").is_some() {
+        &["ref", "label", "class", "resId", "flags", "bounds", "window"]
+    } else {
+        &["id", "class", "text", "desc", "resId", "flags", "bounds"]
+    };
+    out.push_str(&table(rows, columns));
+    if part["truncated"] == true {
+        let all = first(&[text(part, "refCount"), text(part, "rowCount")]);
+        let shown = format!("{} of {all} rows: --max-rows or --full shows more, and text or id still reach the rest", rows.len());
+        let _ = writeln!(out, "{}", paint(WARN, &shown));
+    }
+    out
+}
+
+fn screenshot(data: &Value) -> String {
+    let file = &data["artifact"]["savedFile"];
+    let mut out =
+        format!("{}x{} {} in {}", text(data, "width"), text(data, "height"), text(data, "mimeType"), file.as_str().unwrap_or_default());
+    if let Some(scale) = data["scale"].as_f64() {
+        let _ = write!(
+            out,
+            " {}",
+            paint(DIM, &format!("{scale:.3} of the screen's {}x{}", text(data, "deviceWidth"), text(data, "deviceHeight")))
+        );
+    }
+    out.push('\n');
+    out.push_str(&rows_table(&data["refs"]));
     out
 }
 
@@ -213,6 +239,35 @@ fn action(value: &Value) -> String {
         .and_then(Value::as_object)
         .map(|p| p.iter().map(|(k, v)| format!(" {k}={}", v.as_str().map_or_else(|| v.to_string(), str::to_owned))).collect::<String>());
     format!("{}{what}{}", text(value, "verb"), params.unwrap_or_default())
+}
+
+/// Where a setting comes from, in words.
+fn origin(setting: &Value) -> String {
+    match (text(setting, "source").as_str(), text(setting, "origin")) {
+        ("env", name) => format!("env {name}"),
+        (source, _) => source.to_owned(),
+    }
+}
+
+fn setting(setting: &Value) -> String {
+    match &setting["value"] {
+        Value::Null => "-".to_owned(),
+        _ => text(setting, "value"),
+    }
+}
+
+fn config(data: &Value) -> String {
+    let row = |s: &Value| serde_json::json!({"key": s["key"], "value": setting(s), "source": origin(s), "about": s["about"]});
+    let rows: Vec<Value> = items(data, "settings").iter().map(row).collect();
+    format!("{}\n{}", paint(DIM, &text(data, "file")), table(&rows, &["key", "value", "source", "about"]))
+}
+
+fn artifacts(data: &Value) -> String {
+    let mut out = table(items(data, "artifacts"), &["artifactId", "createdAt", "session", "kind", "sizeBytes", "status", "filePath"]);
+    if let Some(cursor) = data.get("nextCursor") {
+        let _ = writeln!(out, "{}", paint(DIM, &format!("more: --cursor {cursor}")));
+    }
+    out
 }
 
 fn saved(data: &Value) -> String {

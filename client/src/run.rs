@@ -79,16 +79,29 @@ impl Address {
     }
 }
 
-fn perform(global: &Global, address: &Address, command: &Command) -> Outcome {
+fn perform(asked: &Global, address: &Address, command: &Command) -> Outcome {
     let (category, op) = name(command);
     let result = call_of(command).and_then(|call| {
         let never_starts = matches!(command, Command::Daemon(d) if d.never_starts()) || matches!(command, Command::Status);
+        let patient = patience(asked, &call.method);
+        let global = &patient;
         let mut connection = connect(global, !never_starts)?;
         watch_for_interrupt(&mut connection);
-        let params = complete(&call, global, address);
+        let params = complete(&call, asked, address);
         connection.call(call.method.as_str(), params).map_err(|e| failure(e, global))
     });
     Outcome { category, op, result }
+}
+
+/// Methods that take their own time-out.
+fn takes_timeout(method: &str) -> bool {
+    matches!(method, "observe.wait" | "act.scrollTo" | "act.shell")
+}
+
+/// Waits longer for the answer of a method whose time the daemon keeps.
+fn patience(global: &Global, method: &str) -> Global {
+    let more = global.timeout_ms.map(|ms| if takes_timeout(method) { ms.saturating_add(10_000) } else { ms });
+    Global { timeout_ms: more, ..global.clone() }
 }
 
 /// A call by name.
@@ -115,6 +128,9 @@ fn call_of(command: &Command) -> Result<Named, Failure> {
         Command::Recover(c) => c.call().into(),
         Command::Memory(c) => c.call().into(),
         Command::Device(c) => c.call().into(),
+        Command::Artifact(c) => c.call().into(),
+        Command::Config(c) => c.call().into(),
+        Command::Job(c) => c.call().into(),
         Command::Daemon(c) => c.call().into(),
         Command::Rpc(rpc) => {
             let params = serde_json::from_str(&rpc.params)
@@ -146,6 +162,9 @@ fn complete(call: &Named, global: &Global, address: &Address) -> Value {
         put("token", &address.token);
         put("device", &global.device);
         put("session", &global.session);
+        if let Some(ms) = global.timeout_ms.filter(|_| takes_timeout(&call.method)) {
+            params.entry("timeoutMs").or_insert_with(|| json!(ms));
+        }
     } else if matches!(call.method.as_str(), "memory.context" | "memory.experience") {
         put("device", &global.device.clone().or_else(|| address.url.clone()));
         put("session", &global.session);

@@ -1,19 +1,22 @@
 //! The daemon of `afd`. Rooms by floor, from the bottom; a room uses only rooms on floors below it:
 //!
 //! 0. [`store`], [`config`]
-//! 1. [`page`], [`text`], [`live`]
+//! 1. [`page`], [`text`], [`picture`], [`artifact`], [`live`], [`job`]
 //! 2. [`device`], [`memory`], [`session`]
 //! 3. [`control`]
 //! 4. [`rpc`]
 //! 5. [`lifecycle`]
 
+pub mod artifact;
 pub mod config;
 pub mod control;
 pub mod device;
+pub mod job;
 pub mod lifecycle;
 pub mod live;
 pub mod memory;
 pub mod page;
+pub mod picture;
 pub mod rpc;
 pub mod session;
 pub mod store;

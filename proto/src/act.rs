@@ -1,7 +1,10 @@
 //! `act.*`: doing something on the device.
 
+use std::collections::BTreeMap;
+
 use crate::{
     Secret,
+    artifact::Written,
     vocabulary::{By, Point, Reply, Target},
 };
 
@@ -60,6 +63,50 @@ act_params! {
         /// How far, by default `medium`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub amount: Option<Amount>,
+    }
+
+    /// Parameters of `act.scrollTo`.
+    pub struct ScrollToParams {
+        /// A part of the text or description, in any case.
+        pub text: String,
+        /// Compare this property only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub by: Option<By>,
+        /// Whole and case-sensitive.
+        #[serde(default)]
+        pub exact_match: bool,
+        /// For how long at most, milliseconds, from 1 to 600,000, by default 60,000.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub timeout_ms: Option<u64>,
+    }
+
+    /// Parameters of `act.shell`, which the settings of the device must allow.
+    pub struct ShellParams {
+        /// The command. It is never stored, logged or returned.
+        pub command: Secret,
+        /// How long it may take, milliseconds, from 1 to 600,000, by default 30,000.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub timeout_ms: Option<u32>,
+    }
+
+    /// Parameters of `act.intent`, which the settings of the device must allow: at least one of action, data and component.
+    #[derive(Default)]
+    pub struct IntentParams {
+        /// For example `android.intent.action.VIEW`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub action: Option<String>,
+        /// A URI.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub data: Option<String>,
+        /// Package that is to handle it.
+        #[serde(default, rename = "package", skip_serializing_if = "Option::is_none")]
+        pub package: Option<String>,
+        /// `package/class` that is to handle it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub component: Option<String>,
+        /// Texts by name.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub extras: BTreeMap<String, Secret>,
     }
 
     /// Parameters of an action that needs nothing but the device.
@@ -136,6 +183,46 @@ wire! {
     }
 }
 
+wire! {
+    /// Where a scroll ended.
+    pub struct ScrolledTo {
+        /// The event that recorded it.
+        pub event_id: String,
+        /// What was done, in words.
+        pub result: String,
+        /// What was found.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub target: Option<Target>,
+        /// Where it is now, device pixels.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub point: Option<Point>,
+        /// How often was scrolled.
+        pub scrolls: u32,
+        /// How long it took, waiting for the device included, milliseconds.
+        pub duration_ms: u64,
+        /// True when `requestKey` was seen before and this is the recorded outcome.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pub replayed: bool,
+    }
+
+    /// What a command said.
+    pub struct Shelled {
+        /// The event that recorded it.
+        pub event_id: String,
+        /// Its output, when it is small enough for an answer (`limits.inline_bytes`); it is not recorded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub output: Option<String>,
+        /// The file with its output, when it is larger.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub artifact: Option<Written>,
+        /// How long it took, waiting for the device included, milliseconds.
+        pub duration_ms: u64,
+        /// True when `requestKey` was seen before and this is the recorded outcome.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pub replayed: bool,
+    }
+}
+
 fn is_false(b: &bool) -> bool {
     !b
 }
@@ -174,6 +261,8 @@ methods! {
     ActSwipe = "act.swipe" (SwipeParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"x1":540,"y1":1600,"x2":540,"y2":600}"#;
     /// Scrolls the screen in a direction.
     ActScroll = "act.scroll" (ScrollParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"direction":"down"}"#;
+    /// Scrolls down, then up, until something is on the screen.
+    ActScrollTo = "act.scrollTo" (ScrollToParams) -> Reply<ScrolledTo>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, TargetNotFound, Timeout, Conflict], r#"{"text":"About phone"}"#;
     /// Presses Back.
     ActBack = "act.back" (PlainParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
     /// Presses Home.
@@ -186,4 +275,8 @@ methods! {
     ActLaunch = "act.launch" (AppParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
     /// Stops an app.
     ActStop = "act.stop" (AppParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
+    /// Runs a command in the device's shell, if the settings of the device allow it.
+    ActShell = "act.shell" (ShellParams) -> Reply<Shelled>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict], r#"{"command":"getprop ro.product.model"}"#;
+    /// Sends an intent, if the settings of the device allow it.
+    ActIntent = "act.intent" (IntentParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict], r#"{"action":"android.intent.action.VIEW","data":"https://example.org/"}"#;
 }

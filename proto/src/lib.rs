@@ -8,11 +8,14 @@
 mod macros;
 
 pub mod act;
+pub mod artifact;
+pub mod config;
 pub mod daemon;
 pub mod device;
 pub mod error;
 pub mod events;
 pub mod frame;
+pub mod job;
 pub mod memory;
 pub mod method;
 pub mod notes;
@@ -39,11 +42,14 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
     [
         daemon::METHODS,
         device::METHODS,
+        config::METHODS,
         observe::METHODS,
         act::METHODS,
         verify::METHODS,
         recover::METHODS,
         memory::METHODS,
+        artifact::METHODS,
+        job::METHODS,
         events::METHODS,
         rpc::METHODS,
     ]

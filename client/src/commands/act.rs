@@ -1,6 +1,7 @@
 //! `act`
 
 use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
 
 use super::{By, Call, point};
 
@@ -17,6 +18,8 @@ pub enum Act {
     Swipe(Swipe),
     /// Scroll the screen
     Scroll(Scroll),
+    /// Scroll down, then up, until something is on the screen; --timeout-ms says for how long at most
+    ScrollTo(ScrollTo),
     /// Press Back
     Back(Key),
     /// Press Home
@@ -29,6 +32,10 @@ pub enum Act {
     Launch(Package),
     /// Stop an app
     Stop(Package),
+    /// Run a command in the phone's shell, if the settings of the device allow it; --timeout-ms says for how long at most
+    Shell(Shell),
+    /// Send an intent, if the settings of the device allow it
+    Intent(Intent),
 }
 
 /// Makes sure that the action is done once.
@@ -116,6 +123,59 @@ enum Amount {
     Large,
 }
 
+/// Options of `scroll-to`.
+#[derive(Debug, Args)]
+pub struct ScrollTo {
+    /// A part of the text or description
+    #[arg(long, allow_hyphen_values = true)]
+    text: String,
+    /// Compare this property only
+    #[arg(long, value_enum)]
+    by: Option<By>,
+    /// Whole and case-sensitive, instead of a part in any case
+    #[arg(long)]
+    exact_match: bool,
+    #[command(flatten)]
+    key: Key,
+}
+
+/// Options of `shell`.
+#[derive(Debug, Args)]
+pub struct Shell {
+    /// The command
+    #[arg(long, allow_hyphen_values = true)]
+    command: String,
+    #[command(flatten)]
+    key: Key,
+}
+
+/// Options of `intent`.
+#[derive(Debug, Args)]
+pub struct Intent {
+    /// For example android.intent.action.VIEW
+    #[arg(long)]
+    action: Option<String>,
+    /// A URI
+    #[arg(long)]
+    data: Option<String>,
+    /// Package that is to handle it
+    #[arg(long)]
+    package: Option<String>,
+    /// package/class that is to handle it
+    #[arg(long)]
+    component: Option<String>,
+    /// A text for it; may be given several times
+    #[arg(long = "extra", value_name = "NAME=TEXT", value_parser = extra)]
+    extras: Vec<(String, String)>,
+    #[command(flatten)]
+    key: Key,
+}
+
+/// Reads `NAME=TEXT`.
+fn extra(text: &str) -> Result<(String, String), String> {
+    text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())).ok_or_else(|| "expected NAME=TEXT".to_owned())
+}
+
 /// Options of `key`.
 #[derive(Debug, Args)]
 pub struct KeyCode {
@@ -184,6 +244,20 @@ impl Act {
                 .maybe("durationMs", s.duration)),
             Act::Scroll(s) => {
                 s.key.on(Call::new("act.scroll").maybe("direction", name(&s.direction)).maybe("amount", s.amount.as_ref().and_then(name)))
+            }
+            Act::ScrollTo(s) => s.key.on(Call::new("act.scrollTo")
+                .with("text", s.text.clone())
+                .maybe("by", s.by.map(By::wire))
+                .maybe("exactMatch", s.exact_match.then_some(true))),
+            Act::Shell(s) => s.key.on(Call::new("act.shell").with("command", s.command.clone())),
+            Act::Intent(i) => {
+                let extras: serde_json::Map<String, Value> = i.extras.iter().map(|(name, text)| (name.clone(), json!(text))).collect();
+                i.key.on(Call::new("act.intent")
+                    .maybe("action", i.action.clone())
+                    .maybe("data", i.data.clone())
+                    .maybe("package", i.package.clone())
+                    .maybe("component", i.component.clone())
+                    .maybe("extras", (!extras.is_empty()).then_some(extras)))
             }
             Act::Back(key) => key.on(Call::new("act.back")),
             Act::Home(key) => key.on(Call::new("act.home")),

@@ -1,8 +1,11 @@
 //! From what was typed to a call: one file per namespace.
 
 pub mod act;
+pub mod artifact;
+pub mod config;
 pub mod daemon;
 pub mod device;
+pub mod job;
 pub mod memory;
 pub mod observe;
 pub mod recover;
@@ -70,6 +73,11 @@ impl By {
             By::Ref => "ref",
         })
     }
+}
+
+/// A path as the daemon can understand it, which runs somewhere else.
+pub fn absolute(path: &str) -> String {
+    std::path::absolute(path).map_or_else(|_| path.to_owned(), |p| p.display().to_string())
 }
 
 /// Reads `X,Y`.

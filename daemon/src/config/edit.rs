@@ -6,7 +6,7 @@ use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::{ConfigError, DeviceSettings};
+use super::{ConfigError, DeviceSettings, Proxy};
 
 /// Writes a device into the file.
 ///
@@ -28,6 +28,24 @@ pub fn add_device(path: &Path, name: &str, device: &DeviceSettings) -> Result<()
         if device.timeout_ms != 10_000 {
             table["timeout_ms"] = value(i64::try_from(device.timeout_ms).unwrap_or(i64::MAX));
         }
+        match device.proxy {
+            Proxy::Auto => {}
+            Proxy::Direct => table["proxy"] = value("direct"),
+            Proxy::System => table["proxy"] = value("system"),
+        }
+        for (key, allowed) in [("allow_shell", device.allow_shell), ("allow_intent", device.allow_intent)] {
+            if allowed {
+                table[key] = value(true);
+            }
+        }
+        if let Some(usb) = &device.usb {
+            let mut cable = Table::new();
+            cable["serial"] = value(&usb.serial);
+            cable["local_port"] = value(i64::from(usb.local_port));
+            cable["device_port"] = value(i64::from(usb.device_port));
+            cable["own_forward"] = value(usb.own_forward);
+            table["usb"] = Item::Table(cable);
+        }
         devices.insert(name, Item::Table(table));
         Ok(())
     })
@@ -47,12 +65,14 @@ pub fn remove_device(path: &Path, name: &str) -> Result<(), ConfigError> {
         }
         if name == "default" {
             document.remove("remote");
+            document.remove("connection");
         }
         Ok(())
     })
 }
 
-fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<(), &'static str>) -> Result<(), ConfigError> {
+/// Changes the file by an edit of its document; what would be refused afterwards is not written.
+pub(super) fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<(), &'static str>) -> Result<(), ConfigError> {
     let io = |error| ConfigError::Io { path: path.to_owned(), error };
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -90,7 +110,7 @@ mod tests {
     fn what_would_be_refused_is_not_written() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("config.toml");
-        let device = DeviceSettings { url: "http://h:1".into(), token: None, timeout_ms: 10_000 };
+        let device = DeviceSettings::at("http://h:1");
         for before in ["device = 1\n", "[[device]]\nx = 1\n", "device = { a = { url = 'http://h:1' } }\n", "[limits]\nin_flight = 0\n"] {
             std::fs::write(&path, before).expect("writes");
             assert!(add_device(&path, "b", &device).is_err(), "{before}");
@@ -102,7 +122,7 @@ mod tests {
     fn what_the_owner_wrote_stays() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("sub/config.toml");
-        let device = DeviceSettings { url: "http://h:1".into(), token: Some("t".to_owned().into()), timeout_ms: 10_000 };
+        let device = DeviceSettings { token: Some("t".to_owned().into()), ..DeviceSettings::at("http://h:1") };
         add_device(&path, "a", &device).expect("adds");
         let mine = format!("{}\n# mine\n[limits]\nbatch = 3 # few\n", std::fs::read_to_string(&path).expect("reads"));
         std::fs::write(&path, mine).expect("writes");

@@ -14,14 +14,22 @@ use super::ConfigError;
 pub struct File {
     /// `[device.<name>]`
     pub device: BTreeMap<String, DeviceSettings>,
-    /// `[remote]`: a lone device, named `default`.
+    /// `[remote]`: a lone device, named `default`, as `af` writes it.
     pub remote: Remote,
+    /// `[connection]`: how the lone device is reached, as `af` writes it.
+    pub connection: Connection,
     /// `[memory]`
     pub memory: Memory,
+    /// `[artifacts]`
+    pub artifacts: Artifacts,
     /// `[limits]`
     pub limits: Limits,
     /// `[daemon]`
     pub daemon: Daemon,
+    /// `[adb]`
+    pub adb: Adb,
+    /// `[output]`, which only clients read.
+    pub output: Output,
 }
 
 /// A device.
@@ -30,10 +38,70 @@ pub struct DeviceSettings {
     /// Base URL of the phone's service.
     pub url: String,
     /// Bearer token.
+    #[serde(default)]
     pub token: Option<Secret>,
     /// Time-out of one request, milliseconds.
     #[serde(default = "ten_seconds")]
     pub timeout_ms: u64,
+    /// When requests go through the system's proxy.
+    #[serde(default)]
+    pub proxy: Proxy,
+    /// Whether `act.shell` may run commands on it.
+    #[serde(default)]
+    pub allow_shell: bool,
+    /// Whether `act.intent` may send intents on it.
+    #[serde(default)]
+    pub allow_intent: bool,
+    /// The cable, when the URL leads through a forward of `adb`.
+    #[serde(default)]
+    pub usb: Option<Usb>,
+}
+
+impl DeviceSettings {
+    /// A device at a URL, everything else as usual.
+    pub fn at(url: &str) -> Self {
+        Self {
+            url: url.to_owned(),
+            token: None,
+            timeout_ms: ten_seconds(),
+            proxy: Proxy::Auto,
+            allow_shell: false,
+            allow_intent: false,
+            usb: None,
+        }
+    }
+}
+
+/// When requests go through the system's proxy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Proxy {
+    /// Unless the phone is near: on this machine, or in a private or overlay network.
+    #[default]
+    Auto,
+    /// Never.
+    Direct,
+    /// As the environment says.
+    System,
+}
+
+/// A cable, and the forward that `adb` made over it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Usb {
+    /// The phone's serial number, or `host:port` for one that `adb connect` reached.
+    #[serde(alias = "device")]
+    pub serial: String,
+    /// Port on this machine.
+    pub local_port: u16,
+    /// Port of the service on the phone.
+    pub device_port: u16,
+    /// Whether the forward is ours to remove.
+    #[serde(default = "yes")]
+    pub own_forward: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn ten_seconds() -> u64 {
@@ -50,12 +118,70 @@ pub struct Remote {
     pub token: Option<Secret>,
 }
 
+/// The way `af` says how its one device is reached.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Connection {
+    /// `usb-forward`, or something else.
+    pub transport: Option<String>,
+    /// The cable.
+    pub usb: Option<Usb>,
+}
+
 /// Where the memory is.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Memory {
     /// The database.
     pub db: Option<PathBuf>,
+}
+
+/// Where artifacts go, and for how long.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Artifacts {
+    /// The shared root.
+    pub dir: Option<PathBuf>,
+    /// File of full screens.
+    pub screen_file: Option<PathBuf>,
+    /// File of screenshots.
+    pub screenshot_file: Option<PathBuf>,
+    /// Directory of pages.
+    pub page_dir: Option<PathBuf>,
+    /// The most that the files in the shared root may take, bytes.
+    pub max_bytes: u64,
+    /// How long files in the shared root are kept, days.
+    pub max_age_days: u64,
+}
+
+impl Default for Artifacts {
+    fn default() -> Self {
+        Self { dir: None, screen_file: None, screenshot_file: None, page_dir: None, max_bytes: 1 << 30, max_age_days: 30 }
+    }
+}
+
+/// How `adb` is called.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Adb {
+    /// The program.
+    pub path: PathBuf,
+    /// Port of its server on this machine.
+    pub server_port: Option<u16>,
+}
+
+impl Default for Adb {
+    fn default() -> Self {
+        Self { path: PathBuf::from("adb"), server_port: None }
+    }
+}
+
+/// How clients print.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Output {
+    /// `auto`, `human`, `json` or `text`.
+    pub default: Option<String>,
 }
 
 /// Limits of the socket (DESIGN 3).
@@ -74,11 +200,21 @@ pub struct Limits {
     pub half_frame_ms: u64,
     /// Subscriptions per connection.
     pub subscriptions: u32,
+    /// The most of rows, pictures and outputs that travels in an answer, bytes; more is written to a file.
+    pub inline_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { frame_bytes: 8 << 20, connections: 512, in_flight: 64, batch: 256, half_frame_ms: 30_000, subscriptions: 16 }
+        Self {
+            frame_bytes: 8 << 20,
+            connections: 512,
+            in_flight: 64,
+            batch: 256,
+            half_frame_ms: 30_000,
+            subscriptions: 16,
+            inline_bytes: 64 << 10,
+        }
     }
 }
 
@@ -102,9 +238,9 @@ impl File {
         let mut devices = self.device.clone();
         if let Some(url) = &self.remote.url {
             devices.entry("default".to_owned()).or_insert_with(|| DeviceSettings {
-                url: url.clone(),
                 token: self.remote.token.clone(),
-                timeout_ms: ten_seconds(),
+                usb: self.connection.usb.clone().filter(|_| self.connection.transport.as_deref() == Some("usb-forward")),
+                ..DeviceSettings::at(url)
             });
         }
         devices
@@ -151,18 +287,30 @@ fn validate(file: &File) -> Result<(), String> {
             return Err(format!("device.{name}.timeout_ms is {}, expected 1 to 600000", device.timeout_ms));
         }
     }
+    if let Some(output) = file.output.default.as_deref().filter(|o| !OUTPUTS.contains(o)) {
+        return Err(format!("output.default is {output:?}, expected one of {}", OUTPUTS.join(", ")));
+    }
+    for (key, value) in [("max_bytes", file.artifacts.max_bytes), ("max_age_days", file.artifacts.max_age_days)] {
+        if value == 0 {
+            return Err(format!("artifacts.{key} is 0, expected at least 1"));
+        }
+    }
     let limits = &file.limits;
     let positive = [
         ("frame_bytes", limits.frame_bytes),
         ("connections", limits.connections),
         ("in_flight", limits.in_flight),
         ("batch", limits.batch),
+        ("inline_bytes", limits.inline_bytes),
     ];
     match positive.iter().find(|(_, v)| *v == 0) {
         Some((key, _)) => Err(format!("limits.{key} is 0, expected at least 1")),
         None => Ok(()),
     }
 }
+
+/// What `output.default` may be.
+pub(super) const OUTPUTS: &[&str] = &["auto", "human", "json", "text"];
 
 /// Checks a device name.
 ///

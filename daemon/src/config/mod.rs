@@ -5,6 +5,7 @@
 
 mod edit;
 mod file;
+pub mod keys;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 pub use edit::{add_device, remove_device};
-pub use file::{DeviceSettings, File, Limits, check_name, check_url};
+pub use file::{Adb, DeviceSettings, File, Limits, Proxy, Usb, check_name, check_url};
 
 /// A fault of the settings.
 #[derive(Debug, thiserror::Error)]
@@ -44,8 +45,17 @@ pub struct Overrides {
     pub socket: PathBuf,
     /// The settings file.
     pub config: PathBuf,
-    /// The database, when a flag or `AF_DB` names it.
-    pub database: Option<PathBuf>,
+    /// Values of settings by key.
+    pub values: BTreeMap<&'static str, Override>,
+}
+
+/// A value that is not the file's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Override {
+    /// The value, a path.
+    pub value: PathBuf,
+    /// The variable that it comes from; none for a flag.
+    pub variable: Option<&'static str>,
 }
 
 /// The settings in force.
@@ -55,12 +65,33 @@ pub struct Settings {
     pub database: PathBuf,
     /// Configured devices by name.
     pub devices: BTreeMap<String, DeviceSettings>,
+    /// Where artifacts go, and for how long.
+    pub artifacts: ArtifactSettings,
     /// Limits of the socket.
     pub limits: Limits,
+    /// How `adb` is called.
+    pub adb: Adb,
     /// How long calls in flight may go on after a stop was asked for.
     pub drain: Duration,
     /// Keys of the file that nobody knows.
     pub warnings: Vec<String>,
+}
+
+/// Where artifacts go, and for how long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArtifactSettings {
+    /// The shared root.
+    pub dir: PathBuf,
+    /// File of full screens.
+    pub screen_file: Option<PathBuf>,
+    /// File of screenshots.
+    pub screenshot_file: Option<PathBuf>,
+    /// Directory of pages.
+    pub page_dir: Option<PathBuf>,
+    /// The most that the files in the shared root may take, bytes.
+    pub max_bytes: u64,
+    /// How long files in the shared root are kept.
+    pub max_age: Duration,
 }
 
 /// The settings and the way to change them.
@@ -93,6 +124,11 @@ impl Config {
         &self.overrides.config
     }
 
+    /// What flags and environment decide.
+    pub fn overrides(&self) -> &Overrides {
+        &self.overrides
+    }
+
     /// The socket.
     pub fn socket(&self) -> &Path {
         &self.overrides.socket
@@ -118,11 +154,32 @@ impl Config {
 
 fn resolve(overrides: &Overrides) -> Result<Settings, ConfigError> {
     let (file, warnings) = file::read(&overrides.config)?;
+    // A relative path in the file is meant from where the file is.
+    let base = overrides.config.parent().unwrap_or(Path::new("/")).to_owned();
+    let path = |key: &str, in_file: &Option<PathBuf>| {
+        overrides.values.get(key).map(|o| o.value.clone()).or_else(|| in_file.as_ref().map(|p| base.join(p)))
+    };
+    let database = path("memory.db", &file.memory.db).unwrap_or_else(afd_proto::paths::database);
+    let artifacts = &file.artifacts;
     Ok(Settings {
-        database: overrides.database.clone().or(file.memory.db.clone()).unwrap_or_else(afd_proto::paths::database),
         devices: file.devices(),
+        artifacts: ArtifactSettings {
+            dir: path("artifacts.dir", &artifacts.dir).unwrap_or_else(|| default_artifacts(&database)),
+            screen_file: path("artifacts.screen_file", &artifacts.screen_file),
+            screenshot_file: path("artifacts.screenshot_file", &artifacts.screenshot_file),
+            page_dir: path("artifacts.page_dir", &artifacts.page_dir),
+            max_bytes: artifacts.max_bytes,
+            max_age: Duration::from_secs(artifacts.max_age_days.saturating_mul(86_400)),
+        },
+        database,
         limits: file.limits.clone(),
+        adb: file.adb.clone(),
         drain: Duration::from_millis(file.daemon.drain_ms),
         warnings,
     })
+}
+
+/// The directory of artifacts, beside the database.
+fn default_artifacts(database: &Path) -> PathBuf {
+    database.parent().unwrap_or(Path::new("/")).join("artifacts")
 }

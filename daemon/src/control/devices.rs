@@ -36,13 +36,19 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<Added> {
     if !(1..=600_000).contains(&timeout_ms) {
         return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));
     }
-    let settings = DeviceSettings { url: params.url.clone(), token: params.token.clone(), timeout_ms };
-    if let Some((device, old)) = core.devices.get(&params.name)
-        && old != settings
+    let settings = DeviceSettings { token: params.token.clone(), timeout_ms, ..DeviceSettings::at(&params.url) };
+    let known = core.devices.get(&params.name);
+    let same = |old: &DeviceSettings| (&old.url, &old.token, old.timeout_ms) == (&settings.url, &settings.token, settings.timeout_ms);
+    if let Some((device, old)) = &known
+        && !same(old)
     {
         return Err(Error::new(ErrorCode::Conflict, format!("there is a device {:?} at {} already", params.name, device.url()))
             .hint("remove it first, or choose another name")
             .details(json!({"name": params.name, "url": device.url()})));
+    }
+    if let Some((device, _)) = known.filter(|(d, _)| d.source() == Source::Config || !params.persist) {
+        let saved_in = (device.source() == Source::Config).then(|| core.config.path().display().to_string());
+        return Ok(Added { device: device.info(), saved_in });
     }
     Registry::check(&settings).map_err(|e| Error::param("url", "a URL such as http://192.168.1.20:8081", e))?;
     let (source, saved_in) = if params.persist {

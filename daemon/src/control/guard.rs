@@ -58,6 +58,16 @@ impl Aim {
     }
 }
 
+/// A target of which only one property is known.
+pub(super) fn named_target(by: By, value: &str) -> Target {
+    let (value, role) = (Some(value.to_owned()), "any".to_owned());
+    match by {
+        By::ResId => Target { role, res_id: value, ..Target::default() },
+        By::Class => Target { role, class: value, ..Target::default() },
+        By::Text | By::Desc | By::Ref => Target { role, label: value, ..Target::default() },
+    }
+}
+
 /// A coordinate that a screen can have.
 pub(super) fn coordinate(path: &str, value: f64) -> Result<f64> {
     if value.is_finite() && (0.0..=100_000.0).contains(&value) {
@@ -103,16 +113,7 @@ impl Call {
     pub(super) fn missed(&self, aim: &Aim) -> Option<Target> {
         match aim {
             Aim::Point(_) => None,
-            Aim::Node { by, value, .. } => {
-                let value = Some(value.clone());
-                let mut target = Target { role: "any".to_owned(), ..Target::default() };
-                match by {
-                    By::ResId => target.res_id = value,
-                    By::Class => target.class = value,
-                    By::Text | By::Desc | By::Ref => target.label = value,
-                }
-                Some(target)
-            }
+            Aim::Node { by, value, .. } => Some(named_target(*by, value)),
             Aim::Alias { alias, .. } => {
                 let shown = self.core.views.shown(self.session_id, self.device_id)?;
                 shown.refs.get(alias).map(|r| target::describe(&shown.snapshot, r.what.node))
@@ -214,7 +215,7 @@ fn candidate_list(look: &Look, nodes: &[usize]) -> Vec<Value> {
         .collect()
 }
 
-fn hit(snapshot: &Snapshot, point: Point, index: Option<usize>, moved: bool) -> Hit {
+pub(super) fn hit(snapshot: &Snapshot, point: Point, index: Option<usize>, moved: bool) -> Hit {
     let under = touch::under(snapshot, point.x, point.y).map(|i| {
         let node = &snapshot.nodes[i];
         let app = snapshot.windows.get(node.window).map(|w| w.app.clone());

@@ -2,19 +2,27 @@
 
 pub mod act;
 pub mod admin;
+pub mod artifacts;
+mod carry;
+pub mod config;
 pub mod devices;
 mod error;
 pub mod events;
 mod guard;
 mod hints;
+pub mod jobs;
 pub mod memory;
 pub mod notes;
 pub mod observe;
 mod reading;
 pub mod recover;
-mod reply;
 mod request;
+mod rows;
+pub mod screenshot;
+mod scroll;
+pub mod shell;
 pub mod verify;
+pub mod waiting;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -25,8 +33,10 @@ use std::time::Instant;
 use afd_proto::vocabulary::{DEFAULT_SESSION, DeviceCall, Echo, Reply};
 use tokio::sync::watch;
 
+use crate::artifact::Artifacts;
 use crate::config::Config;
 use crate::device::{Device, Registry, Resolved};
+use crate::job::Jobs;
 use crate::live::Live;
 use crate::memory::{Origin, secrets::Secrets, views::Views};
 use crate::store::{Store, new_uid, now_ms};
@@ -34,6 +44,7 @@ use crate::{device, session};
 
 pub use error::{Error, Result};
 use request::Requests;
+use waiting::Lookouts;
 
 tokio::task_local! {
     /// Names the call that is being worked on.
@@ -60,12 +71,18 @@ pub struct Core {
     pub devices: Registry,
     /// What happens.
     pub live: Arc<Live>,
+    /// Files that were written.
+    pub artifacts: Artifacts,
+    /// Background work.
+    pub jobs: Jobs,
     /// What sessions see right now.
     views: Views,
     /// Hashes of typed text.
     secrets: Arc<Secrets>,
     /// Actions with a key that are under way.
     requests: Requests,
+    /// Who waits for what to come up.
+    lookouts: Lookouts,
     sessions: Mutex<HashMap<String, i64>>,
     /// Start, UTC milliseconds.
     pub started_at: i64,
@@ -92,12 +109,15 @@ impl Core {
         devices.apply(&settings.devices);
         Ok(Arc::new(Self {
             config,
+            artifacts: Artifacts::new(store.clone()),
+            jobs: Jobs::default(),
             store,
             devices,
             live,
             views: Views::default(),
             secrets: Arc::new(secrets),
             requests: Requests::default(),
+            lookouts: Lookouts::default(),
             sessions: Mutex::default(),
             started_at: now_ms(),
             started: Instant::now(),

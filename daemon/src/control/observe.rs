@@ -3,36 +3,28 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use afd_proto::ErrorCode;
 use afd_proto::observe::{
-    Column, Page, PageParams, Part, RefRow, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Screenshot, ScreenshotParams, Top,
-    TopParams, WindowRow,
+    MarkScope, Overlay, OverlayGetParams, OverlaySetParams, Page, PageParams, Part, Refs, RefsParams, Screen, ScreenParams, Top, TopParams,
 };
 use afd_proto::vocabulary::Reply;
-use base64::Engine;
 
+use super::artifacts::Wish;
 use super::reading::{Effort, Look};
-use super::{Call, Core, Error, Result, reply};
+use super::rows::{Filing, columns, ref_rows, screen_rows};
+use super::{Call, Core, Error, Result};
+use crate::device::{Input, OverlaySetting};
 use crate::memory::Place;
 use crate::memory::observations::Observation;
 use crate::store::{new_uid, now_ms};
 
-/// Rows that are returned unless the caller says otherwise.
-const DEFAULT_ROWS: u32 = 120;
 /// The longest that a caller may wait for a page to settle.
 const MAX_WAIT_MS: u64 = 60_000;
-/// The most that travels inline, bytes of base64.
-const MAX_INLINE: usize = 6 << 20;
 
 fn wait(wait_ms: Option<u64>) -> Result<Duration> {
     match wait_ms.unwrap_or(0) {
         ms if ms > MAX_WAIT_MS => Err(Error::param("waitMs", "at most 60000", ms)),
         ms => Ok(Duration::from_millis(ms)),
     }
-}
-
-fn max_rows(max: Option<u32>, full: bool) -> usize {
-    if full { usize::MAX } else { max.unwrap_or(DEFAULT_ROWS) as usize }
 }
 
 /// `observe.top`
@@ -66,14 +58,20 @@ pub async fn top(core: &Arc<Core>, params: &TopParams) -> Result<Reply<Top>> {
 /// `observe.screen`
 ///
 /// # Errors
-/// When the screen cannot be read.
+/// When the screen cannot be read, or a file not be written.
 pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Screen>> {
     let call = core.call(params).await?;
     let look = call.look(Effort { settle: params.settle, wait: wait(params.wait_ms)? }).await?;
     call.record_look(&look, "screen", None);
-    let columns = reply::columns(params.fields.as_deref(), params.full);
-    let screen = screen_rows(&look, &columns, params.max_rows, params.full);
+    let mut screen = screen_rows(&look, &columns(params.fields.as_deref(), params.full), params.max_rows, params.full);
     let context = call.with_hints(&look, params.hints).await;
+    let filing = Filing {
+        kind: if params.full { "screen_full_json" } else { "screen_json" },
+        op: "observe.screen",
+        always: params.full || params.save_file.is_some(),
+        wish: Wish { path: params.save_file.as_deref().map(|p| ("saveFile", p)), root: params.artifact_dir.as_deref() },
+    };
+    call.file_screen(&context, &mut screen, filing).await?;
     Ok(call.reply(Screen { context, screen }))
 }
 
@@ -84,110 +82,82 @@ pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Scr
 pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> {
     let call = core.call(params).await?;
     let look = call.look(Effort { settle: params.settle, wait: wait(params.wait_ms)? }).await?;
-    let refs = ref_rows(&look, params.max_rows, params.full);
+    let mut refs = ref_rows(&look, params.max_rows, params.full);
     call.record_look(&look, "refs", Some(refs.rows.len()));
     let context = call.with_hints(&look, params.hints).await;
+    let filing = Filing { kind: "page_refs_json", op: "observe.refs", always: false, wish: Wish::default() };
+    call.file_refs(&context, &mut refs, filing).await?;
     Ok(call.reply(Refs { context, refs }))
 }
 
 /// `observe.page`
 ///
 /// # Errors
-/// When the screen cannot be read.
+/// When the screen cannot be read, or a file not be written.
 pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> {
     let call = core.call(params).await?;
     let effort = Effort { settle: params.settle.unwrap_or(true), wait: wait(params.wait_ms)? };
     let look = call.look(effort).await?;
     let wants = |part| params.include.as_ref().is_none_or(|parts| parts.contains(&part));
-    let refs = wants(Part::Refs).then(|| ref_rows(&look, params.max_rows, params.full));
-    let screen = wants(Part::Screen).then(|| screen_rows(&look, &reply::columns(None, params.full), params.max_rows, params.full));
+    let mut refs = wants(Part::Refs).then(|| ref_rows(&look, params.max_rows, params.full));
+    let mut screen = wants(Part::Screen).then(|| screen_rows(&look, &columns(None, params.full), params.max_rows, params.full));
     call.record_look(&look, "page", refs.as_ref().map(|r| r.rows.len()));
     let context = call.with_hints(&look, params.hints).await;
+    let wish = Wish { path: params.save_dir.as_deref().map(|p| ("saveDir", p)), root: params.artifact_dir.as_deref() };
+    if let Some(screen) = &mut screen {
+        let filing = Filing { kind: "page_screen_json", op: "observe.page", always: params.save_dir.is_some(), wish };
+        call.file_screen(&context, screen, filing).await?;
+    }
+    if let Some(refs) = &mut refs {
+        call.file_refs(&context, refs, Filing { kind: "page_refs_json", op: "observe.page", always: false, wish }).await?;
+    }
     Ok(call.reply(Page { context, screen, refs }))
 }
 
-/// `observe.screenshot`
+/// `observe.overlayGet`
 ///
 /// # Errors
-/// When the picture cannot be taken or is too large to travel.
-pub async fn screenshot(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<Screenshot>> {
-    let max_dim = params.max_dim.unwrap_or(700);
-    let quality = params.quality.unwrap_or(80);
-    if !(1..=10_000).contains(&max_dim) {
-        return Err(Error::param("maxDim", "1 to 10000", max_dim));
+/// When the device does not tell.
+pub async fn overlay(core: &Arc<Core>, params: &OverlayGetParams) -> Result<Reply<Overlay>> {
+    let call = core.call(params).await?;
+    let overlay = call.device().overlay(call.target.token.clone()).await?;
+    Ok(call.reply(overlay))
+}
+
+/// `observe.overlaySet`. It changes what is on the screen, so that it waits for its turn and heeds a lease.
+///
+/// # Errors
+/// When a value is out of range, somebody else holds the device, or it does not do it.
+pub async fn set_overlay(core: &Arc<Core>, params: &OverlaySetParams) -> Result<Reply<Overlay>> {
+    let interval = params.refresh_interval_ms.unwrap_or(800);
+    if !(200..=5000).contains(&interval) {
+        return Err(Error::param("refreshIntervalMs", "200 to 5000", interval));
     }
-    if !(1..=100).contains(&quality) {
-        return Err(Error::param("quality", "1 to 100", quality));
+    let max_marks = params.max_marks.unwrap_or(300);
+    if max_marks == 0 {
+        return Err(Error::param("maxMarks", "at least 1", max_marks));
     }
     let call = core.call(params).await?;
-    let picture = call.device().screenshot(call.target.token.clone(), max_dim, quality).await?;
-    let screenshot_base64 = base64::engine::general_purpose::STANDARD.encode(picture.as_slice());
-    if screenshot_base64.len() > MAX_INLINE {
-        return Err(Error::new(
-            ErrorCode::LimitExceeded,
-            format!("the picture has {} bytes, more than an answer may carry", picture.len()),
-        )
-        .hint("ask for a smaller maxDim or quality"));
-    }
-    Ok(call.reply(Screenshot { mime_type: "image/jpeg".into(), size_bytes: picture.len() as u64, max_dim, quality, screenshot_base64 }))
-}
-
-fn screen_rows(look: &Look, columns: &[Column], max: Option<u32>, full: bool) -> ScreenRows {
-    let snapshot = look.snapshot();
-    let rows: Vec<_> = snapshot.nodes.iter().take(max_rows(max, full)).map(|n| reply::row(n, columns)).collect();
-    let windows = full.then(|| {
-        let window = |w: &crate::page::Window| WindowRow {
-            id: w.id,
-            kind: w.kind.name().to_owned(),
-            app: w.app.clone(),
-            title: w.title.clone(),
-            layer: w.layer,
-            focused: w.focused,
-        };
-        snapshot.windows.iter().map(window).collect()
-    });
-    ScreenRows {
-        row_count: reply::count(snapshot.nodes.len()),
-        returned_rows: reply::count(rows.len()),
-        truncated: rows.len() < snapshot.nodes.len(),
-        rows,
-        windows,
-    }
-}
-
-fn ref_rows(look: &Look, max: Option<u32>, full: bool) -> RefRows {
-    let nodes = &look.snapshot().nodes;
-    let rows: Vec<RefRow> = look
-        .refs
-        .iter()
-        .take(max_rows(max, full))
-        .enumerate()
-        .map(|(i, r)| {
-            let node = &nodes[r.node];
-            RefRow {
-                alias: format!("@n{}", i + 1),
-                label: r.label.text(),
-                node_id: node.id.clone(),
-                class: node.class.clone(),
-                text: node.text.clone(),
-                desc: node.desc.clone(),
-                res_id: node.res_id.clone(),
-                bounds: node.bounds.to_string(),
-                flags: node.flags.text(false),
-                window: look.snapshot().windows.get(node.window).filter(|w| !w.focused).map(|w| format!("{} {}", w.kind.name(), w.app)),
-            }
-        })
-        .collect();
-    RefRows {
-        ref_count: reply::count(look.refs.len()),
-        returned_rows: reply::count(rows.len()),
-        truncated: rows.len() < look.refs.len(),
-        rows,
-    }
+    let setting = OverlaySetting {
+        enabled: params.enabled,
+        max_marks,
+        interactive_only: params.mark_scope == Some(MarkScope::Interactive),
+        auto_refresh: params.auto_refresh.unwrap_or(true),
+        refresh_interval_ms: interval,
+        offset_x: params.offset_x,
+        offset_y: params.offset_y,
+    };
+    call.device().check_lease(&call.echo.session)?;
+    let turn = call.device().queue().turn().await?;
+    call.device().check_lease(&call.echo.session)?;
+    turn.perform(call.target.token.as_ref(), &Input::Overlay(setting)).await?;
+    drop(turn);
+    let overlay = call.device().overlay(call.target.token.clone()).await?;
+    Ok(call.reply(overlay))
 }
 
 impl Call {
-    async fn with_hints(&self, look: &Look, wanted: Option<bool>) -> afd_proto::observe::Context {
+    pub(super) async fn with_hints(&self, look: &Look, wanted: Option<bool>) -> afd_proto::observe::Context {
         let mut context = look.context();
         if wanted.unwrap_or(true) {
             context.hints = self.hints(&look.place()).await;

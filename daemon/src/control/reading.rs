@@ -11,7 +11,7 @@ use afd_proto::vocabulary::PageRef;
 use tokio::time::Instant;
 
 use super::{Call, Result};
-use crate::device::TreeReading;
+use crate::device::{DriverError, TreeReading};
 use crate::memory::Place;
 use crate::memory::observations::{self, Observation};
 use crate::memory::views::{Seen, Shown};
@@ -33,6 +33,7 @@ pub(super) struct Effort {
 }
 
 /// A screen with what follows from it.
+#[derive(Clone)]
 pub(super) struct Look {
     pub uid: String,
     pub reading: TreeReading,
@@ -47,6 +48,11 @@ pub(super) struct Look {
 impl Look {
     pub(super) fn snapshot(&self) -> &Snapshot {
         &self.reading.value
+    }
+
+    /// The same screen as another observation: several sessions may see it at once.
+    pub(super) fn again(&self) -> Self {
+        Self { uid: new_uid(), ..self.clone() }
     }
 
     pub(super) fn reliable(&self) -> bool {
@@ -116,6 +122,13 @@ impl Call {
             reads += 1;
         }
         Ok(Look::of(reading, settled, reads > 1 && !settled))
+    }
+
+    /// Reads the screen once.
+    pub(super) async fn glance(&self) -> std::result::Result<Look, DriverError> {
+        let reading = self.device().tree(self.target.token.clone()).await?;
+        let settled = self.stood_still(&reading);
+        Ok(Look::of(reading, settled, false))
     }
 
     fn stood_still(&self, reading: &TreeReading) -> bool {

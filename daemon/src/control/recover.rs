@@ -8,7 +8,8 @@ use afd_proto::vocabulary::{Action, DeviceCall, Reply};
 use serde::Serialize;
 use serde_json::json;
 
-use super::act::{Plan, check_package, once};
+use super::act::check_package;
+use super::carry::{Plan, Steps, once};
 use super::{Core, Error, Result};
 use crate::device::Input;
 use crate::memory::events::Category;
@@ -52,7 +53,8 @@ async fn run<P: DeviceCall + ActCall + Serialize>(
     action: Action,
     inputs: Vec<Input>,
 ) -> Result<Reply<Recovered>> {
-    let plan = Plan { category: Category::Recover, action, aim: None, inputs: Box::new(move |_| inputs), evidence: None };
+    let steps = Steps::Send(Box::new(move |_| inputs));
+    let plan = Plan { category: Category::Recover, action, ..Plan::of("", steps) };
     once(core, params, plan, |done| {
         let (failure_event_id, failure_cause) = done.answered.unzip();
         Recovered {

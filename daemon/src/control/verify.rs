@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use super::guard::Aim;
 use super::reading::{Effort, Look};
-use super::{Call, Core, Error, Result, reply};
+use super::rows::{columns, count, row};
+use super::{Call, Core, Error, Result};
 use crate::memory::events::{Category, Event};
 use crate::page::select::{self, Selector};
-use crate::page::snapshot::{Flag, WindowKind};
 use crate::store::{new_uid, now_ms};
 
 /// At most this many nodes are listed.
@@ -37,16 +37,8 @@ pub async fn text_contains(core: &Arc<Core>, params: &TextContainsParams) -> Res
     if params.text.is_empty() {
         return Err(Error::param("text", "at least one character", "an empty text"));
     }
-    let fold = |text: &str| if params.case_sensitive { text.to_owned() } else { text.to_lowercase() };
-    let wanted = fold(&params.text);
     check(core, params, "textContains", &params.text, |_, look| {
-        let snapshot = look.snapshot();
-        let shows = |i: &usize| {
-            let node = &snapshot.nodes[*i];
-            let overlay = snapshot.windows.get(node.window).is_some_and(|w| w.kind == WindowKind::Overlay);
-            node.is(Flag::Visible) && !overlay && [&node.text, &node.desc].into_iter().flatten().any(|t| fold(t).contains(&wanted))
-        };
-        let nodes: Vec<usize> = (0..snapshot.nodes.len()).filter(shows).collect();
+        let nodes = select::saying(look.snapshot(), &params.text, params.case_sensitive);
         Ok(Verdict {
             held: !nodes.is_empty(),
             nodes: Some(nodes),
@@ -147,8 +139,8 @@ async fn check<P: DeviceCall>(
     Ok(call.reply(Verified {
         event_id,
         matched: true,
-        matched_count: verdict.nodes.as_ref().map(|n| reply::count(n.len())),
-        nodes: verdict.nodes.map(|n| rows(&look, &n)),
+        matched_count: verdict.nodes.as_ref().map(|n| count(n.len())),
+        nodes: verdict.nodes.map(|n| node_rows(&look, &n)),
         actual: verdict.actual,
         observation_id: Some(look.uid.clone()),
         settled: look.settled,
@@ -156,9 +148,9 @@ async fn check<P: DeviceCall>(
     }))
 }
 
-fn rows(look: &Look, nodes: &[usize]) -> Vec<Row> {
-    let columns = reply::columns(None, true);
-    nodes.iter().take(MAX_NODES).map(|i| reply::row(&look.snapshot().nodes[*i], &columns)).collect()
+pub(super) fn node_rows(look: &Look, nodes: &[usize]) -> Vec<Row> {
+    let all = columns(None, true);
+    nodes.iter().take(MAX_NODES).map(|i| row(&look.snapshot().nodes[*i], &all)).collect()
 }
 
 fn failure_details(op: &str, expected: &Value, verdict: &Verdict, look: &Look) -> Value {

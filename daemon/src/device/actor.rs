@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use afd_proto::device::{DeviceInfo, LeaseInfo};
+use afd_proto::observe::Overlay;
 use afd_proto::{Secret, events::Message};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::lease::{Busy, Lease};
-use super::{Driver, DriverError, Input, Source, Top};
+use super::turn::{Ticket, Waiting};
+use super::{Driver, DriverError, Shot, Source, Top};
 use crate::live::Live;
 use crate::page::Snapshot;
 use crate::store::now_ms;
@@ -22,7 +24,8 @@ enum Question {
     Health,
     Top,
     Tree,
-    Screenshot { max_dim: u32, quality: u32 },
+    Screenshot(Shot),
+    Overlay,
     Packages { filter: Option<String>, system: bool },
 }
 
@@ -48,6 +51,7 @@ enum Answer {
     Top(Reading<Top>),
     Tree(TreeReading),
     Screenshot(Arc<Vec<u8>>),
+    Overlay(Overlay),
     Packages(Vec<String>),
 }
 
@@ -65,16 +69,18 @@ pub type NextSeq = Arc<dyn Fn() -> i64 + Send + Sync>;
 pub struct Device {
     name: String,
     source: Source,
-    driver: Arc<dyn Driver>,
+    pub(super) driver: Arc<dyn Driver>,
     jobs: mpsc::UnboundedSender<Job>,
-    waiting: AtomicU64,
-    inputs: AtomicU64,
+    pub(super) waiting: AtomicU64,
+    pub(super) inputs: AtomicU64,
     lease: Lease,
     health: Mutex<Health>,
     last_seen: AtomicI64,
-    next_seq: NextSeq,
+    pub(super) next_seq: NextSeq,
     live: Arc<Live>,
     row: OnceLock<i64>,
+    /// Width and height of the screen, as the tree told them last.
+    size: Mutex<Option<(i32, i32)>>,
 }
 
 struct Health {
@@ -99,6 +105,7 @@ impl Device {
             next_seq,
             live,
             row: OnceLock::new(),
+            size: Mutex::default(),
         });
         tokio::spawn(run(Arc::downgrade(&device), receiver));
         device
@@ -230,11 +237,27 @@ impl Device {
     ///
     /// # Errors
     /// [`DriverError`]
-    pub async fn screenshot(&self, token: Option<Secret>, max_dim: u32, quality: u32) -> Result<Arc<Vec<u8>>, DriverError> {
-        match self.ask(Question::Screenshot { max_dim, quality }, token).await? {
+    pub async fn screenshot(&self, token: Option<Secret>, shot: Shot) -> Result<Arc<Vec<u8>>, DriverError> {
+        match self.ask(Question::Screenshot(shot), token).await? {
             Answer::Screenshot(picture) => Ok(picture),
             _ => Err(mixed_up()),
         }
+    }
+
+    /// The marks that the device itself draws.
+    ///
+    /// # Errors
+    /// [`DriverError`]
+    pub async fn overlay(&self, token: Option<Secret>) -> Result<Overlay, DriverError> {
+        match self.ask(Question::Overlay, token).await? {
+            Answer::Overlay(overlay) => Ok(overlay),
+            _ => Err(mixed_up()),
+        }
+    }
+
+    /// Width and height of the screen, once a tree told them.
+    pub fn screen_size(&self) -> Option<(i32, i32)> {
+        *self.size.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Installed packages.
@@ -257,10 +280,14 @@ impl Device {
         Ticket { device: self.clone(), grant }
     }
 
-    async fn read_tree(&self, token: Option<&Secret>) -> Result<TreeReading, DriverError> {
+    pub(super) async fn read_tree(&self, token: Option<&Secret>) -> Result<TreeReading, DriverError> {
         let result = self.driver.snapshot(token).await;
         self.note(result.as_ref().err());
-        Ok(self.stamp(Arc::new(result?)))
+        let snapshot = result?;
+        if snapshot.size.is_some() {
+            *self.size.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = snapshot.size;
+        }
+        Ok(self.stamp(Arc::new(snapshot)))
     }
 
     fn stamp<T>(&self, value: T) -> Reading<T> {
@@ -272,9 +299,8 @@ impl Device {
             Question::Tree => return self.read_tree(token).await.map(Answer::Tree),
             Question::Health => self.driver.health().await.map(Answer::Health),
             Question::Top => self.driver.top(token).await.map(|top| Answer::Top(self.stamp(top))),
-            Question::Screenshot { max_dim, quality } => {
-                self.driver.screenshot(token, *max_dim, *quality).await.map(|p| Answer::Screenshot(Arc::new(p)))
-            }
+            Question::Screenshot(shot) => self.driver.screenshot(token, *shot).await.map(|p| Answer::Screenshot(Arc::new(p))),
+            Question::Overlay => self.driver.overlay(token).await.map(Answer::Overlay),
             Question::Packages { filter, system } => self.driver.packages(token, filter.as_deref(), *system).await.map(Answer::Packages),
         };
         self.note(result.as_ref().err());
@@ -282,7 +308,7 @@ impl Device {
     }
 
     /// Keeps the state that clients are told.
-    fn note(&self, error: Option<&DriverError>) {
+    pub(super) fn note(&self, error: Option<&DriverError>) {
         let state = match error {
             None => "ready",
             Some(DriverError::Unreachable(_) | DriverError::Lost(_)) => "unreachable",
@@ -306,77 +332,6 @@ impl Device {
 
 fn mixed_up() -> DriverError {
     DriverError::Nonsense("the device task answered another question".to_owned())
-}
-
-/// Counts somebody who waits.
-struct Waiting<'a>(&'a AtomicU64);
-
-impl<'a> Waiting<'a> {
-    fn new(counter: &'a AtomicU64) -> Self {
-        counter.fetch_add(1, Ordering::SeqCst);
-        Self(counter)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-/// A place in the queue of a device.
-pub struct Ticket {
-    device: Arc<Device>,
-    grant: oneshot::Receiver<oneshot::Sender<()>>,
-}
-
-impl Ticket {
-    /// Waits for the device; it is kept until the turn is dropped.
-    ///
-    /// # Errors
-    /// When the device was removed meanwhile.
-    pub async fn turn(mut self) -> Result<Turn, DriverError> {
-        let done = (&mut self.grant).await.map_err(|_| DriverError::Unreachable("the device was removed".to_owned()))?;
-        Ok(Turn { device: self.device.clone(), _done: done })
-    }
-}
-
-impl Drop for Ticket {
-    fn drop(&mut self) {
-        self.device.waiting.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-/// The device is mine until this is dropped.
-pub struct Turn {
-    device: Arc<Device>,
-    _done: oneshot::Sender<()>,
-}
-
-impl Turn {
-    /// What is on the screen now.
-    ///
-    /// # Errors
-    /// [`DriverError`]
-    pub async fn tree(&self, token: Option<&Secret>) -> Result<TreeReading, DriverError> {
-        self.device.read_tree(token).await
-    }
-
-    /// Does something, once.
-    ///
-    /// # Errors
-    /// [`DriverError`]; [`DriverError::Lost`] when it may have been done.
-    pub async fn perform(&self, token: Option<&Secret>, input: &Input) -> Result<String, DriverError> {
-        self.device.inputs.fetch_add(1, Ordering::SeqCst);
-        let result = self.device.driver.perform(token, input).await;
-        self.device.note(result.as_ref().err());
-        result
-    }
-
-    /// The next number in the order of what happens.
-    pub fn next_seq(&self) -> i64 {
-        (self.device.next_seq)()
-    }
 }
 
 async fn run(device: std::sync::Weak<Device>, mut receiver: mpsc::UnboundedReceiver<Job>) {

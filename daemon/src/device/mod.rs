@@ -7,19 +7,23 @@ pub mod autofish;
 mod lease;
 mod registry;
 mod rows;
+mod turn;
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 
 use afd_proto::act::{Amount, Direction};
+use afd_proto::observe::Overlay;
 use afd_proto::{ErrorCode, Secret};
 
 use crate::page::Snapshot;
 
-pub use actor::{Device, Reading, Ticket, TreeReading, Turn};
+pub use actor::{Device, Reading, TreeReading};
 pub use lease::Busy;
 pub use registry::{Changes, Registry, Resolved, Source, Unresolved};
 pub use rows::row_id;
+pub use turn::{Ticket, Turn};
 
 /// A future that a driver returns.
 pub type Driven<'a, T> = Pin<Box<dyn Future<Output = Result<T, DriverError>> + Send + 'a>>;
@@ -86,6 +90,57 @@ pub enum Input {
     Launch(String),
     /// Stops an app.
     Stop(String),
+    /// Shows or hides the marks that the device itself draws.
+    Overlay(OverlaySetting),
+    /// A command of its shell, and how long it may take, milliseconds.
+    Shell(Secret, u32),
+    /// An intent.
+    Intent(Intent),
+}
+
+/// The marks that a device itself draws; what is not said stays or is as usual.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OverlaySetting {
+    /// Whether they are shown.
+    pub enabled: bool,
+    /// At most this many.
+    pub max_marks: u32,
+    /// Only what can be acted on.
+    pub interactive_only: bool,
+    /// Whether they follow the screen.
+    pub auto_refresh: bool,
+    /// How often, milliseconds.
+    pub refresh_interval_ms: u32,
+    /// Moves them to the right, device pixels.
+    pub offset_x: Option<i32>,
+    /// Moves them down, device pixels.
+    pub offset_y: Option<i32>,
+}
+
+/// An intent. Its parts must have been checked: the device puts them into a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Intent {
+    /// Action.
+    pub action: Option<String>,
+    /// URI.
+    pub data: Option<String>,
+    /// Package.
+    pub package: Option<String>,
+    /// `package/class`.
+    pub component: Option<String>,
+    /// Texts by name.
+    pub extras: BTreeMap<String, String>,
+}
+
+/// How a picture is to be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shot {
+    /// Longest side, pixels.
+    pub max_dim: u32,
+    /// JPEG quality, 1 to 100.
+    pub quality: u32,
+    /// Whether the marks that the device itself draws are left out.
+    pub hide_overlay: bool,
 }
 
 /// What is in front.
@@ -117,8 +172,11 @@ pub trait Driver: Send + Sync + 'static {
     /// What is on the screen.
     fn snapshot<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Snapshot>;
 
-    /// A picture of the screen as JPEG, both sides at most `max_dim` pixels.
-    fn screenshot<'a>(&'a self, token: Option<&'a Secret>, max_dim: u32, quality: u32) -> Driven<'a, Vec<u8>>;
+    /// A picture of the screen as JPEG.
+    fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: Shot) -> Driven<'a, Vec<u8>>;
+
+    /// The marks that the device itself draws.
+    fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Overlay>;
 
     /// Installed packages.
     fn packages<'a>(&'a self, token: Option<&'a Secret>, filter: Option<&'a str>, system: bool) -> Driven<'a, Vec<String>>;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock};
-use std::time::Duration;
 
 use afd_proto::Secret;
 use afd_proto::vocabulary::Address;
@@ -101,7 +100,7 @@ impl Registry {
     }
 
     fn start(&self, name: &str, source: Source, settings: &DeviceSettings) -> Result<Arc<Device>, String> {
-        let driver = Autofish::new(&settings.url, settings.token.clone(), Duration::from_millis(settings.timeout_ms))?;
+        let driver = Autofish::new(settings)?;
         Ok(Device::start(name.to_owned(), source, Arc::new(driver), self.next_seq.clone(), self.live.clone()))
     }
 
@@ -118,7 +117,7 @@ impl Registry {
     /// # Errors
     /// What is wrong with them.
     pub fn check(settings: &DeviceSettings) -> Result<(), String> {
-        Autofish::new(&settings.url, None, Duration::from_millis(settings.timeout_ms)).map(|_| ())
+        Autofish::new(settings).map(|_| ())
     }
 
     /// Adds a device; one of the same name is replaced, and calls in flight finish on it as it was.
@@ -218,9 +217,8 @@ impl Registry {
 
     /// One phone has one order, whatever name it goes by: a configured device with this URL is the same device.
     fn by_url(&self, url: &str, token: Option<Secret>) -> Result<Resolved, Unresolved> {
-        let settings = DeviceSettings { url: url.to_owned(), token: None, timeout_ms: 10_000 };
-        let driver = Autofish::new(url, None, Duration::from_millis(settings.timeout_ms))
-            .map_err(|e| Unresolved::BadUrl(format!("{e}, got {:?}", harmless(url))))?;
+        let settings = DeviceSettings::at(url);
+        let driver = Autofish::new(&settings).map_err(|e| Unresolved::BadUrl(format!("{e}, got {:?}", harmless(url))))?;
         let key = super::Driver::url(&driver);
         let mut entries = self.write();
         if let Some(entry) = entries.values().find(|e| e.device.url() == key) {

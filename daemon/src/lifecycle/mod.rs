@@ -95,6 +95,8 @@ async fn serve(core: std::sync::Arc<Core>, listener: socket::Bound) -> Result<()
     }
     signals::listen(&core)?;
     let _watcher = watch::start(&core);
+    core.artifacts.watch().await;
+    crate::control::jobs::start(&core);
     let checked = core.clone();
     tokio::spawn(async move {
         // Off the way of the first calls: a large database takes long to check.

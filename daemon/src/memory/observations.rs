@@ -12,7 +12,7 @@ pub struct Observation {
     pub uid: String,
     /// Place in the order of the device.
     pub seq: i64,
-    /// The verb: `top`, `screen`, `refs`, `page` or `verify`.
+    /// The verb: `top`, `screen`, `refs`, `page`, `wait` or `verify`.
     pub source: &'static str,
     /// Where it was.
     pub place: Place,
@@ -104,7 +104,11 @@ fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Re
         }
         _ => "0",
     };
-    let source = (o.source != "top" && o.place.fingerprint.is_some()).then_some(if o.source == "verify" { "screen" } else { o.source });
+    let source = (o.source != "top" && o.place.fingerprint.is_some()).then_some(if matches!(o.source, "verify" | "wait") {
+        "screen"
+    } else {
+        o.source
+    });
     let column = |name: &str| format!("{name} = CASE WHEN {keep} THEN session_state.{name} ELSE excluded.{name} END");
     let kept =
         ["page_key", "fingerprint", "fingerprint_source", "mode", "has_web_view", "node_reliability", "stale"].map(column).join(", ");

@@ -38,6 +38,18 @@ fn compare(value: &str, wanted: &str, exact: bool) -> bool {
     if exact { value == wanted } else { value.to_lowercase().contains(&wanted.to_lowercase()) }
 }
 
+/// Indices of the visible nodes whose text or description contains this, overlays aside.
+pub fn saying(snapshot: &Snapshot, text: &str, case_sensitive: bool) -> Vec<usize> {
+    let fold = |text: &str| if case_sensitive { text.to_owned() } else { text.to_lowercase() };
+    let wanted = fold(text);
+    let says = |i: &usize| {
+        let node = &snapshot.nodes[*i];
+        let overlay = snapshot.windows.get(node.window).is_some_and(|w| w.kind == WindowKind::Overlay);
+        node.is(Flag::Visible) && !overlay && [&node.text, &node.desc].into_iter().flatten().any(|t| fold(t).contains(&wanted))
+    };
+    (0..snapshot.nodes.len()).filter(says).collect()
+}
+
 /// Indices of the visible nodes that match, overlays aside.
 pub fn visible(snapshot: &Snapshot, selector: &Selector<'_>) -> Vec<usize> {
     (0..snapshot.nodes.len())

@@ -1,9 +1,12 @@
 //! `act.*`
 
-use afd_proto::act::{ActBack, ActDoubleTap, ActHome, ActKey, ActLaunch, ActLongPress, ActScroll, ActStop, ActSwipe, ActTap, ActText};
+use afd_proto::act::{
+    ActBack, ActDoubleTap, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe,
+    ActTap, ActText,
+};
 
 use super::register::{Module, method};
-use crate::control::act;
+use crate::control::{act, shell};
 
 pub(super) fn register(module: &mut Module) {
     method::<ActTap, _, _>(module, |core, p| async move { act::touch(&core, "tap", &p).await });
@@ -17,4 +20,7 @@ pub(super) fn register(module: &mut Module) {
     method::<ActText, _, _>(module, |core, p| async move { act::text(&core, &p).await });
     method::<ActLaunch, _, _>(module, |core, p| async move { act::launch(&core, &p).await });
     method::<ActStop, _, _>(module, |core, p| async move { act::stop(&core, &p).await });
+    method::<ActScrollTo, _, _>(module, |core, p| async move { act::scroll_to(&core, &p).await });
+    method::<ActShell, _, _>(module, |core, p| async move { shell::run(&core, &p).await });
+    method::<ActIntent, _, _>(module, |core, p| async move { shell::intent(&core, &p).await });
 }

@@ -5,13 +5,16 @@
 //! to [`dispatch`]. The files named after a namespace hold its handlers: decode, call the core, encode.
 
 mod act;
+mod artifact;
 mod codec;
+mod config;
 mod connection;
 mod daemon;
 mod device;
 mod dispatch;
 mod events;
 mod http;
+mod job;
 mod listener;
 mod memory;
 mod observe;
@@ -35,11 +38,14 @@ pub fn methods(core: &Arc<Core>) -> Methods {
     let mut module = RpcModule::from_arc(core.clone());
     daemon::register(&mut module);
     device::register(&mut module);
+    config::register(&mut module);
     observe::register(&mut module);
     act::register(&mut module);
     verify::register(&mut module);
     recover::register(&mut module);
     memory::register(&mut module);
+    artifact::register(&mut module);
+    job::register(&mut module);
     events::register(&mut module);
     openrpc::register(&mut module);
     module.into()

@@ -1,14 +1,19 @@
 //! `observe.*`
 
-use afd_proto::observe::{ObservePage, ObserveRefs, ObserveScreen, ObserveScreenshot, ObserveTop};
+use afd_proto::observe::{
+    ObserveOverlayGet, ObserveOverlaySet, ObservePage, ObserveRefs, ObserveScreen, ObserveScreenshot, ObserveTop, ObserveWait,
+};
 
 use super::register::{Module, method};
-use crate::control::observe;
+use crate::control::{observe, screenshot, waiting};
 
 pub(super) fn register(module: &mut Module) {
     method::<ObserveTop, _, _>(module, |core, p| async move { observe::top(&core, &p).await });
     method::<ObserveScreen, _, _>(module, |core, p| async move { observe::screen(&core, &p).await });
     method::<ObserveRefs, _, _>(module, |core, p| async move { observe::refs(&core, &p).await });
     method::<ObservePage, _, _>(module, |core, p| async move { observe::page(&core, &p).await });
-    method::<ObserveScreenshot, _, _>(module, |core, p| async move { observe::screenshot(&core, &p).await });
+    method::<ObserveScreenshot, _, _>(module, |core, p| async move { screenshot::take(&core, &p).await });
+    method::<ObserveOverlayGet, _, _>(module, |core, p| async move { observe::overlay(&core, &p).await });
+    method::<ObserveOverlaySet, _, _>(module, |core, p| async move { observe::set_overlay(&core, &p).await });
+    method::<ObserveWait, _, _>(module, |core, p| async move { waiting::wait(&core, &p).await });
 }

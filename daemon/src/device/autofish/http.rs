@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::DriverError;
+use crate::config::{DeviceSettings, Proxy};
 
 /// The largest answer that is read, bytes.
 const MAX_ANSWER: usize = 64 << 20;
@@ -45,9 +46,10 @@ fn is_near(url: &Url) -> bool {
 }
 
 impl Http {
-    pub(super) fn new(url: &str, token: Option<Secret>, timeout: Duration) -> Result<Self, String> {
-        crate::config::check_url(url)?;
-        let mut base = Url::parse(url).map_err(|e| e.to_string())?;
+    pub(super) fn new(settings: &DeviceSettings) -> Result<Self, String> {
+        crate::config::check_url(&settings.url)?;
+        let mut base = Url::parse(&settings.url).map_err(|e| e.to_string())?;
+        let timeout = Duration::from_millis(settings.timeout_ms);
         // Credentials in a URL would reach logs and answers.
         let _ = base.set_username("").and_then(|()| base.set_password(None));
         base.set_query(None);
@@ -55,11 +57,16 @@ impl Http {
         base.set_path("");
         let mut builder =
             Client::builder().connect_timeout(timeout.min(Duration::from_secs(5))).redirect(reqwest::redirect::Policy::none());
-        if is_near(&base) {
+        let direct = match settings.proxy {
+            Proxy::Auto => is_near(&base),
+            Proxy::Direct => true,
+            Proxy::System => false,
+        };
+        if direct {
             builder = builder.no_proxy();
         }
         let client = builder.build().map_err(|e| format!("cannot make an HTTP client: {e}"))?;
-        Ok(Self { client, base, token, timeout })
+        Ok(Self { client, base, token: settings.token.clone(), timeout })
     }
 
     pub(super) fn url(&self) -> String {
@@ -236,7 +243,7 @@ mod tests {
 
     #[test]
     fn credentials_never_stay_in_the_url() {
-        let http = Http::new("http://user:secret@h:1/api/?token=x#y", None, Duration::from_secs(1)).expect("a URL");
+        let http = Http::new(&DeviceSettings::at("http://user:secret@h:1/api/?token=x#y")).expect("a URL");
         assert_eq!(http.url(), "http://h:1");
     }
 

@@ -12,10 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use afd_proto::Secret;
+use afd_proto::observe::Overlay;
 use base64::Engine;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Driven, Driver, DriverError, Input, Top};
+use super::{Driven, Driver, DriverError, Input, Intent, OverlaySetting, Shot, Top};
+use crate::config::DeviceSettings;
 use crate::page::Snapshot;
 use http::Http;
 
@@ -27,12 +29,12 @@ pub struct Autofish {
 }
 
 impl Autofish {
-    /// A driver for the service at a base URL.
+    /// A driver for the service that the settings name.
     ///
     /// # Errors
     /// What is wrong with the URL.
-    pub fn new(url: &str, token: Option<Secret>, timeout: Duration) -> Result<Self, String> {
-        Ok(Self { http: Http::new(url, token, timeout)?, asks_for_top: AtomicBool::new(false) })
+    pub fn new(settings: &DeviceSettings) -> Result<Self, String> {
+        Ok(Self { http: Http::new(settings)?, asks_for_top: AtomicBool::new(false) })
     }
 
     async fn top_activity(&self, token: Option<&Secret>) -> Result<Option<String>, DriverError> {
@@ -82,7 +84,7 @@ impl Driver for Autofish {
     }
 
     fn capabilities(&self) -> &'static [&'static str] {
-        &["observe", "screenshot", "touch", "keys", "text", "apps", "packages"]
+        &["observe", "screenshot", "overlay", "touch", "keys", "text", "apps", "packages", "shell", "intent"]
     }
 
     fn url(&self) -> String {
@@ -107,15 +109,22 @@ impl Driver for Autofish {
         Box::pin(self.read(token))
     }
 
-    fn screenshot<'a>(&'a self, token: Option<&'a Secret>, max_dim: u32, quality: u32) -> Driven<'a, Vec<u8>> {
+    fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: Shot) -> Driven<'a, Vec<u8>> {
         Box::pin(async move {
-            let (dim, quality) = (max_dim.to_string(), quality.to_string());
-            let query = [("max_dim", dim.as_str()), ("quality", &quality), ("annotate", "false"), ("hide_overlay", "true")];
+            let (dim, quality, hide) = (shot.max_dim.to_string(), shot.quality.to_string(), shot.hide_overlay.to_string());
+            let query = [("max_dim", dim.as_str()), ("quality", &quality), ("annotate", "false"), ("hide_overlay", &hide)];
             let data = self.http.get("/api/screenshot", &query, token).await?;
             let picture = base64::engine::general_purpose::STANDARD
                 .decode(data.trim())
                 .map_err(|e| DriverError::Nonsense(format!("the screenshot is no base64: {e}")))?;
             if picture.starts_with(&[0xFF, 0xD8]) { Ok(picture) } else { Err(DriverError::Nonsense("the screenshot is no JPEG".into())) }
+        })
+    }
+
+    fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Overlay> {
+        Box::pin(async move {
+            let data = self.http.get("/api/overlay", &[], token).await?;
+            serde_json::from_str(&data).map_err(|e| DriverError::Nonsense(format!("the overlay's state: {e}")))
         })
     }
 
@@ -142,6 +151,9 @@ impl Driver for Autofish {
             Input::Text(text) => ("/api/text", json!({"text": text.expose()}), 0),
             Input::Launch(package) => ("/api/app/launch", json!({"package_name": package}), 0),
             Input::Stop(package) => ("/api/app/stop", json!({"package_name": package}), 0),
+            Input::Overlay(setting) => ("/api/overlay", overlay_body(setting), 0),
+            Input::Shell(command, ms) => ("/api/shell", json!({"command": command.expose()}), *ms),
+            Input::Intent(intent) => ("/api/intent", intent_body(intent), 0),
         };
         let types = matches!(input, Input::Text(_));
         Box::pin(async move {
@@ -149,6 +161,36 @@ impl Driver for Autofish {
             if types { result.map(|_| "Typed text".to_owned()).map_err(wordless) } else { result }
         })
     }
+}
+
+/// What is not said is left out, so that the service keeps it.
+fn overlay_body(setting: &OverlaySetting) -> Value {
+    if !setting.enabled {
+        return json!({"enabled": false});
+    }
+    let mut body = json!({
+        "enabled": true,
+        "max_marks": setting.max_marks,
+        "interactive_only": setting.interactive_only,
+        "auto_refresh": setting.auto_refresh,
+        "refresh_interval_ms": setting.refresh_interval_ms,
+    });
+    for (name, offset) in [("offset_x", setting.offset_x), ("offset_y", setting.offset_y)] {
+        if let Some(offset) = offset {
+            body[name] = json!(offset);
+        }
+    }
+    body
+}
+
+fn intent_body(intent: &Intent) -> Value {
+    let parts = [("action", &intent.action), ("data", &intent.data), ("package_name", &intent.package), ("component", &intent.component)];
+    let mut body: serde_json::Map<String, Value> =
+        parts.into_iter().filter_map(|(name, part)| part.as_ref().map(|p| (name.to_owned(), json!(p)))).collect();
+    if !intent.extras.is_empty() {
+        body.insert("extras".to_owned(), json!(intent.extras));
+    }
+    Value::Object(body)
 }
 
 /// The error without the device's own words, which might quote what was typed in whatever form.

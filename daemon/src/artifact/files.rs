@@ -1,0 +1,65 @@
+//! Writing files in one step, readable by their owner only.
+
+use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::{ArtifactError, New, Place};
+
+/// How the names of unfinished files begin.
+pub(super) const UNFINISHED: &str = ".afd-";
+
+/// A file that is there now.
+#[derive(Debug, Clone)]
+pub struct File {
+    pub(super) path: PathBuf,
+    pub(super) hash: String,
+    /// Whether nothing was there before.
+    pub(super) created: bool,
+}
+
+fn hex(hash: &[u8]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn hash(content: &[u8]) -> String {
+    hex(&Sha256::digest(content))
+}
+
+/// The hash of a file; `None` when it cannot be read.
+pub(super) fn hash_of(path: &Path) -> Option<String> {
+    let mut digest = Sha256::new();
+    std::io::copy(&mut std::fs::File::open(path).ok()?, &mut digest).ok()?;
+    Some(hex(&digest.finalize()))
+}
+
+/// Puts the content in its place, unless it is there already.
+pub(super) fn write(new: &New) -> Result<File, ArtifactError> {
+    let hash = hash(&new.content);
+    let path = match &new.place {
+        Place::File(path) => path.clone(),
+        Place::Dir(dir) | Place::Root(dir) => dir.join(format!("{}-{}.{}", new.kind, &hash[..24], new.extension)),
+    };
+    let created = !path.exists();
+    if created || hash_of(&path).is_none_or(|there| there != hash) {
+        replace(&path, &new.content).map_err(ArtifactError::io(&path))?;
+    }
+    Ok(File { path, hash, created })
+}
+
+/// Replaces a file in one step.
+fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    if !dir.is_dir() {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    }
+    // Made with mode 0600, and gone again if anything fails.
+    let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(dir)?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|e| e.error)?;
+    // The name is on disk too once its directory is.
+    std::fs::File::open(dir)?.sync_all()
+}

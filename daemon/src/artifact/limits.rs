@@ -1,0 +1,122 @@
+//! The limits of the shared root: size and age. The oldest files go first.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rusqlite::Connection;
+
+use super::files::UNFINISHED;
+use super::{ArtifactError, rows};
+use crate::store::{Result, Store, now_ms};
+
+/// How long a file that no row knows is left alone: somebody may be about to write its row.
+const GRACE: Duration = Duration::from_secs(3600);
+
+/// How much is kept, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of all files together.
+    pub max_bytes: u64,
+    /// Age of a file.
+    pub max_age: Duration,
+}
+
+/// A file of the shared root, as its rows tell it.
+struct Kept {
+    path: PathBuf,
+    size: i64,
+    /// When it was last written, UTC milliseconds.
+    at: i64,
+}
+
+fn kept(connection: &Connection) -> Result<Vec<Kept>> {
+    let mut statement = connection.prepare(
+        "SELECT file_path, max(size_bytes), max(created_at) FROM artifacts WHERE managed = 1 AND deleted_at IS NULL
+         GROUP BY file_path ORDER BY max(created_at), max(id)",
+    )?;
+    let rows =
+        statement.query_map([], |row| Ok(Kept { path: PathBuf::from(row.get::<_, String>(0)?), size: row.get(1)?, at: row.get(2)? }))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Which files have to go, oldest first.
+fn too_many(files: &[Kept], limits: &Limits, now: i64) -> usize {
+    let oldest = now - i64::try_from(limits.max_age.as_millis()).unwrap_or(i64::MAX / 2);
+    let mut total: i64 = files.iter().map(|f| f.size).sum();
+    let most = i64::try_from(limits.max_bytes).unwrap_or(i64::MAX);
+    let stays = files.iter().position(|file| {
+        let stays = file.at >= oldest && total <= most;
+        total -= file.size;
+        stays
+    });
+    stays.unwrap_or(files.len())
+}
+
+pub(super) async fn tidy(store: &Store, root: &Path, limits: &Limits) -> std::result::Result<String, ArtifactError> {
+    let files = store.read_all(kept).await?;
+    let (gone, left) = files.split_at(too_many(&files, limits, now_ms()));
+    let size = |files: &[Kept]| files.iter().map(|f| f.size).sum::<i64>();
+    let said = format!("deleted {} files of {} bytes, kept {} of {} bytes", gone.len(), size(gone), left.len(), size(left));
+    for file in gone {
+        match std::fs::remove_file(&file.path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                tracing::warn!(%error, path = %file.path.display(), "cannot delete an artifact");
+                continue;
+            }
+            _ => {}
+        }
+        let path = file.path.display().to_string();
+        store
+            .write(move |c| {
+                let sql = "UPDATE artifacts SET deleted_at = ?2, updated_at = ?2 WHERE file_path = ?1 AND deleted_at IS NULL";
+                Ok(c.prepare_cached(sql)?.execute((path, now_ms()))?)
+            })
+            .await?;
+    }
+    let known: HashSet<PathBuf> = left.iter().map(|f| f.path.clone()).collect();
+    let strays = remove_strays(root, &known);
+    let paths: Vec<PathBuf> = known.into_iter().collect();
+    store.write(move |c| paths.iter().try_for_each(|path| rows::note(c, path))).await?;
+    Ok(if strays > 0 { format!("{said}, removed {strays} strays") } else { said })
+}
+
+/// Removes what a crash left: unfinished files, and files whose row was never written.
+fn remove_strays(root: &Path, known: &HashSet<PathBuf>) -> usize {
+    let Ok(entries) = std::fs::read_dir(root) else { return 0 };
+    let old = |entry: &std::fs::DirEntry| {
+        let age = entry.metadata().and_then(|m| m.modified()).ok().and_then(|t| SystemTime::now().duration_since(t).ok());
+        age.is_some_and(|age| age > GRACE)
+    };
+    let ours = |name: &str| name.starts_with(UNFINISHED) || is_our_name(name);
+    let strays = entries.flatten().filter(|e| e.file_name().to_str().is_some_and(ours) && !known.contains(&e.path()) && old(e));
+    strays.filter(|e| std::fs::remove_file(e.path()).is_ok()).count()
+}
+
+/// Whether a name is one that we give: `kind-hash.extension`.
+fn is_our_name(name: &str) -> bool {
+    let hash = name.rsplit_once('.').and_then(|(stem, _)| stem.rsplit_once('-')).map(|(_, hash)| hash);
+    hash.is_some_and(|h| h.len() == 24 && h.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_go_until_both_limits_hold() {
+        let files: Vec<Kept> = (1..=5).map(|n| Kept { path: PathBuf::new(), size: 10, at: n * 1000 }).collect();
+        let of = |max_bytes, seconds| too_many(&files, &Limits { max_bytes, max_age: Duration::from_secs(seconds) }, 6000);
+        assert_eq!(of(100, 100), 0);
+        assert_eq!(of(30, 100), 2);
+        assert_eq!(of(100, 3), 2);
+        assert_eq!(of(100, 0), 5);
+        assert_eq!(of(1, 100), 5);
+    }
+
+    #[test]
+    fn only_our_own_names_are_strays() {
+        assert!(is_our_name("screenshot_image-0123456789abcdef01234567.jpg"));
+        assert!(!is_our_name("holiday-photo.jpg") && !is_our_name("notes.txt"));
+    }
+}

@@ -1,0 +1,174 @@
+//! Files on disk with their rows: named by their content, written in one step, limited in size and age.
+//!
+//! A file is written beside its place and renamed, then its row is committed; when either fails, nothing is left of both.
+//! What is written to the shared root is named by its hash, so that equal content is stored once.
+
+mod files;
+mod limits;
+mod rows;
+mod watch;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use afd_proto::artifact::{Deleted, Written};
+
+use crate::store::{Store, StoreError};
+
+pub use limits::Limits;
+pub use rows::{Filter, NewRow, find, insert_imported, list};
+
+/// Why an artifact was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum ArtifactError {
+    /// There is no room left.
+    #[error("there is no room left for {}", .0.display())]
+    Full(PathBuf),
+    /// The file cannot be written or read.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// Its row cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl ArtifactError {
+    fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
+        |error| match error.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => ArtifactError::Full(path.to_owned()),
+            _ => ArtifactError::Io { path: path.to_owned(), error },
+        }
+    }
+}
+
+/// Where an artifact goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// This very file, which is replaced.
+    File(PathBuf),
+    /// A directory of somebody else's.
+    Dir(PathBuf),
+    /// The shared root, which is ours to tidy.
+    Root(PathBuf),
+}
+
+/// What is to be written.
+#[derive(Debug, Clone)]
+pub struct New {
+    /// Where.
+    pub place: Place,
+    /// What it is.
+    pub kind: &'static str,
+    /// Its media type.
+    pub mime_type: &'static str,
+    /// The end of its name.
+    pub extension: &'static str,
+    /// Its content.
+    pub content: Vec<u8>,
+    /// Method of the call.
+    pub op: &'static str,
+    /// Row of the session.
+    pub session: i64,
+    /// Row of the device.
+    pub device: Option<i64>,
+    /// The call.
+    pub trace: String,
+}
+
+/// The artifacts.
+pub struct Artifacts {
+    store: Arc<Store>,
+    /// Writing and deleting take turns, for they may be about the same file.
+    turn: tokio::sync::Mutex<()>,
+    watcher: Mutex<Option<watch::Watch>>,
+    /// Bytes written since the limits were looked at.
+    fresh: AtomicU64,
+}
+
+impl Artifacts {
+    /// The artifacts of a store.
+    pub fn new(store: Arc<Store>) -> Self {
+        Self { store, turn: tokio::sync::Mutex::default(), watcher: Mutex::default(), fresh: AtomicU64::new(0) }
+    }
+
+    /// Begins to notice when files vanish or come back.
+    pub async fn watch(&self) {
+        let files = self.store.read(|c| rows::newest_files(c, watch::MAX_FILES)).await.unwrap_or_default();
+        *self.watcher() = watch::start(&self.store);
+        files.iter().for_each(|file| self.watch_file(file));
+    }
+
+    fn watcher(&self) -> std::sync::MutexGuard<'_, Option<watch::Watch>> {
+        self.watcher.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn watch_file(&self, file: &Path) {
+        if let Some(watch) = self.watcher().as_mut() {
+            watch.add(file);
+        }
+    }
+
+    /// Writes a file and its row.
+    ///
+    /// # Errors
+    /// [`ArtifactError`]; then neither is there.
+    pub async fn save(&self, new: New) -> Result<Written, ArtifactError> {
+        let _turn = self.turn.lock().await;
+        let size = new.content.len() as u64;
+        let (file, new) =
+            tokio::task::spawn_blocking(move || (files::write(&new), new)).await.map_err(|e| StoreError::Unavailable(e.to_string()))?;
+        let file = file?;
+        let (origin, row) = (self.store.origin().to_owned(), NewRow::of(&new, &file));
+        match self.store.write(move |c| rows::insert(c, &origin, &row)).await {
+            Ok(written) => {
+                self.fresh.fetch_add(size, Ordering::Relaxed);
+                self.watch_file(&file.path);
+                Ok(written)
+            }
+            Err(error) => {
+                if file.created {
+                    let _ = std::fs::remove_file(&file.path);
+                }
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Bytes written since [`Artifacts::tidy`].
+    pub fn fresh_bytes(&self) -> u64 {
+        self.fresh.load(Ordering::Relaxed)
+    }
+
+    /// Deletes an artifact, and its file unless another artifact has it or it was changed since; `None` when there is none.
+    ///
+    /// # Errors
+    /// When the file or the row cannot be deleted.
+    pub async fn delete(&self, id: i64) -> Result<Option<Deleted>, ArtifactError> {
+        let _turn = self.turn.lock().await;
+        let Some(last) = self.store.write(move |c| rows::delete(c, id)).await? else { return Ok(None) };
+        let mut file_deleted = false;
+        if let Some((path, hash)) = last
+            && files::hash_of(&path).is_some_and(|now| now == hash)
+        {
+            std::fs::remove_file(&path).map_err(ArtifactError::io(&path))?;
+            file_deleted = true;
+        }
+        Ok(Some(Deleted { artifact_id: id, file_deleted }))
+    }
+
+    /// Keeps the limits of the shared root, and looks which files are there; says what came of it.
+    ///
+    /// # Errors
+    /// When the database cannot be used.
+    pub async fn tidy(&self, root: &Path, limits: &Limits) -> Result<String, ArtifactError> {
+        let _turn = self.turn.lock().await;
+        self.fresh.store(0, Ordering::Relaxed);
+        limits::tidy(&self.store, root, limits).await
+    }
+}

@@ -1,0 +1,239 @@
+//! The rows of artifacts.
+
+use std::path::{Path, PathBuf};
+
+use afd_proto::artifact::{Artifact, Artifacts, Status, Written};
+use rusqlite::{Connection, OptionalExtension, Row, params, types::Value};
+
+use super::files::File;
+use super::{New, Place};
+use crate::store::{Result, new_uid, now_ms};
+
+/// A row to be written.
+#[derive(Debug, Clone)]
+pub struct NewRow {
+    /// The uid, when it is given by what the row is a copy of.
+    pub uid: Option<String>,
+    /// Row of the session.
+    pub session: i64,
+    /// Row of the device.
+    pub device: Option<i64>,
+    /// The call.
+    pub trace: String,
+    /// Method of the call.
+    pub op: String,
+    /// What it is.
+    pub kind: String,
+    /// Its media type.
+    pub mime_type: String,
+    /// The file.
+    pub path: PathBuf,
+    /// Its size, bytes.
+    pub size: i64,
+    /// SHA-256 of its content.
+    pub hash: String,
+    /// Whether it lies in the shared root.
+    pub managed: bool,
+    /// Whether it is there.
+    pub present: bool,
+    /// When it was written, UTC milliseconds.
+    pub at: i64,
+}
+
+impl NewRow {
+    pub(super) fn of(new: &New, file: &File) -> Self {
+        Self {
+            uid: None,
+            session: new.session,
+            device: new.device,
+            trace: new.trace.clone(),
+            op: new.op.to_owned(),
+            kind: new.kind.to_owned(),
+            mime_type: new.mime_type.to_owned(),
+            path: file.path.clone(),
+            size: i64::try_from(new.content.len()).unwrap_or(i64::MAX),
+            hash: file.hash.clone(),
+            managed: matches!(new.place, Place::Root(_)),
+            present: true,
+            at: now_ms(),
+        }
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+pub(super) fn insert(connection: &Connection, origin: &str, row: &NewRow) -> Result<Written> {
+    // What the file held before is gone.
+    connection
+        .prepare_cached(
+            "UPDATE artifacts SET missing_at = ?3, updated_at = ?3
+             WHERE file_path = ?1 AND content_hash <> ?2 AND missing_at IS NULL AND deleted_at IS NULL",
+        )?
+        .execute((text(&row.path), &row.hash, row.at))?;
+    insert_row(connection, origin, row)?;
+    Ok(Written {
+        artifact_id: connection.last_insert_rowid(),
+        kind: row.kind.clone(),
+        mime_type: row.mime_type.clone(),
+        saved_file: text(&row.path),
+        size_bytes: row.size,
+        content_hash: row.hash.clone(),
+    })
+}
+
+fn insert_row(connection: &Connection, origin: &str, row: &NewRow) -> Result<bool> {
+    let changed = connection
+        .prepare_cached(
+            "INSERT INTO artifacts (uid, origin, session_id, device_id, trace_id, op, kind, mime_type, file_path, size_bytes, content_hash,
+                managed, missing_at, created_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT (uid) DO NOTHING",
+        )?
+        .execute(params![
+            row.uid.clone().unwrap_or_else(new_uid),
+            origin,
+            row.session,
+            row.device,
+            row.trace,
+            row.op,
+            row.kind,
+            row.mime_type,
+            text(&row.path),
+            row.size,
+            row.hash,
+            row.managed,
+            (!row.present).then_some(row.at),
+            row.at,
+            now_ms()
+        ])?;
+    Ok(changed > 0)
+}
+
+/// Adds the row of a file that another tool wrote; false when it is there already.
+///
+/// # Errors
+/// What SQLite says.
+pub fn insert_imported(connection: &Connection, origin: &str, row: &NewRow) -> Result<bool> {
+    insert_row(connection, origin, row)
+}
+
+/// Which artifacts.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only this session.
+    pub session: Option<String>,
+    /// Only this kind.
+    pub kind: Option<String>,
+    /// Only those before this number.
+    pub before: Option<i64>,
+    /// At most this many.
+    pub limit: usize,
+}
+
+const COLUMNS: &str = "a.id, a.uid, s.name, d.name, a.trace_id, a.op, a.kind, a.mime_type, a.file_path, a.size_bytes, a.content_hash,
+    a.created_at, a.missing_at";
+const TABLES: &str = "artifacts a JOIN sessions s ON s.id = a.session_id LEFT JOIN devices d ON d.id = a.device_id";
+
+fn artifact(row: &Row<'_>) -> rusqlite::Result<Artifact> {
+    let (path, size): (String, i64) = (row.get(8)?, row.get(9)?);
+    let replaced = row.get::<_, Option<i64>>(12)?.is_some();
+    Ok(Artifact {
+        artifact_id: row.get(0)?,
+        uid: row.get(1)?,
+        session: row.get(2)?,
+        device: row.get(3)?,
+        trace_id: row.get(4)?,
+        op: row.get(5)?,
+        kind: row.get(6)?,
+        mime_type: row.get(7)?,
+        status: if !replaced && is_there(Path::new(&path), size) { Status::Present } else { Status::Missing },
+        file_path: path,
+        size_bytes: size,
+        content_hash: row.get(10)?,
+        created_at: row.get(11)?,
+    })
+}
+
+/// Whether a file of this size is there.
+pub(super) fn is_there(path: &Path, size: i64) -> bool {
+    std::fs::metadata(path).is_ok_and(|m| m.is_file() && i64::try_from(m.len()) == Ok(size))
+}
+
+/// Lists artifacts, newest first.
+///
+/// # Errors
+/// What SQLite says.
+pub fn list(connection: &Connection, filter: &Filter) -> Result<Artifacts> {
+    let (mut conditions, mut values) = (String::from("a.deleted_at IS NULL"), Vec::new());
+    let text = |v: &Option<String>| v.clone().map(Value::from);
+    let given = [("s.name = ?", text(&filter.session)), ("a.kind = ?", text(&filter.kind)), ("a.id < ?", filter.before.map(Value::from))];
+    for (condition, value) in given {
+        if let Some(value) = value {
+            conditions.push_str(" AND ");
+            conditions.push_str(condition);
+            values.push(value);
+        }
+    }
+    values.push(Value::from(i64::try_from(filter.limit).unwrap_or(i64::MAX - 1) + 1));
+    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE {conditions} ORDER BY a.id DESC LIMIT ?");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut artifacts: Vec<Artifact> =
+        statement.query_map(rusqlite::params_from_iter(values), artifact)?.collect::<rusqlite::Result<_>>()?;
+    let more = artifacts.len() > filter.limit;
+    artifacts.truncate(filter.limit);
+    let next_cursor = artifacts.last().filter(|_| more).map(|a| a.artifact_id);
+    Ok(Artifacts { artifacts, next_cursor })
+}
+
+/// An artifact by its number.
+///
+/// # Errors
+/// What SQLite says.
+pub fn find(connection: &Connection, id: i64) -> Result<Option<Artifact>> {
+    Ok(connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE a.id = ?1 AND a.deleted_at IS NULL"))?
+        .query_row([id], artifact)
+        .optional()?)
+}
+
+/// Deletes a row. `None` when there is none; else its file and hash, if no other row has that file.
+pub(super) fn delete(connection: &Connection, id: i64) -> Result<Option<Option<(PathBuf, String)>>> {
+    let deleted: Option<(String, String)> = connection
+        .prepare_cached(
+            "UPDATE artifacts SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1 AND deleted_at IS NULL RETURNING file_path, content_hash",
+        )?
+        .query_row((id, now_ms()), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((path, hash)) = deleted else { return Ok(None) };
+    let shared: bool = connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM artifacts WHERE file_path = ?1 AND content_hash = ?2 AND deleted_at IS NULL)")?
+        .query_row((&path, &hash), |row| row.get(0))?;
+    Ok(Some((!shared).then(|| (PathBuf::from(path), hash))))
+}
+
+/// The files that were written last.
+pub(super) fn newest_files(connection: &Connection, limit: usize) -> Result<Vec<PathBuf>> {
+    let mut statement =
+        connection.prepare("SELECT file_path FROM artifacts WHERE deleted_at IS NULL GROUP BY file_path ORDER BY max(id) DESC LIMIT ?1")?;
+    let paths = statement.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| row.get::<_, String>(0))?;
+    Ok(paths.map(|path| path.map(PathBuf::from)).collect::<rusqlite::Result<_>>()?)
+}
+
+/// Notes whether the file of artifacts is there.
+pub(super) fn note(connection: &Connection, path: &Path) -> Result<()> {
+    let mut sizes = connection.prepare_cached("SELECT DISTINCT size_bytes FROM artifacts WHERE file_path = ?1 AND deleted_at IS NULL")?;
+    let sizes: Vec<i64> = sizes.query_map([text(path)], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    for size in sizes {
+        let missing = (!is_there(path, size)).then(now_ms);
+        connection
+            .prepare_cached(
+                "UPDATE artifacts SET missing_at = ?3, updated_at = ?4
+                 WHERE file_path = ?1 AND size_bytes = ?2 AND deleted_at IS NULL AND (missing_at IS NULL) = (?3 IS NOT NULL)
+                    -- A file that came back holds what was written last.
+                    AND (?3 IS NOT NULL OR id = (SELECT max(id) FROM artifacts WHERE file_path = ?1))",
+            )?
+            .execute((text(path), size, missing, now_ms()))?;
+    }
+    Ok(())
+}

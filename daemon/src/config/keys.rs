@@ -1,0 +1,350 @@
+//! The settings by key: what they are, where each comes from, and changing one.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use toml_edit::{DocumentMut, Item, Table};
+
+use super::{Config, ConfigError, File, edit};
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Secret,
+    Path,
+    Number,
+    Flag,
+}
+
+/// A setting.
+struct Key {
+    name: &'static str,
+    kind: Kind,
+    about: &'static str,
+    /// Whether it counts only from the next start on.
+    restart: bool,
+}
+
+const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
+    Key { name, kind, about, restart: false }
+}
+
+const fn at_start(name: &'static str, kind: Kind, about: &'static str) -> Key {
+    Key { name, kind, about, restart: true }
+}
+
+const KEYS: &[Key] = &[
+    at_start("memory.db", Kind::Path, "the memory database"),
+    key("artifacts.dir", Kind::Path, "shared root of artifacts"),
+    key("artifacts.screen_file", Kind::Path, "file of full screens"),
+    key("artifacts.screenshot_file", Kind::Path, "file of screenshots"),
+    key("artifacts.page_dir", Kind::Path, "directory of pages"),
+    key("artifacts.max_bytes", Kind::Number, "the most that files in the shared root may take, bytes"),
+    key("artifacts.max_age_days", Kind::Number, "how long files in the shared root are kept, days"),
+    key("output.default", Kind::Text, "how afctl prints: auto, human, json or text"),
+    key("remote.url", Kind::Text, "base URL of the device `default`"),
+    key("remote.token", Kind::Secret, "token of the device `default`"),
+    key("connection.transport", Kind::Text, "how the device `default` is reached: usb-forward or nothing"),
+    key("connection.usb.device", Kind::Text, "serial of the device `default`"),
+    key("connection.usb.local_port", Kind::Number, "port on this machine that leads to the device `default`"),
+    key("connection.usb.device_port", Kind::Number, "port of the service on the device `default`"),
+    at_start("limits.frame_bytes", Kind::Number, "largest message, bytes"),
+    at_start("limits.connections", Kind::Number, "open connections"),
+    at_start("limits.in_flight", Kind::Number, "requests in flight per connection"),
+    at_start("limits.batch", Kind::Number, "calls in one batch"),
+    at_start("limits.half_frame_ms", Kind::Number, "how long part of a message may wait for the rest, milliseconds"),
+    at_start("limits.subscriptions", Kind::Number, "subscriptions per connection"),
+    key("limits.inline_bytes", Kind::Number, "the most of rows, pictures and outputs in an answer, bytes"),
+    key("daemon.drain_ms", Kind::Number, "how long calls may go on after a stop was asked for, milliseconds"),
+    key("adb.path", Kind::Path, "the program adb"),
+    key("adb.server_port", Kind::Number, "port of the adb server on this machine"),
+];
+
+/// The keys of `[device.<name>]`.
+const DEVICE_KEYS: &[Key] = &[
+    key("url", Kind::Text, "base URL of the phone's service"),
+    key("token", Kind::Secret, "bearer token"),
+    key("timeout_ms", Kind::Number, "time-out of one request, milliseconds"),
+    key("proxy", Kind::Text, "auto, direct or system"),
+    key("allow_shell", Kind::Flag, "whether act.shell may run commands"),
+    key("allow_intent", Kind::Flag, "whether act.intent may send intents"),
+    key("usb.serial", Kind::Text, "serial of the phone"),
+    key("usb.local_port", Kind::Number, "port on this machine that leads to it"),
+    key("usb.device_port", Kind::Number, "port of the service on the phone"),
+    key("usb.own_forward", Kind::Flag, "whether the forward is removed with the device"),
+];
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A flag of the daemon.
+    Flag,
+    /// A variable of the daemon's environment.
+    Env(&'static str),
+    /// The settings file.
+    File,
+    /// Nobody said anything.
+    Default,
+}
+
+/// A setting with its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its key.
+    pub key: String,
+    /// What counts; null when there is none. Secrets are `<redacted>`.
+    pub value: Value,
+    /// Where it comes from.
+    pub source: Source,
+    /// What it is.
+    pub about: &'static str,
+    /// Whether a change counts only from the next start on.
+    pub restart: bool,
+}
+
+/// Why a setting cannot be read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// There is no such key.
+    #[error("there is no setting {0:?}")]
+    Unknown(String),
+    /// The value does not fit.
+    #[error("{key} expects {expected}")]
+    Unfit {
+        /// The key.
+        key: String,
+        /// What it expects.
+        expected: &'static str,
+    },
+    /// The file cannot be read or written, or would be bad.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+/// The description of a key, static or of a device.
+fn find(name: &str) -> Option<&'static Key> {
+    if let Some(key) = KEYS.iter().find(|k| k.name == name) {
+        return Some(key);
+    }
+    let rest = name.strip_prefix("device.")?;
+    // A device's name may hold dots: the key is the longest end that fits.
+    DEVICE_KEYS.iter().find(|k| rest.strip_suffix(k.name).and_then(|r| r.strip_suffix('.')).is_some_and(|device| !device.is_empty()))
+}
+
+/// The parts of a key; a device's name is one part.
+fn parts(name: &str) -> Vec<&str> {
+    let Some(rest) = name.strip_prefix("device.") else { return name.split('.').collect() };
+    let Some(key) = find(name) else { return name.split('.').collect() };
+    let device = rest.strip_suffix(key.name).and_then(|r| r.strip_suffix('.')).unwrap_or(rest);
+    ["device", device].into_iter().chain(key.name.split('.')).collect()
+}
+
+/// What nobody sets.
+fn default_of(name: &str, config: &Config) -> Value {
+    let file = File::default();
+    let settings = config.get();
+    match name {
+        "memory.db" => json!(afd_proto::paths::database()),
+        "artifacts.dir" => json!(super::default_artifacts(&settings.database)),
+        "artifacts.max_bytes" => json!(file.artifacts.max_bytes),
+        "artifacts.max_age_days" => json!(file.artifacts.max_age_days),
+        "output.default" => json!("auto"),
+        "limits.frame_bytes" => json!(file.limits.frame_bytes),
+        "limits.connections" => json!(file.limits.connections),
+        "limits.in_flight" => json!(file.limits.in_flight),
+        "limits.batch" => json!(file.limits.batch),
+        "limits.half_frame_ms" => json!(file.limits.half_frame_ms),
+        "limits.subscriptions" => json!(file.limits.subscriptions),
+        "limits.inline_bytes" => json!(file.limits.inline_bytes),
+        "daemon.drain_ms" => json!(file.daemon.drain_ms),
+        "adb.path" => json!(file.adb.path),
+        _ if name.ends_with(".timeout_ms") => json!(10_000),
+        _ if name.ends_with(".proxy") => json!("auto"),
+        _ if name.ends_with(".allow_shell") || name.ends_with(".allow_intent") => json!(false),
+        _ => Value::Null,
+    }
+}
+
+fn document(config: &Config) -> Result<DocumentMut, ConfigError> {
+    let path = config.path();
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(ConfigError::Io { path: path.to_owned(), error }),
+    };
+    text.parse().map_err(|_| ConfigError::Bad { path: path.to_owned(), message: "it is not valid TOML; mend it first".to_owned() })
+}
+
+fn in_file(document: &DocumentMut, name: &str) -> Option<Value> {
+    let item = parts(name).into_iter().try_fold(document.as_item(), |item, part| item.get(part))?;
+    match item.as_value()? {
+        toml_edit::Value::String(v) => Some(json!(v.value())),
+        toml_edit::Value::Integer(v) => Some(json!(v.value())),
+        toml_edit::Value::Boolean(v) => Some(json!(v.value())),
+        other => Some(json!(other.to_string().trim())),
+    }
+}
+
+fn entry(config: &Config, document: &DocumentMut, name: &str, key: &Key) -> Entry {
+    let (mut value, source) = match (config.overrides().values.get(key.name), in_file(document, name)) {
+        (Some(o), _) => (json!(o.value), o.variable.map_or(Source::Flag, Source::Env)),
+        (None, Some(value)) => (value, Source::File),
+        (None, None) => (default_of(name, config), Source::Default),
+    };
+    if key.kind == Kind::Secret && !value.is_null() {
+        value = json!("<redacted>");
+    }
+    Entry { key: name.to_owned(), value, source, about: key.about, restart: key.restart }
+}
+
+/// All settings. The keys of a device are those that its table has, and those that have a default.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn list(config: &Config) -> Result<Vec<Entry>, KeyError> {
+    let document = document(config)?;
+    let mut entries: Vec<Entry> = KEYS.iter().map(|k| entry(config, &document, k.name, k)).collect();
+    let devices = document.get("device").and_then(Item::as_table_like);
+    for (device, _) in devices.into_iter().flat_map(|d| d.iter()) {
+        let all = DEVICE_KEYS.iter().map(|k| entry(config, &document, &format!("device.{device}.{}", k.name), k));
+        entries.extend(all.filter(|e| !e.value.is_null()));
+    }
+    Ok(entries)
+}
+
+/// One setting.
+///
+/// # Errors
+/// [`KeyError`]
+pub fn get(config: &Config, name: &str) -> Result<Entry, KeyError> {
+    let key = find(name).ok_or_else(|| KeyError::Unknown(name.to_owned()))?;
+    Ok(entry(config, &document(config)?, name, key))
+}
+
+fn typed(name: &str, key: &Key, text: &str) -> Result<toml_edit::Value, KeyError> {
+    let unfit = |expected| KeyError::Unfit { key: name.to_owned(), expected };
+    Ok(match key.kind {
+        Kind::Number => text.trim().replace('_', "").parse::<i64>().map_err(|_| unfit("a whole number"))?.into(),
+        Kind::Flag => text.trim().parse::<bool>().map_err(|_| unfit("true or false"))?.into(),
+        Kind::Path if text.is_empty() => return Err(unfit("a path")),
+        Kind::Text | Kind::Secret | Kind::Path => text.into(),
+    })
+}
+
+/// Writes a setting into the file.
+///
+/// # Errors
+/// [`KeyError`]; then the file is as it was.
+pub fn set(config: &Config, name: &str, text: &str) -> Result<(), KeyError> {
+    let key = find(name).ok_or_else(|| KeyError::Unknown(name.to_owned()))?;
+    let value = typed(name, key, text)?;
+    edit::change(config.path(), |document| {
+        let parts = parts(name);
+        let (last, tables) = parts.split_last().ok_or("the key is empty")?;
+        let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+        for part in tables {
+            let item = table.entry(part).or_insert_with(|| {
+                let mut table = Table::new();
+                table.set_implicit(true);
+                Item::Table(table)
+            });
+            table = item.as_table_like_mut().ok_or("a part of the key is a value, not a table")?;
+        }
+        table.insert(last, Item::Value(value));
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Takes a setting out of the file; false when it was not in it.
+///
+/// # Errors
+/// [`KeyError`]; then the file is as it was.
+pub fn unset(config: &Config, name: &str) -> Result<bool, KeyError> {
+    find(name).ok_or_else(|| KeyError::Unknown(name.to_owned()))?;
+    if in_file(&document(config)?, name).is_none() {
+        return Ok(false);
+    }
+    edit::change(config.path(), |document| {
+        let parts = parts(name);
+        let (last, tables) = parts.split_last().ok_or("the key is empty")?;
+        let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+        for part in tables {
+            table = table.get_mut(part).and_then(Item::as_table_like_mut).ok_or("a part of the key is a value, not a table")?;
+        }
+        table.remove(last);
+        Ok(())
+    })?;
+    Ok(true)
+}
+
+/// Keys that are spelt like this one, best first.
+pub fn alike(name: &str) -> Vec<&'static str> {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let mut found: BTreeMap<usize, Vec<&'static str>> = BTreeMap::new();
+    for key in KEYS {
+        let same = key.name.split('.').filter(|p| name.split('.').any(|n| n == *p)).count() + usize::from(key.name.contains(last));
+        if same > 0 {
+            found.entry(usize::MAX - same).or_default().push(key.name);
+        }
+    }
+    found.into_values().flatten().take(5).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Overrides;
+
+    fn config(dir: &std::path::Path, text: &str) -> Config {
+        let path = dir.join("config.toml");
+        std::fs::write(&path, text).expect("writes");
+        Config::load(Overrides { config: path, ..Overrides::default() }).expect("loads")
+    }
+
+    #[test]
+    fn every_key_can_be_set_and_is_known_to_the_file() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let config = config(
+            dir.path(),
+            "[device.a]\nurl = 'http://h:1'\n[device.a.usb]\nserial = 's'\nlocal_port = 1\ndevice_port = 2\n[connection.usb]\ndevice = 's'\nlocal_port = 1\ndevice_port = 2\n",
+        );
+        let device = DEVICE_KEYS.iter().map(|k| (format!("device.a.{}", k.name), k));
+        for (name, key) in KEYS.iter().map(|k| (k.name.to_owned(), k)).chain(device) {
+            let value = match (key.kind, key.name) {
+                (_, "output.default") => "json",
+                (_, "proxy") => "direct",
+                (_, "url" | "remote.url") => "http://h:2",
+                (Kind::Number, _) => "7",
+                (Kind::Flag, _) => "true",
+                _ => "/some/text",
+            };
+            set(&config, &name, value).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let entry = get(&config, &name).expect("known");
+            assert_eq!(entry.source, Source::File, "{name}");
+            if key.kind == Kind::Secret {
+                assert_eq!(entry.value, "<redacted>");
+            }
+        }
+        let (_, unknown) = super::super::file::read(config.path()).expect("reads");
+        assert_eq!(unknown, Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_does_not_fit_changes_nothing() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let before = "# mine\n[limits]\nbatch = 3\n";
+        let config = config(dir.path(), before);
+        for (name, value) in
+            [("limits.batch", "many"), ("limits.batch", "0"), ("output.default", "loud"), ("device.x.token", "t"), ("limits.x", "1")]
+        {
+            assert!(set(&config, name, value).is_err(), "{name}");
+        }
+        assert_eq!(std::fs::read_to_string(config.path()).expect("reads"), before);
+        assert!(unset(&config, "limits.batch").expect("unsets"));
+        assert!(!unset(&config, "limits.batch").expect("is not there"));
+        assert_eq!(get(&config, "limits.batch").expect("known").source, Source::Default);
+        assert!(std::fs::read_to_string(config.path()).expect("reads").starts_with("# mine"));
+    }
+}

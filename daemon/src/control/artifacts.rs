@@ -1,0 +1,196 @@
+//! `artifact.*`, and where an artifact of a call goes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use afd_proto::artifact::{Artifacts, DeleteParams, Deleted, GetParams, Got, ListParams, Status, Written};
+use base64::Engine;
+use serde::Serialize;
+use serde_json::json;
+
+use super::{Call, Core, Error, Result};
+use crate::artifact::{self, ArtifactError, Filter, Limits, New, Place};
+
+/// The job that keeps the limits.
+pub(super) const LIMITS_JOB: &str = "artifact-limits";
+
+impl From<ArtifactError> for Error {
+    fn from(error: ArtifactError) -> Self {
+        match error {
+            ArtifactError::Full(_) => {
+                Error::new(ErrorCode::StoreFull, error.to_string()).hint("make room on the disk, or choose another place")
+            }
+            ArtifactError::Io { .. } => Error::new(ErrorCode::StoreUnavailable, error.to_string())
+                .hint("choose another place: a path of the call, or the settings `artifacts.*`"),
+            ArtifactError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// What a call said about where its artifact goes (seed 000, "Artifact Storage").
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Wish<'a> {
+    /// A file or directory for this kind: from a flag, or from the caller's variable for it.
+    pub path: Option<(&'static str, &'a str)>,
+    /// The caller's shared root.
+    pub root: Option<&'a str>,
+}
+
+/// What is written.
+pub(super) struct Content {
+    pub kind: &'static str,
+    pub mime_type: &'static str,
+    pub extension: &'static str,
+    pub op: &'static str,
+    pub bytes: Vec<u8>,
+}
+
+impl Content {
+    /// A result as a JSON document.
+    pub(super) fn json<T: Serialize>(kind: &'static str, op: &'static str, value: &T) -> Result<Self> {
+        let bytes = serde_json::to_vec(value).map_err(|e| Error::new(ErrorCode::Internal, format!("cannot be written as JSON: {e}")))?;
+        Ok(Self { kind, mime_type: "application/json", extension: "json", op, bytes })
+    }
+}
+
+/// A path of a call, which must make sense wherever the daemon runs.
+pub(super) fn absolute(field: &'static str, path: &str) -> Result<PathBuf> {
+    let path = Path::new(path);
+    if !path.is_absolute() {
+        return Err(Error::param(field, "an absolute path", format!("{:?}", path.display().to_string())));
+    }
+    Ok(path.to_owned())
+}
+
+impl Call {
+    /// The place of an artifact: the call's path, the setting for its kind, the shared root of call, variable or settings.
+    fn place(&self, kind: &str, wish: Wish<'_>) -> Result<Place> {
+        let settings = &self.core.config.get().artifacts;
+        let is_dir = kind.starts_with("page_");
+        let of = |path: PathBuf| if is_dir { Place::Dir(path) } else { Place::File(path) };
+        if let Some((field, path)) = wish.path {
+            let path = absolute(field, path)?;
+            if !is_dir && path.is_dir() {
+                return Err(Error::param(field, "a file", format!("the directory {}", path.display())));
+            }
+            self.core.keep_off(field, &path)?;
+            return Ok(of(path));
+        }
+        let setting = match kind {
+            "screenshot_image" => settings.screenshot_file.clone(),
+            "screen_full_json" => settings.screen_file.clone(),
+            _ if is_dir => settings.page_dir.clone(),
+            _ => None,
+        };
+        if let Some(path) = setting {
+            return Ok(of(path));
+        }
+        match wish.root {
+            // What others made is not ours to tidy.
+            Some(root) => Ok(Place::Dir(absolute("artifactDir", root)?)),
+            None => Ok(Place::Root(settings.dir.clone())),
+        }
+    }
+
+    /// Writes an artifact.
+    pub(super) async fn save_artifact(&self, content: Content, wish: Wish<'_>) -> Result<Written> {
+        let core = &self.core;
+        let place = self.place(content.kind, wish)?;
+        let new = New {
+            place,
+            kind: content.kind,
+            mime_type: content.mime_type,
+            extension: content.extension,
+            content: content.bytes,
+            op: content.op,
+            session: self.session_id,
+            device: Some(self.device_id),
+            trace: self.echo.trace_id.clone(),
+        };
+        let written = core.artifacts.save(new).await?;
+        if core.artifacts.fresh_bytes() > core.config.get().artifacts.max_bytes / 8 {
+            core.jobs.nudge(LIMITS_JOB);
+        }
+        Ok(written)
+    }
+}
+
+impl Core {
+    /// An artifact must not replace what the daemon itself lives on.
+    fn keep_off(&self, field: &'static str, path: &Path) -> Result<()> {
+        let same = |own: &Path| path == own || (own.exists() && path.canonicalize().ok() == own.canonicalize().ok());
+        let database = self.store.path().display().to_string();
+        let beside = path.display().to_string().starts_with(&database);
+        if same(self.store.path()) || beside || same(self.config.path()) || same(self.config.socket()) {
+            return Err(Error::param(field, "a file that is not the daemon's own", path.display()));
+        }
+        Ok(())
+    }
+}
+
+/// `artifact.list`
+///
+/// # Errors
+/// When the limit is out of range or the database cannot be read.
+pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Artifacts> {
+    let filter = Filter {
+        session: params.session.clone(),
+        kind: params.kind.clone(),
+        before: params.cursor,
+        limit: super::memory::limit(params.limit, 20)?,
+    };
+    Ok(core.store.read_all(move |c| artifact::list(c, &filter)).await?)
+}
+
+fn unknown(id: i64) -> Error {
+    Error::new(ErrorCode::NotFound, format!("there is no artifact {id}"))
+        .hint("`afctl artifact list` shows the numbers of the artifacts")
+        .details(json!({"id": id}))
+}
+
+/// `artifact.get`
+///
+/// # Errors
+/// When there is none, or its content is asked for and too large or gone.
+pub async fn get(core: &Arc<Core>, params: &GetParams) -> Result<Got> {
+    let id = params.id;
+    let found = core.store.read_all(move |c| artifact::find(c, id)).await?;
+    let mut got = Got { artifact: found.ok_or_else(|| unknown(id))?, text: None, base64: None };
+    if !params.content {
+        return Ok(got);
+    }
+    let artifact = &got.artifact;
+    let most = core.config.get().limits.inline_bytes;
+    if usize::try_from(artifact.size_bytes).is_ok_and(|size| size > most) {
+        return Err(Error::new(ErrorCode::LimitExceeded, format!("the file has {} bytes, an answer carries {most}", artifact.size_bytes))
+            .hint("read the file itself")
+            .details(json!({"filePath": artifact.file_path})));
+    }
+    let gone = |what: String| Error::new(ErrorCode::NotFound, what).details(json!({"filePath": artifact.file_path, "status": "missing"}));
+    if artifact.status == Status::Missing {
+        return Err(gone(format!("the file of artifact {id} is gone, or holds something else by now")));
+    }
+    let bytes = tokio::fs::read(&artifact.file_path).await.map_err(|e| gone(format!("the file cannot be read: {e}")))?;
+    if artifact.mime_type.starts_with("text/") || artifact.mime_type == "application/json" {
+        got.text = Some(String::from_utf8_lossy(&bytes).into_owned());
+    } else {
+        got.base64 = Some(base64::engine::general_purpose::STANDARD.encode(bytes));
+    }
+    Ok(got)
+}
+
+/// `artifact.delete`
+///
+/// # Errors
+/// When there is none, or it cannot be deleted.
+pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Deleted> {
+    core.artifacts.delete(params.id).await?.ok_or_else(|| unknown(params.id))
+}
+
+/// Keeps the limits of artifacts.
+pub(super) async fn tidy(core: &Core) -> crate::job::Outcome {
+    let settings = core.config.get();
+    let limits = Limits { max_bytes: settings.artifacts.max_bytes, max_age: settings.artifacts.max_age };
+    core.artifacts.tidy(&settings.artifacts.dir, &limits).await.map_err(|e| e.to_string())
+}

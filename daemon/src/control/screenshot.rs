@@ -1,0 +1,188 @@
+//! `observe.screenshot`: a picture, what it shows, and how its pixels relate to those of the screen.
+
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use afd_proto::observe::{MarkScope, PictureFormat, Screenshot, ScreenshotParams};
+use afd_proto::vocabulary::Reply;
+use base64::Engine;
+
+use super::artifacts::{Content, Wish};
+use super::reading::Look;
+use super::rows::{Filing, count, ref_rows};
+use super::{Call, Core, Error, Result};
+use crate::device::Shot;
+use crate::page::fingerprint;
+use crate::page::snapshot::Flag;
+use crate::page::{Snapshot, touch};
+use crate::picture::{self, Format, Mark};
+
+/// How often a picture is taken again because the screen changed meanwhile.
+const TRIES: usize = 3;
+
+/// What a call asked for, checked.
+struct Wanted {
+    shot: Shot,
+    format: Format,
+    max_marks: usize,
+    scope: MarkScope,
+}
+
+fn wanted(params: &ScreenshotParams) -> Result<Wanted> {
+    let (max_dim, quality) = (params.max_dim.unwrap_or(700), params.quality.unwrap_or(80));
+    if !(1..=20_000).contains(&max_dim) {
+        return Err(Error::param("maxDim", "1 to 20000", max_dim));
+    }
+    if !(1..=100).contains(&quality) {
+        return Err(Error::param("quality", "1 to 100", quality));
+    }
+    let max_marks = params.max_marks.unwrap_or(120);
+    if max_marks == 0 {
+        return Err(Error::param("maxMarks", "at least 1", max_marks));
+    }
+    if !params.annotate && (params.max_marks.is_some() || params.mark_scope.is_some()) {
+        let field = if params.max_marks.is_some() { "maxMarks" } else { "markScope" };
+        return Err(Error::param(field, "nothing, it belongs to annotate", "a value"));
+    }
+    let png = params.save_file.as_deref().is_some_and(|f| f.to_ascii_lowercase().ends_with(".png"));
+    let format = match params.format {
+        Some(PictureFormat::Png) => Format::Png,
+        Some(PictureFormat::Jpeg) => Format::Jpeg,
+        None if png => Format::Png,
+        None => Format::Jpeg,
+    };
+    Ok(Wanted {
+        shot: Shot { max_dim, quality, hide_overlay: params.hide_overlay.unwrap_or(true) },
+        format,
+        max_marks: max_marks as usize,
+        scope: params.mark_scope.unwrap_or(MarkScope::All),
+    })
+}
+
+fn undrawn(error: String) -> Error {
+    Error::new(ErrorCode::DeviceError, format!("the device gave a picture that cannot be read: {error}"))
+}
+
+/// Pixels work off the threads that answer calls.
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> std::result::Result<T, String> + Send + 'static) -> Result<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|e| Error::new(ErrorCode::Internal, format!("working on the picture ended early: {e}")))?.map_err(undrawn)
+}
+
+/// `observe.screenshot`
+///
+/// # Errors
+/// When the device takes none, or the file cannot be written.
+pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<Screenshot>> {
+    let wanted = wanted(params)?;
+    let call = core.call(params).await?;
+    let (jpeg, look) = if params.annotate {
+        let (jpeg, look) = call.picture_of_look(wanted.shot).await?;
+        (jpeg, Some(look))
+    } else {
+        (call.device().screenshot(call.target.token.clone(), wanted.shot).await?, None)
+    };
+    let (width, height) = picture::size(&jpeg).map_err(undrawn)?;
+    let screen = call.screen_size(look.as_ref()).await;
+    let scale = picture::scale((width, height), wanted.shot.max_dim, screen);
+    let marks = look.as_ref().map(|look| marks(look, scale.unwrap_or(1.0), &wanted));
+    let mark_count = marks.as_ref().map(|m| count(m.iter().filter(|m| m.label.is_some()).count()));
+    let (format, quality) = (wanted.format, u8::try_from(wanted.shot.quality).unwrap_or(100));
+    let bytes = match (marks, format) {
+        (None, Format::Jpeg) => jpeg.to_vec(),
+        (marks, _) => apart(move || draw(&jpeg, marks.as_deref(), format, quality)).await?,
+    };
+    let inline = params.inline && bytes.len() <= core.config.get().limits.inline_bytes;
+    let screenshot_base64 = inline.then(|| base64::engine::general_purpose::STANDARD.encode(&bytes));
+    let size_bytes = bytes.len() as u64;
+    let content =
+        Content { kind: "screenshot_image", mime_type: format.mime_type(), extension: format.extension(), op: "observe.screenshot", bytes };
+    let wish = Wish { path: params.save_file.as_deref().map(|p| ("saveFile", p)), root: params.artifact_dir.as_deref() };
+    let artifact = call.save_artifact(content, wish).await?;
+    let side = |pixels: u32| scale.map(|s| (f64::from(pixels) / s).round() as u32);
+    let mut body = Screenshot {
+        mime_type: format.mime_type().to_owned(),
+        width,
+        height,
+        scale,
+        device_width: side(width),
+        device_height: side(height),
+        size_bytes,
+        max_dim: wanted.shot.max_dim,
+        quality: wanted.shot.quality,
+        annotate: params.annotate,
+        hide_overlay: wanted.shot.hide_overlay,
+        max_marks: params.annotate.then_some(count(wanted.max_marks)),
+        mark_scope: params.annotate.then_some(wanted.scope),
+        mark_count,
+        observation_id: None,
+        settled: None,
+        refs: None,
+        artifact,
+        screenshot_base64,
+    };
+    if let Some(look) = look {
+        let mut refs = ref_rows(&look, Some(count(wanted.max_marks)), false);
+        call.record_look(&look, "refs", Some(refs.rows.len()));
+        let filing = Filing { kind: "page_refs_json", op: "observe.screenshot", always: false, wish: Wish { path: None, ..wish } };
+        call.file_refs(&look.context(), &mut refs, filing).await?;
+        body.observation_id = Some(look.uid.clone());
+        body.settled = Some(look.settled);
+        body.refs = Some(refs);
+    }
+    Ok(call.reply(body))
+}
+
+fn draw(jpeg: &[u8], marks: Option<&[Mark]>, format: Format, quality: u8) -> std::result::Result<Vec<u8>, String> {
+    let mut pixels = picture::decode(jpeg)?;
+    if let Some(marks) = marks {
+        picture::annotate(&mut pixels, marks);
+    }
+    picture::encode(&pixels, format, quality)
+}
+
+impl Call {
+    /// A picture and the tree that it shows: the tree is the same before and after, if the screen stands still long enough.
+    async fn picture_of_look(&self, shot: Shot) -> Result<(Arc<Vec<u8>>, Look)> {
+        let token = || self.target.token.clone();
+        let mut before = self.device().tree(token()).await?;
+        for tries_left in (0..TRIES).rev() {
+            let jpeg = self.device().screenshot(token(), shot).await?;
+            let after = self.device().tree(token()).await?;
+            let same = before.inputs == after.inputs && fingerprint::content_hash(&before.value) == fingerprint::content_hash(&after.value);
+            if same || tries_left == 0 {
+                return Ok((jpeg, Look::of(after, same, !same)));
+            }
+            before = after;
+        }
+        Err(Error::new(ErrorCode::Internal, "no picture was taken"))
+    }
+
+    /// The size of the screen, if the device tells it at all.
+    async fn screen_size(&self, look: Option<&Look>) -> Option<(i32, i32)> {
+        match look.and_then(|l| l.snapshot().size).or_else(|| self.device().screen_size()) {
+            Some(size) => Some(size),
+            // The first picture of all: the tree tells the size.
+            None => self.device().tree(self.target.token.clone()).await.ok().and_then(|r| r.value.size),
+        }
+    }
+}
+
+/// What is to be marked: refs that can be touched, by alias; and, if everything is wanted, what merely says something.
+fn marks(look: &Look, scale: f64, wanted: &Wanted) -> Vec<Mark> {
+    let snapshot = look.snapshot();
+    let bounds = |i: usize| {
+        let b = snapshot.nodes[i].bounds;
+        [b.left, b.top, b.right, b.bottom].map(|v| f64::from(v) * scale)
+    };
+    let refs = look.refs.iter().take(wanted.max_marks).enumerate().filter(|(_, r)| touch::point(snapshot, r.node).is_ok());
+    let named = refs.map(|(i, r)| Mark { bounds: bounds(r.node), label: Some(format!("@n{}", i + 1)) });
+    let quiet = (0..snapshot.nodes.len()).filter(|i| wanted.scope == MarkScope::All && says_something(snapshot, *i));
+    quiet.map(|i| Mark { bounds: bounds(i), label: None }).chain(named).collect()
+}
+
+fn says_something(snapshot: &Snapshot, index: usize) -> bool {
+    let node = &snapshot.nodes[index];
+    let words = node.text.as_ref().or(node.desc.as_ref());
+    node.is(Flag::Visible) && !node.is_ref() && snapshot.is_content(node) && words.is_some_and(|w| !w.trim().is_empty())
+}
