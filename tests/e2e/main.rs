@@ -1,6 +1,7 @@
 //! End-to-end tests: through the real socket, the real database, and practice phones over real HTTP.
 
 mod acting;
+mod artifacts;
 mod command_line;
 mod crash;
 mod faults;
@@ -12,7 +13,11 @@ mod methods;
 mod notes;
 mod observing;
 mod practice_phone;
+mod privileged;
 mod refs;
+mod screenshots;
 mod secrets;
+mod settings;
 mod sharing;
 mod subscription;
+mod waiting;

@@ -123,41 +123,6 @@ fn top_is_the_activity_or_at_least_the_app() {
 }
 
 #[test]
-fn a_screenshot_is_a_picture_of_the_size_that_was_asked_for() {
-    let world = World::new();
-    let shot = world.client().ok("observe.screenshot", json!({"maxDim": 300}));
-    let bytes = decode(shot["screenshotBase64"].as_str().expect("base64"));
-    assert_eq!(bytes.len() as u64, shot["sizeBytes"].as_u64().expect("a size"));
-    assert_eq!(jpeg_size(&bytes), Some((135, 300)));
-    world.client().fails("observe.screenshot", json!({"quality": 0}), "INVALID_PARAMS");
-}
-
-fn decode(text: &str) -> Vec<u8> {
-    let value = |c: u8| match c {
-        b'A'..=b'Z' => c - b'A',
-        b'a'..=b'z' => c - b'a' + 26,
-        b'0'..=b'9' => c - b'0' + 52,
-        b'+' => 62,
-        _ => 63,
-    };
-    let clean: Vec<u8> = text.bytes().filter(|c| *c != b'=').map(value).collect();
-    clean
-        .chunks(4)
-        .flat_map(|c| {
-            let n = c.iter().enumerate().fold(0u32, |n, (i, v)| n | (u32::from(*v) << (18 - 6 * i)));
-            n.to_be_bytes()[1..c.len()].to_vec()
-        })
-        .collect()
-}
-
-/// Width and height from the frame header.
-fn jpeg_size(bytes: &[u8]) -> Option<(u16, u16)> {
-    let at = bytes.windows(2).position(|w| w == [0xFF, 0xC0])?;
-    let u16_at = |i: usize| Some(u16::from_be_bytes([*bytes.get(i)?, *bytes.get(i + 1)?]));
-    Some((u16_at(at + 7)?, u16_at(at + 5)?))
-}
-
-#[test]
 fn long_texts_are_read_to_their_last_word() {
     let world = World::with(TestPhone::start(), "");
     let mut client = world.client();

@@ -62,16 +62,42 @@ impl Daemon {
         Self::try_start(dir).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
     }
 
+    /// Starts a daemon that finds a disk of so many KiB mounted in a directory. `None` where the system does not let one be mounted.
+    pub fn start_with_disk(dir: &Path, disk: &Path, kib: u32) -> Option<Self> {
+        let possible = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "tmpfs"]).arg(disk).output();
+        if !possible.is_ok_and(|o| o.status.success()) {
+            return None;
+        }
+        let afd = command(dir);
+        let mut wrapped = Command::new("unshare");
+        wrapped.args(["-rm", "sh", "-c", &format!("mount -t tmpfs -o size={kib}k tmpfs \"$0\" && exec \"$@\"")]).arg(disk);
+        wrapped.arg(afd.get_program()).args(afd.get_args()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let kept = std::env::var_os("PATH").unwrap_or_default();
+        wrapped.env_clear().env("PATH", kept).env("HOME", dir);
+        Some(Self::spawn(dir, wrapped).unwrap_or_else(|why| panic!("the daemon did not start: {why}")))
+    }
+
     /// Like [`Daemon::start`]; returns the daemon's own words when it does not start.
     ///
     /// # Errors
     /// What it said.
     pub fn try_start(dir: &Path) -> Result<Self, String> {
+        Self::spawn(dir, command(dir))
+    }
+
+    /// Like [`Daemon::start`], with more of an environment.
+    pub fn start_with_env(dir: &Path, env: &[(&str, &str)]) -> Self {
+        let mut command = command(dir);
+        command.envs(env.iter().copied());
+        Self::spawn(dir, command).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
+    }
+
+    fn spawn(dir: &Path, mut command: Command) -> Result<Self, String> {
         let report_path = dir.join(format!("notify-{}", std::process::id()));
         let _ = std::fs::remove_file(&report_path);
         let report = UnixDatagram::bind(&report_path).expect("binds");
         report.set_read_timeout(Some(Duration::from_secs(60))).expect("sets a time-out");
-        let mut child = command(dir).env("NOTIFY_SOCKET", &report_path).spawn().expect("afd runs");
+        let mut child = command.env("NOTIFY_SOCKET", &report_path).spawn().expect("afd runs");
         match receive(&report) {
             Ok(said) if said.contains("READY=1") => Ok(Self { dir: dir.to_owned(), child }),
             Ok(said) => {

@@ -84,6 +84,11 @@ impl TestPhone {
         self.lock().inputs.iter().filter(|i| i.kind == kind).map(|i| i.hit.clone().unwrap_or_default()).collect()
     }
 
+    /// How many requests came in for a path.
+    pub fn requests(&self, path: &str) -> usize {
+        self.lock().requests.get(path).copied().unwrap_or(0)
+    }
+
     /// Forgets what reached the screen.
     pub fn forget(&self) {
         self.lock().inputs.clear();

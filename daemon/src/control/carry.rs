@@ -181,6 +181,7 @@ impl Call {
                 self.commit(event, begun).await.map_err(unrecorded)?;
                 Ok(body)
             }
+            Err(error) if plan.private => self.fail_silently(event, begun, error).await,
             Err(error) => self.fail(event, begun, error).await,
         }
     }
@@ -289,10 +290,16 @@ impl Call {
         Ok(words.join("; "))
     }
 
+    /// The device's words go to the caller, and not into the record.
+    async fn fail_silently<B>(&self, mut event: Event, begun: Instant, error: Error) -> Result<B> {
+        event.error = Some(Error::new(error.code, "it failed; what the device said of it is not recorded").to_json());
+        self.fail(event, begun, error).await
+    }
+
     async fn fail<B>(&self, mut event: Event, begun: Instant, error: Error) -> Result<B> {
         event.status = if error.code == ErrorCode::OutcomeUnknown { EventStatus::Unknown } else { EventStatus::Failed };
         event.failure = Some(error.code);
-        event.error = Some(error.to_json());
+        event.error.get_or_insert_with(|| error.to_json());
         let sent = event.sent;
         match self.commit(event, begun).await {
             Err(store) if sent => Err(unrecorded(store)),

@@ -168,14 +168,17 @@ impl Call {
     }
 }
 
-/// What is to be marked: refs that can be touched, by alias; and, if everything is wanted, what merely says something.
+/// What is to be marked: refs that can be seen, by alias; and, if everything is wanted, what merely says something.
 fn marks(look: &Look, scale: f64, wanted: &Wanted) -> Vec<Mark> {
     let snapshot = look.snapshot();
     let bounds = |i: usize| {
         let b = snapshot.nodes[i].bounds;
         [b.left, b.top, b.right, b.bottom].map(|v| f64::from(v) * scale)
     };
-    let refs = look.refs.iter().take(wanted.max_marks).enumerate().filter(|(_, r)| touch::point(snapshot, r.node).is_ok());
+    // What another window lies over is not on the picture.
+    let shows =
+        |node: usize| touch::point(snapshot, node).err().is_none_or(|over| snapshot.nodes[over].window == snapshot.nodes[node].window);
+    let refs = look.refs.iter().take(wanted.max_marks).enumerate().filter(|(_, r)| shows(r.node));
     let named = refs.map(|(i, r)| Mark { bounds: bounds(r.node), label: Some(format!("@n{}", i + 1)) });
     let quiet = (0..snapshot.nodes.len()).filter(|i| wanted.scope == MarkScope::All && says_something(snapshot, *i));
     quiet.map(|i| Mark { bounds: bounds(i), label: None }).chain(named).collect()

@@ -71,14 +71,20 @@ pub fn encode(picture: &RgbImage, format: Format, quality: u8) -> Result<Vec<u8>
 }
 
 /// How many pixels of a picture a pixel of the screen has. The service shrinks pictures so that both sides are at most
-/// `max_dim`, and never enlarges them. It may leave its bars out of the screen's size, which concerns the longer side only.
+/// `max_dim`, and never enlarges them. It may leave its bars out of the screen's size, which concerns the longer side only:
+/// that side tells more exactly, but counts only when it fits.
 pub fn scale((width, height): (u32, u32), max_dim: u32, screen: Option<(i32, i32)>) -> Option<f64> {
     if width.max(height) < max_dim {
         return Some(1.0);
     }
     let (screen_width, screen_height) = screen.filter(|(w, h)| *w > 0 && *h > 0)?;
-    let shorter = f64::from(screen_width.min(screen_height));
-    Some((f64::from(width.min(height)) / shorter).min(1.0))
+    let sides = |a: u32, b: i32| f64::from(a) / f64::from(b);
+    let shorter = sides(width.min(height), screen_width.min(screen_height));
+    let longer = sides(width.max(height), screen_width.max(screen_height));
+    // Half a pixel of the shorter side is what rounding may have added.
+    let slack = 0.5 / f64::from(width.min(height).max(1));
+    let scale = if (longer / shorter - 1.0).abs() <= slack { longer } else { shorter };
+    Some(scale.min(1.0))
 }
 
 #[cfg(test)]
@@ -92,6 +98,8 @@ mod tests {
         assert_eq!(scale((540, 1200), 1200, Some((1080, 2200))), Some(0.5));
         // Turned.
         assert_eq!(scale((1200, 540), 1200, Some((1080, 2400))), Some(0.5));
+        // Rounded: 157.5 pixels became 158.
+        assert_eq!(scale((158, 350), 350, Some((1080, 2400))), Some(350.0 / 2400.0));
         // Smaller than what was asked for: not shrunk at all.
         assert_eq!(scale((1080, 2400), 4000, None), Some(1.0));
         assert_eq!(scale((540, 1200), 1200, None), None);

@@ -72,6 +72,11 @@ impl Faults {
         self.0.clear();
     }
 
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The fault for a request, if one waits for it.
     pub fn take(&mut self, path: &str) -> Option<Kind> {
         let at = self.0.iter().position(|f| f.times > 0 && path.starts_with(&f.path))?;

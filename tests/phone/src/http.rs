@@ -56,7 +56,11 @@ pub async fn handle(phone: &Shared, cut: &Cut, request: Request<Incoming>) -> An
             Some(_) => {}
         }
     }
-    let fault = lock(phone).faults.take(head.uri.path());
+    let fault = {
+        let mut phone = lock(phone);
+        *phone.requests.entry(head.uri.path().to_owned()).or_default() += 1;
+        phone.faults.take(head.uri.path())
+    };
     match &fault {
         Some(Kind::DropBefore) => {
             cut.spoil(Spoil::Drop);

@@ -77,6 +77,8 @@ pub struct Phone {
     pub overlay: Overlay,
     /// Faults that wait for a request.
     pub faults: Faults,
+    /// How many requests came in, by path.
+    pub requests: HashMap<String, usize>,
     /// Grows with every change of the screen.
     pub ui_seq: u64,
     seed: u64,
@@ -110,6 +112,7 @@ impl Phone {
             refs: Refs::default(),
             overlay: Overlay::default(),
             faults: Faults::default(),
+            requests: HashMap::new(),
             ui_seq: 1,
             seed: setup.seed,
             tasks: BTreeMap::new(),

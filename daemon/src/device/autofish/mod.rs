@@ -155,11 +155,24 @@ impl Driver for Autofish {
             Input::Shell(command, ms) => ("/api/shell", json!({"command": command.expose()}), *ms),
             Input::Intent(intent) => ("/api/intent", intent_body(intent), 0),
         };
-        let types = matches!(input, Input::Text(_));
         Box::pin(async move {
             let result = self.http.post(path, &body, Duration::from_millis(u64::from(extra_ms)), token).await;
-            if types { result.map(|_| "Typed text".to_owned()).map_err(wordless) } else { result }
+            match input {
+                Input::Text(_) => result.map(|_| "Typed text".to_owned()).map_err(wordless),
+                Input::Shell(command, _) => result.map_err(|error| without(error, command)),
+                _ => result,
+            }
         })
+    }
+}
+
+/// The error without the command that the service quotes in it.
+fn without(error: DriverError, command: &Secret) -> DriverError {
+    match error {
+        DriverError::Refused { status, message } => {
+            DriverError::Refused { status, message: message.replace(command.expose().trim(), "<command>") }
+        }
+        other => other,
     }
 }
 

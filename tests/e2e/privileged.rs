@@ -1,0 +1,62 @@
+//! The shell and intents: refused unless the settings of the device allow them, and never recorded in clear.
+
+use afd_tests::World;
+use serde_json::json;
+
+#[test]
+fn a_shell_command_needs_leave_and_is_not_recorded() {
+    let world = World::new();
+    let mut client = world.client();
+    let error = client.fails("act.shell", json!({"command": "getprop ro.product.model"}), "REFUSED");
+    assert_eq!(error.details["setting"], "device.pixel.allow_shell");
+    // A phone that is only named by its URL has nobody to allow it.
+    let url = world.phone.url();
+    client.ok("config.set", json!({"key": "device.pixel.allow_shell", "value": "true"}));
+    assert_eq!(client.ok("act.shell", json!({"command": "getprop ro.product.model"}))["output"], "Practice Phone\n");
+    assert_eq!(client.ok("act.shell", json!({"command": "true"}))["output"], "(no output)");
+    let failed = client.fails("act.shell", json!({"command": "nonsense hunter2"}), "DEVICE_ERROR");
+    assert!(failed.message.contains("exit=127") && !failed.message.contains("hunter2"), "{failed:?}");
+    let said = client.ok("act.shell", json!({"command": "echo s3cretword", "requestKey": "k"}));
+    assert_eq!(said["output"], "s3cretword\n");
+    let again = client.ok("act.shell", json!({"command": "echo s3cretword", "requestKey": "k"}));
+    assert!(again["replayed"] == true && again["output"].is_null(), "{again}");
+    let log = client.ok("memory.log", json!({}));
+    assert_eq!(log["events"][0]["action"]["params"]["program"], "echo");
+    client.ok("device.remove", json!({"name": "pixel"}));
+    client.fails("act.shell", json!({"command": "true", "url": url, "token": afd_tests::phone::TOKEN}), "REFUSED");
+    drop(client);
+    for name in ["memory.db", "memory.db-wal", "afd.log"] {
+        let bytes = std::fs::read(world.dir().join(name)).unwrap_or_default();
+        for secret in ["s3cretword", "hunter2"] {
+            assert!(!bytes.windows(secret.len()).any(|w| w == secret.as_bytes()), "{secret} is in {name}");
+        }
+    }
+}
+
+#[test]
+fn a_large_output_goes_to_a_file() {
+    let world = World::new();
+    let mut client = world.client();
+    client.ok("config.set", json!({"key": "device.pixel.allow_shell", "value": "true"}));
+    client.ok("config.set", json!({"key": "limits.inline_bytes", "value": "100"}));
+    let answer = client.ok("act.shell", json!({"command": format!("echo {}", "x".repeat(200))}));
+    assert!(answer["output"].is_null());
+    let file = answer["artifact"]["savedFile"].as_str().expect("a file");
+    assert_eq!(std::fs::read_to_string(file).expect("reads").trim().len(), 200);
+}
+
+#[test]
+fn an_intent_needs_leave_and_may_hold_nothing_for_a_shell() {
+    let world = World::new();
+    let mut client = world.client();
+    let view = json!({"action": "android.intent.action.VIEW", "data": "https://example.org/?a=1&b=2"});
+    client.fails("act.intent", view.clone(), "REFUSED");
+    client.ok("config.set", json!({"key": "device.pixel.allow_intent", "value": "true"}));
+    let done = client.ok("act.intent", view);
+    assert!(done["result"].as_str().is_some_and(|r| r.contains("act=android.intent.action.VIEW")), "{done}");
+    let error = client.fails("act.intent", json!({"component": "com.android.settings/.Settings;reboot"}), "INVALID_PARAMS");
+    assert_eq!(error.details["path"], "component");
+    client.fails("act.intent", json!({"package": "com.a"}), "INVALID_PARAMS");
+    client.ok("act.intent", json!({"component": "com.android.settings/.Settings", "extras": {"key": "some text"}}));
+    client.fails("act.intent", json!({"component": "com.nonsense.app/.Main"}), "DEVICE_ERROR");
+}

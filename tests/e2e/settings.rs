@@ -1,0 +1,115 @@
+//! The settings by key: where each comes from, changing them, and what follows at once.
+
+use afd_phone::fault::Kind;
+use afd_tests::{TestPhone, World, phone::TOKEN, wait};
+use serde_json::{Value, json};
+
+#[test]
+fn the_list_tells_where_each_value_comes_from_and_no_token() {
+    let world = World::new();
+    let list = world.client().ok("config.list", json!({}));
+    let of = |key: &str| {
+        list["settings"].as_array().expect("settings").iter().find(|s| s["key"] == key).unwrap_or_else(|| panic!("no {key}")).clone()
+    };
+    assert_eq!((of("memory.db")["source"].as_str(), of("memory.db")["needsRestart"].as_bool()), (Some("flag"), Some(true)));
+    assert_eq!(
+        (of("artifacts.max_age_days")["value"].as_u64(), of("artifacts.max_age_days")["source"].as_str()),
+        (Some(30), Some("default"))
+    );
+    assert_eq!(
+        (of("device.pixel.url")["value"].as_str(), of("device.pixel.url")["source"].as_str()),
+        (Some(world.phone.url().as_str()), Some("file"))
+    );
+    assert_eq!(of("device.pixel.token")["value"], "<redacted>");
+    assert_eq!(of("device.pixel.allow_shell")["source"], "default");
+    assert!(!list.to_string().contains(TOKEN));
+}
+
+#[test]
+fn a_setting_is_changed_in_the_file_and_counts_at_once() {
+    let world = World::new();
+    let mut client = world.client();
+    let root = world.dir().join("elsewhere");
+    let set = client.ok("config.set", json!({"key": "artifacts.dir", "value": root}));
+    assert_eq!((set["source"].as_str(), set["changed"].as_bool()), (Some("file"), Some(true)));
+    let shot = client.ok("observe.screenshot", json!({}));
+    assert!(shot["artifact"]["savedFile"].as_str().is_some_and(|f| f.starts_with(root.to_str().expect("text"))));
+    assert_eq!(client.ok("config.get", json!({"key": "artifacts.dir"}))["value"], json!(root));
+    assert_eq!(client.ok("config.unset", json!({"key": "artifacts.dir"}))["source"], "default");
+    assert_eq!(client.ok("config.unset", json!({"key": "artifacts.dir"}))["changed"], false);
+    // A device of its own, and a token, which is not shown.
+    let second = TestPhone::start();
+    client.ok("config.set", json!({"key": "device.second.url", "value": second.url()}));
+    let token = client.ok("config.set", json!({"key": "device.second.token", "value": TOKEN}));
+    assert_eq!(token["value"], "<redacted>");
+    client.ok("observe.top", json!({"device": "second"}));
+    let file = std::fs::metadata(world.dir().join("config.toml")).expect("is there");
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o777, 0o600);
+}
+
+#[test]
+fn what_is_wrong_is_named_and_changes_nothing() {
+    let world = World::new();
+    let mut client = world.client();
+    let path = world.dir().join("config.toml");
+    let before = std::fs::read_to_string(&path).expect("reads");
+    let unknown = client.fails("config.set", json!({"key": "artifact.dir", "value": "/x"}), "INVALID_PARAMS");
+    assert_eq!(unknown.details["path"], "key");
+    assert!(unknown.details["similar"].as_array().is_some_and(|s| s.contains(&json!("artifacts.dir"))), "{unknown:?}");
+    let unfit = client.fails("config.set", json!({"key": "limits.batch", "value": "hunter2"}), "INVALID_PARAMS");
+    assert!(unfit.details["path"] == "value" && !unfit.message.contains("hunter2"));
+    client.fails("config.set", json!({"key": "limits.batch", "value": "0"}), "CONFLICT");
+    client.fails("config.set", json!({"key": "device.pixel.url", "value": "ftp://x"}), "CONFLICT");
+    client.fails("config.unset", json!({"key": "device.pixel.url"}), "CONFLICT");
+    client.fails("config.get", json!({"key": "nonsense"}), "INVALID_PARAMS");
+    assert_eq!(std::fs::read_to_string(&path).expect("reads"), before);
+}
+
+#[test]
+fn a_file_that_an_editor_replaces_adds_changes_and_removes_devices() {
+    let world = World::new();
+    let mut client = world.client();
+    let path = world.dir().join("config.toml");
+    let replace = |text: String| {
+        let temporary = path.with_extension("new");
+        std::fs::write(&temporary, text).expect("writes");
+        std::fs::rename(&temporary, &path).expect("renames");
+    };
+    let devices = |client: &mut afd_tests::Client| -> Vec<String> {
+        let list = client.ok("device.list", json!({}));
+        list["devices"]
+            .as_array()
+            .expect("devices")
+            .iter()
+            .map(|d| format!("{} {}", d["name"].as_str().unwrap_or(""), d["url"].as_str().unwrap_or("")))
+            .collect()
+    };
+    let (second, url) = (TestPhone::start(), world.phone.url());
+    let of = |name: &str, url: &str| format!("[device.{name}]\nurl = \"{url}\"\ntoken = \"{TOKEN}\"\n");
+    replace(of("pixel", &url) + &of("second", &second.url()));
+    wait::until("the second device", || (devices(&mut client).len() == 2).then_some(()));
+    client.ok("observe.top", json!({"device": "second"}));
+    replace(of("pixel", &second.url()));
+    wait::until("the change", || (devices(&mut client) == [format!("pixel {}", second.url())]).then_some(()));
+    client.ok("observe.top", json!({}));
+    replace("[device.pixel]\nurl = 5\n".to_owned());
+    wait::until("the refusal", || client.ok("daemon.status", json!({}))["configError"].is_string().then_some(()));
+    client.ok("observe.top", json!({}));
+}
+
+#[test]
+fn a_call_in_flight_ends_on_the_old_settings() {
+    let world = World::new();
+    world.phone.fault("/api/press/home", Kind::Delay { ms: 1500 });
+    std::thread::scope(|scope| {
+        let slow = scope.spawn(|| world.client_of("ann").ok("act.home", json!({})));
+        wait::until("the action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
+        let other = TestPhone::start();
+        let mut client = world.client();
+        client.ok("config.set", json!({"key": "device.pixel.url", "value": other.url()}));
+        client.ok("observe.top", json!({}));
+        let answer: Value = slow.join().expect("answers");
+        assert_eq!(answer["result"], "Pressed Home");
+        assert!(other.lock().inputs.iter().all(|i| i.kind != "home"));
+    });
+}
