@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{act, artifact, config, daemon, device, job, memory, observe, recover, verify};
+use crate::commands::{act, artifact, config, connect, daemon, device, job, memory, observe, recover, verify};
 
 /// Hands on a phone and a memory of what they did there, for AI agents.
 ///
@@ -97,6 +97,9 @@ pub enum Command {
     /// What was done and learned
     #[command(subcommand)]
     Memory(memory::Memory),
+    /// Reach a phone over its cable
+    #[command(subcommand)]
+    Connect(connect::Connect),
     /// Devices: add, list, lease
     #[command(subcommand)]
     Device(device::Device),

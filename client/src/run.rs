@@ -80,8 +80,8 @@ impl Address {
 }
 
 fn perform(asked: &Global, address: &Address, command: &Command) -> Outcome {
-    let (category, op) = name(command);
-    let result = call_of(command).and_then(|call| {
+    let (category, op) = name(command, asked);
+    let result = call_of(command, asked).and_then(|call| {
         let never_starts = matches!(command, Command::Daemon(d) if d.never_starts()) || matches!(command, Command::Status);
         let patient = patience(asked, &call.method);
         let global = &patient;
@@ -118,7 +118,7 @@ impl From<Call> for Named {
     }
 }
 
-fn call_of(command: &Command) -> Result<Named, Failure> {
+fn call_of(command: &Command, global: &Global) -> Result<Named, Failure> {
     Ok(match command {
         Command::Health => Call::new("device.health").into(),
         Command::Status => Call::new("daemon.status").into(),
@@ -127,6 +127,7 @@ fn call_of(command: &Command) -> Result<Named, Failure> {
         Command::Verify(c) => c.call().into(),
         Command::Recover(c) => c.call().into(),
         Command::Memory(c) => c.call().into(),
+        Command::Connect(c) => c.call(global.device.as_ref()).into(),
         Command::Device(c) => c.call().into(),
         Command::Artifact(c) => c.call().into(),
         Command::Config(c) => c.call().into(),
@@ -153,7 +154,7 @@ fn complete(call: &Named, global: &Global, address: &Address) -> Value {
         }
     };
     let namespace = call.method.split('.').next().unwrap_or_default();
-    let plain = matches!(call.method.as_str(), "device.list" | "device.remove");
+    let plain = matches!(call.method.as_str(), "device.list" | "device.remove" | "device.connectUsb");
     if call.method == "device.add" {
         put("url", &address.url);
         put("token", &address.token);
@@ -177,14 +178,15 @@ fn complete(call: &Named, global: &Global, address: &Address) -> Value {
 }
 
 /// Group and verb of a command, as they were typed.
-fn name(command: &Command) -> (String, String) {
+fn name(command: &Command, global: &Global) -> (String, String) {
     let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
     match command {
         Command::Health => pair("health", "health"),
         Command::Status => pair("daemon", "status"),
         Command::Device(Device::Add(_)) => pair("device", "add"),
         Command::Rpc(rpc) => pair("rpc", &rpc.method),
-        other => match call_of(other) {
+        Command::Connect(_) => pair("connect", "usb"),
+        other => match call_of(other, global) {
             Ok(call) => {
                 let (group, verb) = call.method.split_once('.').unwrap_or((&call.method, ""));
                 pair(group, &human::kebab(verb))

@@ -27,6 +27,25 @@ params! {
     }
 }
 
+params! {
+    /// Parameters of `device.connectUsb`.
+    #[derive(Default)]
+    pub struct ConnectUsbParams {
+        /// Serial of the phone, or `host:port` for one that `adb connect` reaches; may be left out while exactly one is attached.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub serial: Option<String>,
+        /// Name of the device in the settings; by default that of this phone, else `default`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub name: Option<String>,
+        /// Port on this machine; by default the phone's own number, if it is free, else any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub local_port: Option<u16>,
+        /// Tell what would be done, and do nothing.
+        #[serde(default)]
+        pub print_only: bool,
+    }
+}
+
 fn yes() -> bool {
     true
 }
@@ -128,8 +147,70 @@ wire! {
     pub struct Connection {
         /// Base URL.
         pub url: String,
-        /// `http` for now.
+        /// `http`, or `usb-forward` over a cable.
         pub transport: String,
+        /// Serial of the phone, over a cable.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub device: Option<String>,
+        /// Port on this machine, over a cable.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub local_port: Option<u16>,
+        /// Port on the phone, over a cable.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub device_port: Option<u16>,
+    }
+
+    /// What the app of the phone's service says about itself, in a file that `adb` can read.
+    pub struct ConnectionHint {
+        /// Its package.
+        pub package_name: String,
+        /// Its version.
+        #[serde(default)]
+        pub version_name: Option<String>,
+        /// Its version as a number.
+        #[serde(default)]
+        pub version_code: Option<i64>,
+        /// Port of the service on the phone.
+        pub service_port: i64,
+        /// Whether the service runs; stays true when the app was killed.
+        #[serde(default)]
+        pub service_running: bool,
+        /// When it was written, UTC milliseconds.
+        #[serde(default)]
+        pub updated_at: Option<i64>,
+    }
+
+    /// A phone that is now reached over its cable.
+    pub struct UsbConnected {
+        /// Name of the device in the settings.
+        pub device: String,
+        /// Serial of the phone.
+        pub device_serial: String,
+        /// Base URL, through the forward.
+        pub remote_url: String,
+        /// `usb-forward`.
+        pub transport: String,
+        /// Port on this machine; with `printOnly` the one that would be tried first.
+        pub local_port: u16,
+        /// Port on the phone.
+        pub device_port: u16,
+        /// The file on the phone that told.
+        pub hint_path: String,
+        /// What it says.
+        pub hint: ConnectionHint,
+        /// Whether a forward was made.
+        pub forwarded: bool,
+        /// Whether a forward was there already.
+        pub reused: bool,
+        /// Whether the settings were written.
+        pub config_written: bool,
+        /// Whether nothing was done.
+        pub print_only: bool,
+        /// Whether the settings have a token for the device, which the cable does not tell.
+        pub token_configured: bool,
+        /// The settings file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub saved_in: Option<String>,
     }
 
     /// A lease that is now held.
@@ -166,4 +247,6 @@ methods! {
     DeviceRelease = "device.release" (DeviceParams) -> Reply<Released>, Admin, [DeviceUnknown, DeviceAmbiguous], "{}";
     /// Lists installed packages.
     DevicePackages = "device.packages" (PackagesParams) -> Reply<Packages>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
+    /// Reaches a phone over its cable: finds it with `adb`, forwards a port to its service, and adds it to the settings.
+    DeviceConnectUsb = "device.connectUsb" (ConnectUsbParams) -> UsbConnected, Admin, [Unsupported, DeviceUnreachable, DeviceAmbiguous, DeviceError, NotFound, Conflict], r#"{"serial":"R5CT30ABCDE","printOnly":true}"#;
 }

@@ -20,4 +20,5 @@ mod secrets;
 mod settings;
 mod sharing;
 mod subscription;
+mod usb;
 mod waiting;

@@ -1,6 +1,7 @@
 //! What end-to-end tests and benches share: a world with a real daemon, the real database, and practice phones over real
 //! HTTP, all in a temporary directory and on loopback.
 
+pub mod adb;
 pub mod daemon;
 pub mod http;
 pub mod phone;
@@ -36,6 +37,14 @@ impl World {
         let config = dir.path().join("config.toml");
         std::fs::write(&config, format!("[device.pixel]\nurl = \"{}\"\ntoken = \"{}\"\n{settings}\n", phone.url(), phone::TOKEN))
             .expect("writes the settings");
+        let daemon = Daemon::start(dir.path());
+        Self { phone, daemon, dir }
+    }
+
+    /// Starts a daemon with these settings, which need not know the phone.
+    pub fn bare(phone: TestPhone, settings: &str) -> Self {
+        let dir = tempfile::Builder::new().prefix("afd-").tempdir().expect("a temporary directory");
+        std::fs::write(dir.path().join("config.toml"), settings).expect("writes the settings");
         let daemon = Daemon::start(dir.path());
         Self { phone, daemon, dir }
     }

@@ -99,6 +99,17 @@ impl TestPhone {
         self.lock().place().1
     }
 
+    /// Plugs a cable in on a port, or on a free one; returns the serial that `adb` knows it by.
+    pub fn plug_in(&mut self, port: u16) -> String {
+        let running = self.running.as_mut().expect("the phone is on");
+        self.runtime.block_on(running.plug_in(port)).expect("listens").to_string()
+    }
+
+    /// Takes the cable out.
+    pub fn unplug(&mut self) {
+        self.running.as_mut().expect("the phone is on").unplug();
+    }
+
     /// Turns the phone off: its port is closed.
     pub fn turn_off(&mut self) {
         let running = self.running.take();

@@ -3,6 +3,7 @@
 pub mod act;
 pub mod artifact;
 pub mod config;
+pub mod connect;
 pub mod daemon;
 pub mod device;
 pub mod job;

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use afd_proto::daemon::{Reloaded, ShuttingDown, Status, StoreStatus, Version};
 
-use super::{Core, Result};
+use super::{Core, Result, usb};
 use crate::store::SCHEMA;
 
 /// `daemon.version`
@@ -49,6 +49,8 @@ pub fn status(core: &Core) -> Status {
 /// When the settings file is bad; then nothing changes.
 pub fn reload(core: &Core) -> Result<Reloaded> {
     let (before, after) = core.config.reload()?;
+    core.devices.set_adb(&after.adb);
+    usb::release_unused(&before, &after);
     let changes = core.devices.apply(&after.devices);
     let mut restart_needed = Vec::new();
     if before.database != after.database || after.database != core.store.path() {

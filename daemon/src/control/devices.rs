@@ -5,13 +5,12 @@ use std::time::{Duration, Instant};
 
 use afd_proto::ErrorCode;
 use afd_proto::device::{
-    AddParams, Added, Connection, DeviceList, DeviceParams, Health, LeaseParams, Leased, Packages, PackagesParams, Released, RemoveParams,
-    Removed,
+    AddParams, Added, DeviceList, DeviceParams, Health, LeaseParams, Leased, Packages, PackagesParams, Released, RemoveParams, Removed,
 };
 use afd_proto::vocabulary::Reply;
 use serde_json::json;
 
-use super::{Core, Error, Result};
+use super::{Core, Error, Result, usb};
 use crate::config::{self, ConfigError, DeviceSettings};
 use crate::device::{Registry, Source};
 
@@ -73,7 +72,7 @@ pub fn list(core: &Arc<Core>) -> DeviceList {
 /// # Errors
 /// When there is none of that name, or the settings cannot be saved.
 pub async fn remove(core: &Arc<Core>, params: &RemoveParams) -> Result<Removed> {
-    let Some((device, _)) = core.devices.get(&params.name) else {
+    let Some((device, settings)) = core.devices.get(&params.name) else {
         let known: Vec<String> = core.devices.list().iter().map(|d| d.name().to_owned()).collect();
         return Err(Error::new(ErrorCode::DeviceUnknown, format!("there is no device {:?}", params.name))
             .hint("`afctl device list` shows the devices")
@@ -83,7 +82,11 @@ pub async fn remove(core: &Arc<Core>, params: &RemoveParams) -> Result<Removed> 
         config::remove_device(core.config.path(), &params.name)?;
     }
     core.devices.remove(&params.name);
-    core.config.reload()?;
+    // Told here, so that the forward is gone before the answer.
+    let (before, _) = core.config.reload()?;
+    if let Some(usb) = settings.usb.filter(|usb| usb.own_forward) {
+        usb::release(&before.adb, &usb).await;
+    }
     Ok(Removed { removed: params.name.clone() })
 }
 
@@ -99,7 +102,7 @@ pub async fn health(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Hea
         status: "healthy".into(),
         kind,
         duration_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
-        connection: Connection { url: call.device().url(), transport: "http".into() },
+        connection: usb::connection(core, &call.echo.device, call.device().url()),
     }))
 }
 

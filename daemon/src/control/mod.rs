@@ -21,6 +21,7 @@ mod rows;
 pub mod screenshot;
 mod scroll;
 pub mod shell;
+pub mod usb;
 pub mod verify;
 pub mod waiting;
 
@@ -106,6 +107,7 @@ impl Core {
         let live = Arc::new(Live::default());
         let numbers = store.clone();
         let devices = Registry::new(Arc::new(move || numbers.next_seq()), live.clone());
+        devices.set_adb(&settings.adb);
         devices.apply(&settings.devices);
         Ok(Arc::new(Self {
             config,

@@ -3,11 +3,13 @@
 //! Nothing above this room knows that a phone is a phone: it sees [`Snapshot`]s and sends [`Input`]s.
 
 mod actor;
+pub mod adb;
 pub mod autofish;
 mod lease;
 mod registry;
 mod rows;
 mod turn;
+mod usb;
 
 use std::collections::BTreeMap;
 use std::future::Future;

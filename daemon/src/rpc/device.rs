@@ -1,9 +1,9 @@
 //! `device.*`
 
-use afd_proto::device::{DeviceAdd, DeviceHealth, DeviceLease, DeviceList_, DevicePackages, DeviceRelease, DeviceRemove};
+use afd_proto::device::{DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceLease, DeviceList_, DevicePackages, DeviceRelease, DeviceRemove};
 
 use super::register::{Module, method};
-use crate::control::devices;
+use crate::control::{devices, usb};
 
 pub(super) fn register(module: &mut Module) {
     method::<DeviceAdd, _, _>(module, |core, p| async move { devices::add(&core, &p).await });
@@ -13,4 +13,5 @@ pub(super) fn register(module: &mut Module) {
     method::<DeviceLease, _, _>(module, |core, p| async move { devices::lease(&core, &p).await });
     method::<DeviceRelease, _, _>(module, |core, p| async move { devices::release(&core, &p).await });
     method::<DevicePackages, _, _>(module, |core, p| async move { devices::packages(&core, &p).await });
+    method::<DeviceConnectUsb, _, _>(module, |core, p| async move { usb::connect(&core, &p).await });
 }

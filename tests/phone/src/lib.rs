@@ -2,8 +2,9 @@
 //!
 //! [`scene`] is what is on the screen, [`ids`], [`wire`] and [`refs`] say it the way the service does, [`app`] reads the
 //! apps (data files under `apps/`), [`layout`] turns a page into a scene, [`phone`] is the machine that taps and typing
-//! drive, [`http`] serves it, and [`control`] is the second port by which tests arrange the world.
+//! drive, [`http`] serves it, `adbd` is its end of the cable, and [`control`] is the second port by which tests arrange the world.
 
+mod adbd;
 pub mod app;
 pub mod clock;
 pub mod control;

@@ -1,4 +1,4 @@
-//! `afphone`: a practice phone on two loopback ports.
+//! `afphone`: a practice phone on loopback ports.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use afd_phone::{Setup, app, clock::Clock, start};
 use clap::{Parser, ValueEnum};
+use serde_json::json;
 
 /// A practice phone: answers like the Autofish service, without a phone.
 ///
@@ -21,6 +22,9 @@ struct Args {
     /// Port of the control interface; 0 picks a free one
     #[arg(long, default_value_t = 0)]
     control_port: u16,
+    /// Port of the phone's end of a cable, for `adb connect 127.0.0.1:PORT`; 0 picks a free one; no cable without it
+    #[arg(long)]
+    adb_port: Option<u16>,
     /// Bearer token
     #[arg(long, default_value = "practice", env = "AFPHONE_TOKEN", hide_env_values = true)]
     token: String,
@@ -78,16 +82,18 @@ fn run(args: Args) -> Result<(), String> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|e| e.to_string())?;
     runtime.block_on(async {
-        let running = start(setup, args.port, args.control_port).await.map_err(|e| format!("cannot listen: {e}"))?;
+        let mut running = start(setup, args.port, args.control_port).await.map_err(|e| format!("cannot listen: {e}"))?;
         if let Some(package) = &args.open
             && !afd_phone::server::lock(&running.phone).go(package, None)
         {
             return Err(format!("there is no app {package:?}"));
         }
-        println!(
-            "{}",
-            serde_json::json!({"url": running.url(), "control": format!("http://{}", running.control), "pid": std::process::id()})
-        );
+        let mut ready = json!({"url": running.url(), "control": format!("http://{}", running.control), "pid": std::process::id()});
+        if let Some(port) = args.adb_port {
+            let cable = running.plug_in(port).await.map_err(|e| format!("cannot listen: {e}"))?;
+            ready["adb"] = json!(cable.to_string());
+        }
+        println!("{ready}");
         let _ = std::io::stdout().flush();
         if args.until_eof {
             let _ = tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink())).await;

@@ -37,6 +37,43 @@ impl Setup {
     }
 }
 
+/// The file by which the app of the service tells how it is reached (reference, 6.2). Never a token.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hint {
+    /// The app's package: the release's, or that of a debug build.
+    #[serde(rename = "packageName")]
+    pub package: String,
+    /// Version.
+    pub version_name: String,
+    /// Version as a number.
+    pub version_code: i64,
+    /// Port of the service.
+    pub service_port: u16,
+    /// Whether the service runs, as far as the app knows.
+    pub service_running: bool,
+}
+
+impl Hint {
+    /// What the release writes.
+    pub fn new(port: u16) -> Self {
+        Self {
+            package: "com.memohai.autofish".into(),
+            version_name: "0.5.0".into(),
+            version_code: 50,
+            service_port: port,
+            service_running: true,
+        }
+    }
+
+    /// The content of the file.
+    pub fn json(&self, updated_at: i64) -> String {
+        let mut value = serde_json::to_value(self).unwrap_or_default();
+        value["updatedAt"] = serde_json::json!(updated_at);
+        value.to_string()
+    }
+}
+
 /// Something that reached the screen.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -77,6 +114,8 @@ pub struct Phone {
     pub overlay: Overlay,
     /// Faults that wait for a request.
     pub faults: Faults,
+    /// The connection hint, once the service runs.
+    pub hint: Option<Hint>,
     /// How many requests came in, by path.
     pub requests: HashMap<String, usize>,
     /// Grows with every change of the screen.
@@ -112,6 +151,7 @@ impl Phone {
             refs: Refs::default(),
             overlay: Overlay::default(),
             faults: Faults::default(),
+            hint: None,
             requests: HashMap::new(),
             ui_seq: 1,
             seed: setup.seed,

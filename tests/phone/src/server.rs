@@ -1,4 +1,4 @@
-//! Two listeners on loopback: the service and the control interface.
+//! Listeners on loopback: the service, the control interface, and the phone's end of a cable.
 
 use std::io;
 use std::net::SocketAddr;
@@ -31,6 +31,7 @@ pub struct Running {
     /// Where the control interface listens.
     pub control: SocketAddr,
     tasks: [JoinHandle<()>; 2],
+    cable: Option<JoinHandle<()>>,
 }
 
 impl Running {
@@ -38,11 +39,31 @@ impl Running {
     pub fn url(&self) -> String {
         format!("http://{}", self.service)
     }
+
+    /// Plugs a cable in, for `adb connect`; 0 picks a free port.
+    ///
+    /// # Errors
+    /// When the port cannot be bound.
+    pub async fn plug_in(&mut self, port: u16) -> io::Result<SocketAddr> {
+        self.unplug();
+        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
+        let address = listener.local_addr()?;
+        self.cable = Some(tokio::spawn(crate::adbd::serve(listener, self.phone.clone())));
+        Ok(address)
+    }
+
+    /// Takes the cable out; connections over it end.
+    pub fn unplug(&mut self) {
+        if let Some(cable) = self.cable.take() {
+            cable.abort();
+        }
+    }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
+        self.unplug();
     }
 }
 
@@ -56,7 +77,8 @@ pub async fn start(setup: Setup, port: u16, control_port: u16) -> io::Result<Run
     let control = TcpListener::bind(("127.0.0.1", control_port)).await?;
     let (service_addr, control_addr) = (service.local_addr()?, control.local_addr()?);
     let tasks = [tokio::spawn(serve(service, phone.clone(), false)), tokio::spawn(serve(control, phone.clone(), true))];
-    Ok(Running { phone, service: service_addr, control: control_addr, tasks })
+    lock(&phone).hint = Some(crate::phone::Hint::new(service_addr.port()));
+    Ok(Running { phone, service: service_addr, control: control_addr, tasks, cable: None })
 }
 
 async fn serve(listener: TcpListener, phone: Shared, is_control: bool) {

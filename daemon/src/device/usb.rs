@@ -1,0 +1,195 @@
+//! A phone at the end of a cable: the HTTP driver, and a forward of `adb` that is made again when it is gone.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use afd_proto::Secret;
+use afd_proto::observe::Overlay;
+
+use tokio::time::Instant;
+
+use super::actor::Device;
+use super::adb::{self, Adb, Forward};
+use super::autofish::Autofish;
+use super::{Driven, Driver, DriverError, Input, Shot, Top};
+use crate::config::{DeviceSettings, Usb};
+use crate::page::Snapshot;
+
+/// How long to wait before looking again for a server that does not run, or a phone that is not there.
+const RETRY: Duration = Duration::from_secs(2);
+/// The longest that this wait grows to.
+const MAX_RETRY: Duration = Duration::from_secs(30);
+/// How often the server is asked, beside what it tells by itself.
+const LOOK: Duration = Duration::from_secs(3);
+
+/// The cable of a phone.
+pub(super) struct Cable {
+    adb: Adb,
+    usb: Usb,
+    /// Only one repair at a time.
+    turn: tokio::sync::Mutex<()>,
+}
+
+impl Cable {
+    pub(super) fn new(adb: Adb, usb: Usb) -> Self {
+        Self { adb, usb, turn: tokio::sync::Mutex::default() }
+    }
+
+    async fn state(&self) -> Result<Option<String>, String> {
+        let devices = self.adb.devices().await.map_err(|e| e.to_string())?;
+        Ok(devices.into_iter().find(|d| d.serial == self.usb.serial).map(|d| d.state))
+    }
+
+    /// Makes sure that the phone is attached and the forward is there. A new server has forgotten both addresses and forwards.
+    async fn repair(&self) -> Result<(), String> {
+        let _turn = self.turn.lock().await;
+        let serial = &self.usb.serial;
+        let mut state = self.state().await?;
+        if state.as_deref() != Some("device") && adb::is_address(serial) {
+            if state.is_some() {
+                let _ = self.adb.disconnect(serial).await;
+            }
+            self.adb.connect(serial).await.map_err(|e| e.to_string())?;
+            state = self.state().await?;
+        }
+        match state.as_deref() {
+            Some("device") => {}
+            Some(other) => return Err(format!("adb says that {serial} is {other}")),
+            None => return Err(format!("{serial} is not attached")),
+        }
+        let forward = Forward { serial: serial.clone(), local: self.usb.local_port, remote: self.usb.device_port };
+        if self.adb.forwards().await.map_err(|e| e.to_string())?.contains(&forward) {
+            return Ok(());
+        }
+        tracing::info!(%serial, local = forward.local, "making the forward again");
+        self.adb.forward(serial, forward.local, forward.remote).await.map(|_| ()).map_err(|e| e.to_string())
+    }
+}
+
+/// The driver of a phone at the end of a cable.
+pub(super) struct UsbPhone {
+    phone: Autofish,
+    cable: Arc<Cable>,
+}
+
+impl UsbPhone {
+    pub(super) fn new(settings: &DeviceSettings, cable: Arc<Cable>) -> Result<Self, String> {
+        Ok(Self { phone: Autofish::new(settings)?, cable })
+    }
+
+    /// Does something, and once more if nothing reached the phone because the forward was gone.
+    fn over_cable<'a, T: Send + 'a>(&'a self, work: impl Fn() -> Driven<'a, T> + Send + Sync + 'a) -> Driven<'a, T> {
+        Box::pin(async move {
+            match work().await {
+                Err(DriverError::Unreachable(_)) => match self.cable.repair().await {
+                    Ok(()) => work().await,
+                    Err(why) => Err(DriverError::Unreachable(why)),
+                },
+                other => other,
+            }
+        })
+    }
+}
+
+impl Driver for UsbPhone {
+    fn kind(&self) -> &'static str {
+        self.phone.kind()
+    }
+
+    fn capabilities(&self) -> &'static [&'static str] {
+        self.phone.capabilities()
+    }
+
+    fn url(&self) -> String {
+        self.phone.url()
+    }
+
+    fn health(&self) -> Driven<'_, String> {
+        self.over_cable(move || self.phone.health())
+    }
+
+    fn top<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Top> {
+        self.over_cable(move || self.phone.top(token))
+    }
+
+    fn snapshot<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Snapshot> {
+        self.over_cable(move || self.phone.snapshot(token))
+    }
+
+    fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: Shot) -> Driven<'a, Vec<u8>> {
+        self.over_cable(move || self.phone.screenshot(token, shot))
+    }
+
+    fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Overlay> {
+        self.over_cable(move || self.phone.overlay(token))
+    }
+
+    fn packages<'a>(&'a self, token: Option<&'a Secret>, filter: Option<&'a str>, system: bool) -> Driven<'a, Vec<String>> {
+        self.over_cable(move || self.phone.packages(token, filter, system))
+    }
+
+    /// An input that was certainly not sent may be sent again; any other never is.
+    fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> Driven<'a, String> {
+        self.over_cable(move || self.phone.perform(token, input))
+    }
+}
+
+/// Follows whether the phone is attached, and brings it back when it is again. Ends with the device.
+pub(super) async fn watch(device: Weak<Device>, cable: Arc<Cable>) {
+    let mut wait = RETRY;
+    while device.strong_count() > 0 {
+        if let Some(mut tracker) = cable.adb.track().await {
+            wait = RETRY;
+            follow(&device, &cable, &mut tracker).await;
+            tell(&device, "the adb server ended");
+        }
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(MAX_RETRY);
+    }
+}
+
+fn tell(device: &Weak<Device>, why: &str) {
+    if let Some(device) = device.upgrade() {
+        device.note(Some(&DriverError::Unreachable(why.to_owned())));
+    }
+}
+
+/// Follows one server until it ends.
+async fn follow(device: &Weak<Device>, cable: &Cable, tracker: &mut adb::Tracker) {
+    let mut known: Option<Option<String>> = None;
+    let mut call_at = Instant::now();
+    let mut wait = RETRY;
+    while device.strong_count() > 0 {
+        let list = tokio::select! {
+            list = tracker.next() => list,
+            // Some servers do not tell when a phone that has an address goes offline.
+            () = tokio::time::sleep(LOOK) => cable.adb.attached().await,
+        };
+        let Some(list) = list else { return };
+        let state = list.into_iter().find(|d| d.serial == cable.usb.serial).map(|d| d.state);
+        let attached = state.as_deref() == Some("device");
+        if known.as_ref() != Some(&state) {
+            (wait, call_at) = (RETRY, Instant::now() + RETRY);
+            changed(device, &state).await;
+        } else if !attached && adb::is_address(&cable.usb.serial) && Instant::now() >= call_at {
+            // It does not come back by itself: it is called.
+            let _ = cable.repair().await;
+            wait = (wait * 2).min(MAX_RETRY);
+            call_at = Instant::now() + wait;
+        }
+        known = Some(state);
+    }
+}
+
+async fn changed(device: &Weak<Device>, state: &Option<String>) {
+    match state.as_deref() {
+        // The driver makes the forward again if it has to.
+        Some("device") => {
+            if let Some(device) = device.upgrade() {
+                let _ = device.health().await;
+            }
+        }
+        Some(other) => tell(device, &format!("adb says that the phone is {other}")),
+        None => tell(device, "the phone is not attached"),
+    }
+}

@@ -1,0 +1,160 @@
+//! A phone at the end of a cable, through the real `adb`.
+
+use afd_tests::adb::Adb;
+use afd_tests::{Client, TestPhone, World, phone::TOKEN, wait};
+use serde_json::{Value, json};
+
+/// A world whose daemon knows no device, and an `adb` with a phone that is attached.
+fn plugged() -> Option<(World, Adb, String)> {
+    let adb = Adb::start()?;
+    let mut phone = TestPhone::start();
+    let serial = phone.plug_in(0);
+    let said = adb.run(&["connect", &serial]);
+    assert!(said.contains("connected"), "{said}");
+    let world = World::bare(phone, &format!("[adb]\nserver_port = {}\n", adb.port()));
+    Some((world, adb, serial))
+}
+
+fn connect(client: &mut Client) -> Value {
+    let connected = client.ok("device.connectUsb", json!({}));
+    client.ok("config.set", json!({"key": format!("device.{}.token", connected["device"].as_str().expect("a name")), "value": TOKEN}));
+    connected
+}
+
+fn state(client: &mut Client) -> String {
+    client.ok("device.list", json!({}))["devices"][0]["state"].as_str().expect("a state").to_owned()
+}
+
+#[test]
+fn a_cable_becomes_a_device_and_one_forward_which_goes_with_it() {
+    let Some((world, adb, serial)) = plugged() else { return };
+    let mut client = world.client();
+    let plan = client.ok("device.connectUsb", json!({"printOnly": true}));
+    assert_eq!(
+        (plan["forwarded"].as_bool(), plan["configWritten"].as_bool(), plan["deviceSerial"].as_str()),
+        (Some(false), Some(false), Some(serial.as_str()))
+    );
+    assert_eq!(adb.forwards(), Vec::<String>::new());
+    let connected = connect(&mut client);
+    let (local, remote) = (connected["localPort"].as_u64().expect("a port"), connected["devicePort"].as_u64().expect("a port"));
+    assert_eq!((connected["device"].as_str(), connected["transport"].as_str()), (Some("default"), Some("usb-forward")));
+    assert_eq!(
+        (connected["forwarded"].as_bool(), connected["reused"].as_bool(), connected["tokenConfigured"].as_bool()),
+        (Some(true), Some(false), Some(false))
+    );
+    assert_eq!(connected["hint"]["packageName"], "com.memohai.autofish");
+    assert_eq!(adb.forwards(), [format!("{serial} tcp:{local} tcp:{remote}")]);
+    assert_eq!(client.ok("observe.top", json!({}))["topActivity"], "com.android.settings/.Settings");
+    let health = client.ok("device.health", json!({}));
+    assert_eq!(
+        health["connection"],
+        json!({"url": format!("http://127.0.0.1:{local}"), "transport": "usb-forward", "device": serial, "localPort": local, "devicePort": remote})
+    );
+    // Again: the same forward, the token stays, nothing is leaked.
+    let again = client.ok("device.connectUsb", json!({}));
+    assert_eq!(
+        (again["localPort"].as_u64(), again["reused"].as_bool(), again["tokenConfigured"].as_bool()),
+        (Some(local), Some(true), Some(true))
+    );
+    assert_eq!(adb.forwards().len(), 1);
+    assert!(!again.to_string().contains(TOKEN));
+    client.ok("act.tap", json!({"by": "text", "value": "Wi-Fi"}));
+    client.ok("device.remove", json!({"name": "default"}));
+    assert_eq!(adb.forwards(), Vec::<String>::new());
+}
+
+#[test]
+fn after_adb_was_killed_the_next_observation_works() {
+    let Some((world, adb, serial)) = plugged() else { return };
+    let mut client = world.client();
+    let local = connect(&mut client)["localPort"].clone();
+    client.ok("observe.top", json!({}));
+    adb.kill_server();
+    wait::until("the end of the server to be noticed", || (state(&mut client) == "unreachable").then_some(()));
+    adb.run(&["start-server"]);
+    assert_eq!(client.ok("observe.top", json!({}))["topActivity"], "com.android.settings/.Settings");
+    assert_eq!(adb.forwards().len(), 1);
+    assert!(adb.forwards()[0].starts_with(&format!("{serial} tcp:{local}")));
+    assert_eq!(state(&mut client), "ready");
+    // Even if nobody starts it again, and for an action as well.
+    adb.kill_server();
+    client.ok("act.back", json!({}));
+    assert_eq!(world.phone.hits("back").len(), 1);
+    assert_eq!(adb.forwards().len(), 1);
+}
+
+#[test]
+fn a_phone_that_is_unplugged_turns_unreachable_and_comes_back_by_itself() {
+    let Some((mut world, adb, serial)) = plugged() else { return };
+    let mut client = world.client();
+    connect(&mut client);
+    client.ok("observe.top", json!({}));
+    let port: u16 = serial.rsplit(':').next().expect("a port").parse().expect("a number");
+    world.phone.unplug();
+    wait::until("the phone to be missed", || (state(&mut client) == "unreachable").then_some(()));
+    client.fails("observe.top", json!({}), "DEVICE_UNREACHABLE");
+    world.phone.plug_in(port);
+    wait::until("the phone to come back", || (state(&mut client) == "ready").then_some(()));
+    client.ok("observe.top", json!({}));
+    assert_eq!(adb.forwards().len(), 1);
+}
+
+#[test]
+fn what_is_missing_is_named_and_nothing_is_left_behind() {
+    let Some((mut world, adb, serial)) = plugged() else { return };
+    let mut client = world.client();
+    client.fails("device.connectUsb", json!({"serial": "R5CT30ABCDE"}), "DEVICE_UNREACHABLE");
+    let port = world.phone.lock().hint.as_ref().map_or(0, |h| h.service_port);
+    world.phone.lock().hint.as_mut().expect("a hint").service_running = false;
+    client.fails("device.connectUsb", json!({}), "DEVICE_UNREACHABLE");
+    world.phone.lock().hint.as_mut().expect("a hint").package = "org.example.other".into();
+    client.fails("device.connectUsb", json!({}), "NOT_FOUND");
+    {
+        let mut phone = world.phone.lock();
+        let hint = phone.hint.as_mut().expect("a hint");
+        (hint.package, hint.service_running, hint.service_port) = ("com.memohai.autofish.debug".into(), true, 9);
+    }
+    // Nothing listens there: the forward that was made for the question goes again.
+    client.fails("device.connectUsb", json!({}), "DEVICE_UNREACHABLE");
+    assert_eq!(adb.forwards(), Vec::<String>::new());
+    world.phone.lock().hint.as_mut().expect("a hint").service_port = port;
+    let taken = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("binds");
+    let local = taken.local_addr().expect("an address").port();
+    client.fails("device.connectUsb", json!({"localPort": local}), "CONFLICT");
+    drop(taken);
+    assert_eq!(client.ok("device.connectUsb", json!({"localPort": local, "name": "lab"}))["localPort"], local);
+    let second = world.phone.url();
+    client.ok("device.add", json!({"name": "other", "url": second, "token": TOKEN}));
+    client.fails("device.connectUsb", json!({"name": "other"}), "CONFLICT");
+    let another = TestPhone::start();
+    let mut another = another;
+    adb.run(&["connect", &another.plug_in(0)]);
+    client.fails("device.connectUsb", json!({}), "DEVICE_AMBIGUOUS");
+    client.ok("device.connectUsb", json!({"serial": serial}));
+    client.ok("config.set", json!({"key": "adb.path", "value": "/nonexistent/adb"}));
+    client.fails("device.connectUsb", json!({}), "UNSUPPORTED");
+    world.phone.unplug();
+}
+
+#[test]
+fn a_device_that_is_taken_out_of_the_file_leaves_no_forward() {
+    let Some((world, adb, _)) = plugged() else { return };
+    let mut client = world.client();
+    connect(&mut client);
+    assert_eq!(adb.forwards().len(), 1);
+    std::fs::write(world.dir().join("config.toml"), format!("[adb]\nserver_port = {}\n", adb.port())).expect("writes");
+    wait::until("the forward to go", || adb.forwards().is_empty().then_some(()));
+}
+
+#[test]
+fn a_forward_of_somebody_else_is_used_and_left_alone() {
+    let Some((world, adb, serial)) = plugged() else { return };
+    let mut client = world.client();
+    let port = world.phone.lock().hint.as_ref().map_or(0, |h| h.service_port);
+    let theirs = adb.run(&["-s", &serial, "forward", "tcp:0", &format!("tcp:{port}")]).trim().to_owned();
+    let connected = connect(&mut client);
+    assert_eq!((connected["localPort"].to_string(), connected["reused"].as_bool()), (theirs, Some(true)));
+    client.ok("observe.top", json!({}));
+    client.ok("device.remove", json!({"name": "default"}));
+    assert_eq!(adb.forwards().len(), 1);
+}
