@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{act, artifact, config, connect, daemon, device, job, memory, observe, recover, verify};
+use crate::commands::{act, artifact, config, connect, daemon, device, import, job, memory, observe, recover, verify};
 
 /// Hands on a phone and a memory of what they did there, for AI agents.
 ///
@@ -109,6 +109,9 @@ pub enum Command {
     /// The settings, and where each comes from
     #[command(subcommand)]
     Config(config::Config),
+    /// Take over what another tool remembered
+    #[command(subcommand)]
+    Import(import::Import),
     /// What the daemon does in the background
     #[command(subcommand)]
     Job(job::Job),

@@ -67,6 +67,7 @@ fn success(outcome: &Outcome, data: &Value) -> String {
         ("memory", "experience") => experience(data),
         ("device", "list") => table(items(data, "devices"), &["name", "kind", "url", "state", "lease", "waiting", "source"]),
         ("device", "packages") => lines(items(data, "packages")),
+        ("import", _) => imported(data),
         ("artifact", "list") => artifacts(data),
         ("config", "list") => config(data),
         ("config", _) => format!("{} = {}  {}\n", text(data, "key"), setting(data), paint(DIM, &origin(data))),
@@ -260,6 +261,27 @@ fn config(data: &Value) -> String {
     let row = |s: &Value| serde_json::json!({"key": s["key"], "value": setting(s), "source": origin(s), "about": s["about"]});
     let rows: Vec<Value> = items(data, "settings").iter().map(row).collect();
     format!("{}\n{}", paint(DIM, &text(data, "file")), table(&rows, &["key", "value", "source", "about"]))
+}
+
+fn imported(data: &Value) -> String {
+    let mut out = String::new();
+    if data["dryRun"] == true {
+        let _ = writeln!(out, "{}", paint(WARN, "nothing was done; this is what would come of it"));
+    }
+    let row = |name: &str| {
+        let mut row = data[name].clone();
+        row["what"] = Value::from(name);
+        row
+    };
+    let rows: Vec<Value> = ["notes", "transitions", "recoveries", "artifacts", "events"].map(row).into();
+    out.push_str(&table(&rows, &["what", "found", "added", "present", "cleaned", "skipped"]));
+    if !items(data, "settings").is_empty() {
+        out.push_str(&table(items(data, "settings"), &["key", "outcome", "remark"]));
+    }
+    if !items(data, "remarks").is_empty() {
+        out.push_str(&table(items(data, "remarks"), &["table", "id", "outcome", "why"]));
+    }
+    out
 }
 
 fn artifacts(data: &Value) -> String {

@@ -83,7 +83,10 @@ fn perform(asked: &Global, address: &Address, command: &Command) -> Outcome {
     let (category, op) = name(command, asked);
     let result = call_of(command, asked).and_then(|call| {
         let never_starts = matches!(command, Command::Daemon(d) if d.never_starts()) || matches!(command, Command::Status);
-        let patient = patience(asked, &call.method);
+        let mut patient = patience(asked, &call.method);
+        if matches!(command, Command::Import(_)) && typed_config(asked).is_some() {
+            patient.config = std::env::var_os("AFD_CONFIG").map(Into::into);
+        }
         let global = &patient;
         let mut connection = connect(global, !never_starts)?;
         watch_for_interrupt(&mut connection);
@@ -96,6 +99,11 @@ fn perform(asked: &Global, address: &Address, command: &Command) -> Outcome {
 /// Methods that take their own time-out.
 fn takes_timeout(method: &str) -> bool {
     matches!(method, "observe.wait" | "act.scrollTo" | "act.shell")
+}
+
+/// The settings file that was typed. What the environment says is about the daemon, also where the option means something else.
+fn typed_config(global: &Global) -> Option<&std::path::PathBuf> {
+    global.config.as_ref().filter(|path| std::env::var_os("AFD_CONFIG").is_none_or(|v| v != path.as_os_str()))
 }
 
 /// Waits longer for the answer of a method whose time the daemon keeps.
@@ -131,6 +139,7 @@ fn call_of(command: &Command, global: &Global) -> Result<Named, Failure> {
         Command::Device(c) => c.call().into(),
         Command::Artifact(c) => c.call().into(),
         Command::Config(c) => c.call().into(),
+        Command::Import(c) => c.call(typed_config(global)).into(),
         Command::Job(c) => c.call().into(),
         Command::Daemon(c) => c.call().into(),
         Command::Rpc(rpc) => {
@@ -186,6 +195,7 @@ fn name(command: &Command, global: &Global) -> (String, String) {
         Command::Device(Device::Add(_)) => pair("device", "add"),
         Command::Rpc(rpc) => pair("rpc", &rpc.method),
         Command::Connect(_) => pair("connect", "usb"),
+        Command::Import(_) => pair("import", "af"),
         other => match call_of(other, global) {
             Ok(call) => {
                 let (group, verb) = call.method.split_once('.').unwrap_or((&call.method, ""));

@@ -15,6 +15,7 @@ pub mod device;
 pub mod error;
 pub mod events;
 pub mod frame;
+pub mod import;
 pub mod job;
 pub mod memory;
 pub mod method;

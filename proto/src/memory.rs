@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::import::{ImportAfParams, ImportReport};
 use crate::notes::{DeleteParams, Deleted, Notes, SaveParams, Saved, SearchParams};
 use crate::vocabulary::{Action, PageRef};
 
@@ -318,4 +319,6 @@ methods! {
     MemoryLog = "memory.log" (LogParams) -> Log, Read, [StoreUnavailable], r#"{"limit":20}"#;
     /// Counts what is in memory.
     MemoryStats = "memory.stats" (StatsParams) -> Stats, Read, [StoreUnavailable], "{}";
+    /// Takes over settings, notes, transitions, recoveries and artifacts of `af` 0.5; again adds nothing twice.
+    MemoryImportAf = "memory.importAf" (ImportAfParams) -> ImportReport, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"databaseFile":"/home/me/af.db","dryRun":true}"#;
 }

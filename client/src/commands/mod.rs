@@ -6,6 +6,7 @@ pub mod config;
 pub mod connect;
 pub mod daemon;
 pub mod device;
+pub mod import;
 pub mod job;
 pub mod memory;
 pub mod observe;

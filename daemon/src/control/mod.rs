@@ -10,6 +10,7 @@ mod error;
 pub mod events;
 mod guard;
 mod hints;
+pub mod import;
 pub mod jobs;
 pub mod memory;
 pub mod notes;

@@ -3,8 +3,10 @@
 //! Observations and events are facts, written once. [`projection`] keeps what follows from them: transitions and
 //! recoveries. [`experience`] hands it back. [`views`] is what sessions see right now, in memory.
 
+pub mod af;
 pub mod events;
 pub mod experience;
+pub mod imported;
 pub mod log;
 pub mod notes;
 pub mod observations;
@@ -46,7 +48,7 @@ pub struct Place {
 }
 
 /// A uid that follows from what a projected row is about, so that making it again gives the same.
-fn derived_uid(parts: &[&str]) -> String {
+pub fn derived_uid(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update(part.as_bytes());

@@ -291,12 +291,13 @@ fn place(row: &Row<'_>, at: usize) -> rusqlite::Result<Place> {
     })
 }
 
-/// Makes transitions and recoveries again from events and observations.
+/// Makes transitions and recoveries again from events, observations and what was imported.
 ///
 /// # Errors
 /// What SQLite says.
 pub fn rebuild(connection: &Connection, store: &str) -> Result<()> {
     connection.execute_batch("DELETE FROM transitions; DELETE FROM recoveries;")?;
+    super::imported::project(connection)?;
     let mut events =
         connection.prepare(&format!("SELECT {DONE}, op, failure_cause FROM events WHERE deleted_at IS NULL ORDER BY origin, seq, id"))?;
     let mut rows = events.query([])?;

@@ -1,9 +1,9 @@
 //! `memory.*`
 
-use afd_proto::memory::{MemoryContext, MemoryDelete, MemoryExperience, MemoryLog, MemorySave, MemorySearch, MemoryStats};
+use afd_proto::memory::{MemoryContext, MemoryDelete, MemoryExperience, MemoryImportAf, MemoryLog, MemorySave, MemorySearch, MemoryStats};
 
 use super::register::{Module, method};
-use crate::control::{memory, notes};
+use crate::control::{import, memory, notes};
 
 pub(super) fn register(module: &mut Module) {
     method::<MemorySave, _, _>(module, |core, p| async move { notes::save(&core, &p).await });
@@ -13,4 +13,5 @@ pub(super) fn register(module: &mut Module) {
     method::<MemoryContext, _, _>(module, |core, p| async move { memory::context(&core, &p).await });
     method::<MemoryLog, _, _>(module, |core, p| async move { memory::log(&core, &p).await });
     method::<MemoryStats, _, _>(module, |core, p| async move { memory::stats(&core, &p).await });
+    method::<MemoryImportAf, _, _>(module, |core, p| async move { import::af(&core, &p).await });
 }

@@ -1,0 +1,237 @@
+//! `memory.importAf`: settings, notes, transitions, recoveries and artifacts of `af` 0.5, cleaned.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use afd_proto::import::{ImportAfParams, ImportReport, ImportedSetting, Tally};
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::artifacts::absolute;
+use super::{Core, Error, Result, admin, current_trace};
+use crate::artifact::{self, NewRow};
+use crate::config::{self, DeviceSettings, Settings, Usb};
+use crate::memory::af::{self, AfError, Found};
+use crate::memory::derived_uid;
+use crate::memory::imported::{self, Taken};
+use crate::memory::notes::{self, NewNote};
+use crate::session;
+use crate::store::{StoreError, new_uid};
+
+/// What imported rows are marked with.
+const SOURCE: &str = "af";
+/// At most this many remarks are returned.
+const MAX_REMARKS: usize = 200;
+
+impl From<AfError> for Error {
+    fn from(error: AfError) -> Self {
+        match &error {
+            AfError::Io { path, .. } => Error::new(ErrorCode::NotFound, error.to_string()).details(json!({"path": path})),
+            AfError::Foreign { path, .. } => Error::new(ErrorCode::Conflict, error.to_string())
+                .hint("give the database of af 0.5, by default the one that its setting memory.db names")
+                .details(json!({"path": path})),
+        }
+    }
+}
+
+/// The settings of `af`.
+struct AfSettings {
+    path: PathBuf,
+    table: toml::Table,
+}
+
+impl AfSettings {
+    fn read(path: PathBuf) -> Result<Self> {
+        let text = std::fs::read_to_string(&path).map_err(|error| AfError::Io { path: path.clone(), error })?;
+        // The parser quotes the line at fault, which may hold a token.
+        let table = text.parse().map_err(|_| AfError::Foreign { path: path.clone(), why: "it is not valid TOML".to_owned() })?;
+        Ok(Self { path, table })
+    }
+
+    fn get(&self, key: &str) -> Option<&toml::Value> {
+        let mut parts = key.split('.');
+        let first = self.table.get(parts.next()?)?;
+        parts.try_fold(first, |value, part| value.get(part))
+    }
+
+    fn text(&self, key: &str) -> Option<String> {
+        self.get(key).and_then(toml::Value::as_str).filter(|t| !t.is_empty()).map(str::to_owned)
+    }
+
+    fn path(&self, key: &str) -> Option<PathBuf> {
+        Some(self.path.parent().unwrap_or(Path::new("/")).join(self.text(key)?))
+    }
+
+    fn usb(&self) -> Option<Usb> {
+        let port = |key: &str| self.get(key).and_then(toml::Value::as_integer).and_then(|p| u16::try_from(p).ok()).filter(|p| *p > 0);
+        (self.text("connection.transport")? == "usb-forward").then_some(())?;
+        Some(Usb {
+            serial: self.text("connection.usb.device")?,
+            local_port: port("connection.usb.local_port")?,
+            device_port: port("connection.usb.device_port")?,
+            own_forward: true,
+        })
+    }
+}
+
+fn outcome(key: &str, outcome: &str, remark: impl Into<String>) -> ImportedSetting {
+    ImportedSetting { key: key.to_owned(), outcome: outcome.to_owned(), remark: remark.into() }
+}
+
+/// The device of `af`: its name here and its settings, or why it is left behind.
+fn device(theirs: &AfSettings, ours: &Settings, report: &mut Vec<ImportedSetting>) -> Option<(String, DeviceSettings)> {
+    let url = theirs.text("remote.url")?;
+    if config::check_url(&url).is_err() {
+        report.push(outcome("remote.url", "skipped", "it is no URL such as http://192.168.1.20:8081"));
+        return None;
+    }
+    if let Some((name, _)) = ours.devices.iter().find(|(_, d)| d.url.trim_end_matches('/') == url.trim_end_matches('/')) {
+        report.push(outcome("remote.url", "present", format!("device.{name}.url")));
+        return None;
+    }
+    let Some(name) = ["default", "af"].into_iter().find(|n| !ours.devices.contains_key(*n)) else {
+        report.push(outcome("remote.url", "skipped", "devices `default` and `af` are there already; use `afctl device add`"));
+        return None;
+    };
+    let token = theirs.text("remote.token").map(Into::into);
+    report.push(outcome("remote.url", "added", format!("device.{name}.url")));
+    if token.is_some() {
+        report.push(outcome("remote.token", "added", format!("device.{name}.token")));
+    }
+    let usb = theirs.usb();
+    if usb.is_some() {
+        report.push(outcome("connection.usb", "added", format!("device.{name}.usb")));
+    }
+    Some((name.to_owned(), DeviceSettings { token, usb, ..DeviceSettings::at(&url) }))
+}
+
+/// Takes over the settings, or tells what would be taken over.
+fn settings(core: &Arc<Core>, theirs: &AfSettings, dry_run: bool) -> Result<Vec<ImportedSetting>> {
+    let mut report = Vec::new();
+    let ours = core.config.get();
+    let device = device(theirs, &ours, &mut report);
+    let mut changes: Vec<(&str, String)> = Vec::new();
+    for key in ["artifacts.dir", "artifacts.screen_file", "artifacts.screenshot_file", "artifacts.page_dir", "output.default"] {
+        let value = if key == "output.default" { theirs.text(key) } else { theirs.path(key).map(|p| p.display().to_string()) };
+        let Some(value) = value else { continue };
+        let known = config::keys::get(&core.config, key)?;
+        match known.source {
+            config::keys::Source::Default => {
+                report.push(outcome(key, "added", key));
+                changes.push((key, value));
+            }
+            _ if known.value == json!(value) => report.push(outcome(key, "present", key)),
+            _ => report.push(outcome(key, "skipped", "it is set to something else here")),
+        }
+    }
+    if theirs.text("memory.db").is_some() {
+        report.push(outcome("memory.db", "skipped", "the memory of af is taken over into our own"));
+    }
+    if !dry_run {
+        if let Some((name, device)) = &device {
+            config::add_device(core.config.path(), name, device)?;
+        }
+        for (key, value) in changes {
+            config::keys::set(&core.config, key, &value)?;
+        }
+        admin::reload(core)?;
+    }
+    Ok(report)
+}
+
+fn count(tally: &mut Tally, taken: Taken) {
+    *(match taken {
+        Taken::Added => &mut tally.added,
+        Taken::Present => &mut tally.present,
+    }) += 1;
+}
+
+/// Writes everything in one piece, or nothing.
+fn take_over(c: &Connection, origin: &str, trace: &str, found: &mut Found) -> std::result::Result<(), StoreError> {
+    let session_of = |name: &str| session::row_id(c, origin, if name.is_empty() { "default" } else { name });
+    for note in &found.notes {
+        let new = NewNote {
+            uid: Some(derived_uid(&["imported note", SOURCE, &note.app, &note.topic, &note.content, &note.at.to_string()])),
+            app: note.app.clone(),
+            topic: note.topic.clone(),
+            content: note.content.clone(),
+            session: session_of(&note.session)?,
+            trace: trace.to_owned(),
+            at: Some(note.at),
+        };
+        let taken = if notes::save(c, origin, &new)?.is_some() { Taken::Added } else { Taken::Present };
+        count(&mut found.tallies[af::NOTES], taken);
+    }
+    for transition in found.transitions.values() {
+        count(&mut found.tallies[af::TRANSITIONS], imported::transition(c, origin, SOURCE, transition)?);
+    }
+    for recovery in found.recoveries.values() {
+        count(&mut found.tallies[af::RECOVERIES], imported::recovery(c, origin, SOURCE, recovery)?);
+    }
+    for a in &found.artifacts {
+        let path = a.path.display().to_string();
+        let row = NewRow {
+            uid: Some(derived_uid(&["imported artifact", SOURCE, &a.trace, &a.kind, &path, &a.hash])),
+            session: session_of(&a.session)?,
+            device: None,
+            trace: a.trace.clone(),
+            op: a.op.clone(),
+            kind: a.kind.clone(),
+            mime_type: a.mime_type.clone(),
+            present: std::fs::metadata(&a.path).is_ok_and(|m| i64::try_from(m.len()) == Ok(a.size)),
+            path: a.path.clone(),
+            size: a.size,
+            hash: a.hash.clone(),
+            managed: false,
+            at: a.at,
+        };
+        let taken = if artifact::insert_imported(c, origin, &row)? { Taken::Added } else { Taken::Present };
+        count(&mut found.tallies[af::ARTIFACTS], taken);
+    }
+    Ok(())
+}
+
+/// Takes the rows over; with `dry_run` everything is done and then undone, so that the report is what would come of it.
+async fn rows(core: &Arc<Core>, mut found: Found, dry_run: bool) -> Result<Found> {
+    let (origin, trace) = (core.store.origin().to_owned(), current_trace().unwrap_or_else(new_uid));
+    let done = core.store.write(move |c| {
+        if !dry_run {
+            take_over(c, &origin, &trace, &mut found)?;
+            return Ok(found);
+        }
+        c.execute_batch("SAVEPOINT rehearsal")?;
+        let rehearsed = take_over(c, &origin, &trace, &mut found);
+        c.execute_batch("ROLLBACK TO rehearsal; RELEASE rehearsal")?;
+        rehearsed?;
+        Ok(found)
+    });
+    Ok(done.await?)
+}
+
+/// `memory.importAf`
+///
+/// # Errors
+/// When a file is not there, or is not of `af` 0.5; then nothing is taken over.
+pub async fn af(core: &Arc<Core>, params: &ImportAfParams) -> Result<ImportReport> {
+    let theirs = params.config_file.as_deref().map(|p| AfSettings::read(absolute("configFile", p)?)).transpose()?;
+    let named = params.database_file.as_deref().map(|p| absolute("databaseFile", p)).transpose()?;
+    let database = named.or_else(|| theirs.as_ref().and_then(|t| t.path("memory.db")));
+    if theirs.is_none() && database.is_none() {
+        return Err(Error::param("databaseFile", "a settings file or a database of af", "neither"));
+    }
+    let found = match database {
+        Some(path) => {
+            let read = tokio::task::spawn_blocking(move || af::read(&path)).await;
+            read.map_err(|e| Error::new(ErrorCode::Internal, format!("reading ended early: {e}")))??
+        }
+        None => Found::default(),
+    };
+    // The settings come last: they are the part that can be refused half-way.
+    let found = rows(core, found, params.dry_run).await?;
+    let settings = theirs.map(|theirs| settings(core, &theirs, params.dry_run)).transpose()?.unwrap_or_default();
+    let [notes, transitions, recoveries, artifacts, events] = found.tallies;
+    let remark_count = found.remarks.len() as u64;
+    let remarks = found.remarks.into_iter().take(MAX_REMARKS).collect();
+    Ok(ImportReport { dry_run: params.dry_run, settings, notes, transitions, recoveries, artifacts, events, remarks, remark_count })
+}

@@ -1,0 +1,475 @@
+//! Reading the memory of `af` 0.5 (reference, 6.4), and cleaning what it recorded wrongly: credit for acts that failed,
+//! aliases that mean nothing outside of their snapshot, and typed text.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use afd_proto::import::{Remark, Tally};
+use afd_proto::vocabulary::{Action, By, Point, Target};
+use rusqlite::{Connection, OpenFlags, Row};
+use serde_json::{Map, Value};
+
+use crate::page::fingerprint;
+use crate::page::target::action_key;
+
+/// Why a database cannot be taken over.
+#[derive(Debug, thiserror::Error)]
+pub enum AfError {
+    /// It cannot be read.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// It is no database of `af` 0.5.
+    #[error("{}: {why}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+}
+
+/// A note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AfNote {
+    /// Package, perhaps empty.
+    pub app: String,
+    /// Topic.
+    pub topic: String,
+    /// Content.
+    pub content: String,
+    /// Session.
+    pub session: String,
+    /// UTC milliseconds.
+    pub at: i64,
+}
+
+/// Where something was done.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AfPage {
+    /// Package.
+    pub app: String,
+    /// `package/activity`.
+    pub activity: String,
+    /// Page key.
+    pub key: String,
+    /// Fingerprint.
+    pub fingerprint: String,
+}
+
+/// What an action did on a page; rows that differ only in what was checked afterwards are one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AfTransition {
+    /// Where.
+    pub page: AfPage,
+    /// What.
+    pub action: Action,
+    /// Where it led to: activity and fingerprint.
+    pub post: Option<(String, String)>,
+    /// The check.
+    pub verify_op: Option<String>,
+    /// How often it succeeded, was verified, failed.
+    pub counts: [i64; 3],
+    /// UTC milliseconds.
+    pub last_success_at: Option<i64>,
+}
+
+/// What cured a failure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AfRecovery {
+    /// Where it failed.
+    pub page: AfPage,
+    /// Why, as our code.
+    pub cause: String,
+    /// What was done.
+    pub action: Action,
+    /// How often it worked, and how often not.
+    pub counts: [i64; 2],
+    /// UTC milliseconds.
+    pub last_success_at: Option<i64>,
+}
+
+/// A file that `af` wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AfArtifact {
+    /// Session.
+    pub session: String,
+    /// The call.
+    pub trace: String,
+    /// Verb.
+    pub op: String,
+    /// Kind.
+    pub kind: String,
+    /// Media type.
+    pub mime_type: String,
+    /// The file.
+    pub path: PathBuf,
+    /// Bytes.
+    pub size: i64,
+    /// SHA-256.
+    pub hash: String,
+    /// UTC milliseconds.
+    pub at: i64,
+}
+
+/// What there is to take over.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Notes, oldest first.
+    pub notes: Vec<AfNote>,
+    /// Transitions by page and action.
+    pub transitions: BTreeMap<(String, String), AfTransition>,
+    /// Recoveries by page, cause and action.
+    pub recoveries: BTreeMap<(String, String, String), AfRecovery>,
+    /// Artifacts, oldest first.
+    pub artifacts: Vec<AfArtifact>,
+    /// Rows by table: notes, transitions, recoveries, artifacts, events.
+    pub tallies: [Tally; 5],
+    /// What was cleaned or left behind.
+    pub remarks: Vec<Remark>,
+}
+
+/// Places in [`Found::tallies`].
+pub const NOTES: usize = 0;
+/// Transitions.
+pub const TRANSITIONS: usize = 1;
+/// Recoveries.
+pub const RECOVERIES: usize = 2;
+/// Artifacts.
+pub const ARTIFACTS: usize = 3;
+/// Events.
+pub const EVENTS: usize = 4;
+const TABLES: [&str; 5] = ["notes", "transitions", "recoveries", "artifacts", "events"];
+
+impl Found {
+    fn remark(&mut self, table: usize, id: i64, outcome: &str, why: impl Into<String>) {
+        let tally = &mut self.tallies[table];
+        *(if outcome == "skipped" { &mut tally.skipped } else { &mut tally.cleaned }) += 1;
+        self.remarks.push(Remark { table: TABLES[table].to_owned(), id, outcome: outcome.to_owned(), why: why.into() });
+    }
+}
+
+/// Reads a table into what was found; the path is that of the database.
+type Reader = fn(&Connection, &mut Found, &Path) -> rusqlite::Result<()>;
+
+/// Reads a database. It is copied first, so that nothing is written beside it.
+///
+/// # Errors
+/// [`AfError`]
+pub fn read(path: &Path) -> Result<Found, AfError> {
+    let io = |error| AfError::Io { path: path.to_owned(), error };
+    let foreign = |why: String| AfError::Foreign { path: path.to_owned(), why };
+    let dir = tempfile::tempdir().map_err(io)?;
+    let copy = dir.path().join("af.db");
+    std::fs::copy(path, &copy).map_err(io)?;
+    let wal = PathBuf::from(format!("{}-wal", path.display()));
+    if wal.exists() {
+        std::fs::copy(&wal, dir.path().join("af.db-wal")).map_err(io)?;
+    }
+    let sql = |e: rusqlite::Error| foreign(format!("it cannot be read as a database of af ({e})"));
+    let connection = Connection::open_with_flags(&copy, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sql)?;
+    let mut names = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").map_err(sql)?;
+    let names: Vec<String> = names.query_map([], |row| row.get(0)).and_then(Iterator::collect).map_err(sql)?;
+    if names.iter().any(|n| n.starts_with("memory_")) {
+        return Err(foreign("it has the tables of a version before the release of af 0.5, which af itself refuses".to_owned()));
+    }
+    if !names.iter().any(|n| TABLES.contains(&n.as_str()) || n == "traces") {
+        return Err(foreign("it has none of the tables of af".to_owned()));
+    }
+    let has = |table: usize| names.iter().any(|n| n == TABLES[table]);
+    let mut found = Found::default();
+    let readers: [Reader; 5] = [notes, transitions, recoveries, artifacts, events];
+    for (table, reader) in readers.into_iter().enumerate().filter(|(table, _)| has(*table)) {
+        reader(&connection, &mut found, path).map_err(|e| foreign(format!("its table {} is not that of af 0.5 ({e})", TABLES[table])))?;
+    }
+    Ok(found)
+}
+
+/// A column of text; nothing where it is null or no text.
+fn text(row: &Row<'_>, column: &str) -> rusqlite::Result<String> {
+    Ok(row.get::<_, Option<String>>(column)?.unwrap_or_default())
+}
+
+/// UTC milliseconds of a time as `af` writes it (RFC 3339).
+fn time(text: &str) -> Option<i64> {
+    text.parse::<jiff::Timestamp>().ok().map(|t| t.as_millisecond())
+}
+
+fn notes(connection: &Connection, found: &mut Found, _: &Path) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare("SELECT id, app, topic, content, session, created_at FROM notes ORDER BY id")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        found.tallies[NOTES].found += 1;
+        let (id, mut note) = (
+            row.get::<_, i64>("id")?,
+            AfNote {
+                app: text(row, "app")?,
+                topic: text(row, "topic")?,
+                content: text(row, "content")?,
+                session: text(row, "session")?,
+                at: time(&text(row, "created_at")?).unwrap_or(0),
+            },
+        );
+        if note.content.trim().is_empty() {
+            found.remark(NOTES, id, "skipped", "it is empty");
+            continue;
+        }
+        if note.topic.trim().is_empty() {
+            note.topic = "imported".to_owned();
+            found.remark(NOTES, id, "cleaned", "it had no topic; it is under `imported` now");
+        }
+        found.notes.push(note);
+    }
+    Ok(())
+}
+
+/// The page of a row, if anything is known about it.
+fn page(row: &Row<'_>) -> rusqlite::Result<Option<AfPage>> {
+    let (mut app, activity, fingerprint) = (text(row, "pre_app")?, text(row, "pre_activity")?, text(row, "pre_page_fingerprint")?);
+    if app.is_empty() {
+        app = activity.split('/').next().unwrap_or_default().to_owned();
+    }
+    if app.is_empty() {
+        return Ok(None);
+    }
+    // Without a fingerprint it is still known for its activity, or its app.
+    let fingerprint =
+        if fingerprint.is_empty() { format!("act={}", if activity.is_empty() { &app } else { &activity }) } else { fingerprint };
+    Ok(Some(AfPage { app, activity, key: fingerprint::key_of(&fingerprint), fingerprint }))
+}
+
+/// What was read of an action.
+enum Read {
+    Clean(Action),
+    /// With why it had to be changed.
+    Cleaned(Action, &'static str),
+    /// With why it is of no use.
+    Useless(&'static str),
+}
+
+fn string<'a>(args: &'a Map<String, Value>, names: &[&str]) -> Option<&'a str> {
+    names.iter().find_map(|n| args.get(*n)).and_then(Value::as_str)
+}
+
+fn number(args: &Map<String, Value>, name: &str) -> Option<f64> {
+    args.get(name).and_then(Value::as_f64)
+}
+
+/// An action from its verb and its parameters.
+fn action(op: &str, args: &str) -> Read {
+    let args: Map<String, Value> = match serde_json::from_str(if args.trim().is_empty() { "{}" } else { args }) {
+        Ok(Value::Object(args)) => args,
+        _ => return Read::Useless("its parameters are no JSON object"),
+    };
+    let mut action = Action { verb: op.to_owned(), ..Action::default() };
+    match op {
+        "tap" => tap(action, &args),
+        "text" => {
+            action.slots.push("text".to_owned());
+            if args.is_empty() { Read::Clean(action) } else { Read::Cleaned(action, "the typed text was left behind") }
+        }
+        "launch" | "stop" | "relaunch" => match string(&args, &["package", "packageName", "package_name"]) {
+            Some(package) => {
+                action.params.insert("package".to_owned(), package.into());
+                Read::Clean(action)
+            }
+            None => Read::Useless("it does not say which app"),
+        },
+        "swipe" | "back" | "home" | "key" => {
+            // Numbers and the points of a swipe; nothing that was typed can be among them.
+            let harmless = |value: &Value| {
+                value.is_number() || value.as_str().is_some_and(|s| s.chars().all(|c| c.is_ascii_digit() || ".,-".contains(c)))
+            };
+            let names = BTreeMap::from([("key_code", "keyCode"), ("duration", "durationMs")]);
+            for (name, value) in args.iter().filter(|(_, v)| harmless(v)) {
+                action.params.insert((*names.get(name.as_str()).unwrap_or(&name.as_str())).to_owned(), value.clone());
+            }
+            Read::Clean(action)
+        }
+        _ => Read::Useless("its verb is not known here"),
+    }
+}
+
+fn tap(mut action: Action, args: &Map<String, Value>) -> Read {
+    let point = string(args, &["xy"])
+        .and_then(|xy| xy.split_once(','))
+        .and_then(|(x, y)| Some((x.trim().parse().ok()?, y.trim().parse().ok()?)))
+        .or_else(|| number(args, "x").zip(number(args, "y")));
+    if let Some((x, y)) = point {
+        action.point = Some(Point { x, y });
+        return Read::Clean(action);
+    }
+    let (Some(by), Some(value)) = (string(args, &["byNormalized", "by"]), string(args, &["value"])) else {
+        return Read::Useless("it does not say what was tapped");
+    };
+    if by == "ref" || value.strip_prefix("@n").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit())) {
+        return Read::Useless("an alias means nothing outside of its snapshot");
+    }
+    let Ok(by) = serde_json::from_value::<By>(by.into()) else { return Read::Useless("it names its target in an unknown way") };
+    let (role, value) = ("any".to_owned(), Some(value.to_owned()));
+    action.target = Some(match by {
+        By::ResId => Target { role, res_id: value, ..Target::default() },
+        By::Class => Target { role, class: value, ..Target::default() },
+        By::Text | By::Desc | By::Ref => Target { role, label: value, ..Target::default() },
+    });
+    Read::Clean(action)
+}
+
+fn transitions(connection: &Connection, found: &mut Found, _: &Path) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(
+        "SELECT rowid AS id, pre_app, pre_activity, pre_page_fingerprint, action_category, action_op, action_args_json, post_activity,
+            post_page_fingerprint, verify_op, success_count, verified_count, failure_count, last_success_at FROM transitions ORDER BY rowid",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        found.tallies[TRANSITIONS].found += 1;
+        let id: i64 = row.get("id")?;
+        if text(row, "action_category")? != "act" {
+            found.remark(TRANSITIONS, id, "skipped", "it is not about an act");
+            continue;
+        }
+        let Some(page) = page(row)? else {
+            found.remark(TRANSITIONS, id, "skipped", "it does not say where");
+            continue;
+        };
+        let (action, mut why) = match action(&text(row, "action_op")?, &text(row, "action_args_json")?) {
+            Read::Clean(action) => (action, Vec::new()),
+            Read::Cleaned(action, why) => (action, vec![why]),
+            Read::Useless(why) => {
+                found.remark(TRANSITIONS, id, "skipped", why);
+                continue;
+            }
+        };
+        let count = |name: &str| row.get::<_, i64>(name).map(|n| n.max(0));
+        let [success, mut verified, mut failure] = [count("success_count")?, count("verified_count")?, count("failure_count")?];
+        if verified > success {
+            // A check after a failed act passed, and `af` took it for a success of that act.
+            failure += verified - success;
+            verified = success;
+            why.push("checks that passed after the act had failed count as its failures");
+        }
+        if success + failure == 0 {
+            found.remark(TRANSITIONS, id, "skipped", "it counts nothing");
+            continue;
+        }
+        let post = (text(row, "post_activity")?, text(row, "post_page_fingerprint")?);
+        let new = AfTransition {
+            post: (success > 0 && !post.0.is_empty()).then_some(post),
+            verify_op: Some(text(row, "verify_op")?.replace('-', "_")).filter(|op| verified > 0 && !op.is_empty()),
+            counts: [success, verified, failure],
+            last_success_at: time(&text(row, "last_success_at")?).filter(|_| success > 0),
+            page,
+            action,
+        };
+        if !why.is_empty() {
+            found.remark(TRANSITIONS, id, "cleaned", why.join("; "));
+        }
+        let key = (new.page.key.clone(), action_key(&new.action));
+        match found.transitions.get_mut(&key) {
+            Some(known) => join(known, new),
+            None => {
+                found.transitions.insert(key, new);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds what another row of the same page and action says.
+fn join(known: &mut AfTransition, other: AfTransition) {
+    for (count, more) in known.counts.iter_mut().zip(other.counts) {
+        *count += more;
+    }
+    if other.last_success_at >= known.last_success_at && other.post.is_some() {
+        known.post = other.post;
+    }
+    known.verify_op = other.verify_op.or(known.verify_op.take());
+    known.last_success_at = known.last_success_at.max(other.last_success_at);
+}
+
+/// The code of ours for a cause of `af`.
+fn cause(text: &str) -> String {
+    match text {
+        "NETWORK_ERROR" => "DEVICE_UNREACHABLE",
+        "AUTH_ERROR" => "DEVICE_AUTH",
+        "SERVER_ERROR" => "DEVICE_ERROR",
+        "INTERNAL_ERROR" => "INTERNAL",
+        other => other,
+    }
+    .to_owned()
+}
+
+fn recoveries(connection: &Connection, found: &mut Found, _: &Path) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(
+        "SELECT rowid AS id, pre_app, pre_activity, pre_page_fingerprint, failure_cause, recovery_op, recovery_args_json, success_count,
+            failure_count, last_success_at FROM recoveries ORDER BY rowid",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        found.tallies[RECOVERIES].found += 1;
+        let (id, cause) = (row.get::<_, i64>("id")?, cause(&text(row, "failure_cause")?));
+        let counts = [row.get::<_, i64>("success_count")?.max(0), row.get::<_, i64>("failure_count")?.max(0)];
+        let read = action(&text(row, "recovery_op")?, &text(row, "recovery_args_json")?);
+        let (page, action) = match (page(row)?, read) {
+            _ if cause.is_empty() || counts == [0, 0] => {
+                found.remark(RECOVERIES, id, "skipped", "it does not say what it cured, or counts nothing");
+                continue;
+            }
+            (None, _) => {
+                found.remark(RECOVERIES, id, "skipped", "it does not say where");
+                continue;
+            }
+            (_, Read::Useless(why)) => {
+                found.remark(RECOVERIES, id, "skipped", why);
+                continue;
+            }
+            (Some(page), Read::Clean(action) | Read::Cleaned(action, _)) => (page, action),
+        };
+        let last_success_at = time(&text(row, "last_success_at")?).filter(|_| counts[0] > 0);
+        let key = (page.key.clone(), cause.clone(), action_key(&action));
+        let known = found.recoveries.entry(key).or_insert(AfRecovery { page, cause, action, counts: [0, 0], last_success_at });
+        known.counts = [known.counts[0] + counts[0], known.counts[1] + counts[1]];
+        known.last_success_at = known.last_success_at.max(last_success_at);
+    }
+    Ok(())
+}
+
+fn artifacts(connection: &Connection, found: &mut Found, database: &Path) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(
+        "SELECT rowid AS id, session, trace_id, category, op, kind, mime_type, file_path, size_bytes, content_hash, created_at
+         FROM artifacts ORDER BY rowid",
+    )?;
+    let mut rows = statement.query([])?;
+    let base = database.parent().unwrap_or(Path::new("/"));
+    while let Some(row) = rows.next()? {
+        found.tallies[ARTIFACTS].found += 1;
+        let (id, path) = (row.get::<_, i64>("id")?, text(row, "file_path")?);
+        if path.is_empty() {
+            found.remark(ARTIFACTS, id, "skipped", "it names no file");
+            continue;
+        }
+        found.artifacts.push(AfArtifact {
+            session: text(row, "session")?,
+            trace: text(row, "trace_id")?,
+            op: format!("{}.{}", text(row, "category")?, text(row, "op")?),
+            kind: text(row, "kind")?,
+            mime_type: text(row, "mime_type")?,
+            path: base.join(path),
+            size: row.get("size_bytes")?,
+            hash: text(row, "content_hash")?,
+            at: time(&text(row, "created_at")?).unwrap_or(0),
+        });
+    }
+    Ok(())
+}
+
+fn events(connection: &Connection, found: &mut Found, _: &Path) -> rusqlite::Result<()> {
+    let count: i64 = connection.query_row("SELECT count(*) FROM events", [], |row| row.get(0))?;
+    let count = u64::try_from(count).unwrap_or(0);
+    found.tallies[EVENTS] = Tally { found: count, skipped: count, ..Tally::default() };
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! What another tool knew, as rows of ours. Transitions and recoveries are projections of events and of these rows, so that
+//! making them again keeps both; a row that is taken over again counts only what it has more.
+
+use afd_proto::vocabulary::Action;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::af::{AfPage, AfRecovery, AfTransition};
+use super::derived_uid;
+use crate::page::fingerprint;
+use crate::page::target::action_key;
+use crate::store::{Result, now_ms};
+
+/// What became of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// It is new, or has more than before.
+    Added,
+    /// It was there.
+    Present,
+}
+
+fn json(action: &Action) -> String {
+    serde_json::to_string(action).unwrap_or_else(|_| "{}".to_owned())
+}
+
+/// Takes over a transition.
+///
+/// # Errors
+/// What SQLite says.
+pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTransition) -> Result<Taken> {
+    let key = action_key(&t.action);
+    let uid = derived_uid(&["imported transition", source, &t.page.key, &key]);
+    let known: Option<[i64; 3]> = connection
+        .prepare_cached("SELECT success_count, verified_count, failure_count FROM imported_transitions WHERE uid = ?1")?
+        .query_row([&uid], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))
+        .optional()?;
+    let before = known.unwrap_or_default();
+    if known.is_some() && (0..3).all(|i| t.counts[i] <= before[i]) {
+        return Ok(Taken::Present);
+    }
+    let [success, verified, failure] = t.counts;
+    let (post_activity, post_fingerprint) = t.post.clone().unzip();
+    let last_at = t.last_success_at.unwrap_or(0);
+    connection
+        .prepare_cached(
+            "INSERT INTO imported_transitions (uid, origin, source, app, activity, page_key, fingerprint, action_key, action, post_activity,
+                post_page_key, post_fingerprint, verify_op, success_count, verified_count, failure_count, last_success_at, last_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
+             ON CONFLICT (uid) DO UPDATE SET success_count = ?14, verified_count = ?15, failure_count = ?16, last_success_at = ?17,
+                last_at = ?18, updated_at = ?19",
+        )?
+        .execute(params![
+            uid,
+            store,
+            source,
+            t.page.app,
+            t.page.activity,
+            t.page.key,
+            t.page.fingerprint,
+            key,
+            json(&t.action),
+            post_activity,
+            post_fingerprint.as_deref().map(fingerprint::key_of),
+            post_fingerprint,
+            t.verify_op,
+            success,
+            verified,
+            failure,
+            t.last_success_at,
+            last_at,
+            now_ms()
+        ])?;
+    let more = [success - before[0], verified - before[1], failure - before[2]].map(|n| n.max(0));
+    credit_transition(connection, &uid, more)?;
+    Ok(Taken::Added)
+}
+
+/// Names the projected row of a page and an action, whatever it comes from.
+fn projected_uid(connection: &Connection, sql: &str, uid: &str, kind: &str) -> Result<String> {
+    let parts: [String; 3] = connection.prepare_cached(sql)?.query_row([uid], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
+    let parts: Vec<&str> = std::iter::once(kind).chain(parts.iter().map(String::as_str).filter(|p| !p.is_empty())).collect();
+    Ok(derived_uid(&parts))
+}
+
+/// Adds counts of an imported row to the transition that it is about.
+fn credit_transition(connection: &Connection, uid: &str, [success, verified, failure]: [i64; 3]) -> Result<()> {
+    let named = projected_uid(connection, "SELECT page_key, '', action_key FROM imported_transitions WHERE uid = ?1", uid, "transition")?;
+    connection
+        .prepare_cached(
+            "INSERT INTO transitions (uid, origin, app, activity, page_key, fingerprint, action_key, action, post_activity, post_page_key,
+                post_fingerprint, verify_op, success_count, verified_count, failure_count, last_success_at, last_at, updated_at)
+             SELECT ?6, origin, app, activity, page_key, fingerprint, action_key, action, post_activity, post_page_key, post_fingerprint,
+                verify_op, ?2, ?3, ?4, last_success_at, last_at, ?5 FROM imported_transitions WHERE uid = ?1
+             ON CONFLICT (page_key, action_key) DO UPDATE SET
+                post_activity = coalesce(post_activity, excluded.post_activity),
+                post_page_key = coalesce(post_page_key, excluded.post_page_key),
+                post_fingerprint = coalesce(post_fingerprint, excluded.post_fingerprint),
+                verify_op = coalesce(verify_op, excluded.verify_op),
+                success_count = success_count + excluded.success_count,
+                verified_count = verified_count + excluded.verified_count,
+                failure_count = failure_count + excluded.failure_count,
+                last_success_at = nullif(max(coalesce(last_success_at, 0), coalesce(excluded.last_success_at, 0)), 0),
+                last_at = max(last_at, excluded.last_at),
+                updated_at = excluded.updated_at",
+        )?
+        .execute((uid, success, verified, failure, now_ms(), named))?;
+    Ok(())
+}
+
+/// Takes over a recovery.
+///
+/// # Errors
+/// What SQLite says.
+pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecovery) -> Result<Taken> {
+    let AfPage { app, activity, key: page_key, fingerprint } = &r.page;
+    let key = action_key(&r.action);
+    let uid = derived_uid(&["imported recovery", source, page_key, &r.cause, &key]);
+    let known: Option<[i64; 2]> = connection
+        .prepare_cached("SELECT success_count, failure_count FROM imported_recoveries WHERE uid = ?1")?
+        .query_row([&uid], |row| Ok([row.get(0)?, row.get(1)?]))
+        .optional()?;
+    let before = known.unwrap_or_default();
+    if known.is_some() && (0..2).all(|i| r.counts[i] <= before[i]) {
+        return Ok(Taken::Present);
+    }
+    let [success, failure] = r.counts;
+    connection
+        .prepare_cached(
+            "INSERT INTO imported_recoveries (uid, origin, source, app, activity, page_key, fingerprint, failure_cause, action_key, action,
+                success_count, failure_count, last_success_at, last_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+             ON CONFLICT (uid) DO UPDATE SET success_count = ?11, failure_count = ?12, last_success_at = ?13, last_at = ?14, updated_at = ?15",
+        )?
+        .execute(params![
+            uid,
+            store,
+            source,
+            app,
+            activity,
+            page_key,
+            fingerprint,
+            r.cause,
+            key,
+            json(&r.action),
+            success,
+            failure,
+            r.last_success_at,
+            r.last_success_at.unwrap_or(0),
+            now_ms()
+        ])?;
+    credit_recovery(connection, &uid, [success - before[0], failure - before[1]].map(|n| n.max(0)))?;
+    Ok(Taken::Added)
+}
+
+/// Adds counts of an imported row to the recovery that it is about.
+fn credit_recovery(connection: &Connection, uid: &str, [success, failure]: [i64; 2]) -> Result<()> {
+    let named =
+        projected_uid(connection, "SELECT page_key, failure_cause, action_key FROM imported_recoveries WHERE uid = ?1", uid, "recovery")?;
+    connection
+        .prepare_cached(
+            "INSERT INTO recoveries (uid, origin, app, activity, page_key, fingerprint, failure_cause, action_key, action, success_count,
+                failure_count, last_success_at, last_at, updated_at)
+             SELECT ?5, origin, app, activity, page_key, fingerprint, failure_cause, action_key, action, ?2, ?3, last_success_at, last_at, ?4
+             FROM imported_recoveries WHERE uid = ?1
+             ON CONFLICT (page_key, failure_cause, action_key) DO UPDATE SET
+                success_count = success_count + excluded.success_count,
+                failure_count = failure_count + excluded.failure_count,
+                last_success_at = nullif(max(coalesce(last_success_at, 0), coalesce(excluded.last_success_at, 0)), 0),
+                last_at = max(last_at, excluded.last_at),
+                updated_at = excluded.updated_at",
+        )?
+        .execute((uid, success, failure, now_ms(), named))?;
+    Ok(())
+}
+
+/// Adds all imported rows to projections that were emptied.
+pub(super) fn project(connection: &Connection) -> Result<()> {
+    let rows = |sql: &str| -> Result<Vec<(String, [i64; 3])>> {
+        let mut statement = connection.prepare(sql)?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, [row.get(1)?, row.get(2)?, row.get(3)?])))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    };
+    for (uid, counts) in rows("SELECT uid, success_count, verified_count, failure_count FROM imported_transitions ORDER BY id")? {
+        credit_transition(connection, &uid, counts)?;
+    }
+    for (uid, [success, failure, _]) in rows("SELECT uid, success_count, failure_count, 0 FROM imported_recoveries ORDER BY id")? {
+        credit_recovery(connection, &uid, [success, failure])?;
+    }
+    Ok(())
+}
