@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{act, artifact, config, connect, daemon, device, import, job, memory, observe, recover, verify};
+use crate::commands::{act, app, artifact, config, connect, daemon, device, import, job, memory, observe, recover, verify};
 
 /// Hands on a phone and a memory of what they did there, for AI agents.
 ///
@@ -55,11 +55,26 @@ pub struct Global {
     #[arg(long, global = true, env = "AFD_SOCKET", value_name = "PATH")]
     pub socket: Option<PathBuf>,
     /// Database of the daemon, when this call starts it
-    #[arg(long, global = true, env = "AF_DB", value_name = "FILE")]
+    #[arg(long, global = true, env = "AF_DB", value_name = "FILE", alias = "trace-db")]
     pub memory_db: Option<PathBuf>,
     /// Settings file of the daemon, when this call starts it
     #[arg(long, global = true, env = "AFD_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// As in af; only auto, which means the same here. Otherwise it is a setting: device.NAME.proxy
+    #[arg(long, global = true, hide = true, value_parser = proxy)]
+    pub proxy: Option<String>,
+    /// As in af; it has no effect here, where what is sent is recorded so that it is sent only once
+    #[arg(long, global = true, hide = true, alias = "no-trace")]
+    pub no_memory: bool,
+}
+
+/// What `--proxy` may be.
+fn proxy(text: &str) -> Result<String, String> {
+    match text {
+        "auto" => Ok(text.to_owned()),
+        "direct" | "system" => Err(format!("this is a setting of the device here: afctl config set device.NAME.proxy {text}")),
+        _ => Err("expected auto".to_owned()),
+    }
 }
 
 /// How to print.
@@ -100,6 +115,9 @@ pub enum Command {
     /// Reach a phone over its cable
     #[command(subcommand)]
     Connect(connect::Connect),
+    /// The phone's app, which adb installs
+    #[command(subcommand)]
+    App(app::App),
     /// Devices: add, list, lease
     #[command(subcommand)]
     Device(device::Device),

@@ -1,5 +1,6 @@
 //! From arguments to exit code.
 
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -34,11 +35,28 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
         Command::Demo(options) => demo::run(options),
         Command::Events(options) => follow::run(&cli.global, options),
         command => {
+            if cli.global.no_memory {
+                let _ =
+                    writeln!(std::io::stderr(), "afctl: --no-memory has no effect: what is sent is recorded, so that it is sent only once");
+            }
             let outcome = perform(&cli.global, &address, command);
-            print(&outcome, cli.global.output);
+            print(&outcome, output_of(&cli.global));
             outcome.exit()
         }
     }
+}
+
+/// How to print: what was said, else what the settings say.
+fn output_of(global: &Global) -> Format {
+    if global.output != Format::Auto {
+        return global.output;
+    }
+    let path = typed_config(global).cloned().unwrap_or_else(afd_proto::paths::config);
+    // Most settings say nothing about it, and need no parsing.
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let table: Option<toml::Table> = text.contains("output").then(|| text.parse().ok()).flatten();
+    let said = table.as_ref().and_then(|t| t.get("output")?.get("default")?.as_str());
+    said.and_then(|format| clap::ValueEnum::from_str(format, true).ok()).unwrap_or(Format::Auto)
 }
 
 /// A wrong command line: the words for people on standard error, the envelope where a program reads.
@@ -135,6 +153,7 @@ fn call_of(command: &Command, global: &Global) -> Result<Named, Failure> {
         Command::Verify(c) => c.call().into(),
         Command::Recover(c) => c.call().into(),
         Command::Memory(c) => c.call().into(),
+        Command::App(app) => return Err(app.answer(global.device.as_ref())),
         Command::Connect(c) => c.call(global.device.as_ref()).into(),
         Command::Device(c) => c.call().into(),
         Command::Artifact(c) => c.call().into(),
@@ -194,6 +213,7 @@ fn name(command: &Command, global: &Global) -> (String, String) {
         Command::Status => pair("daemon", "status"),
         Command::Device(Device::Add(_)) => pair("device", "add"),
         Command::Rpc(rpc) => pair("rpc", &rpc.method),
+        Command::App(app) => pair("app", app.verb()),
         Command::Connect(_) => pair("connect", "usb"),
         Command::Import(_) => pair("import", "af"),
         other => match call_of(other, global) {

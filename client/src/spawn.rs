@@ -107,7 +107,18 @@ fn launch(start: &Start, report: &Path) -> Result<std::process::Child, NoDaemon>
         command.arg("--config").arg(config);
     }
     // Whose environment? This call's device is not the daemon's.
-    for name in ["AF_URL", "AF_TOKEN", "AF_DB", "AFD_SOCKET"] {
+    const OURS: [&str; 9] = [
+        "AF_URL",
+        "AF_TOKEN",
+        "AF_DB",
+        "AFD_SOCKET",
+        "AF_ARTIFACT_DIR",
+        "AF_SCREEN_FILE",
+        "AF_SCREENSHOT_FILE",
+        "AF_PAGE_DIR",
+        "ANDROID_SERIAL",
+    ];
+    for name in OURS {
         command.env_remove(name);
     }
     command

@@ -93,6 +93,28 @@ fn the_verbs_and_flags_of_af_work() {
         vec!["memory", "log", "--for-session", "s1", "--limit", "20"],
         vec!["memory", "stats", "--for-session", "s1"],
         vec!["memory", "experience", "--app", "com.android.settings", "--limit", "3"],
+        vec!["memory", "save", "--app", "com.android.settings", "--topic", "nav/home-to-wifi", "--content", "Settings, then Wi-Fi"],
+        vec!["memory", "search", "--topic", "nav/", "--query", "wifi", "--limit", "5"],
+        vec!["memory", "delete", "--id", "1"],
+        vec!["observe", "overlay", "set", "--enable", "--max-marks", "9", "--mark-scope", "all", "--refresh", "off", "--offset-x", "2"],
+        vec!["observe", "overlay", "get"],
+        vec!["observe", "overlay", "set", "--disable"],
+        vec!["observe", "screenshot", "--annotate", "--hide-overlay", "--max-marks", "30", "--mark-scope", "interactive"],
+        vec!["observe", "wait", "--until", "settled", "--timeout-ms", "5000"],
+        vec!["act", "launch", "--package", "com.android.settings"],
+        vec!["act", "scroll-to", "--text", "About phone"],
+        vec!["act", "long-press", "--xy", "540,1200", "--duration", "10"],
+        vec!["act", "double-tap", "--xy", "540,150"],
+        vec!["config", "list"],
+        vec!["config", "set", "artifacts.max_age_days", "7"],
+        vec!["config", "get", "artifacts.max_age_days"],
+        vec!["config", "unset", "artifacts.max_age_days"],
+        vec!["artifact", "list", "--limit", "5"],
+        vec!["artifact", "get", "--id", "1"],
+        vec!["artifact", "delete", "--id", "1"],
+        vec!["job", "list"],
+        vec!["job", "run", "artifact-limits"],
+        vec!["--proxy", "auto", "--no-memory", "observe", "top", "--timeout-ms", "10000"],
         vec!["device", "list"],
         vec!["device", "lease", "--ttl-ms", "1000"],
         vec!["device", "release"],
@@ -109,6 +131,57 @@ fn the_verbs_and_flags_of_af_work() {
         let all: Vec<&str> = session.iter().copied().chain(args.iter().copied()).collect();
         let (answer, code) = on(&world, &all);
         assert_eq!((answer["status"].as_str(), code), (Some("ok"), 0), "{args:?}: {answer}");
+    }
+}
+
+/// Flag, then the variable for the kind, then its setting, then the shared root (seed 000).
+#[test]
+fn artifacts_go_where_flag_and_environment_say() {
+    let world = World::new();
+    let at = |name: &str| world.dir().join(name).display().to_string();
+    let saved = |args: &[&str], env: &[(&str, String)], part: &str| {
+        let mut command = afctl(world.dir());
+        command.env("AFD_SOCKET", world.socket()).current_dir(world.dir()).args(args).envs(env.iter().map(|(k, v)| (k, v)));
+        let (answer, code) = envelope(&command.output().expect("runs"));
+        assert_eq!(code, 0, "{answer}");
+        let data = if part.is_empty() { &answer["data"] } else { &answer["data"][part] };
+        data["artifact"]["savedFile"].as_str().unwrap_or_else(|| panic!("no file: {answer}")).to_owned()
+    };
+    let root = ("AF_ARTIFACT_DIR", at("root"));
+    let kind = ("AF_SCREENSHOT_FILE", at("kind.jpg"));
+    assert!(saved(&["observe", "screenshot"], &[], "").starts_with(&at("artifacts")));
+    assert!(saved(&["observe", "screenshot"], std::slice::from_ref(&root), "").starts_with(&at("root")));
+    assert_eq!(saved(&["observe", "screenshot"], &[root.clone(), kind.clone()], ""), at("kind.jpg"));
+    assert_eq!(
+        saved(&["observe", "screenshot", "--save-file", "flag.jpg"], &[root.clone(), kind], ""),
+        at("flag.jpg"),
+        "relative to the caller"
+    );
+    assert_eq!(saved(&["observe", "screen", "--full"], &[("AF_SCREEN_FILE", at("screen.json"))], ""), at("screen.json"));
+    assert!(saved(&["observe", "page"], &[root, ("AF_PAGE_DIR", at("pages"))], "screen").starts_with(&at("pages")));
+}
+
+#[test]
+fn the_settings_say_how_to_print() {
+    let world = World::new();
+    let print = |args: &[&str], env: &[(&str, &str)]| {
+        let mut command = afctl(world.dir());
+        command.env("AFD_SOCKET", world.socket()).env("AFD_CONFIG", world.dir().join("config.toml")).args(args).envs(env.iter().copied());
+        String::from_utf8(command.output().expect("runs").stdout).expect("text")
+    };
+    print(&["config", "set", "output.default", "text"], &[]);
+    assert!(print(&["observe", "top"], &[]).starts_with("status=ok\n"));
+    assert!(print(&["observe", "top"], &[("AF_OUTPUT", "json")]).starts_with('{'));
+    assert!(print(&["observe", "top", "--output", "json"], &[]).starts_with('{'));
+}
+
+#[test]
+fn installing_apps_is_left_to_adb_and_said_so() {
+    let world = World::new();
+    for args in [vec!["app", "install", "--version", "latest", "--force"], vec!["app", "uninstall", "--dry-run"]] {
+        let (answer, code) = on(&world, &args);
+        assert_eq!((answer["error"]["code"].as_str(), code), (Some("UNSUPPORTED"), 1));
+        assert!(answer["error"]["hint"].as_str().is_some_and(|h| h.contains("adb ")), "{answer}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! From what was typed to a call: one file per namespace.
 
 pub mod act;
+pub mod app;
 pub mod artifact;
 pub mod config;
 pub mod connect;
