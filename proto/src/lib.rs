@@ -22,6 +22,7 @@ pub mod method;
 pub mod notes;
 pub mod observe;
 pub mod paths;
+pub mod picture;
 pub mod recover;
 pub mod rpc;
 pub mod secret;

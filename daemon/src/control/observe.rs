@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use afd_proto::observe::{
-    MarkScope, Overlay, OverlayGetParams, OverlaySetParams, Page, PageParams, Part, Refs, RefsParams, Screen, ScreenParams, Top, TopParams,
-};
+use afd_proto::observe::{Page, PageParams, Part, Refs, RefsParams, Screen, ScreenParams, Top, TopParams};
+use afd_proto::picture::{MarkScope, Overlay, OverlayGetParams, OverlaySetParams};
 use afd_proto::vocabulary::Reply;
 
 use super::artifacts::Wish;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::observe::{MarkScope, PictureFormat, Screenshot, ScreenshotParams};
+use afd_proto::picture::{MarkScope, PictureFormat, Screenshot, ScreenshotParams};
 use afd_proto::vocabulary::Reply;
 use base64::Engine;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use afd_proto::device::{DeviceInfo, LeaseInfo};
-use afd_proto::observe::Overlay;
+use afd_proto::picture::Overlay;
 use afd_proto::{Secret, events::Message};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;

@@ -16,7 +16,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use afd_proto::act::{Amount, Direction};
-use afd_proto::observe::Overlay;
+use afd_proto::picture::Overlay;
 use afd_proto::{ErrorCode, Secret};
 
 use crate::page::Snapshot;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use afd_proto::Secret;
-use afd_proto::observe::Overlay;
+use afd_proto::picture::Overlay;
 
 use tokio::time::Instant;
 

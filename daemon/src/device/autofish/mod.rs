@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use afd_proto::Secret;
-use afd_proto::observe::Overlay;
+use afd_proto::picture::Overlay;
 use base64::Engine;
 use serde_json::{Value, json};
 
