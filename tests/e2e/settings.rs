@@ -113,3 +113,58 @@ fn a_call_in_flight_ends_on_the_old_settings() {
         assert!(other.lock().inputs.iter().all(|i| i.kind != "home"));
     });
 }
+
+#[test]
+fn changes_at_the_same_time_do_not_undo_each_other() {
+    let world = World::new();
+    let keys =
+        ["limits.batch", "limits.in_flight", "daemon.drain_ms", "artifacts.max_bytes", "artifacts.max_age_days", "limits.inline_bytes"];
+    std::thread::scope(|scope| {
+        for (n, key) in keys.iter().enumerate() {
+            let world = &world;
+            scope.spawn(move || world.client().ok("config.set", json!({"key": key, "value": (1000 + n).to_string()})));
+        }
+    });
+    let mut client = world.client();
+    for (n, key) in keys.iter().enumerate() {
+        assert_eq!(client.ok("config.get", json!({"key": key}))["value"], 1000 + n);
+    }
+}
+
+#[test]
+fn a_file_that_is_a_link_stays_one() {
+    let world = World::new();
+    let (path, real) = (world.dir().join("config.toml"), world.dir().join("dotfiles.toml"));
+    std::fs::rename(&path, &real).expect("renames");
+    std::os::unix::fs::symlink(&real, &path).expect("links");
+    let mut client = world.client();
+    client.ok("config.set", json!({"key": "artifacts.max_age_days", "value": "9"}));
+    assert!(std::fs::symlink_metadata(&path).expect("is there").file_type().is_symlink());
+    assert!(std::fs::read_to_string(&real).expect("reads").contains("max_age_days = 9"));
+}
+
+/// A new user has no settings at all, not even their directory.
+#[test]
+fn the_first_file_that_is_ever_written_is_noticed() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut command = afd_tests::daemon::command(dir.path());
+    command.arg("--config").arg(dir.path().join("new/afd/config.toml"));
+    // The last of two equal flags would be refused: the usual one is taken out.
+    let args: Vec<_> = command.get_args().map(std::ffi::OsStr::to_owned).collect();
+    let mut mine = std::process::Command::new(command.get_program());
+    let usual = dir.path().join("config.toml");
+    let at = args.iter().position(|a| *a == usual).expect("the usual settings");
+    mine.args(&args[..at - 1]).args(&args[at + 1..]).env_clear().env("HOME", dir.path()).stderr(std::process::Stdio::null());
+    let mut child = mine.spawn().expect("afd runs");
+    let socket = dir.path().join("run/afd.sock");
+    let mut connection = wait::until("the daemon", || afd_tests::Connection::open(&socket).ok());
+    let phone = TestPhone::start();
+    std::fs::write(dir.path().join("new/afd/config.toml"), format!("[device.a]\nurl = \"{}\"\n", phone.url()))
+        .expect("writes into the directory");
+    wait::until("the device", || {
+        let list = connection.call("device.list", json!({})).expect("lists");
+        (list["devices"].as_array().map(Vec::len) == Some(1)).then_some(())
+    });
+    child.kill().expect("stops");
+    child.wait().expect("ends");
+}

@@ -49,6 +49,15 @@ pub(super) fn write(new: &New) -> Result<File, ArtifactError> {
     Ok(File { path, hash, created })
 }
 
+/// Removes a file that still holds what it held; false when it does not, or is gone.
+pub(super) fn remove_if(path: &Path, hash: &str) -> Result<bool, ArtifactError> {
+    if hash_of(path).is_none_or(|now| now != hash) {
+        return Ok(false);
+    }
+    std::fs::remove_file(path).map_err(ArtifactError::io(path))?;
+    Ok(true)
+}
+
 /// Replaces a file in one step.
 fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("/"));

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::Connection;
 
 use super::files::UNFINISHED;
-use super::{ArtifactError, rows};
+use super::{ArtifactError, apart, rows};
 use crate::store::{Result, Store, now_ms};
 
 /// How long a file that no row knows is left alone: somebody may be about to write its row.
@@ -54,31 +54,40 @@ fn too_many(files: &[Kept], limits: &Limits, now: i64) -> usize {
 }
 
 pub(super) async fn tidy(store: &Store, root: &Path, limits: &Limits) -> std::result::Result<String, ArtifactError> {
-    let files = store.read_all(kept).await?;
-    let (gone, left) = files.split_at(too_many(&files, limits, now_ms()));
+    let mut files = store.read_all(kept).await?;
+    let left = files.split_off(too_many(&files, limits, now_ms()));
     let size = |files: &[Kept]| files.iter().map(|f| f.size).sum::<i64>();
-    let said = format!("deleted {} files of {} bytes, kept {} of {} bytes", gone.len(), size(gone), left.len(), size(left));
-    for file in gone {
-        match std::fs::remove_file(&file.path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                tracing::warn!(%error, path = %file.path.display(), "cannot delete an artifact");
-                continue;
+    let said = format!("deleted {} files of {} bytes, kept {} of {} bytes", files.len(), size(&files), left.len(), size(&left));
+    let known: HashSet<PathBuf> = left.into_iter().map(|f| f.path).collect();
+    let root = root.to_owned();
+    let (gone, strays, known) = apart(move || {
+        let gone: Vec<PathBuf> = files.into_iter().map(|f| f.path).filter(|path| remove(path)).collect();
+        let strays = remove_strays(&root, &known);
+        (gone, strays, known)
+    })
+    .await?;
+    store
+        .write(move |c| {
+            let sql = "UPDATE artifacts SET deleted_at = ?2, updated_at = ?2 WHERE file_path = ?1 AND deleted_at IS NULL";
+            let mut delete = c.prepare_cached(sql)?;
+            for path in gone {
+                delete.execute((path.display().to_string(), now_ms()))?;
             }
-            _ => {}
-        }
-        let path = file.path.display().to_string();
-        store
-            .write(move |c| {
-                let sql = "UPDATE artifacts SET deleted_at = ?2, updated_at = ?2 WHERE file_path = ?1 AND deleted_at IS NULL";
-                Ok(c.prepare_cached(sql)?.execute((path, now_ms()))?)
-            })
-            .await?;
-    }
-    let known: HashSet<PathBuf> = left.iter().map(|f| f.path.clone()).collect();
-    let strays = remove_strays(root, &known);
-    let paths: Vec<PathBuf> = known.into_iter().collect();
-    store.write(move |c| paths.iter().try_for_each(|path| rows::note(c, path))).await?;
+            known.iter().try_for_each(|path| rows::note(c, path))
+        })
+        .await?;
     Ok(if strays > 0 { format!("{said}, removed {strays} strays") } else { said })
+}
+
+/// Removes a file; one that is gone already is as good as removed.
+fn remove(path: &Path) -> bool {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            tracing::warn!(%error, path = %path.display(), "cannot delete an artifact");
+            false
+        }
+        _ => true,
+    }
 }
 
 /// Removes what a crash left: unfinished files, and files whose row was never written.

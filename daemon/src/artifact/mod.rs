@@ -81,6 +81,11 @@ pub struct New {
     pub trace: String,
 }
 
+/// Does file work where it holds nobody up.
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
+    tokio::task::spawn_blocking(work).await.map_err(|e| StoreError::Unavailable(e.to_string()))
+}
+
 /// The artifacts.
 pub struct Artifacts {
     store: Arc<Store>,
@@ -152,13 +157,10 @@ impl Artifacts {
     pub async fn delete(&self, id: i64) -> Result<Option<Deleted>, ArtifactError> {
         let _turn = self.turn.lock().await;
         let Some(last) = self.store.write(move |c| rows::delete(c, id)).await? else { return Ok(None) };
-        let mut file_deleted = false;
-        if let Some((path, hash)) = last
-            && files::hash_of(&path).is_some_and(|now| now == hash)
-        {
-            std::fs::remove_file(&path).map_err(ArtifactError::io(&path))?;
-            file_deleted = true;
-        }
+        let file_deleted = match last {
+            Some((path, hash)) => apart(move || files::remove_if(&path, &hash)).await??,
+            None => false,
+        };
         Ok(Some(Deleted { artifact_id: id, file_deleted }))
     }
 

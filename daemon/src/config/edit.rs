@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::Mutex;
 
 use toml_edit::{DocumentMut, Item, Table, value};
 
@@ -73,6 +74,9 @@ pub fn remove_device(path: &Path, name: &str) -> Result<(), ConfigError> {
 
 /// Changes the file by an edit of its document; what would be refused afterwards is not written.
 pub(super) fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<(), &'static str>) -> Result<(), ConfigError> {
+    // Two changes at once must not undo each other.
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let io = |error| ConfigError::Io { path: path.to_owned(), error };
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -86,7 +90,8 @@ pub(super) fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<
     let text = document.to_string();
     // What would be refused at the next start is not written.
     super::file::parse(&text).map_err(bad)?;
-    replace(path, &text).map_err(io)
+    // Where the file is a link, what it leads to is replaced, and not the link.
+    replace(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), &text).map_err(io)
 }
 
 /// Replaces a file in one step; only its owner may read it, for it may hold tokens.

@@ -1,5 +1,6 @@
 //! A change of the settings file reloads it.
 
+use std::os::unix::fs::DirBuilderExt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,12 @@ const DEBOUNCE: Duration = Duration::from_millis(100);
 /// Watches the directory of the file, for editors replace files. Without a watcher SIGHUP still works.
 pub(super) fn start(core: &Arc<Core>) -> Option<notify::RecommendedWatcher> {
     let path = core.config.path().to_owned();
-    let dir = path.parent().filter(|d| d.is_dir())?.to_owned();
+    let dir = path.parent()?.to_owned();
+    // A file that is written later is to be noticed too.
+    let made = dir.is_dir() || std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).is_ok();
+    if !made {
+        return None;
+    }
     let (changed, mut changes) = tokio::sync::mpsc::channel::<()>(1);
     let name = path.file_name()?.to_owned();
     let handler = move |event: notify::Result<notify::Event>| {
