@@ -28,22 +28,38 @@ fn hash(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
 }
 
+/// What names in the shared root say of the store that they belong to.
+pub(super) fn mark_of(store: &str) -> String {
+    hash(store.as_bytes())[..8].to_owned()
+}
+
 /// The hash of a file; `None` when it cannot be read.
 pub(super) fn hash_of(path: &Path) -> Option<String> {
+    if !std::fs::metadata(path).ok()?.is_file() {
+        return None;
+    }
     let mut digest = Sha256::new();
     std::io::copy(&mut std::fs::File::open(path).ok()?, &mut digest).ok()?;
     Some(hex(&digest.finalize()))
 }
 
 /// Puts the content in its place, unless it is there already.
-pub(super) fn write(new: &New) -> Result<File, ArtifactError> {
+pub(super) fn write(store: &str, new: &New) -> Result<File, ArtifactError> {
     let hash = hash(&new.content);
     let path = match &new.place {
         Place::File(path) => path.clone(),
-        Place::Dir(dir) | Place::Root(dir) => dir.join(format!("{}-{}.{}", new.kind, &hash[..24], new.extension)),
+        Place::Dir(dir) => dir.join(format!("{}-{}.{}", new.kind, &hash[..24], new.extension)),
+        // The shared root may be shared by several stores, each of which tidies up after itself only.
+        Place::Root(dir) => dir.join(format!("{}-{}-{}.{}", new.kind, &hash[..24], mark_of(store), new.extension)),
     };
-    let created = !path.exists();
-    if created || hash_of(&path).is_none_or(|there| there != hash) {
+    let there = std::fs::metadata(&path).ok();
+    if there.as_ref().is_some_and(|m| !m.is_file()) {
+        return Err(ArtifactError::NoFile(path));
+    }
+    let created = there.is_none();
+    // Only a file of the same size is worth reading.
+    let same_size = there.is_some_and(|m| m.len() == new.content.len() as u64);
+    if !same_size || hash_of(&path).is_none_or(|there| there != hash) {
         replace(&path, &new.content).map_err(ArtifactError::io(&path))?;
     }
     Ok(File { path, hash, created })

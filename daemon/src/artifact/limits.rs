@@ -6,12 +6,15 @@ use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
 
-use super::files::UNFINISHED;
+use super::files::{UNFINISHED, mark_of};
 use super::{ArtifactError, apart, rows};
 use crate::store::{Result, Store, now_ms};
 
 /// How long a file that no row knows is left alone: somebody may be about to write its row.
 const GRACE: Duration = Duration::from_secs(3600);
+
+/// How many rows are changed at a time.
+const PIECE: usize = 100;
 
 /// How much is kept, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,23 +62,27 @@ pub(super) async fn tidy(store: &Store, root: &Path, limits: &Limits) -> std::re
     let size = |files: &[Kept]| files.iter().map(|f| f.size).sum::<i64>();
     let said = format!("deleted {} files of {} bytes, kept {} of {} bytes", files.len(), size(&files), left.len(), size(&left));
     let known: HashSet<PathBuf> = left.into_iter().map(|f| f.path).collect();
-    let root = root.to_owned();
+    let (root, mark) = (root.to_owned(), mark_of(store.origin()));
     let (gone, strays, known) = apart(move || {
         let gone: Vec<PathBuf> = files.into_iter().map(|f| f.path).filter(|path| remove(path)).collect();
-        let strays = remove_strays(&root, &known);
+        let strays = remove_strays(&root, &mark, &known);
         (gone, strays, known)
     })
     .await?;
-    store
-        .write(move |c| {
-            let sql = "UPDATE artifacts SET deleted_at = ?2, updated_at = ?2 WHERE file_path = ?1 AND deleted_at IS NULL";
-            let mut delete = c.prepare_cached(sql)?;
-            for path in gone {
-                delete.execute((path.display().to_string(), now_ms()))?;
-            }
-            known.iter().try_for_each(|path| rows::note(c, path))
-        })
-        .await?;
+    // In pieces: the writer has others to serve.
+    for piece in gone.chunks(PIECE).map(<[PathBuf]>::to_vec) {
+        store
+            .write(move |c| {
+                let sql = "UPDATE artifacts SET deleted_at = ?2, updated_at = ?2 WHERE file_path = ?1 AND deleted_at IS NULL";
+                let mut delete = c.prepare_cached(sql)?;
+                piece.iter().try_for_each(|path| Ok(delete.execute((path.display().to_string(), now_ms())).map(|_| ())?))
+            })
+            .await?;
+    }
+    let known: Vec<PathBuf> = known.into_iter().collect();
+    for piece in known.chunks(PIECE).map(<[PathBuf]>::to_vec) {
+        store.write(move |c| piece.iter().try_for_each(|path| rows::note(c, path))).await?;
+    }
     Ok(if strays > 0 { format!("{said}, removed {strays} strays") } else { said })
 }
 
@@ -91,20 +98,21 @@ fn remove(path: &Path) -> bool {
 }
 
 /// Removes what a crash left: unfinished files, and files whose row was never written.
-fn remove_strays(root: &Path, known: &HashSet<PathBuf>) -> usize {
+fn remove_strays(root: &Path, mark: &str, known: &HashSet<PathBuf>) -> usize {
     let Ok(entries) = std::fs::read_dir(root) else { return 0 };
     let old = |entry: &std::fs::DirEntry| {
         let age = entry.metadata().and_then(|m| m.modified()).ok().and_then(|t| SystemTime::now().duration_since(t).ok());
         age.is_some_and(|age| age > GRACE)
     };
-    let ours = |name: &str| name.starts_with(UNFINISHED) || is_our_name(name);
+    let ours = |name: &str| name.starts_with(UNFINISHED) || is_our_name(name, mark);
     let strays = entries.flatten().filter(|e| e.file_name().to_str().is_some_and(ours) && !known.contains(&e.path()) && old(e));
     strays.filter(|e| std::fs::remove_file(e.path()).is_ok()).count()
 }
 
-/// Whether a name is one that we give: `kind-hash.extension`.
-fn is_our_name(name: &str) -> bool {
-    let hash = name.rsplit_once('.').and_then(|(stem, _)| stem.rsplit_once('-')).map(|(_, hash)| hash);
+/// Whether a name is one that we give: `kind-hash-mark.extension`.
+fn is_our_name(name: &str, mark: &str) -> bool {
+    let stem = name.rsplit_once('.').and_then(|(stem, _)| stem.strip_suffix(mark)).and_then(|s| s.strip_suffix('-'));
+    let hash = stem.and_then(|s| s.rsplit_once('-')).map(|(_, hash)| hash);
     hash.is_some_and(|h| h.len() == 24 && h.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
@@ -125,7 +133,10 @@ mod tests {
 
     #[test]
     fn only_our_own_names_are_strays() {
-        assert!(is_our_name("screenshot_image-0123456789abcdef01234567.jpg"));
-        assert!(!is_our_name("holiday-photo.jpg") && !is_our_name("notes.txt"));
+        let ours = |name: &str| is_our_name(name, "00112233");
+        assert!(ours("screenshot_image-0123456789abcdef01234567-00112233.jpg"));
+        assert!(!ours("screenshot_image-0123456789abcdef01234567-ffffffff.jpg"), "another store's");
+        assert!(!ours("screenshot_image-0123456789abcdef01234567.jpg"), "somebody's own directory");
+        assert!(!ours("holiday-photo.jpg") && !ours("notes.txt"));
     }
 }

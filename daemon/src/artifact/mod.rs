@@ -25,6 +25,9 @@ pub enum ArtifactError {
     /// There is no room left.
     #[error("there is no room left for {}", .0.display())]
     Full(PathBuf),
+    /// Something else than a file is there.
+    #[error("{} is there, and is no regular file", .0.display())]
+    NoFile(PathBuf),
     /// The file cannot be written or read.
     #[error("{}: {error}", path.display())]
     Io {
@@ -126,8 +129,8 @@ impl Artifacts {
     pub async fn save(&self, new: New) -> Result<Written, ArtifactError> {
         let _turn = self.turn.lock().await;
         let size = new.content.len() as u64;
-        let (file, new) =
-            tokio::task::spawn_blocking(move || (files::write(&new), new)).await.map_err(|e| StoreError::Unavailable(e.to_string()))?;
+        let store = self.store.origin().to_owned();
+        let (file, new) = apart(move || (files::write(&store, &new), new)).await?;
         let file = file?;
         let (origin, row) = (self.store.origin().to_owned(), NewRow::of(&new, &file));
         match self.store.write(move |c| rows::insert(c, &origin, &row)).await {
@@ -156,11 +159,13 @@ impl Artifacts {
     /// When the file or the row cannot be deleted.
     pub async fn delete(&self, id: i64) -> Result<Option<Deleted>, ArtifactError> {
         let _turn = self.turn.lock().await;
-        let Some(last) = self.store.write(move |c| rows::delete(c, id)).await? else { return Ok(None) };
+        let Some(last) = self.store.read_all(move |c| rows::last_of_its_file(c, id)).await? else { return Ok(None) };
+        // The file goes first: if that fails, the row is still there to try again.
         let file_deleted = match last {
             Some((path, hash)) => apart(move || files::remove_if(&path, &hash)).await??,
             None => false,
         };
+        self.store.write(move |c| rows::delete(c, id)).await?;
         Ok(Some(Deleted { artifact_id: id, file_deleted }))
     }
 

@@ -197,19 +197,25 @@ pub fn find(connection: &Connection, id: i64) -> Result<Option<Artifact>> {
         .optional()?)
 }
 
-/// Deletes a row. `None` when there is none; else its file and hash, if no other row has that file.
-pub(super) fn delete(connection: &Connection, id: i64) -> Result<Option<Option<(PathBuf, String)>>> {
-    let deleted: Option<(String, String)> = connection
-        .prepare_cached(
-            "UPDATE artifacts SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1 AND deleted_at IS NULL RETURNING file_path, content_hash",
-        )?
-        .query_row((id, now_ms()), |row| Ok((row.get(0)?, row.get(1)?)))
+/// `None` when there is no such row; else its file and hash, if no other row has that file.
+pub(super) fn last_of_its_file(connection: &Connection, id: i64) -> Result<Option<Option<(PathBuf, String)>>> {
+    let found: Option<(String, String)> = connection
+        .prepare_cached("SELECT file_path, content_hash FROM artifacts WHERE id = ?1 AND deleted_at IS NULL")?
+        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    let Some((path, hash)) = deleted else { return Ok(None) };
+    let Some((path, hash)) = found else { return Ok(None) };
     let shared: bool = connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM artifacts WHERE file_path = ?1 AND content_hash = ?2 AND deleted_at IS NULL)")?
-        .query_row((&path, &hash), |row| row.get(0))?;
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM artifacts WHERE file_path = ?1 AND content_hash = ?2 AND id <> ?3 AND deleted_at IS NULL)",
+        )?
+        .query_row((&path, &hash, id), |row| row.get(0))?;
     Ok(Some((!shared).then(|| (PathBuf::from(path), hash))))
+}
+
+/// Marks a row as deleted.
+pub(super) fn delete(connection: &Connection, id: i64) -> Result<()> {
+    connection.prepare_cached("UPDATE artifacts SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1")?.execute((id, now_ms()))?;
+    Ok(())
 }
 
 /// The files that were written last.

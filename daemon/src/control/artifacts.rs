@@ -21,8 +21,8 @@ impl From<ArtifactError> for Error {
             ArtifactError::Full(_) => {
                 Error::new(ErrorCode::StoreFull, error.to_string()).hint("make room on the disk, or choose another place")
             }
-            ArtifactError::Io { .. } => Error::new(ErrorCode::StoreUnavailable, error.to_string())
-                .hint("choose another place: a path of the call, or the settings `artifacts.*`"),
+            ArtifactError::Io { .. } | ArtifactError::NoFile(_) => Error::new(ErrorCode::StoreUnavailable, error.to_string())
+                .hint("mend the settings `artifacts.*`, or give the call a path of its own"),
             ArtifactError::Store(error) => error.into(),
         }
     }
@@ -70,12 +70,7 @@ impl Call {
         let is_dir = kind.starts_with("page_");
         let of = |path: PathBuf| if is_dir { Place::Dir(path) } else { Place::File(path) };
         if let Some((field, path)) = wish.path {
-            let path = absolute(field, path)?;
-            if !is_dir && path.is_dir() {
-                return Err(Error::param(field, "a file", format!("the directory {}", path.display())));
-            }
-            self.core.keep_off(field, &path)?;
-            return Ok(of(path));
+            return Ok(of(absolute(field, path)?));
         }
         let setting = match kind {
             "screenshot_image" => settings.screenshot_file.clone(),
@@ -97,6 +92,13 @@ impl Call {
     pub(super) async fn save_artifact(&self, content: Content, wish: Wish<'_>) -> Result<Written> {
         let core = &self.core;
         let place = self.place(content.kind, wish)?;
+        // What went wrong with a place of the call is a fault of that field.
+        let field = wish.path.map(|(field, _)| field).or(wish.root.map(|_| "artifactDir"));
+        if let Place::File(path) = &place
+            && core.is_own(path)
+        {
+            return Err(Error::param(field.unwrap_or("artifacts"), "a file that is not the daemon's own", path.display()));
+        }
         let new = New {
             place,
             kind: content.kind,
@@ -108,7 +110,13 @@ impl Call {
             device: Some(self.device_id),
             trace: self.echo.trace_id.clone(),
         };
-        let written = core.artifacts.save(new).await?;
+        let saver = core.clone();
+        let written = match (core.finish(async move { saver.artifacts.save(new).await }).await?, field) {
+            (Err(error @ (ArtifactError::Io { .. } | ArtifactError::NoFile(_))), Some(field)) => {
+                return Err(Error::param(field, "a place where a file can be written", error));
+            }
+            (written, _) => written?,
+        };
         if core.artifacts.fresh_bytes() > core.config.get().artifacts.max_bytes / 8 {
             core.jobs.nudge(LIMITS_JOB);
         }
@@ -117,15 +125,22 @@ impl Call {
 }
 
 impl Core {
-    /// An artifact must not replace what the daemon itself lives on.
-    fn keep_off(&self, field: &'static str, path: &Path) -> Result<()> {
-        let same = |own: &Path| path == own || (own.exists() && path.canonicalize().ok() == own.canonicalize().ok());
-        let database = self.store.path().display().to_string();
-        let beside = path.display().to_string().starts_with(&database);
-        if same(self.store.path()) || beside || same(self.config.path()) || same(self.config.socket()) {
-            return Err(Error::param(field, "a file that is not the daemon's own", path.display()));
-        }
-        Ok(())
+    /// Whether a path is that of a file which the daemon itself lives on, whatever way it is written.
+    fn is_own(&self, path: &Path) -> bool {
+        let real = |path: &Path| {
+            let dir = path.parent().and_then(|d| d.canonicalize().ok())?;
+            Some(dir.join(path.file_name()?))
+        };
+        let Some(wanted) = real(path) else { return false };
+        let beside = |own: &Path, suffix: &str| {
+            let mut name = own.as_os_str().to_owned();
+            name.push(suffix);
+            PathBuf::from(name)
+        };
+        let database = self.store.path();
+        let of_database = ["", "-wal", "-shm", "-journal", ".key", ".lock"].map(|suffix| beside(database, suffix));
+        let others = [self.config.path().to_owned(), self.config.socket().to_owned(), beside(self.config.socket(), ".lock")];
+        of_database.iter().chain(&others).filter_map(|own| real(own)).any(|own| own == wanted)
     }
 }
 
@@ -185,7 +200,9 @@ pub async fn get(core: &Arc<Core>, params: &GetParams) -> Result<Got> {
 /// # Errors
 /// When there is none, or it cannot be deleted.
 pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Deleted> {
-    core.artifacts.delete(params.id).await?.ok_or_else(|| unknown(params.id))
+    let (deleter, id) = (core.clone(), params.id);
+    let deleted = core.finish(async move { deleter.artifacts.delete(id).await }).await?;
+    deleted?.ok_or_else(|| unknown(id))
 }
 
 /// Keeps the limits of artifacts.

@@ -85,7 +85,7 @@ pub async fn remove(core: &Arc<Core>, params: &RemoveParams) -> Result<Removed> 
     // Told here, so that the forward is gone before the answer.
     let (before, _) = core.config.reload()?;
     if let Some(usb) = settings.usb.filter(|usb| usb.own_forward) {
-        usb::release(&before.adb, &usb).await;
+        core.finish(async move { usb::release(&before.adb, &usb).await }).await?;
     }
     Ok(Removed { removed: params.name.clone() })
 }

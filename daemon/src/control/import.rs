@@ -27,7 +27,10 @@ const MAX_REMARKS: usize = 200;
 impl From<AfError> for Error {
     fn from(error: AfError) -> Self {
         match &error {
-            AfError::Io { path, .. } => Error::new(ErrorCode::NotFound, error.to_string()).details(json!({"path": path})),
+            AfError::Io { path, error: cause } => {
+                let code = if cause.kind() == std::io::ErrorKind::NotFound { ErrorCode::NotFound } else { ErrorCode::Conflict };
+                Error::new(code, error.to_string()).hint("the daemon itself must be able to read it").details(json!({"path": path}))
+            }
             AfError::Foreign { path, .. } => Error::new(ErrorCode::Conflict, error.to_string())
                 .hint("give the database of af 0.5, by default the one that its setting memory.db names")
                 .details(json!({"path": path})),
@@ -193,8 +196,8 @@ fn take_over(c: &Connection, origin: &str, trace: &str, found: &mut Found) -> st
 }
 
 /// Takes the rows over; with `dry_run` everything is done and then undone, so that the report is what would come of it.
-async fn rows(core: &Arc<Core>, mut found: Found, dry_run: bool) -> Result<Found> {
-    let (origin, trace) = (core.store.origin().to_owned(), current_trace().unwrap_or_else(new_uid));
+async fn rows(core: &Arc<Core>, mut found: Found, trace: String, dry_run: bool) -> Result<Found> {
+    let origin = core.store.origin().to_owned();
     let done = core.store.write(move |c| {
         if !dry_run {
             take_over(c, &origin, &trace, &mut found)?;
@@ -214,6 +217,12 @@ async fn rows(core: &Arc<Core>, mut found: Found, dry_run: bool) -> Result<Found
 /// # Errors
 /// When a file is not there, or is not of `af` 0.5; then nothing is taken over.
 pub async fn af(core: &Arc<Core>, params: &ImportAfParams) -> Result<ImportReport> {
+    let (importer, params) = (core.clone(), params.clone());
+    let trace = current_trace().unwrap_or_else(new_uid);
+    core.finish(async move { import(&importer, &params, trace).await }).await?
+}
+
+async fn import(core: &Arc<Core>, params: &ImportAfParams, trace: String) -> Result<ImportReport> {
     let theirs = params.config_file.as_deref().map(|p| AfSettings::read(absolute("configFile", p)?)).transpose()?;
     let named = params.database_file.as_deref().map(|p| absolute("databaseFile", p)).transpose()?;
     let database = named.or_else(|| theirs.as_ref().and_then(|t| t.path("memory.db")));
@@ -228,7 +237,7 @@ pub async fn af(core: &Arc<Core>, params: &ImportAfParams) -> Result<ImportRepor
         None => Found::default(),
     };
     // The settings come last: they are the part that can be refused half-way.
-    let found = rows(core, found, params.dry_run).await?;
+    let found = rows(core, found, trace, params.dry_run).await?;
     let settings = theirs.map(|theirs| settings(core, &theirs, params.dry_run)).transpose()?.unwrap_or_default();
     let [notes, transitions, recoveries, artifacts, events] = found.tallies;
     let remark_count = found.remarks.len() as u64;

@@ -156,6 +156,16 @@ impl Core {
         InFlight(self.clone())
     }
 
+    /// Does work of several steps to its end, even if the caller goes away meanwhile.
+    async fn finish<T: Send + 'static>(self: &Arc<Self>, work: impl Future<Output = T> + Send + 'static) -> Result<T> {
+        let running = self.enter();
+        let done = tokio::spawn(async move {
+            let _running = running;
+            work.await
+        });
+        done.await.map_err(|e| Error::new(afd_proto::ErrorCode::Internal, format!("the work ended early: {e}")))
+    }
+
     /// Calls being worked on.
     pub fn in_flight(&self) -> u64 {
         self.calls.load(Ordering::SeqCst)

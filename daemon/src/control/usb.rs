@@ -59,17 +59,19 @@ pub(super) async fn release(settings: &config::Adb, usb: &Usb) {
 pub(super) fn release_unused(before: &Settings, after: &Settings) {
     let used: Vec<&Usb> = after.devices.values().filter_map(|d| d.usb.as_ref()).collect();
     let ours = before.devices.values().filter_map(|d| d.usb.as_ref()).filter(|u| u.own_forward);
-    for usb in ours.filter(|u| !used.iter().any(|other| (&other.serial, other.local_port) == (&u.serial, u.local_port))) {
+    for usb in ours.filter(|u| {
+        !used.iter().any(|other| (&other.serial, other.local_port, other.device_port) == (&u.serial, u.local_port, u.device_port))
+    }) {
         let (adb, usb) = (before.adb.clone(), usb.clone());
         tokio::spawn(async move { release(&adb, &usb).await });
     }
 }
 
 /// The phone that is meant.
-async fn choose(adb: &Adb, wanted: Option<&str>) -> Result<String> {
+async fn choose(adb: &Adb, wanted: Option<&str>, may_call: bool) -> Result<String> {
     let mut devices = adb.devices().await?;
     let usable = |devices: &[Attached], serial: &str| devices.iter().any(|d| d.serial == serial && d.state == "device");
-    if let Some(address) = wanted.filter(|w| adb::is_address(w) && !usable(&devices, w)) {
+    if let Some(address) = wanted.filter(|w| may_call && adb::is_address(w) && !usable(&devices, w)) {
         adb.connect(address).await.map_err(|e| Error::new(ErrorCode::DeviceUnreachable, e.to_string()))?;
         devices = adb.devices().await?;
     }
@@ -164,7 +166,9 @@ fn name_for(core: &Core, asked: Option<&str>, serial: &str) -> Result<String> {
     if !devices.contains_key("default") {
         return Ok("default".to_owned());
     }
-    Ok(serial.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(64).collect())
+    let base: String = serial.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(56).collect();
+    let mut names = std::iter::once(base.clone()).chain((2..).map(|n| format!("{base}-{n}")));
+    Ok(names.find(|name| !devices.contains_key(name)).unwrap_or(base))
 }
 
 /// `device.connectUsb`
@@ -175,9 +179,14 @@ pub async fn connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result<UsbC
     if params.local_port == Some(0) {
         return Err(Error::param("localPort", "1 to 65535", 0));
     }
+    let (connector, params) = (core.clone(), params.clone());
+    core.finish(async move { find_and_connect(&connector, &params).await }).await?
+}
+
+async fn find_and_connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result<UsbConnected> {
     let settings = core.config.get();
     let adb = Adb::new(&settings.adb);
-    let serial = choose(&adb, params.serial.as_deref()).await?;
+    let serial = choose(&adb, params.serial.as_deref(), !params.print_only).await?;
     let name = name_for(core, params.name.as_deref(), &serial)?;
     let (hint_path, hint, device_port) = read_hint(&adb, &serial).await?;
     let old = settings.devices.get(&name);

@@ -13,6 +13,9 @@ use crate::store::now_ms;
 /// What a job did, in words, or why it could not.
 pub type Outcome = Result<String, String>;
 
+/// When a job runs for the first time: a daemon that never lives long is to do its work too.
+const FIRST: Duration = Duration::from_secs(60);
+
 type Work = Box<dyn Fn() -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
 
 /// What a job is.
@@ -66,10 +69,12 @@ impl Jobs {
         });
         self.entries().push(entry.clone());
         tokio::spawn(async move {
+            let mut wait = FIRST.min(entry.every);
             loop {
                 // Whichever comes first.
-                let _ = tokio::time::timeout(entry.every, entry.nudge.notified()).await;
+                let _ = tokio::time::timeout(wait, entry.nudge.notified()).await;
                 entry.run().await;
+                wait = entry.every;
             }
         });
     }
@@ -98,6 +103,22 @@ impl Jobs {
     }
 }
 
+/// Says that a job runs, until it does not, however that comes.
+struct Running<'a>(&'a Entry);
+
+impl<'a> Running<'a> {
+    fn new(entry: &'a Entry) -> Self {
+        entry.last().running = true;
+        Self(entry)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.last().running = false;
+    }
+}
+
 impl Entry {
     fn last(&self) -> std::sync::MutexGuard<'_, Last> {
         self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -105,9 +126,11 @@ impl Entry {
 
     async fn run(&self) {
         let _turn = self.turn.lock().await;
-        self.last().running = true;
         let begun = Instant::now();
-        let outcome = (self.work)().await;
+        let outcome = {
+            let _running = Running::new(self);
+            (self.work)().await
+        };
         match &outcome {
             Ok(said) => tracing::debug!(job = self.name, %said, "a job ran"),
             Err(error) => tracing::warn!(job = self.name, %error, "a job failed"),
