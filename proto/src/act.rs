@@ -212,6 +212,9 @@ wire! {
         /// Its output, when it is small enough for an answer (`limits.inline_bytes`); it is not recorded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub output: Option<String>,
+        /// True when `output` is cut, because the file for the rest could not be written.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pub truncated: bool,
         /// The file with its output, when it is larger.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub artifact: Option<Written>,

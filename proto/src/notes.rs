@@ -15,7 +15,8 @@ params! {
         pub session: Option<String>,
     }
 
-    /// Parameters of `memory.search`. Without a query the newest notes come first, else those that match best.
+    /// Parameters of `memory.search`. Without a query the newest notes come first, else those that match best, of the 200 newest
+    /// that have the words in their topic and the 200 newest that have them at all.
     #[derive(Default)]
     pub struct SearchParams {
         /// Words in any language, or parts of words from three letters (one in Chinese and Japanese). Punctuation only divides.

@@ -95,9 +95,13 @@ fn the_place_is_the_call_then_the_kind_then_the_shared_root() {
     let error = client.fails("observe.screenshot", json!({"saveFile": "relative.jpg"}), "INVALID_PARAMS");
     assert_eq!(error.details["path"], "saveFile");
     client.fails("observe.screenshot", json!({"saveFile": text(world.dir())}), "INVALID_PARAMS");
-    for own in ["memory.db", "memory.db-wal", "config.toml"] {
+    for own in ["memory.db", "memory.db-wal", "memory.db.key", "config.toml", "run/../memory.db", "run/afd.sock"] {
         client.fails("observe.screenshot", json!({"saveFile": at(own)}), "INVALID_PARAMS");
     }
+    let beside = at("memory.db-pictures/1.jpg");
+    assert_eq!(text(&file(&client.ok("observe.screenshot", json!({"saveFile": beside})))), beside, "only a name that begins alike");
+    configure(&world, &format!("[artifacts]\nscreenshot_file = \"{}\"", at("memory.db")));
+    client.fails("observe.screenshot", json!({}), "INVALID_PARAMS");
 }
 
 #[test]
@@ -240,4 +244,46 @@ fn a_full_disk_leaves_neither_file_nor_row() {
     client.ok("observe.screenshot", json!({"maxDim": 120, "artifactDir": text(&disk)}));
     client.ok("act.home", json!({}));
     assert_eq!(client.ok("daemon.status", json!({}))["store"]["writable"], true);
+}
+
+#[test]
+fn only_regular_files_are_replaced_and_links_are_followed() {
+    let world = World::new();
+    let mut client = world.client();
+    let at = |name: &str| world.dir().join(name);
+    let made = std::process::Command::new("mkfifo").arg(at("fifo")).status().expect("mkfifo runs");
+    assert!(made.success());
+    for place in ["/dev/null".to_owned(), text(&at("fifo"))] {
+        let error = client.fails("observe.screenshot", json!({"saveFile": place}), "INVALID_PARAMS");
+        assert_eq!(error.details["path"], "saveFile");
+    }
+    client.fails("observe.screenshot", json!({"saveFile": "/proc/nope/x.jpg"}), "INVALID_PARAMS");
+    std::os::unix::fs::symlink(at("target.jpg"), at("link.jpg")).expect("links");
+    for _ in 0..2 {
+        client.ok("observe.screenshot", json!({"saveFile": text(&at("link.jpg"))}));
+        assert!(std::fs::symlink_metadata(at("link.jpg")).expect("is there").file_type().is_symlink());
+        assert!(at("target.jpg").is_file());
+    }
+    client.ok("observe.screenshot", json!({}));
+}
+
+/// What another store, or somebody else, wrote into the same directory is not ours to tidy.
+#[test]
+fn files_of_others_in_the_shared_root_stay() {
+    let world = World::new();
+    let mut client = world.client();
+    let root = world.dir().join("artifacts");
+    let mine = file(&client.ok("observe.screenshot", json!({})));
+    let theirs = file(&client.ok("observe.screenshot", json!({"quality": 30, "artifactDir": text(&root)})));
+    let other = root.join("screenshot_image-0123456789abcdef01234567-ffffffff.jpg");
+    std::fs::copy(&mine, &other).expect("copies");
+    let database = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
+    database.busy_timeout(std::time::Duration::from_secs(5)).expect("waits");
+    let name = mine.file_name().and_then(|n| n.to_str()).expect("a name");
+    let stray = root.join(name.replacen(&name[17..41], "0123456789abcdef01234567", 1));
+    std::fs::copy(&mine, &stray).expect("copies");
+    let old = std::process::Command::new("touch").args(["-d", "3 hours ago"]).args([&theirs, &other, &stray]).status().expect("touch runs");
+    assert!(old.success());
+    client.ok("job.run", json!({"name": "artifact-limits"}));
+    assert_eq!([&mine, &theirs, &other, &stray].map(|f| f.exists()), [true, true, true, false], "only our own strays go");
 }

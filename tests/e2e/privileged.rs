@@ -15,7 +15,8 @@ fn a_shell_command_needs_leave_and_is_not_recorded() {
     assert_eq!(client.ok("act.shell", json!({"command": "getprop ro.product.model"}))["output"], "Practice Phone\n");
     assert_eq!(client.ok("act.shell", json!({"command": "true"}))["output"], "(no output)");
     let failed = client.fails("act.shell", json!({"command": "nonsense hunter2"}), "DEVICE_ERROR");
-    assert!(failed.message.contains("exit=127") && !failed.message.contains("hunter2"), "{failed:?}");
+    assert!(failed.message.contains("exit code 127") && !failed.message.contains("hunter2"), "{failed:?}");
+    client.fails("act.shell", json!({"command": "PIN=s3cretword; input text $PIN"}), "DEVICE_ERROR");
     let said = client.ok("act.shell", json!({"command": "echo s3cretword", "requestKey": "k"}));
     assert_eq!(said["output"], "s3cretword\n");
     let again = client.ok("act.shell", json!({"command": "echo s3cretword", "requestKey": "k"}));
@@ -59,4 +60,16 @@ fn an_intent_needs_leave_and_may_hold_nothing_for_a_shell() {
     client.fails("act.intent", json!({"package": "com.a"}), "INVALID_PARAMS");
     client.ok("act.intent", json!({"component": "com.android.settings/.Settings", "extras": {"key": "some text"}}));
     client.fails("act.intent", json!({"component": "com.nonsense.app/.Main"}), "DEVICE_ERROR");
+    // The service quotes what it could not do, extras included.
+    let refusal = afd_phone::fault::Kind::Status {
+        status: 400,
+        body: r#"{"ok":false,"data":null,"error":"Shizuku command failed (exit=1): am start --es pin 's3cretword'; stderr=no"}"#.into(),
+        content_type: Some("application/json".into()),
+    };
+    world.phone.fault("/api/intent", refusal);
+    let error = client.fails("act.intent", json!({"action": "a.b.C", "extras": {"pin": "s3cretword"}}), "DEVICE_ERROR");
+    assert!(!format!("{error:?}").contains("s3cretword"));
+    let error = client.fails("act.intent", json!({"action": "a.b.C", "extras": {"pin": 4321}}), "INVALID_PARAMS");
+    assert!(!format!("{error:?}").contains("4321"));
+    assert!(!client.ok("memory.log", json!({})).to_string().contains("s3cretword"));
 }

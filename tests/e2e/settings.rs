@@ -1,7 +1,7 @@
 //! The settings by key: where each comes from, changing them, and what follows at once.
 
 use afd_phone::fault::Kind;
-use afd_tests::{TestPhone, World, phone::TOKEN, wait};
+use afd_tests::{Daemon, TestPhone, World, phone::TOKEN, wait};
 use serde_json::{Value, json};
 
 #[test]
@@ -147,24 +147,13 @@ fn a_file_that_is_a_link_stays_one() {
 #[test]
 fn the_first_file_that_is_ever_written_is_noticed() {
     let dir = tempfile::tempdir().expect("a directory");
-    let mut command = afd_tests::daemon::command(dir.path());
-    command.arg("--config").arg(dir.path().join("new/afd/config.toml"));
-    // The last of two equal flags would be refused: the usual one is taken out.
-    let args: Vec<_> = command.get_args().map(std::ffi::OsStr::to_owned).collect();
-    let mut mine = std::process::Command::new(command.get_program());
-    let usual = dir.path().join("config.toml");
-    let at = args.iter().position(|a| *a == usual).expect("the usual settings");
-    mine.args(&args[..at - 1]).args(&args[at + 1..]).env_clear().env("HOME", dir.path()).stderr(std::process::Stdio::null());
-    let mut child = mine.spawn().expect("afd runs");
-    let socket = dir.path().join("run/afd.sock");
-    let mut connection = wait::until("the daemon", || afd_tests::Connection::open(&socket).ok());
+    let config = dir.path().join("new/afd/config.toml");
+    let daemon = Daemon::start_with_config(dir.path(), &config);
+    let mut connection = daemon.connect();
     let phone = TestPhone::start();
-    std::fs::write(dir.path().join("new/afd/config.toml"), format!("[device.a]\nurl = \"{}\"\n", phone.url()))
-        .expect("writes into the directory");
+    std::fs::write(&config, format!("[device.a]\nurl = \"{}\"\n", phone.url())).expect("writes into the directory");
     wait::until("the device", || {
         let list = connection.call("device.list", json!({})).expect("lists");
         (list["devices"].as_array().map(Vec::len) == Some(1)).then_some(())
     });
-    child.kill().expect("stops");
-    child.wait().expect("ends");
 }

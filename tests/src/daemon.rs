@@ -34,6 +34,11 @@ pub fn send_signal(pid: u32, name: &str) {
 
 /// The command that starts a daemon in a directory, with nothing of the caller's environment.
 pub fn command(dir: &Path) -> Command {
+    command_with(dir, &dir.join("config.toml"))
+}
+
+/// The same, with other settings than those of the directory.
+fn command_with(dir: &Path, config: &Path) -> Command {
     let mut command = Command::new(programs::path("afd"));
     let log = std::fs::OpenOptions::new().create(true).append(true).open(dir.join("afd.log")).expect("opens the log");
     command
@@ -43,7 +48,7 @@ pub fn command(dir: &Path) -> Command {
         .arg("--socket")
         .arg(socket(dir))
         .arg("--config")
-        .arg(dir.join("config.toml"))
+        .arg(config)
         .arg("--memory-db")
         .arg(dir.join("memory.db"))
         .stdin(Stdio::null())
@@ -90,6 +95,11 @@ impl Daemon {
         let mut command = command(dir);
         command.envs(env.iter().copied());
         Self::spawn(dir, command).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
+    }
+
+    /// Like [`Daemon::start`], with settings that lie elsewhere, or nowhere.
+    pub fn start_with_config(dir: &Path, config: &Path) -> Self {
+        Self::spawn(dir, command_with(dir, config)).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
     }
 
     fn spawn(dir: &Path, mut command: Command) -> Result<Self, String> {

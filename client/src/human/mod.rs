@@ -58,7 +58,7 @@ fn success(outcome: &Outcome, data: &Value) -> String {
         ("observe", "screenshot") => screenshot(data),
         ("observe", "overlay-get" | "overlay-set") => fields(data, 0),
         ("observe", _) => observation(data),
-        ("act", "shell") => text(data, "output"),
+        ("act", "shell") => shell(data),
         ("act", op) => acted(op, data),
         ("recover", op) => {
             let cause = text(data, "failureCause");
@@ -225,6 +225,15 @@ fn acted(op: &str, data: &Value) -> String {
         text(data, "result"),
         paint(DIM, &format!("{} ms", text(data, "durationMs")))
     )
+}
+
+fn shell(data: &Value) -> String {
+    let file = data["artifact"]["savedFile"].as_str();
+    match (data["output"].as_str(), file) {
+        (Some(output), _) => output.to_owned(),
+        (None, Some(file)) => format!("{}\n", paint(DIM, &format!("the output is in {file}"))),
+        (None, None) => format!("{}\n", paint(WARN, "run before; its output was not kept")),
+    }
 }
 
 fn verified(op: &str, data: &Value) -> String {

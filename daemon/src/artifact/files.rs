@@ -47,7 +47,7 @@ pub(super) fn hash_of(path: &Path) -> Option<String> {
 pub(super) fn write(store: &str, new: &New) -> Result<File, ArtifactError> {
     let hash = hash(&new.content);
     let path = match &new.place {
-        Place::File(path) => path.clone(),
+        Place::File(path) => followed(path),
         Place::Dir(dir) => dir.join(format!("{}-{}.{}", new.kind, &hash[..24], new.extension)),
         // The shared root may be shared by several stores, each of which tidies up after itself only.
         Place::Root(dir) => dir.join(format!("{}-{}-{}.{}", new.kind, &hash[..24], mark_of(store), new.extension)),
@@ -72,6 +72,12 @@ pub(super) fn remove_if(path: &Path, hash: &str) -> Result<bool, ArtifactError> 
     }
     std::fs::remove_file(path).map_err(ArtifactError::io(path))?;
     Ok(true)
+}
+
+/// Where a link leads, so that what it leads to is replaced and not the link; one that leads nowhere is followed a step.
+fn followed(path: &Path) -> PathBuf {
+    let step = || std::fs::read_link(path).ok().map(|to| path.parent().unwrap_or(Path::new("/")).join(to));
+    path.canonicalize().ok().or_else(step).unwrap_or_else(|| path.to_owned())
 }
 
 /// Replaces a file in one step.

@@ -192,6 +192,13 @@ fn entry(config: &Config, document: &DocumentMut, name: &str, key: &Key) -> Entr
         (None, Some(value)) => (value, Source::File),
         (None, None) => (default_of(name, config), Source::Default),
     };
+    if let Some(url) = value.as_str().filter(|_| key.name.ends_with("url"))
+        && let Some((scheme, rest)) = url.split_once("://")
+        && let Some((_, host)) = rest.rsplit_once('@')
+    {
+        // Credentials in a URL are nobody's business.
+        value = json!(format!("{scheme}://{host}"));
+    }
     if key.kind == Kind::Secret && !value.is_null() {
         value = json!("<redacted>");
     }

@@ -11,7 +11,7 @@ use super::artifacts::Wish;
 use super::reading::{Effort, Look};
 use super::rows::{Filing, columns, ref_rows, screen_rows};
 use super::{Call, Core, Error, Result};
-use crate::device::{Input, OverlaySetting};
+use crate::device::{DriverError, Input, OverlaySetting};
 use crate::memory::Place;
 use crate::memory::observations::Observation;
 use crate::store::{new_uid, now_ms};
@@ -149,9 +149,9 @@ pub async fn set_overlay(core: &Arc<Core>, params: &OverlaySetParams) -> Result<
     call.device().check_lease(&call.echo.session)?;
     let turn = call.device().queue().turn().await?;
     call.device().check_lease(&call.echo.session)?;
-    turn.perform(call.target.token.as_ref(), &Input::Overlay(setting)).await?;
+    let state = turn.perform(call.target.token.as_ref(), &Input::Overlay(setting)).await?;
     drop(turn);
-    let overlay = call.device().overlay(call.target.token.clone()).await?;
+    let overlay = serde_json::from_str(&state).map_err(|e| DriverError::Lost(format!("the overlay's state cannot be read: {e}")))?;
     Ok(call.reply(overlay))
 }
 

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::guard::{Hit, hit};
 use super::reading::{APART, Look};
 use super::{Call, Error, Result};
-use crate::device::{Input, Turn};
+use crate::device::{DriverError, Input, Turn};
 use crate::memory::events::Event;
 use crate::page::select::{self, Selector};
 use crate::page::snapshot::{Flag, Node};
@@ -104,7 +104,7 @@ fn scroll(snapshot: &Snapshot, down: bool) -> Input {
 
 impl Call {
     /// Reads until two reads in a row are equal, or the page has moved for too long.
-    async fn settled(&self, turn: &Turn) -> Result<Look> {
+    async fn settled(&self, turn: &Turn) -> std::result::Result<Look, DriverError> {
         let deadline = Instant::now() + SETTLE;
         let mut before = turn.tree(self.target.token.as_ref()).await?;
         loop {
@@ -122,6 +122,11 @@ impl Call {
     pub(super) async fn search(&self, turn: &Turn, search: &Search, event: &mut Event) -> Result<Sought> {
         event.sent = false;
         let deadline = Instant::now() + search.timeout;
+        // Once something was done, a device that is gone leaves an unknown outcome, and not one of nothing.
+        let broken = |error: DriverError, scrolls: u32| match error {
+            DriverError::Unreachable(why) if scrolls > 0 => DriverError::Lost(format!("{scrolls} scrolls were done, then: {why}")),
+            other => other,
+        };
         let mut look = Look::of(turn.tree(self.target.token.as_ref()).await?, false, false);
         if look.reliable() {
             event.before = look.place();
@@ -142,11 +147,12 @@ impl Call {
                 }
                 self.go_on(&look, place.as_ref(), deadline, scrolls)?;
                 let before = content(look.snapshot());
-                event.sent = true;
-                turn.perform(self.target.token.as_ref(), &scroll(look.snapshot(), down)).await?;
+                let swiped = turn.perform(self.target.token.as_ref(), &scroll(look.snapshot(), down)).await;
+                event.sent |= !matches!(swiped, Err(DriverError::Unreachable(_)));
+                swiped.map_err(|e| broken(e, scrolls))?;
                 scrolls += 1;
                 here += 1;
-                look = self.settled(turn).await?;
+                look = self.settled(turn).await.map_err(|e| broken(e, scrolls))?;
                 unmoved = if content(look.snapshot()) == before { unmoved + 1 } else { 0 };
             }
         }
@@ -165,6 +171,8 @@ impl Call {
         if *self.core.stopping().borrow() {
             return Err(Error::new(ErrorCode::ShuttingDown, "the daemon is stopping"));
         }
+        // Somebody may have taken a lease meanwhile.
+        self.device().check_lease(&self.echo.session)?;
         if Instant::now() >= deadline {
             return Err(Error::new(ErrorCode::Timeout, format!("it was not found within the time ({scrolls} scrolls)"))
                 .hint("give it more time with timeoutMs (afctl: --timeout-ms), or look for it in another way")

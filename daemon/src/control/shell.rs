@@ -47,25 +47,49 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<Shelled
     }
     let call = core.call(params).await?;
     call.allow("shell", |settings| settings.allow_shell)?;
-    let program: String = command.split_whitespace().next().unwrap_or_default().chars().take(64).collect();
-    let mut plan = Plan::plain("shell", Input::Shell(Secret::new(command), timeout_ms)).with("program", program);
+    let mut plan = Plan::plain("shell", Input::Shell(Secret::new(command), timeout_ms));
+    if let Some(program) = program(command) {
+        plan = plan.with("program", program);
+    }
     plan.action.slots.push("command".to_owned());
     plan.evidence = Some(json!({"length": command.chars().count(), "hash": core.secrets.hash(command)}));
     plan.private = true;
     let mut reply = once(core, params, plan, |done| Shelled {
         event_id: done.event,
         output: Some(done.result),
+        truncated: false,
         artifact: None,
         duration_ms: done.duration_ms,
         replayed: false,
     })
     .await?;
-    if let Some(output) = reply.body.output.take_if(|o| o.len() > core.config.get().limits.inline_bytes) {
-        let content =
-            Content { kind: "shell_output_text", mime_type: "text/plain", extension: "txt", op: "act.shell", bytes: output.into_bytes() };
-        reply.body.artifact = Some(call.save_artifact(content, Wish::default()).await?);
+    let most = core.config.get().limits.inline_bytes;
+    if let Some(mut output) = reply.body.output.take_if(|o| o.len() > most) {
+        let content = Content {
+            kind: "shell_output_text",
+            mime_type: "text/plain",
+            extension: "txt",
+            op: "act.shell",
+            bytes: output.clone().into_bytes(),
+        };
+        match call.save_artifact(content, Wish::default()).await {
+            Ok(written) => reply.body.artifact = Some(written),
+            // The command was run: an error now would have it run again.
+            Err(error) => {
+                tracing::warn!(error = %error.message, "the output of a command cannot be kept");
+                output.truncate(output.floor_char_boundary(most));
+                (reply.body.output, reply.body.truncated) = (Some(output), true);
+            }
+        }
     }
     Ok(reply)
+}
+
+/// The program of a command line, if its first word can be nothing else: an assignment may hold a secret.
+fn program(command: &str) -> Option<String> {
+    let word = command.split_whitespace().next()?;
+    let plain = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') && word.len() <= 64;
+    (plain && word.chars().all(|c| c.is_ascii_alphanumeric() || "_./-".contains(c))).then(|| word.to_owned())
 }
 
 fn in_shell(text: &str, allowed: impl Fn(char) -> bool) -> bool {
@@ -126,12 +150,22 @@ pub async fn intent(core: &Arc<Core>, params: &IntentParams) -> Result<Reply<Act
         None => plan,
     });
     plan.action.slots.extend(params.extras.keys().map(|name| format!("extras.{name}")));
+    plan.private = !params.extras.is_empty();
     act(core, params, plan).await
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_is_recorded_only_if_it_is_one() {
+        assert_eq!(program("  getprop ro.product.model").as_deref(), Some("getprop"));
+        assert_eq!(program("/system/bin/wm size").as_deref(), Some("/system/bin/wm"));
+        for command in ["TOKEN=s3cret am broadcast", "PIN=1234;input text $PIN", "$(cat x)", "1234"] {
+            assert_eq!(program(command), None, "{command}");
+        }
+    }
 
     #[test]
     fn nothing_that_means_something_to_a_shell_passes() {

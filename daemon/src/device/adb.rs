@@ -15,6 +15,8 @@ use crate::config;
 
 /// How long one call of the program may take.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// How long the server may take to answer a question.
+const SERVER_PATIENCE: Duration = Duration::from_secs(5);
 /// The port of the server unless something else is said.
 const DEFAULT_PORT: u16 = 5037;
 /// The longest list of phones that is read, bytes.
@@ -186,13 +188,16 @@ impl Adb {
         self.run(&["-s", serial, "shell", "cat", path]).await
     }
 
-    /// Asks the server itself; `None` while none runs. Never starts one.
+    /// Asks the server itself; `None` while none runs, or while it does not answer. Never starts one.
     async fn ask(&self, request: &str) -> Option<Tracker> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.ok()?;
-        stream.write_all(format!("{:04x}{request}", request.len()).as_bytes()).await.ok()?;
-        let mut answer = [0; 4];
-        stream.read_exact(&mut answer).await.ok()?;
-        (&answer == b"OKAY").then_some(Tracker { stream })
+        let ask = async {
+            let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.ok()?;
+            stream.write_all(format!("{:04x}{request}", request.len()).as_bytes()).await.ok()?;
+            let mut answer = [0; 4];
+            stream.read_exact(&mut answer).await.ok()?;
+            (&answer == b"OKAY").then_some(Tracker { stream })
+        };
+        tokio::time::timeout(SERVER_PATIENCE, ask).await.ok().flatten()
     }
 
     /// Follows which phones are attached; `None` while no server runs.
@@ -202,7 +207,8 @@ impl Adb {
 
     /// The phones that are attached right now; `None` while no server runs.
     pub async fn attached(&self) -> Option<Vec<Attached>> {
-        self.ask("host:devices").await?.next().await
+        let mut list = self.ask("host:devices").await?;
+        tokio::time::timeout(SERVER_PATIENCE, list.next()).await.ok().flatten()
     }
 }
 

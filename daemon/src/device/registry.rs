@@ -7,9 +7,8 @@ use afd_proto::Secret;
 use afd_proto::vocabulary::Address;
 
 use super::actor::{Device, NextSeq};
-use super::adb::Adb;
 use super::autofish::Autofish;
-use super::usb::{self, Cable, UsbPhone};
+use super::usb::{self, AdbSettings, Cable, UsbPhone};
 use crate::config::{self, DeviceSettings};
 use crate::live::Live;
 
@@ -91,7 +90,7 @@ struct Entry {
 /// The devices.
 pub struct Registry {
     entries: RwLock<BTreeMap<String, Entry>>,
-    adb: RwLock<config::Adb>,
+    adb: AdbSettings,
     next_seq: NextSeq,
     live: Arc<Live>,
 }
@@ -99,23 +98,19 @@ pub struct Registry {
 impl Registry {
     /// A registry without devices.
     pub fn new(next_seq: NextSeq, live: Arc<Live>) -> Self {
-        Self { entries: RwLock::default(), adb: RwLock::default(), next_seq, live }
+        Self { entries: RwLock::default(), adb: AdbSettings::default(), next_seq, live }
     }
 
     fn start(&self, name: &str, source: Source, settings: &DeviceSettings) -> Result<Arc<Device>, String> {
         let device = |driver| Device::start(name.to_owned(), source, driver, self.next_seq.clone(), self.live.clone());
         let Some(usb) = &settings.usb else { return Ok(device(Arc::new(Autofish::new(settings)?))) };
-        let cable = Arc::new(Cable::new(self.adb(), usb.clone()));
+        let cable = Arc::new(Cable::new(self.adb.clone(), usb.clone()));
         let device = device(Arc::new(UsbPhone::new(settings, cable.clone())?));
         tokio::spawn(usb::watch(Arc::downgrade(&device), cable));
         Ok(device)
     }
 
-    fn adb(&self) -> Adb {
-        Adb::new(&self.adb.read().unwrap_or_else(std::sync::PoisonError::into_inner))
-    }
-
-    /// Changes how `adb` is called, for devices that come from now on.
+    /// Changes how `adb` is called.
     pub fn set_adb(&self, settings: &config::Adb) {
         *self.adb.write().unwrap_or_else(std::sync::PoisonError::into_inner) = settings.clone();
     }

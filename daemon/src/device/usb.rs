@@ -1,6 +1,6 @@
 //! A phone at the end of a cable: the HTTP driver, and a forward of `adb` that is made again when it is gone.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, RwLock, Weak};
 use std::time::Duration;
 
 use afd_proto::Secret;
@@ -12,7 +12,7 @@ use super::actor::Device;
 use super::adb::{self, Adb, Forward};
 use super::autofish::Autofish;
 use super::{Driven, Driver, DriverError, Input, Shot, Top};
-use crate::config::{DeviceSettings, Usb};
+use crate::config::{self, DeviceSettings, Usb};
 use crate::page::Snapshot;
 
 /// How long to wait before looking again for a server that does not run, or a phone that is not there.
@@ -22,35 +22,43 @@ const MAX_RETRY: Duration = Duration::from_secs(30);
 /// How often the server is asked, beside what it tells by itself.
 const LOOK: Duration = Duration::from_secs(3);
 
+/// How `adb` is called, which may change while devices live.
+pub(super) type AdbSettings = Arc<RwLock<config::Adb>>;
+
 /// The cable of a phone.
 pub(super) struct Cable {
-    adb: Adb,
+    /// As the settings say it now.
+    adb: AdbSettings,
     usb: Usb,
     /// Only one repair at a time.
     turn: tokio::sync::Mutex<()>,
 }
 
 impl Cable {
-    pub(super) fn new(adb: Adb, usb: Usb) -> Self {
+    pub(super) fn new(adb: AdbSettings, usb: Usb) -> Self {
         Self { adb, usb, turn: tokio::sync::Mutex::default() }
     }
 
-    async fn state(&self) -> Result<Option<String>, String> {
-        let devices = self.adb.devices().await.map_err(|e| e.to_string())?;
+    fn adb(&self) -> Adb {
+        Adb::new(&self.adb.read().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+
+    async fn state(&self, adb: &Adb) -> Result<Option<String>, String> {
+        let devices = adb.devices().await.map_err(|e| e.to_string())?;
         Ok(devices.into_iter().find(|d| d.serial == self.usb.serial).map(|d| d.state))
     }
 
     /// Makes sure that the phone is attached and the forward is there. A new server has forgotten both addresses and forwards.
     async fn repair(&self) -> Result<(), String> {
         let _turn = self.turn.lock().await;
-        let serial = &self.usb.serial;
-        let mut state = self.state().await?;
+        let (adb, serial) = (self.adb(), &self.usb.serial);
+        let mut state = self.state(&adb).await?;
         if state.as_deref() != Some("device") && adb::is_address(serial) {
             if state.is_some() {
-                let _ = self.adb.disconnect(serial).await;
+                let _ = adb.disconnect(serial).await;
             }
-            self.adb.connect(serial).await.map_err(|e| e.to_string())?;
-            state = self.state().await?;
+            adb.connect(serial).await.map_err(|e| e.to_string())?;
+            state = self.state(&adb).await?;
         }
         match state.as_deref() {
             Some("device") => {}
@@ -58,11 +66,17 @@ impl Cable {
             None => return Err(format!("{serial} is not attached")),
         }
         let forward = Forward { serial: serial.clone(), local: self.usb.local_port, remote: self.usb.device_port };
-        if self.adb.forwards().await.map_err(|e| e.to_string())?.contains(&forward) {
+        let there = adb.forwards().await.map_err(|e| e.to_string())?;
+        if there.contains(&forward) {
             return Ok(());
         }
+        // Ours of before, to another port of the phone, would be in the way.
+        let stale = there.iter().find(|f| (f.serial.as_str(), f.local) == (serial.as_str(), forward.local));
+        if let Some(stale) = stale.filter(|_| self.usb.own_forward) {
+            adb.remove_forward(stale).await.map_err(|e| e.to_string())?;
+        }
         tracing::info!(%serial, local = forward.local, "making the forward again");
-        self.adb.forward(serial, forward.local, forward.remote).await.map(|_| ()).map_err(|e| e.to_string())
+        adb.forward(serial, forward.local, forward.remote).await.map(|_| ()).map_err(|e| e.to_string())
     }
 }
 
@@ -128,9 +142,19 @@ impl Driver for UsbPhone {
         self.over_cable(move || self.phone.packages(token, filter, system))
     }
 
-    /// An input that was certainly not sent may be sent again; any other never is.
+    /// An input that was certainly not sent may be sent again, unless it is for a point: what lies there was looked at before the
+    /// repair, which takes its time.
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> Driven<'a, String> {
-        self.over_cable(move || self.phone.perform(token, input))
+        match input {
+            Input::Tap(..) | Input::LongPress(..) | Input::DoubleTap(..) | Input::Swipe(..) => Box::pin(async move {
+                let result = self.phone.perform(token, input).await;
+                if matches!(result, Err(DriverError::Unreachable(_))) {
+                    let _ = self.cable.repair().await;
+                }
+                result
+            }),
+            _ => self.over_cable(move || self.phone.perform(token, input)),
+        }
     }
 }
 
@@ -138,7 +162,7 @@ impl Driver for UsbPhone {
 pub(super) async fn watch(device: Weak<Device>, cable: Arc<Cable>) {
     let mut wait = RETRY;
     while device.strong_count() > 0 {
-        if let Some(mut tracker) = cable.adb.track().await {
+        if let Some(mut tracker) = cable.adb().track().await {
             wait = RETRY;
             follow(&device, &cable, &mut tracker).await;
             tell(&device, "the adb server ended");
@@ -163,7 +187,7 @@ async fn follow(device: &Weak<Device>, cable: &Cable, tracker: &mut adb::Tracker
         let list = tokio::select! {
             list = tracker.next() => list,
             // Some servers do not tell when a phone that has an address goes offline.
-            () = tokio::time::sleep(LOOK) => cable.adb.attached().await,
+            () = tokio::time::sleep(LOOK) => cable.adb().attached().await,
         };
         let Some(list) = list else { return };
         let state = list.into_iter().find(|d| d.serial == cable.usb.serial).map(|d| d.state);

@@ -35,7 +35,7 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
         .query_row([&uid], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))
         .optional()?;
     let before = known.unwrap_or_default();
-    if known.is_some() && (0..3).all(|i| t.counts[i] <= before[i]) {
+    if known == Some(t.counts) {
         return Ok(Taken::Present);
     }
     let [success, verified, failure] = t.counts;
@@ -46,8 +46,10 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
             "INSERT INTO imported_transitions (uid, origin, source, app, activity, page_key, fingerprint, action_key, action, post_activity,
                 post_page_key, post_fingerprint, verify_op, success_count, verified_count, failure_count, last_success_at, last_at, updated_at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
-             ON CONFLICT (uid) DO UPDATE SET success_count = ?14, verified_count = ?15, failure_count = ?16, last_success_at = ?17,
-                last_at = ?18, updated_at = ?19",
+             ON CONFLICT (uid) DO UPDATE SET post_activity = coalesce(excluded.post_activity, post_activity),
+                post_page_key = coalesce(excluded.post_page_key, post_page_key),
+                post_fingerprint = coalesce(excluded.post_fingerprint, post_fingerprint), verify_op = coalesce(excluded.verify_op, verify_op),
+                success_count = ?14, verified_count = ?15, failure_count = ?16, last_success_at = ?17, last_at = ?18, updated_at = ?19",
         )?
         .execute(params![
             uid,
@@ -70,7 +72,8 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
             last_at,
             now_ms()
         ])?;
-    let more = [success - before[0], verified - before[1], failure - before[2]].map(|n| n.max(0));
+    // Cleaning may find later that what looked like a failure was none: then there are fewer.
+    let more = [success - before[0], verified - before[1], failure - before[2]];
     credit_transition(connection, &uid, more)?;
     Ok(Taken::Added)
 }
@@ -96,9 +99,9 @@ fn credit_transition(connection: &Connection, uid: &str, [success, verified, fai
                 post_page_key = coalesce(post_page_key, excluded.post_page_key),
                 post_fingerprint = coalesce(post_fingerprint, excluded.post_fingerprint),
                 verify_op = coalesce(verify_op, excluded.verify_op),
-                success_count = success_count + excluded.success_count,
-                verified_count = verified_count + excluded.verified_count,
-                failure_count = failure_count + excluded.failure_count,
+                success_count = max(success_count + excluded.success_count, 0),
+                verified_count = max(verified_count + excluded.verified_count, 0),
+                failure_count = max(failure_count + excluded.failure_count, 0),
                 last_success_at = nullif(max(coalesce(last_success_at, 0), coalesce(excluded.last_success_at, 0)), 0),
                 last_at = max(last_at, excluded.last_at),
                 updated_at = excluded.updated_at",
@@ -120,7 +123,7 @@ pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecove
         .query_row([&uid], |row| Ok([row.get(0)?, row.get(1)?]))
         .optional()?;
     let before = known.unwrap_or_default();
-    if known.is_some() && (0..2).all(|i| r.counts[i] <= before[i]) {
+    if known == Some(r.counts) {
         return Ok(Taken::Present);
     }
     let [success, failure] = r.counts;
@@ -148,7 +151,7 @@ pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecove
             r.last_success_at.unwrap_or(0),
             now_ms()
         ])?;
-    credit_recovery(connection, &uid, [success - before[0], failure - before[1]].map(|n| n.max(0)))?;
+    credit_recovery(connection, &uid, [success - before[0], failure - before[1]])?;
     Ok(Taken::Added)
 }
 
@@ -163,8 +166,8 @@ fn credit_recovery(connection: &Connection, uid: &str, [success, failure]: [i64;
              SELECT ?5, origin, app, activity, page_key, fingerprint, failure_cause, action_key, action, ?2, ?3, last_success_at, last_at, ?4
              FROM imported_recoveries WHERE uid = ?1
              ON CONFLICT (page_key, failure_cause, action_key) DO UPDATE SET
-                success_count = success_count + excluded.success_count,
-                failure_count = failure_count + excluded.failure_count,
+                success_count = max(success_count + excluded.success_count, 0),
+                failure_count = max(failure_count + excluded.failure_count, 0),
                 last_success_at = nullif(max(coalesce(last_success_at, 0), coalesce(excluded.last_success_at, 0)), 0),
                 last_at = max(last_at, excluded.last_at),
                 updated_at = excluded.updated_at",

@@ -12,8 +12,12 @@ use crate::store::{Result, new_uid, now_ms};
 use crate::text::Mark::{App, Below, Topic};
 use crate::text::{self, Query};
 
-/// At most this many notes of each kind of match are ranked.
+/// At most this many notes of each kind of match are ranked, the same ones for every page of an answer.
 const CANDIDATES: usize = 200;
+/// At most this many words of a query are looked for one by one.
+const MAX_TERMS: usize = 16;
+/// The part of a content that is ranked, characters.
+const RANKED: usize = 8192;
 /// Characters of a snippet.
 const SNIPPET: usize = 160;
 /// Notes with at least this share of common words are shown when one is saved.
@@ -128,15 +132,18 @@ pub fn chain_length(connection: &Connection, app: &str, topic: &str) -> Result<i
 /// # Errors
 /// What SQLite says.
 pub fn delete(connection: &Connection, id: Option<i64>, uid: Option<&str>) -> Result<Option<Note>> {
-    let found = connection
-        .prepare_cached("SELECT id FROM notes WHERE (id = ?1 OR ?1 IS NULL) AND (uid = ?2 OR ?2 IS NULL) AND deleted_at IS NULL LIMIT 1")?
-        .query_row((id, uid), |row| row.get::<_, i64>(0))
-        .optional()?;
-    let Some(id) = found.filter(|_| id.is_some() || uid.is_some()) else { return Ok(None) };
-    let note = one(connection, id)?;
+    let found = match (id, uid) {
+        (Some(id), _) => Some(id),
+        (None, Some(uid)) => {
+            connection.prepare_cached("SELECT id FROM notes WHERE uid = ?1")?.query_row([uid], |row| row.get::<_, i64>(0)).optional()?
+        }
+        (None, None) => None,
+    };
+    let Some(note) = found.map(|id| one(connection, id)).transpose()?.flatten() else { return Ok(None) };
+    let id = note.id;
     connection.prepare_cached("DELETE FROM note_index WHERE rowid = ?1")?.execute([id])?;
     connection.prepare_cached("UPDATE notes SET content = '', deleted_at = ?2, updated_at = ?2 WHERE id = ?1")?.execute((id, now_ms()))?;
-    Ok(note)
+    Ok(Some(note))
 }
 
 /// The conditions of a filter, and their values.
@@ -177,7 +184,7 @@ fn as_i64(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// The newest notes that an expression finds.
+/// The newest notes that an expression finds, long contents cut.
 fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: usize) -> Result<Vec<Note>> {
     let (conditions, rest) = conditions(filter);
     let mut scoped = format!("({expression})");
@@ -191,8 +198,9 @@ fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: u
     values.extend(rest);
     values.push(Value::from(as_i64(limit)));
     // CROSS JOIN: the index leads, newest first, and stops at the limit.
+    let columns = COLUMNS.replace("n.content", &format!("substr(n.content, 1, {RANKED})"));
     let sql = format!(
-        "SELECT {COLUMNS} FROM note_index x CROSS JOIN notes n ON n.id = x.rowid JOIN sessions s ON s.id = n.session_id
+        "SELECT {columns} FROM note_index x CROSS JOIN notes n ON n.id = x.rowid JOIN sessions s ON s.id = n.session_id
          WHERE note_index MATCH ? AND {conditions} ORDER BY x.rowid DESC LIMIT ?"
     );
     let mut statement = connection.prepare_cached(&sql)?;
@@ -205,14 +213,13 @@ fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: u
 /// # Errors
 /// What SQLite says.
 pub fn search(connection: &Connection, query: &Query, filter: &Filter, offset: usize, limit: usize) -> Result<Notes> {
-    let wanted = CANDIDATES.max(offset + limit + 1);
-    let mut found = matching(connection, &query.all_in(Topic), filter, wanted)?;
-    found.extend(matching(connection, &query.all(), filter, wanted)?);
+    let mut found = matching(connection, &query.all_in(Topic), filter, CANDIDATES)?;
+    found.extend(matching(connection, &query.all(), filter, CANDIDATES)?);
     let mut matched = Matched::All;
     if found.is_empty() && query.terms().count() > 1 {
         matched = Matched::Any;
-        for expression in query.each() {
-            found.extend(matching(connection, &expression, filter, wanted)?);
+        for expression in query.each().iter().take(MAX_TERMS) {
+            found.extend(matching(connection, expression, filter, CANDIDATES / 4)?);
         }
     }
     let terms: Vec<&str> = query.terms().collect();
@@ -226,14 +233,17 @@ pub fn search(connection: &Connection, query: &Query, filter: &Filter, offset: u
     let mut notes: Vec<Note> = notes.into_iter().skip(offset).take(limit).collect();
     for note in &mut notes {
         note.snippet = text::snippet(&note.content, &terms, SNIPPET);
+        if let Some(whole) = one(connection, note.id)? {
+            note.content = whole.content;
+        }
     }
     Ok(Notes { notes, matched: Some(matched), next_cursor: more.then(|| as_i64(offset + limit)) })
 }
 
 /// How well a note matches: a whole word counts more than a part, the topic more than the content.
 fn score(note: &Note, terms: &[&str]) -> f64 {
-    let place = |text: &str, term: &str, whole: f64, part: f64| {
-        let folded = text::fold(text);
+    let (topic, content) = (text::fold(&note.topic), text::fold(&note.content));
+    let place = |folded: &str, term: &str, whole: f64, part: f64| {
         let mut best = 0.0_f64;
         for (at, _) in folded.match_indices(term) {
             let before = folded[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
@@ -246,7 +256,7 @@ fn score(note: &Note, terms: &[&str]) -> f64 {
         best
     };
     let of = |term: &&str| {
-        let (topic, content) = (place(&note.topic, term, 1.0, 0.8), place(&note.content, term, 0.7, 0.5));
+        let (topic, content) = (place(&topic, term, 1.0, 0.8), place(&content, term, 0.7, 0.5));
         // In both it is surely about that.
         if topic > 0.0 && content > 0.0 { topic } else { (topic * 0.9).max(content) }
     };

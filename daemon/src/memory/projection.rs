@@ -103,6 +103,7 @@ fn tells_about_action(cause: Option<ErrorCode>) -> bool {
                 | ErrorCode::DeviceAuth
                 | ErrorCode::DeviceBusy
                 | ErrorCode::OutcomeUnknown
+                | ErrorCode::ShuttingDown
                 | ErrorCode::RefAliasUnobserved
                 | ErrorCode::StoreFull
                 | ErrorCode::StoreUnavailable

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::control::Error;
 
 /// Fields whose values are not quoted in errors.
-const SECRET: &[&str] = &["text", "token"];
+const SECRET: &[&str] = &["text", "token", "command", "value"];
 
 /// Reads a parameter object; no parameters are an empty one.
 ///
@@ -58,7 +58,7 @@ fn explain(path: &str, sentence: &str) -> Error {
         "a boolean" => "true or false",
         other => other,
     };
-    let got = if SECRET.contains(&path) { "a value of another type" } else { got };
+    let got = if SECRET.contains(&path) || path.starts_with("extras") { "a value of another type" } else { got };
     invalid(path, expected, got)
 }
 

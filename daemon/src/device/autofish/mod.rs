@@ -158,22 +158,41 @@ impl Driver for Autofish {
         Box::pin(async move {
             let result = self.http.post(path, &body, Duration::from_millis(u64::from(extra_ms)), token).await;
             match input {
-                Input::Text(_) => result.map(|_| "Typed text".to_owned()).map_err(wordless),
+                Input::Text(_) => result.map(|_| "Typed text".to_owned()).map_err(|error| wordless(error, "it could not type the text")),
                 Input::Shell(command, _) => result.map_err(|error| without(error, command)),
+                // The service quotes the whole intent, extras included, and nobody knows in what form.
+                Input::Intent(intent) if !intent.extras.is_empty() => {
+                    result.map(|_| "Intent sent".to_owned()).map_err(|error| wordless(error, "it could not send the intent"))
+                }
                 _ => result,
             }
         })
     }
 }
 
-/// The error without the command that the service quotes in it.
+/// What a failed command says of itself: its exit code and what it complained about. The service quotes the command, perhaps
+/// cut and in whatever form, and a complaint repeats words of it: those are blotted out.
 fn without(error: DriverError, command: &Secret) -> DriverError {
-    match error {
-        DriverError::Refused { status, message } => {
-            DriverError::Refused { status, message: message.replace(command.expose().trim(), "<command>") }
-        }
-        other => other,
+    let DriverError::Refused { status, message } = error else { return error };
+    let exit: String = message.split("exit=").nth(1).unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
+    let (complaint, cut) = match message.split_once("; stderr=") {
+        Some((_, complaint)) => (complaint.trim_end_matches(" ..."), complaint.ends_with(" ...")),
+        None => ("", false),
+    };
+    let mut words: Vec<String> = complaint.split_whitespace().map(str::to_owned).collect();
+    if cut {
+        words.pop();
     }
+    let mut complaint = words.join(" ");
+    let mut secrets: Vec<&str> =
+        command.expose().split(|c: char| c.is_whitespace() || "'\"=;|&$()".contains(c)).filter(|w| w.len() > 2).collect();
+    secrets.sort_by_key(|w| std::cmp::Reverse(w.len()));
+    for secret in secrets {
+        complaint = complaint.replace(secret, "<...>");
+    }
+    let exit = if exit.is_empty() { String::new() } else { format!(" with exit code {exit}") };
+    let complaint = if complaint.is_empty() { String::new() } else { format!(": {complaint}") };
+    DriverError::Refused { status, message: format!("the command failed{exit}{complaint}") }
 }
 
 /// What is not said is left out, so that the service keeps it.
@@ -206,11 +225,33 @@ fn intent_body(intent: &Intent) -> Value {
     Value::Object(body)
 }
 
-/// The error without the device's own words, which might quote what was typed in whatever form.
-fn wordless(error: DriverError) -> DriverError {
+/// The error without the device's own words, which might quote a secret in whatever form.
+fn wordless(error: DriverError, instead: &str) -> DriverError {
     match error {
-        DriverError::Refused { status, .. } => DriverError::Refused { status, message: "it could not type the text".to_owned() },
-        DriverError::Nonsense(_) => DriverError::Nonsense("the answer to typing a text".to_owned()),
+        DriverError::Refused { status, .. } => DriverError::Refused { status, message: instead.to_owned() },
+        DriverError::Nonsense(_) => DriverError::Nonsense(format!("{instead}, or so it seems")),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_command_tells_its_exit_code_and_no_word_of_it() {
+        let of = |message: &str| match without(
+            DriverError::Refused { status: Some(500), message: message.into() },
+            &Secret::new("login --pin hunter2"),
+        ) {
+            DriverError::Refused { message, .. } => message,
+            other => panic!("{other:?}"),
+        };
+        let said = of("Shizuku command failed (exit=127): login --pin hunter2; stderr=sh: login: not found, hunter2 neither");
+        assert_eq!(said, "the command failed with exit code 127: sh: <...>: not found, <...> neither");
+        // Cut by the service or on its way, within the command or within the complaint.
+        assert_eq!(of("Shizuku command failed (exit=1): login --pin hun ..."), "the command failed with exit code 1");
+        assert_eq!(of("Shizuku command failed (exit=1): x; stderr=no hun ..."), "the command failed with exit code 1: no");
+        assert_eq!(of("login --pin hunter2: boom"), "the command failed");
     }
 }
