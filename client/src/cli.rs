@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{act, app, artifact, config, connect, daemon, device, import, job, memory, observe, recover, verify};
@@ -43,7 +44,7 @@ pub struct Global {
     #[arg(long, global = true, env = "AF_TOKEN", value_name = "TOKEN", hide_env_values = true)]
     pub token: Option<String>,
     /// How to print: auto is human on a terminal, json in a pipe
-    #[arg(long, short = 'o', global = true, env = "AF_OUTPUT", value_enum, default_value = "auto")]
+    #[arg(long, short = 'o', global = true, env = "AF_OUTPUT", value_parser = Formats, default_value = "auto")]
     pub output: Format,
     /// Give up waiting for the answer after so long
     #[arg(long, global = true, value_name = "MS")]
@@ -52,13 +53,13 @@ pub struct Global {
     #[arg(long, global = true)]
     pub no_spawn: bool,
     /// Socket of the daemon
-    #[arg(long, global = true, env = "AFD_SOCKET", value_name = "PATH")]
+    #[arg(long, global = true, env = "AFD_SOCKET", value_name = "PATH", value_parser = path())]
     pub socket: Option<PathBuf>,
     /// Database of the daemon, when this call starts it
-    #[arg(long, global = true, env = "AF_DB", value_name = "FILE", alias = "trace-db")]
+    #[arg(long, global = true, env = "AF_DB", value_name = "FILE", alias = "trace-db", value_parser = path())]
     pub memory_db: Option<PathBuf>,
     /// Settings file of the daemon, when this call starts it
-    #[arg(long, global = true, env = "AFD_CONFIG", value_name = "FILE")]
+    #[arg(long, global = true, env = "AFD_CONFIG", value_name = "FILE", value_parser = path())]
     pub config: Option<PathBuf>,
     /// As in af; only auto, which means the same here. Otherwise it is a setting: device.NAME.proxy
     #[arg(long, global = true, hide = true, value_parser = proxy)]
@@ -66,6 +67,30 @@ pub struct Global {
     /// As in af; it has no effect here, where what is sent is recorded so that it is sent only once
     #[arg(long, global = true, hide = true, alias = "no-trace")]
     pub no_memory: bool,
+}
+
+/// A path; an empty one, as an empty variable is, counts as none.
+fn path() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
+    clap::builder::OsStringValueParser::new().map(PathBuf::from)
+}
+
+/// The formats; an empty variable counts as `auto`.
+#[derive(Clone)]
+struct Formats;
+
+impl clap::builder::TypedValueParser for Formats {
+    type Value = Format;
+
+    fn parse_ref(&self, cmd: &clap::Command, arg: Option<&clap::Arg>, value: &std::ffi::OsStr) -> Result<Format, clap::Error> {
+        if value.is_empty() {
+            return Ok(Format::Auto);
+        }
+        clap::builder::EnumValueParser::<Format>::new().parse_ref(cmd, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = clap::builder::PossibleValue> + '_>> {
+        Some(Box::new(Format::value_variants().iter().filter_map(ValueEnum::to_possible_value)))
+    }
 }
 
 /// What `--proxy` may be.

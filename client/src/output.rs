@@ -17,18 +17,23 @@ pub fn effective(format: Format) -> Format {
     }
 }
 
-/// Prints an outcome.
-pub fn print(outcome: &Outcome, format: Format) {
+/// Prints an outcome; false when it could not be written.
+pub fn print(outcome: &Outcome, format: Format) -> bool {
     match effective(format) {
-        Format::Human => human::print(outcome),
-        Format::Text => line(&text(&outcome.envelope())),
-        Format::Json | Format::Auto => line(&outcome.envelope().to_string()),
+        Format::Human => {
+            human::print(outcome);
+            true
+        }
+        Format::Text => write(format!("{}\n", text(&outcome.envelope())).as_bytes()),
+        Format::Json | Format::Auto => write(format!("{}\n", outcome.envelope()).as_bytes()),
     }
 }
 
-/// A reader that goes away early is no fault.
-fn line(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{text}");
+/// Writes to standard output; false when that fails. A reader that goes away early is no fault.
+pub fn write(bytes: &[u8]) -> bool {
+    let mut out = std::io::stdout();
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    written.is_ok() || written.is_err_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// `status=`, `category=`, `op=`, `traceId=`, then `data.<path>=<value>` with sorted keys.

@@ -26,11 +26,13 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    let cli = without_empty(cli);
     let address = Address::of(&cli.global, &matches);
     match &cli.command {
         Command::Completions { shell } => {
-            clap_complete::generate(*shell, &mut Cli::command(), "afctl", &mut std::io::stdout());
-            0
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "afctl", &mut script);
+            u8::from(!crate::output::write(&script))
         }
         Command::Demo(options) => demo::run(options),
         Command::Events(options) => follow::run(&cli.global, options),
@@ -40,10 +42,19 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
                     writeln!(std::io::stderr(), "afctl: --no-memory has no effect: what is sent is recorded, so that it is sent only once");
             }
             let outcome = perform(&cli.global, &address, command);
-            print(&outcome, output_of(&cli.global));
-            outcome.exit()
+            if print(&outcome, output_of(&cli.global)) { outcome.exit() } else { outcome.exit().max(1) }
         }
     }
+}
+
+/// An empty variable counts as none.
+fn without_empty(mut cli: Cli) -> Cli {
+    let global = &mut cli.global;
+    for path in [&mut global.socket, &mut global.memory_db, &mut global.config] {
+        path.take_if(|p| p.as_os_str().is_empty());
+    }
+    global.session.take_if(|s| s.is_empty());
+    cli
 }
 
 /// How to print: what was said, else what the settings say.
@@ -70,9 +81,12 @@ fn usage(error: &clap::Error) -> u8 {
         let message = error.to_string();
         let words: Vec<&str> =
             message.lines().map(str::trim).take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more")).collect();
-        let first = words.join(" ").trim().trim_start_matches("error: ").to_owned();
+        let mut first = words.join(" ").trim().trim_start_matches("error: ").to_owned();
+        if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            first = "a subcommand is missing; --help lists them".to_owned();
+        }
         let outcome = Outcome { category: "cli".into(), op: "parse".into(), result: Err(Failure::new("INVALID_PARAMS", first, USAGE)) };
-        print(&outcome, asked);
+        let _ = print(&outcome, asked);
     }
     USAGE
 }
@@ -102,8 +116,14 @@ fn perform(asked: &Global, address: &Address, command: &Command) -> Outcome {
     let result = call_of(command, asked).and_then(|call| {
         let never_starts = matches!(command, Command::Daemon(d) if d.never_starts()) || matches!(command, Command::Status);
         let mut patient = patience(asked, &call.method);
-        if matches!(command, Command::Import(_)) && typed_config(asked).is_some() {
-            patient.config = std::env::var_os("AFD_CONFIG").map(Into::into);
+        if matches!(command, Command::Import(_)) {
+            // Both name things of af here, and not of the daemon.
+            if typed_config(asked).is_some() {
+                patient.config = std::env::var_os("AFD_CONFIG").map(Into::into);
+            }
+            if asked.memory_db == af_database() {
+                patient.memory_db = None;
+            }
         }
         let global = &patient;
         let mut connection = connect(global, !never_starts)?;
@@ -122,6 +142,11 @@ fn takes_timeout(method: &str) -> bool {
 /// The settings file that was typed. What the environment says is about the daemon, also where the option means something else.
 fn typed_config(global: &Global) -> Option<&std::path::PathBuf> {
     global.config.as_ref().filter(|path| std::env::var_os("AFD_CONFIG").is_none_or(|v| v != path.as_os_str()))
+}
+
+/// The database that af uses, as its variable names it.
+fn af_database() -> Option<std::path::PathBuf> {
+    std::env::var_os("AF_DB").filter(|v| !v.is_empty()).map(Into::into)
 }
 
 /// Waits longer for the answer of a method whose time the daemon keeps.

@@ -18,7 +18,13 @@ const GAP: &str = "\u{b7}";
 
 /// The text in the form in which texts are compared: compatibility forms, accents and case gone.
 pub fn fold(text: &str) -> String {
-    normal(text).to_lowercase()
+    lower(&normal(text))
+}
+
+/// In small letters, as caseless matching has them.
+fn lower(text: &str) -> String {
+    let lower = text.to_lowercase();
+    if lower.is_ascii() { lower } else { lower.replace('\u{df}', "ss").replace('\u{3c2}', "\u{3c3}") }
 }
 
 /// Folded but for the case, which divides words.
@@ -92,11 +98,29 @@ fn camel_parts(word: &str) -> Vec<String> {
         if begins {
             parts.push(std::mem::take(&mut part));
         }
-        part.extend(c.to_lowercase());
+        part.push_str(&lower(&c.to_string()));
     }
     parts.push(part);
     parts.retain(|p| !p.is_empty());
     if parts.len() > 1 { parts } else { Vec::new() }
+}
+
+/// What joins words to one: `wi-fi` is `wifi`, and `recycler_view` is `recyclerview`.
+fn joins(c: char) -> bool {
+    matches!(c, '-' | '_' | '\'' | '\u{2010}' | '\u{2011}' | '\u{2019}')
+}
+
+/// A text without what joins words.
+pub fn joined(folded: &str) -> String {
+    folded.replace(joins, "")
+}
+
+/// The words that are written in several parts, as one.
+fn compounds(text: &str) -> Vec<String> {
+    let normal = normal(text);
+    let words = normal.split(|c: char| class(c) != Class::Word && !joins(c));
+    let parts = |word: &&str| word.split(joins).filter(|p| !p.is_empty()).count() > 1;
+    words.filter(parts).map(|word| joined(&lower(word))).collect()
 }
 
 /// Pairs of neighbours, and the last character alone, so that each character begins a token.
@@ -117,11 +141,12 @@ pub fn words(text: &str) -> Vec<String> {
         match run.class {
             Class::Dense => tokens.extend(pairs(&run.text)),
             _ => {
-                tokens.push(run.text.to_lowercase());
+                tokens.push(lower(&run.text));
                 tokens.extend(camel_parts(&run.text));
             }
         }
     }
+    tokens.extend(compounds(text));
     tokens
 }
 
@@ -154,8 +179,8 @@ impl Mark {
 /// The trigrams of the longer words of a text, marked.
 pub fn grams(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
-    for run in runs(text).iter().filter(|r| r.class == Class::Word) {
-        let word = run.text.to_lowercase();
+    let words = runs(text).into_iter().filter(|r| r.class == Class::Word).map(|r| lower(&r.text));
+    for word in words.chain(compounds(text)) {
         if word.chars().count() >= GRAMMED {
             tokens.push(GAP.to_owned());
             tokens.extend(trigrams(&word));
@@ -195,7 +220,7 @@ fn phrase(tokens: &[String], begins: bool) -> String {
 
 impl Part {
     fn of(run: &Run) -> Self {
-        let text = run.text.to_lowercase();
+        let text = lower(&run.text);
         if run.class == Class::Dense {
             let mut tokens = pairs(&text);
             let begins = tokens.len() == 1;
@@ -304,7 +329,8 @@ mod tests {
 
     #[test]
     fn words_of_every_kind_are_cut() {
-        assert_eq!(words("Open Wi-Fi, RecyclerView v2"), ["open", "wi", "fi", "recyclerview", "recycler", "view", "v2", "v", "2"]);
+        assert_eq!(words("Open Wi-Fi, RecyclerView v2"), ["open", "wi", "fi", "recyclerview", "recycler", "view", "v2", "v", "2", "wifi"]);
+        assert_eq!(words("Stra\u{df}e GR\u{d6}SSE"), ["strasse", "grosse"]);
         assert_eq!(words("打开设置"), ["打开", "开设", "设置", "置"]);
         assert_eq!(words("設定ＡＢＣ"), ["設定", "定", "abc"]);
         assert_eq!(words("Café"), ["cafe"]);

@@ -137,6 +137,8 @@ wire! {
         pub status: String,
         /// What answered, for example `service`.
         pub kind: String,
+        /// Whether the service takes the token: `accepted`, `refused`, or `unknown` when it cannot be told.
+        pub token: String,
         /// How long the answer took, milliseconds.
         pub duration_ms: u64,
         /// How the device is reached.
@@ -190,7 +192,7 @@ wire! {
         pub remote_url: String,
         /// `usb-forward`.
         pub transport: String,
-        /// Port on this machine; with `printOnly` the one that would be tried first.
+        /// Port on this machine; with `printOnly` the one that would be used, 0 for any that is free.
         pub local_port: u16,
         /// Port on the phone.
         pub device_port: u16,
@@ -200,7 +202,7 @@ wire! {
         pub hint: ConnectionHint,
         /// Whether a forward was made.
         pub forwarded: bool,
-        /// Whether a forward was there already.
+        /// Whether a forward that is there already was used, or would be.
         pub reused: bool,
         /// Whether the settings were written.
         pub config_written: bool,
@@ -211,6 +213,9 @@ wire! {
         /// The settings file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub saved_in: Option<String>,
+        /// What is still to be done.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub next_step: Option<String>,
     }
 
     /// A lease that is now held.

@@ -346,3 +346,41 @@ fn the_tour_plays_to_its_end_for_any_seed() {
     let left: Vec<_> = std::fs::read_dir(home.path()).expect("lists").flatten().map(|e| e.file_name()).collect();
     assert_eq!(left, ["run"], "the tour leaves nothing at home");
 }
+
+/// Who exports the variables of `af` must not have its database opened as ours.
+#[test]
+fn a_database_of_af_is_not_taken_for_ours() {
+    let home = private_home();
+    let theirs = home.path().join("af.db");
+    rusqlite::Connection::open(&theirs).and_then(|c| c.execute_batch("CREATE TABLE events (id INTEGER); CREATE TABLE notes (id INTEGER PRIMARY KEY, app TEXT, topic TEXT, content TEXT, session TEXT, created_at TEXT); INSERT INTO notes VALUES (1, 'a', 't', 'c', 's', '2026-05-01T10:00:00Z');")).expect("makes");
+    let before = std::fs::read(&theirs).expect("reads");
+    let call = |args: &[&str]| envelope(&afctl(home.path()).env("AF_DB", &theirs).args(args).output().expect("runs"));
+    let (refused, code) = call(&["memory", "stats"]);
+    assert_eq!(code, 3);
+    assert!(refused["error"]["message"].as_str().is_some_and(|m| m.contains("import af")), "{refused}");
+    let (report, code) = call(&["import", "af"]);
+    assert_eq!((report["data"]["notes"]["added"].as_u64(), code), (Some(1), 0), "{report}");
+    assert_eq!(std::fs::read(&theirs).expect("reads"), before);
+    let (stopped, _) = envelope(&afctl(home.path()).args(["daemon", "shutdown"]).output().expect("runs"));
+    assert_eq!(stopped["status"], "ok");
+}
+
+#[test]
+fn empty_variables_count_as_none_and_lost_output_is_a_failure() {
+    let world = World::new();
+    let mut command = afctl(world.dir());
+    command.env("AFD_SOCKET", world.socket()).envs([
+        ("AF_DB", ""),
+        ("AF_OUTPUT", ""),
+        ("AFD_SESSION", ""),
+        ("AF_URL", ""),
+        ("AFD_CONFIG", ""),
+    ]);
+    let (answer, code) = envelope(&command.args(["observe", "top"]).output().expect("runs"));
+    assert_eq!((answer["data"]["session"].as_str(), code), (Some("default"), 0), "{answer}");
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("opens");
+    let status = afctl(world.dir()).env("AFD_SOCKET", world.socket()).args(["observe", "top"]).stdout(full).status().expect("runs");
+    assert_eq!(status.code(), Some(1));
+    let (usage, code) = on(&world, &["observe", "overlay"]);
+    assert!(usage["error"]["message"].as_str().is_some_and(|m| m.contains("subcommand")) && code == 2, "{usage}");
+}

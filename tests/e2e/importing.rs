@@ -87,7 +87,7 @@ fn a_database_is_taken_over_cleaned_and_only_once() {
     // Six rows: two are one, one is an alias.
     assert_eq!(tally(&report, "transitions"), [6, 4, 0, 2, 1]);
     assert_eq!(tally(&report, "recoveries"), [2, 2, 0, 0, 0]);
-    assert_eq!(tally(&report, "artifacts"), [2, 2, 0, 0, 0]);
+    assert_eq!(tally(&report, "artifacts"), [2, 2, 0, 1, 0]);
     assert_eq!(tally(&report, "events"), [1, 0, 0, 0, 1]);
     let why: Vec<&str> = report["remarks"].as_array().expect("remarks").iter().filter_map(|r| r["why"].as_str()).collect();
     assert!(why.iter().any(|w| w.contains("alias")) && why.iter().any(|w| w.contains("typed text")), "{why:?}");
@@ -126,7 +126,7 @@ fn a_database_is_taken_over_cleaned_and_only_once() {
     let again = client.ok("memory.importAf", json!({"databaseFile": path}));
     assert_eq!(tally(&again, "notes"), [4, 0, 3, 1, 1]);
     assert_eq!(tally(&again, "transitions"), [6, 0, 4, 2, 1]);
-    assert_eq!((tally(&again, "recoveries"), tally(&again, "artifacts")), ([2, 0, 2, 0, 0], [2, 0, 2, 0, 0]));
+    assert_eq!((tally(&again, "recoveries"), tally(&again, "artifacts")), ([2, 0, 2, 0, 0], [2, 0, 2, 1, 0]));
     let same =
         client.ok("memory.experience", json!({"app": "com.android.settings", "activity": "com.android.settings/.Settings", "pageFp": FP}));
     assert_eq!(same, known);
@@ -227,4 +227,37 @@ fn what_is_no_database_of_af_is_refused() {
     let traces = dir.join("traces.db");
     Connection::open(&traces).and_then(|c| c.execute_batch("CREATE TABLE traces (id INTEGER)")).expect("makes");
     assert_eq!(tally(&client.ok("memory.importAf", json!({"databaseFile": traces})), "notes"), [0; 5]);
+}
+
+#[test]
+fn what_was_imported_comes_back_as_a_hint() {
+    let (world, dir) = world();
+    let path = database(&dir);
+    let mut client = world.client();
+    let fingerprint = client.ok("observe.page", json!({}))["page"]["fingerprint"].clone();
+    let c = Connection::open(&path).expect("opens");
+    c.execute("UPDATE transitions SET pre_page_fingerprint = ?1", [fingerprint.as_str().expect("a fingerprint")]).expect("updates");
+    drop(c);
+    client.ok("memory.importAf", json!({"databaseFile": path}));
+    let page = client.ok("observe.page", json!({}));
+    let texts: Vec<&str> = page["hints"].as_array().expect("hints").iter().filter_map(|h| h["text"].as_str()).collect();
+    assert!(texts.iter().any(|t| t.starts_with("tap \"Wi-Fi\" leads to com.android.settings/.SubSettings (4 ok")), "{texts:?}");
+}
+
+#[test]
+fn two_memories_of_af_add_up() {
+    let (world, dir) = world();
+    let other = world.dir().join("other");
+    std::fs::create_dir(&other).expect("makes");
+    let (first, second) = (database(&dir), database(&other));
+    Connection::open(&second).expect("opens").execute("UPDATE notes SET created_at = '2025-01-01T00:00:00+00:00'", []).expect("updates");
+    let mut client = world.client();
+    let count = |client: &mut afd_tests::Client| {
+        let known = client.ok("memory.experience", json!({"pageFp": FP}));
+        known["transitions"].as_array().expect("rows").iter().find(|t| t["action"]["target"]["label"] == "Wi-Fi").expect("there")["successCount"].clone()
+    };
+    for path in [&first, &second, &first, &second] {
+        client.ok("memory.importAf", json!({"databaseFile": path}));
+    }
+    assert_eq!(count(&mut client), 8);
 }

@@ -25,6 +25,7 @@ fn words_of_any_language_and_parts_of_identifiers_are_found() {
     save(&mut client, "selector/list", "The list is com.a:id/recycler_main, a NestedRecyclerView");
     save(&mut client, "pitfall/cafe", "The Café page needs 2 taps -- don't trust \"OK\" (100%)");
     save(&mut client, "nav/icon", "Tap the ⚙ icon");
+    save(&mut client, "pitfall/words", "The log-in page of STRASSE asks for the Größe");
     for (query, expected) in [
         ("设置", "nav/wifi"),
         ("网", "nav/wifi"),
@@ -40,6 +41,11 @@ fn words_of_any_language_and_parts_of_identifiers_are_found() {
         ("don't \"OK\" (100%)", "pitfall/cafe"),
         ("⚙", "nav/icon"),
         ("ｃａｆé", "pitfall/cafe"),
+        ("recyclermain", "selector/list"),
+        ("login", "pitfall/words"),
+        ("GROSSE", "pitfall/words"),
+        ("straße", "pitfall/words"),
+        ("log-in", "pitfall/words"),
         ("cafe OR* NEAR(taps)", "pitfall/cafe"),
     ] {
         let found = search(&mut client, query);

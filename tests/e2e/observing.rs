@@ -149,3 +149,13 @@ fn hints_come_with_the_observation_and_can_be_left_out() {
     assert_eq!(hint["evidence"].as_array().map(Vec::len), Some(1));
     assert_eq!(client.ok("observe.page", json!({"hints": false}))["hints"], json!([]));
 }
+
+#[test]
+fn health_tells_whether_the_token_is_taken() {
+    let world = World::new();
+    let mut client = world.client();
+    assert_eq!(client.ok("device.health", json!({}))["token"], "accepted");
+    world.phone.run(json!({"do": "token", "token": "another"}));
+    let health = client.ok("device.health", json!({}));
+    assert_eq!((health["status"].as_str(), health["token"].as_str()), (Some("healthy"), Some("refused")));
+}

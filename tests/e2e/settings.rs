@@ -58,8 +58,16 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     assert!(unknown.details["similar"].as_array().is_some_and(|s| s.contains(&json!("artifacts.dir"))), "{unknown:?}");
     let unfit = client.fails("config.set", json!({"key": "limits.batch", "value": "hunter2"}), "INVALID_PARAMS");
     assert!(unfit.details["path"] == "value" && !unfit.message.contains("hunter2"));
-    client.fails("config.set", json!({"key": "limits.batch", "value": "0"}), "CONFLICT");
-    client.fails("config.set", json!({"key": "device.pixel.url", "value": "ftp://x"}), "CONFLICT");
+    for (key, value) in [
+        ("limits.batch", "0"),
+        ("limits.batch", "-1"),
+        ("device.pixel.url", "ftp://x"),
+        ("adb.server_port", "70000"),
+        ("device.pixel.proxy", "loud"),
+    ] {
+        let error = client.fails("config.set", json!({"key": key, "value": value}), "INVALID_PARAMS");
+        assert!(error.details["path"] == "value" && !error.message.contains("line "), "{error:?}");
+    }
     client.fails("config.unset", json!({"key": "device.pixel.url"}), "CONFLICT");
     client.fails("config.get", json!({"key": "nonsense"}), "INVALID_PARAMS");
     assert_eq!(std::fs::read_to_string(&path).expect("reads"), before);

@@ -146,6 +146,36 @@ fn a_device_that_is_taken_out_of_the_file_leaves_no_forward() {
     wait::until("the forward to go", || adb.forwards().is_empty().then_some(()));
 }
 
+/// Two devices over one forward: it goes with the last of them.
+#[test]
+fn a_forward_that_two_devices_use_goes_with_the_last() {
+    let Some((world, adb, _)) = plugged() else { return };
+    let mut client = world.client();
+    let shared = client.ok("device.connectUsb", json!({"name": "first"}))["localPort"].clone();
+    assert_eq!(client.ok("device.connectUsb", json!({"name": "second"}))["localPort"], shared);
+    let plan = client.ok("device.connectUsb", json!({"name": "first", "printOnly": true}));
+    assert_eq!((plan["localPort"].clone(), plan["reused"].as_bool()), (shared, Some(true)));
+    assert!(plan["nextStep"].as_str().is_some_and(|s| s.contains("device.first.token")));
+    client.ok("device.remove", json!({"name": "first"}));
+    assert_eq!(adb.forwards().len(), 1);
+    client.ok("device.remove", json!({"name": "second"}));
+    assert_eq!(adb.forwards(), Vec::<String>::new());
+}
+
+#[test]
+fn another_port_of_the_phone_takes_the_place_of_the_forward() {
+    let Some((world, adb, serial)) = plugged() else { return };
+    let mut client = world.client();
+    let local = connect(&mut client)["localPort"].clone();
+    client.ok("observe.top", json!({}));
+    let second = TestPhone::start();
+    let port = second.url().rsplit(':').next().expect("a port").to_owned();
+    client.ok("config.set", json!({"key": "device.default.usb.device_port", "value": port}));
+    wait::until("the new forward alone", || (adb.forwards() == [format!("{serial} tcp:{local} tcp:{port}")]).then_some(()));
+    client.ok("observe.top", json!({}));
+    assert!(second.requests("/api/app/top") > 0);
+}
+
 #[test]
 fn a_forward_of_somebody_else_is_used_and_left_alone() {
     let Some((world, adb, serial)) = plugged() else { return };

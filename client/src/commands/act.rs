@@ -18,7 +18,7 @@ pub enum Act {
     Swipe(Swipe),
     /// Scroll the screen
     Scroll(Scroll),
-    /// Scroll down, then up, until something is on the screen; --timeout-ms says for how long at most
+    /// Scroll down, then up, until something is on the screen, for --timeout-ms at most [default: 60000]
     ScrollTo(ScrollTo),
     /// Press Back
     Back(Key),
@@ -32,7 +32,7 @@ pub enum Act {
     Launch(Package),
     /// Stop an app
     Stop(Package),
-    /// Run a command in the phone's shell, if the settings of the device allow it; --timeout-ms says for how long at most
+    /// Run a command in the phone's shell, if the settings of the device allow it, for --timeout-ms at most [default: 30000]
     Shell(Shell),
     /// Send an intent, if the settings of the device allow it
     Intent(Intent),
@@ -129,7 +129,7 @@ pub struct ScrollTo {
     /// A part of the text or description
     #[arg(long, allow_hyphen_values = true)]
     text: String,
-    /// Compare this property only
+    /// Compare this property only (an alias is no property)
     #[arg(long, value_enum)]
     by: Option<By>,
     /// Whole and case-sensitive, instead of a part in any case

@@ -30,9 +30,15 @@ impl Import {
         let Import::Af(af) = self;
         Call::new("memory.importAf")
             .maybe("configFile", config.map(|c| absolute(&c.display().to_string())).or_else(|| usual_config(af)))
-            .maybe("databaseFile", af.db.as_deref().map(absolute))
+            .maybe("databaseFile", af.db.as_deref().map(absolute).or_else(|| usual_database(af, config)))
             .maybe("dryRun", af.dry_run.then_some(true))
     }
+}
+
+/// The database that af uses by its variable, if nothing at all was said.
+fn usual_database(af: &Af, config: Option<&PathBuf>) -> Option<String> {
+    let path = std::env::var("AF_DB").ok().filter(|v| !v.is_empty())?;
+    (af.db.is_none() && config.is_none()).then(|| absolute(&path))
 }
 
 /// Where af keeps its settings, if nothing at all was said.

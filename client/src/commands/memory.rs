@@ -57,7 +57,7 @@ pub struct Search {
     /// Only topics that begin so, for example nav/
     #[arg(long)]
     topic: Option<String>,
-    /// At most this many
+    /// At most this many [default: 20]
     #[arg(long)]
     limit: Option<u32>,
     /// Go on where the previous answer ended

@@ -21,7 +21,7 @@ pub enum Observe {
     /// The marks that the phone itself draws on its screen
     #[command(subcommand)]
     Overlay(Overlay),
-    /// Wait until something is so on the screen; --timeout-ms says for how long at most
+    /// Wait until something is so on the screen, for --timeout-ms at most [default: 10000, at most 600000]
     Wait(Wait),
 }
 
@@ -41,7 +41,7 @@ pub struct Screen {
 /// Options of `screen` and `refs`.
 #[derive(Debug, Args)]
 pub struct Rows {
-    /// At most this many rows
+    /// At most this many rows [default: 120]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_rows: Option<u32>,
     /// All rows, all columns, and the windows
@@ -64,7 +64,7 @@ pub struct Page {
     /// What to return beside the context; both by default
     #[arg(long = "field", value_enum, value_name = "PART")]
     fields: Vec<Part>,
-    /// At most this many rows of each
+    /// At most this many rows of each [default: 120]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_rows: Option<u32>,
     /// All rows, all columns, and the windows
@@ -87,10 +87,10 @@ pub struct Page {
 /// Options of `screenshot`.
 #[derive(Debug, Args)]
 pub struct Screenshot {
-    /// Longest side in pixels; 20000 is the screen's own size
+    /// Longest side in pixels [default: 700; 20000 is the screen's own size]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_dim: Option<u32>,
-    /// JPEG quality, 1 to 100
+    /// JPEG quality, 1 to 100 [default: 80]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     quality: Option<u32>,
     /// Draw the aliases of what can be acted on; they can be used afterwards
@@ -102,7 +102,7 @@ pub struct Screenshot {
     /// Leave the phone's own overlay in the picture
     #[arg(long)]
     show_overlay: bool,
-    /// At most this many marks
+    /// At most this many marks [default: 120]
     #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "annotate")]
     max_marks: Option<u32>,
     /// What is marked
@@ -137,7 +137,7 @@ pub struct OverlaySet {
     /// Hide them
     #[arg(long)]
     disable: bool,
-    /// At most this many
+    /// At most this many [default: 300]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_marks: Option<u32>,
     /// What is marked

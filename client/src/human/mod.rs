@@ -57,6 +57,9 @@ fn success(outcome: &Outcome, data: &Value) -> String {
         ("observe", "top") => format!("{}\n", first(&[text(data, "topActivity"), text(data, "app"), "unknown".into()])),
         ("observe", "screenshot") => screenshot(data),
         ("observe", "overlay-get" | "overlay-set") => fields(data, 0),
+        ("observe", "wait") => {
+            format!("{} {} after {} ms\n{}", paint(GOOD, "it is so:"), text(data, "until"), text(data, "waitedMs"), observation(data))
+        }
         ("observe", _) => observation(data),
         ("act", "shell") => shell(data),
         ("act", op) => acted(op, data),
@@ -73,6 +76,9 @@ fn success(outcome: &Outcome, data: &Value) -> String {
         ("device", "list") => table(items(data, "devices"), &["name", "kind", "url", "state", "lease", "waiting", "source"]),
         ("device", "packages") => lines(items(data, "packages")),
         ("import", _) => imported(data),
+        ("connect", _) => connected(data),
+        ("health", _) => health(data),
+        ("job", "list") => table(items(data, "jobs"), &["name", "everyMs", "runs", "lastRunAt", "lastResult", "lastError", "about"]),
         ("artifact", "list") => artifacts(data),
         ("config", "list") => config(data),
         ("config", _) => format!("{} = {}  {}\n", text(data, "key"), setting(data), paint(DIM, &origin(data))),
@@ -114,7 +120,7 @@ pub fn table(rows: &[Value], columns: &[&str]) -> String {
 fn cell(row: &Value, column: &str) -> String {
     match (column, row.get(column)) {
         ("lease", Some(lease @ Value::Object(_))) => format!("{} for {} ms", text(lease, "session"), text(lease, "remainingMs")),
-        ("at" | "lastSuccessAt" | "createdAt", Some(Value::Number(ms))) => time(ms.as_i64().unwrap_or(0)),
+        ("at" | "lastSuccessAt" | "createdAt" | "lastRunAt", Some(Value::Number(ms))) => time(ms.as_i64().unwrap_or(0)),
         _ => shorten(&text(row, column)),
     }
 }
@@ -225,6 +231,34 @@ fn acted(op: &str, data: &Value) -> String {
         text(data, "result"),
         paint(DIM, &format!("{} ms", text(data, "durationMs")))
     )
+}
+
+fn health(data: &Value) -> String {
+    let token = match text(data, "token").as_str() {
+        "accepted" => paint(GOOD, "token accepted"),
+        "refused" => paint(BAD, "token refused: afctl config set device.NAME.token TOKEN"),
+        _ => paint(WARN, "token not checked"),
+    };
+    let connection = &data["connection"];
+    let over = text(connection, "device");
+    let over = if over.is_empty() { String::new() } else { format!(" over the cable of {over}") };
+    format!(
+        "{} {} at {}{over}, {token} {}\n",
+        paint(GOOD, &text(data, "status")),
+        text(data, "device"),
+        text(connection, "url"),
+        paint(DIM, &format!("{} ms", text(data, "durationMs")))
+    )
+}
+
+fn connected(data: &Value) -> String {
+    let verb = if data["printOnly"] == true { paint(WARN, "would connect") } else { paint(GOOD, "connected") };
+    let forward = if data["reused"] == true { "through the forward that is there" } else { "through a new forward" };
+    let mut out = format!("{verb} {} as {} at {} {forward}\n", text(data, "deviceSerial"), text(data, "device"), text(data, "remoteUrl"));
+    if let Some(step) = data["nextStep"].as_str() {
+        let _ = writeln!(out, "{} {step}", paint(WARN, "next:"));
+    }
+    out
 }
 
 fn shell(data: &Value) -> String {

@@ -115,7 +115,7 @@ pub enum KeyError {
         /// The key.
         key: String,
         /// What it expects.
-        expected: &'static str,
+        expected: String,
     },
     /// The file cannot be read or written, or would be bad.
     #[error(transparent)]
@@ -230,9 +230,12 @@ pub fn get(config: &Config, name: &str) -> Result<Entry, KeyError> {
 }
 
 fn typed(name: &str, key: &Key, text: &str) -> Result<toml_edit::Value, KeyError> {
-    let unfit = |expected| KeyError::Unfit { key: name.to_owned(), expected };
+    let unfit = |expected: &str| KeyError::Unfit { key: name.to_owned(), expected: expected.to_owned() };
     Ok(match key.kind {
-        Kind::Number => text.trim().replace('_', "").parse::<i64>().map_err(|_| unfit("a whole number"))?.into(),
+        Kind::Number => {
+            let number = text.trim().replace('_', "").parse::<i64>().ok().filter(|n| *n >= 0);
+            number.ok_or_else(|| unfit("a whole number of at least 0"))?.into()
+        }
         Kind::Flag => text.trim().parse::<bool>().map_err(|_| unfit("true or false"))?.into(),
         Kind::Path if text.is_empty() => return Err(unfit("a path")),
         Kind::Text | Kind::Secret | Kind::Path => text.into(),
@@ -246,7 +249,9 @@ fn typed(name: &str, key: &Key, text: &str) -> Result<toml_edit::Value, KeyError
 pub fn set(config: &Config, name: &str, text: &str) -> Result<(), KeyError> {
     let key = find(name).ok_or_else(|| KeyError::Unknown(name.to_owned()))?;
     let value = typed(name, key, text)?;
-    edit::change(config.path(), |document| {
+    // If the file is bad as it is, the value is not to blame.
+    super::file::read(config.path())?;
+    let changed = edit::change(config.path(), |document| {
         let parts = parts(name);
         let (last, tables) = parts.split_last().ok_or("the key is empty")?;
         let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
@@ -260,8 +265,22 @@ pub fn set(config: &Config, name: &str, text: &str) -> Result<(), KeyError> {
         }
         table.insert(last, Item::Value(value));
         Ok(())
-    })?;
-    Ok(())
+    });
+    changed.map_err(|error| match error {
+        ConfigError::Bad { message, .. } => KeyError::Unfit { key: name.to_owned(), expected: expected(&message) },
+        other => KeyError::Config(other),
+    })
+}
+
+/// What was expected, from the complaint about a file that has the value.
+fn expected(complaint: &str) -> String {
+    let tail = complaint.rsplit_once("expected ").map_or(complaint, |(_, tail)| tail);
+    match tail.trim_matches('`') {
+        "u16" => "a port from 0 to 65535".to_owned(),
+        "u32" | "u64" | "usize" => "a whole number of at least 0".to_owned(),
+        // The parser lists the words of a choice, each in backquotes.
+        other => other.replace('`', ""),
+    }
 }
 
 /// Takes a setting out of the file; false when it was not in it.

@@ -11,8 +11,8 @@ use afd_proto::vocabulary::Reply;
 use serde_json::json;
 
 use super::{Core, Error, Result, usb};
-use crate::config::{self, ConfigError, DeviceSettings};
-use crate::device::{Registry, Source};
+use crate::config::{self, ConfigError, DeviceSettings, Usb};
+use crate::device::{DriverError, Registry, Source};
 
 /// The longest lease.
 const MAX_LEASE_MS: u64 = 3_600_000;
@@ -84,7 +84,11 @@ pub async fn remove(core: &Arc<Core>, params: &RemoveParams) -> Result<Removed> 
     core.devices.remove(&params.name);
     // Told here, so that the forward is gone before the answer.
     let (before, _) = core.config.reload()?;
-    if let Some(usb) = settings.usb.filter(|usb| usb.own_forward) {
+    let shared = |usb: &Usb| {
+        let others = core.config.get().devices.values().filter_map(|d| d.usb.clone()).collect::<Vec<_>>();
+        others.iter().any(|u| (&u.serial, u.local_port) == (&usb.serial, usb.local_port))
+    };
+    if let Some(usb) = settings.usb.filter(|usb| usb.own_forward && !shared(usb)) {
         core.finish(async move { usb::release(&before.adb, &usb).await }).await?;
     }
     Ok(Removed { removed: params.name.clone() })
@@ -98,10 +102,18 @@ pub async fn health(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Hea
     let call = core.call(params).await?;
     let begun = Instant::now();
     let kind = call.device().health().await?;
+    let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    // The question for its health needs no token; a cheap other one does.
+    let token = match call.device().overlay(call.target.token.clone()).await {
+        Ok(_) => "accepted",
+        Err(DriverError::Auth(_)) => "refused",
+        Err(_) => "unknown",
+    };
     Ok(call.reply(Health {
         status: "healthy".into(),
         kind,
-        duration_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+        token: token.to_owned(),
+        duration_ms,
         connection: usb::connection(core, &call.echo.device, call.device().url()),
     }))
 }

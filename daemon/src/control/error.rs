@@ -69,7 +69,9 @@ impl From<DriverError> for Error {
     fn from(error: DriverError) -> Self {
         let hint = match &error {
             DriverError::Unreachable(_) => "check that the phone is on, its service runs and the URL is right: `afctl health`",
-            DriverError::Auth(_) => "take the token from the phone's app and set it for this device",
+            DriverError::Auth(_) => {
+                "take the token that the phone's app shows: `afctl config set device.NAME.token TOKEN`, or --token beside --url"
+            }
             DriverError::Lost(_) => "it may have happened: observe again before you decide, and do not simply repeat it",
             DriverError::Nonsense(_) => "check that the URL is that of the phone's service: `afctl health`",
             DriverError::Refused { .. } => "observe again; some actions need Shizuku or the accessibility service on the phone",

@@ -37,7 +37,7 @@ impl Call {
 
 /// What was looked for and never found says too little to be handed over unasked.
 fn names_something(t: &Transition) -> bool {
-    t.action.target.as_ref().is_none_or(|target| target.role != "any")
+    t.success_count > 0 || t.action.target.as_ref().is_none_or(|target| target.role != "any")
 }
 
 /// How often it held, pulled towards one half while little is known.

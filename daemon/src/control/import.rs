@@ -19,8 +19,11 @@ use crate::memory::notes::{self, NewNote};
 use crate::session;
 use crate::store::{StoreError, new_uid};
 
-/// What imported rows are marked with.
-const SOURCE: &str = "af";
+/// What the rows of an imported memory are marked with.
+fn source(found: &Found) -> String {
+    format!("af {}", found.identity)
+}
+
 /// At most this many remarks are returned.
 const MAX_REMARKS: usize = 200;
 
@@ -152,30 +155,31 @@ fn count(tally: &mut Tally, taken: Taken) {
 
 /// Writes everything in one piece, or nothing.
 fn take_over(c: &Connection, origin: &str, trace: &str, found: &mut Found) -> std::result::Result<(), StoreError> {
+    let source = source(found);
     let session_of = |name: &str| session::row_id(c, origin, if name.is_empty() { "default" } else { name });
     for note in &found.notes {
         let new = NewNote {
-            uid: Some(derived_uid(&["imported note", SOURCE, &note.app, &note.topic, &note.content, &note.at.to_string()])),
+            uid: Some(derived_uid(&["imported note", "af", &note.app, &note.topic, &note.content, &note.written])),
             app: note.app.clone(),
             topic: note.topic.clone(),
             content: note.content.clone(),
             session: session_of(&note.session)?,
             trace: trace.to_owned(),
-            at: Some(note.at),
+            at: note.at,
         };
         let taken = if notes::save(c, origin, &new)?.is_some() { Taken::Added } else { Taken::Present };
         count(&mut found.tallies[af::NOTES], taken);
     }
     for transition in found.transitions.values() {
-        count(&mut found.tallies[af::TRANSITIONS], imported::transition(c, origin, SOURCE, transition)?);
+        count(&mut found.tallies[af::TRANSITIONS], imported::transition(c, origin, &source, transition)?);
     }
     for recovery in found.recoveries.values() {
-        count(&mut found.tallies[af::RECOVERIES], imported::recovery(c, origin, SOURCE, recovery)?);
+        count(&mut found.tallies[af::RECOVERIES], imported::recovery(c, origin, &source, recovery)?);
     }
     for a in &found.artifacts {
         let path = a.path.display().to_string();
         let row = NewRow {
-            uid: Some(derived_uid(&["imported artifact", SOURCE, &a.trace, &a.kind, &path, &a.hash])),
+            uid: Some(derived_uid(&["imported artifact", "af", &a.trace, &a.kind, &path, &a.hash])),
             session: session_of(&a.session)?,
             device: None,
             trace: a.trace.clone(),

@@ -22,7 +22,12 @@ const MAX_QUERY: usize = 1000;
 fn check_topic(topic: &str) -> Result<()> {
     let length = topic.chars().count();
     if topic.trim().is_empty() || length > MAX_TOPIC || topic.chars().any(char::is_control) {
-        return Err(Error::param("topic", "1 to 200 printable characters", format!("{length} characters")));
+        let got = match length {
+            0 => "nothing".to_owned(),
+            n if n > MAX_TOPIC => format!("{n} characters"),
+            _ => "blanks, or a line end or the like among them".to_owned(),
+        };
+        return Err(Error::param("topic", "1 to 200 printable characters", got));
     }
     Ok(())
 }
@@ -42,7 +47,9 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<Saved> {
     check_topic(&params.topic)?;
     params.app.as_deref().map(check_app).transpose()?;
     if params.content.trim().is_empty() || params.content.len() > MAX_CONTENT {
-        return Err(Error::param("content", "1 to 65536 bytes", format!("{} bytes", params.content.len())));
+        let got =
+            if params.content.trim().is_empty() { "nothing but blanks".to_owned() } else { format!("{} bytes", params.content.len()) };
+        return Err(Error::param("content", "1 to 65536 bytes", got));
     }
     let session = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
     check_session(session)?;

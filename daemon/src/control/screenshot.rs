@@ -28,7 +28,7 @@ struct Wanted {
     scope: MarkScope,
 }
 
-fn wanted(params: &ScreenshotParams) -> Result<Wanted> {
+fn wanted(core: &Core, params: &ScreenshotParams) -> Result<Wanted> {
     let (max_dim, quality) = (params.max_dim.unwrap_or(700), params.quality.unwrap_or(80));
     if !(1..=20_000).contains(&max_dim) {
         return Err(Error::param("maxDim", "1 to 20000", max_dim));
@@ -44,7 +44,9 @@ fn wanted(params: &ScreenshotParams) -> Result<Wanted> {
         let field = if params.max_marks.is_some() { "maxMarks" } else { "markScope" };
         return Err(Error::param(field, "nothing, it belongs to annotate", "a value"));
     }
-    let png = params.save_file.as_deref().is_some_and(|f| f.to_ascii_lowercase().ends_with(".png"));
+    let setting = core.config.get().artifacts.screenshot_file.clone();
+    let file = params.save_file.as_ref().map(std::path::PathBuf::from).or(setting);
+    let png = file.and_then(|f| f.extension().map(|e| e.eq_ignore_ascii_case("png"))).unwrap_or(false);
     let format = match params.format {
         Some(PictureFormat::Png) => Format::Png,
         Some(PictureFormat::Jpeg) => Format::Jpeg,
@@ -74,7 +76,7 @@ async fn apart<T: Send + 'static>(work: impl FnOnce() -> std::result::Result<T, 
 /// # Errors
 /// When the device takes none, or the file cannot be written.
 pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<Screenshot>> {
-    let wanted = wanted(params)?;
+    let wanted = wanted(core, params)?;
     let call = core.call(params).await?;
     let (jpeg, look) = if params.annotate {
         let (jpeg, look) = call.picture_of_look(wanted.shot).await?;
@@ -84,7 +86,8 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
     };
     let (width, height) = picture::size(&jpeg).map_err(undrawn)?;
     let screen = call.screen_size(look.as_ref()).await;
-    let scale = picture::scale((width, height), wanted.shot.max_dim, screen);
+    let relation = picture::relate((width, height), wanted.shot.max_dim, screen);
+    let scale = relation.map(|r| r.scale);
     let marks = look.as_ref().map(|look| marks(look, scale.unwrap_or(1.0), &wanted));
     let mark_count = marks.as_ref().map(|m| count(m.iter().filter(|m| m.label.is_some()).count()));
     let (format, quality) = (wanted.format, u8::try_from(wanted.shot.quality).unwrap_or(100));
@@ -99,14 +102,13 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
         Content { kind: "screenshot_image", mime_type: format.mime_type(), extension: format.extension(), op: "observe.screenshot", bytes };
     let wish = Wish { path: params.save_file.as_deref().map(|p| ("saveFile", p)), root: params.artifact_dir.as_deref() };
     let artifact = call.save_artifact(content, wish).await?;
-    let side = |pixels: u32| scale.map(|s| (f64::from(pixels) / s).round() as u32);
     let mut body = Screenshot {
         mime_type: format.mime_type().to_owned(),
         width,
         height,
         scale,
-        device_width: side(width),
-        device_height: side(height),
+        device_width: relation.map(|r| r.screen.0),
+        device_height: relation.map(|r| r.screen.1),
         size_bytes,
         max_dim: wanted.shot.max_dim,
         quality: wanted.shot.quality,

@@ -55,15 +55,25 @@ pub(super) async fn release(settings: &config::Adb, usb: &Usb) {
     }
 }
 
-/// Removes our forwards that changed settings have no use for any more.
+/// Removes our forwards that changed settings have no use for any more. One whose port on the phone changed is made anew: as long
+/// as the old one is there, nobody would notice that it leads to the wrong place.
 pub(super) fn release_unused(before: &Settings, after: &Settings) {
     let used: Vec<&Usb> = after.devices.values().filter_map(|d| d.usb.as_ref()).collect();
     let ours = before.devices.values().filter_map(|d| d.usb.as_ref()).filter(|u| u.own_forward);
-    for usb in ours.filter(|u| {
-        !used.iter().any(|other| (&other.serial, other.local_port, other.device_port) == (&u.serial, u.local_port, u.device_port))
-    }) {
-        let (adb, usb) = (before.adb.clone(), usb.clone());
-        tokio::spawn(async move { release(&adb, &usb).await });
+    for usb in ours {
+        let now =
+            used.iter().find(|other| (&other.serial, other.local_port) == (&usb.serial, usb.local_port)).map(|other| (*other).clone());
+        if now.as_ref().is_some_and(|now| now.device_port == usb.device_port) {
+            continue;
+        }
+        let (settings, usb) = (before.adb.clone(), usb.clone());
+        tokio::spawn(async move {
+            release(&settings, &usb).await;
+            if let Some(now) = now {
+                // If it is there by now, that is as well.
+                let _ = Adb::new(&settings).forward(&now.serial, now.local_port, now.device_port).await;
+            }
+        });
     }
 }
 
@@ -123,13 +133,14 @@ struct Way {
 }
 
 /// Uses a forward that is right already, or makes one.
-async fn way(adb: &Adb, serial: &str, remote: u16, wanted: Option<u16>, known: Option<&Usb>) -> Result<Way> {
+async fn way(adb: &Adb, serial: &str, remote: u16, wanted: Option<u16>, known: Option<&Usb>, mine: &[&Usb]) -> Result<Way> {
     let right = |f: &&Forward| f.serial == serial && f.remote == remote && wanted.is_none_or(|w| w == f.local);
     let there = adb.forwards().await?;
     let is_known = |f: &&Forward| known.is_some_and(|u| (u.serial.as_str(), u.local_port) == (f.serial.as_str(), f.local));
     let found = there.iter().filter(right).find(is_known).or_else(|| there.iter().find(right));
     if let Some(forward) = found {
-        let ours = is_known(&forward) && known.is_some_and(|u| u.own_forward);
+        // Ours, if any device of the settings says so: the last of them takes it away.
+        let ours = mine.iter().any(|u| u.own_forward && (u.serial.as_str(), u.local_port) == (serial, forward.local));
         return Ok(Way { forward: forward.clone(), made: false, ours });
     }
     // The port of before keeps URLs as they are; the phone's own number is easy to remember; any other will do.
@@ -206,9 +217,11 @@ async fn find_and_connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result
         print_only: params.print_only,
         token_configured: old.is_some_and(|d| d.token.is_some()),
         saved_in: None,
+        next_step: None,
     };
     if !params.print_only {
-        let way = way(&adb, &serial, device_port, params.local_port, known).await?;
+        let mine: Vec<&Usb> = settings.devices.values().filter_map(|d| d.usb.as_ref()).collect();
+        let way = way(&adb, &serial, device_port, params.local_port, known, &mine).await?;
         let usb = Usb { serial, local_port: way.forward.local, device_port, own_forward: way.ours };
         if let Err(error) = finish(core, &name, old, &usb).await {
             if way.made {
@@ -218,6 +231,19 @@ async fn find_and_connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result
         }
         (told.local_port, told.forwarded, told.reused) = (usb.local_port, way.made, !way.made);
         (told.config_written, told.saved_in) = (true, Some(core.config.path().display().to_string()));
+    }
+    if params.print_only {
+        let there = adb.forwards().await?;
+        let wanted =
+            |f: &&Forward| f.serial == told.device_serial && f.remote == device_port && params.local_port.is_none_or(|p| p == f.local);
+        told.reused = there.iter().find(wanted).map(|f| told.local_port = f.local).is_some();
+        // Taken by something else: then adb chooses one.
+        if !told.reused && params.local_port.is_none() && std::net::TcpListener::bind(("127.0.0.1", device_port)).is_err() {
+            told.local_port = 0;
+        }
+    }
+    if !told.token_configured {
+        told.next_step = Some(format!("give the token that the phone's app shows: afctl config set device.{name}.token TOKEN"));
     }
     told.remote_url = format!("http://127.0.0.1:{}", told.local_port);
     Ok(told)

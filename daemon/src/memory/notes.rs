@@ -255,8 +255,10 @@ fn score(note: &Note, terms: &[&str]) -> f64 {
         }
         best
     };
+    let (topic_joined, content_joined) = (text::joined(&topic), text::joined(&content));
     let of = |term: &&str| {
-        let (topic, content) = (place(&topic, term, 1.0, 0.8), place(&content, term, 0.7, 0.5));
+        let topic = place(&topic, term, 1.0, 0.8).max(place(&topic_joined, term, 0.9, 0.7));
+        let content = place(&content, term, 0.7, 0.5).max(place(&content_joined, term, 0.6, 0.4));
         // In both it is surely about that.
         if topic > 0.0 && content > 0.0 { topic } else { (topic * 0.9).max(content) }
     };

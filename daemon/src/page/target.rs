@@ -85,10 +85,11 @@ pub fn sentence(action: &Action) -> String {
         "doubleTap" => "double-tap",
         other => other,
     };
+    let role = |t: &Target| if t.role == "any" { String::new() } else { format!(" {}", t.role) };
     let what = action.target.as_ref().map(|t| match (&t.label, t.res_id.as_deref().and_then(|id| id.rsplit('/').next())) {
-        (Some(label), _) => format!(" {} \"{label}\"", t.role),
-        (None, Some(id)) => format!(" {} #{id}", t.role),
-        (None, None) => format!(" {}", t.role),
+        (Some(label), _) => format!("{} \"{label}\"", role(t)),
+        (None, Some(id)) => format!("{} #{id}", role(t)),
+        (None, None) => role(t),
     });
     let params: Vec<String> =
         action.params.iter().map(|(k, v)| format!(" {k}={}", v.as_str().map_or_else(|| v.to_string(), str::to_owned))).collect();

@@ -70,21 +70,37 @@ pub fn encode(picture: &RgbImage, format: Format, quality: u8) -> Result<Vec<u8>
     written.map(|()| out.into_inner()).map_err(|e| e.to_string())
 }
 
-/// How many pixels of a picture a pixel of the screen has. The service shrinks pictures so that both sides are at most
-/// `max_dim`, and never enlarges them. It may leave its bars out of the screen's size, which concerns the longer side only:
-/// that side tells more exactly, but counts only when it fits.
-pub fn scale((width, height): (u32, u32), max_dim: u32, screen: Option<(i32, i32)>) -> Option<f64> {
+/// How a picture relates to the screen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Relation {
+    /// How many of its pixels a pixel of the screen has.
+    pub scale: f64,
+    /// Width and height of the screen, device pixels.
+    pub screen: (u32, u32),
+}
+
+/// Relates a picture to the screen. The service shrinks pictures so that both sides are at most `max_dim`, and never enlarges
+/// them. It may leave its bars out of the screen's size, which concerns the longer side only: that side tells more exactly, but
+/// counts only when it fits.
+pub fn relate((width, height): (u32, u32), max_dim: u32, screen: Option<(i32, i32)>) -> Option<Relation> {
     if width.max(height) < max_dim {
-        return Some(1.0);
+        return Some(Relation { scale: 1.0, screen: (width, height) });
     }
-    let (screen_width, screen_height) = screen.filter(|(w, h)| *w > 0 && *h > 0)?;
-    let sides = |a: u32, b: i32| f64::from(a) / f64::from(b);
-    let shorter = sides(width.min(height), screen_width.min(screen_height));
-    let longer = sides(width.max(height), screen_width.max(screen_height));
-    // Half a pixel of the shorter side is what rounding may have added.
-    let slack = 0.5 / f64::from(width.min(height).max(1));
-    let scale = if (longer / shorter - 1.0).abs() <= slack { longer } else { shorter };
-    Some(scale.min(1.0))
+    let side = |v: i32| u32::try_from(v).ok().filter(|v| *v > 0);
+    let (a, b) = screen.and_then(|(w, h)| Some((side(w)?, side(h)?)))?;
+    let (short, long) = (f64::from(a.min(b)), f64::from(a.max(b)));
+    let shorter = f64::from(width.min(height)) / short;
+    let longer = f64::from(width.max(height)) / long;
+    // One pixel of the shorter side is what rounding may have changed.
+    let fits = (longer / shorter - 1.0).abs() <= 1.0 / f64::from(width.min(height).max(1));
+    let scale = if fits { longer } else { shorter }.min(1.0);
+    let upright = height >= width;
+    let screen = match fits {
+        true if upright => (a.min(b), a.max(b)),
+        true => (a.max(b), a.min(b)),
+        false => ((f64::from(width) / scale).round() as u32, (f64::from(height) / scale).round() as u32),
+    };
+    Some(Relation { scale, screen })
 }
 
 #[cfg(test)]
@@ -92,17 +108,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scale_is_that_of_the_shorter_side() {
-        assert_eq!(scale((540, 1200), 1200, Some((1080, 2400))), Some(0.5));
+    fn a_picture_is_related_to_the_whole_screen() {
+        let of = |size, max_dim, screen| relate(size, max_dim, screen).map(|r| (r.scale, r.screen));
+        assert_eq!(of((540, 1200), 1200, Some((1080, 2400))), Some((0.5, (1080, 2400))));
         // The bars are missing from the screen's height.
-        assert_eq!(scale((540, 1200), 1200, Some((1080, 2200))), Some(0.5));
+        assert_eq!(of((540, 1200), 1200, Some((1080, 2200))), Some((0.5, (1080, 2400))));
         // Turned.
-        assert_eq!(scale((1200, 540), 1200, Some((1080, 2400))), Some(0.5));
-        // Rounded: 157.5 pixels became 158.
-        assert_eq!(scale((158, 350), 350, Some((1080, 2400))), Some(350.0 / 2400.0));
+        assert_eq!(of((1200, 540), 1200, Some((1080, 2400))), Some((0.5, (2400, 1080))));
+        // Rounded, ever more.
+        assert_eq!(of((158, 350), 350, Some((1080, 2400))), Some((350.0 / 2400.0, (1080, 2400))));
+        assert_eq!(of((23, 50), 50, Some((1080, 2400))), Some((50.0 / 2400.0, (1080, 2400))));
+        assert_eq!(of((1, 1), 1, Some((1080, 2400))).map(|r| r.1), Some((1080, 2400)));
         // Smaller than what was asked for: not shrunk at all.
-        assert_eq!(scale((1080, 2400), 4000, None), Some(1.0));
-        assert_eq!(scale((540, 1200), 1200, None), None);
+        assert_eq!(of((1080, 2400), 4000, None), Some((1.0, (1080, 2400))));
+        assert_eq!(of((540, 1200), 1200, None), None);
     }
 
     #[test]

@@ -49,6 +49,9 @@ fn explain(path: &str, sentence: &str) -> Error {
         let path = if parent.is_empty() { field } else { format!("{parent}.{field}") };
         return invalid(&path, &format!("a known parameter ({})", known.trim_start_matches("expected ")), "an unknown one");
     }
+    if sentence == "expected value" {
+        return invalid(path, "a text that is one of its values", "something else");
+    }
     let (got, expected) = sentence.split_once(", expected ").unwrap_or((sentence, "another value"));
     let got = got.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ").trim_start_matches("unknown variant ");
     let expected = match expected {

@@ -1,5 +1,6 @@
 //! Bringing the schema up to date.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
@@ -15,6 +16,22 @@ static MIGRATIONS: LazyLock<Migrations<'static>> =
 
 /// The newest schema that this version knows.
 pub const SCHEMA: u32 = 2;
+
+/// Makes sure that a database is ours, or empty: those of other programs are not to be touched.
+pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
+    let foreign: bool = connection.query_row(
+        "SELECT (SELECT user_version FROM pragma_user_version) = 0 AND EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table')",
+        [],
+        |row| row.get(0),
+    )?;
+    if foreign {
+        return Err(StoreError::Unavailable(format!(
+            "{} was made by another program; `afctl import af --db` takes over the memory of af",
+            path.display()
+        )));
+    }
+    Ok(())
+}
 
 /// Migrates; a database that a newer version made is refused untouched.
 pub(super) fn run(connection: &mut Connection) -> Result<()> {

@@ -118,6 +118,7 @@ impl Store {
         Self::probe(path)?;
         let mut connection = Connection::open(path)?;
         restrict(path);
+        migrate::check(&connection, path)?;
         prepare_writer(&connection)?;
         migrate::run(&mut connection)?;
         let origin = migrate::origin(&connection)?;

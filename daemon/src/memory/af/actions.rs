@@ -42,6 +42,13 @@ pub(super) fn action(op: &str, args: &str) -> Read {
             }
             None => Read::Useless("it does not say which app"),
         },
+        "swipe"
+            if !(["from", "to"].iter().all(|k| args.contains_key(*k))
+                || ["x1", "y1", "x2", "y2"].iter().all(|k| args.contains_key(*k))) =>
+        {
+            Read::Useless("it does not say from where to where")
+        }
+        "key" if !["keyCode", "key_code"].iter().any(|k| args.contains_key(*k)) => Read::Useless("it does not say which key"),
         "swipe" | "back" | "home" | "key" => {
             // Numbers and the points of a swipe; nothing that was typed can be among them.
             let harmless = |value: &Value| {

@@ -47,8 +47,10 @@ pub struct AfNote {
     pub content: String,
     /// Session.
     pub session: String,
-    /// UTC milliseconds.
-    pub at: i64,
+    /// UTC milliseconds, if the time can be read.
+    pub at: Option<i64>,
+    /// The time as it was written.
+    pub written: String,
 }
 
 /// Where something was done.
@@ -122,6 +124,8 @@ pub struct AfArtifact {
 /// What there is to take over.
 #[derive(Debug, Default)]
 pub struct Found {
+    /// Tells this memory from others of its kind: when it was first used. Copies of it have the same.
+    pub identity: String,
     /// Notes, oldest first.
     pub notes: Vec<AfNote>,
     /// Transitions by page and action.
@@ -184,7 +188,14 @@ pub fn read(path: &Path) -> Result<Found, AfError> {
         return Err(foreign("it has none of the tables of af".to_owned()));
     }
     let has = |table: usize| names.iter().any(|n| n == TABLES[table]);
-    let mut found = Found::default();
+    let mut found = Found { identity: path.display().to_string(), ..Found::default() };
+    let dated: Vec<&str> = ["events", "notes", "artifacts"].into_iter().filter(|t| names.iter().any(|n| n == t)).collect();
+    let first = dated.iter().map(|t| format!("SELECT min(created_at) AS first FROM {t}")).collect::<Vec<_>>().join(" UNION ALL ");
+    if !dated.is_empty() {
+        let first: Option<String> =
+            connection.query_row(&format!("SELECT min(first) FROM ({first})"), [], |row| row.get(0)).map_err(sql)?;
+        found.identity = first.unwrap_or(found.identity);
+    }
     let readers: [Reader; 5] = [notes, transitions, recoveries, artifacts, events];
     for (table, reader) in readers.into_iter().enumerate().filter(|(table, _)| has(*table)) {
         reader(&connection, &mut found, path).map_err(|e| foreign(format!("its table {} is not that of af 0.5 ({e})", TABLES[table])))?;
@@ -207,23 +218,27 @@ fn notes(connection: &Connection, found: &mut Found, _: &Path) -> rusqlite::Resu
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         found.tallies[NOTES].found += 1;
-        let (id, mut note) = (
-            row.get::<_, i64>("id")?,
-            AfNote {
-                app: text(row, "app")?,
-                topic: text(row, "topic")?,
-                content: text(row, "content")?,
-                session: text(row, "session")?,
-                at: time(&text(row, "created_at")?).unwrap_or(0),
-            },
-        );
-        if note.content.trim().is_empty() {
+        let (id, written) = (row.get::<_, i64>("id")?, text(row, "created_at")?);
+        let (app, topic, content) = (text(row, "app")?, text(row, "topic")?, text(row, "content")?);
+        if content.trim().is_empty() {
             found.remark(NOTES, id, "skipped", "it is empty");
             continue;
         }
+        let mut note = AfNote { app, topic, content, session: text(row, "session")?, at: time(&written), written };
+        let mut why = Vec::new();
         if note.topic.trim().is_empty() {
             note.topic = "imported".to_owned();
-            found.remark(NOTES, id, "cleaned", "it had no topic; it is under `imported` now");
+            why.push("it had no topic; it is under `imported` now");
+        }
+        if note.at.is_none() {
+            why.push("its time cannot be read; it counts from now");
+        }
+        if note.app.chars().any(|c| c.is_control() || c.is_whitespace()) {
+            note.app.clear();
+            why.push("its app is no package name; it is about no app in particular now");
+        }
+        if !why.is_empty() {
+            found.remark(NOTES, id, "cleaned", why.join("; "));
         }
         found.notes.push(note);
     }
@@ -377,6 +392,9 @@ fn artifacts(connection: &Connection, found: &mut Found, database: &Path) -> rus
         if path.is_empty() {
             found.remark(ARTIFACTS, id, "skipped", "it names no file");
             continue;
+        }
+        if !base.join(&path).exists() {
+            found.remark(ARTIFACTS, id, "cleaned", "its file is not there; it is kept as missing");
         }
         found.artifacts.push(AfArtifact {
             session: text(row, "session")?,
