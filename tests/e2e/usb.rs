@@ -171,9 +171,9 @@ fn another_port_of_the_phone_takes_the_place_of_the_forward() {
     let second = TestPhone::start();
     let port = second.url().rsplit(':').next().expect("a port").to_owned();
     client.ok("config.set", json!({"key": "device.default.usb.device_port", "value": port}));
-    wait::until("the new forward alone", || (adb.forwards() == [format!("{serial} tcp:{local} tcp:{port}")]).then_some(()));
     client.ok("observe.top", json!({}));
-    assert!(second.requests("/api/app/top") > 0);
+    assert!(second.requests("/api/app/top") > 0, "the observation went to the service of before");
+    assert_eq!(adb.forwards(), [format!("{serial} tcp:{local} tcp:{port}")]);
 }
 
 #[test]

@@ -55,25 +55,14 @@ pub(super) async fn release(settings: &config::Adb, usb: &Usb) {
     }
 }
 
-/// Removes our forwards that changed settings have no use for any more. One whose port on the phone changed is made anew: as long
-/// as the old one is there, nobody would notice that it leads to the wrong place.
+/// Removes our forwards that changed settings have no use for any more. One that merely leads to another port by now is replaced
+/// by its device.
 pub(super) fn release_unused(before: &Settings, after: &Settings) {
     let used: Vec<&Usb> = after.devices.values().filter_map(|d| d.usb.as_ref()).collect();
     let ours = before.devices.values().filter_map(|d| d.usb.as_ref()).filter(|u| u.own_forward);
-    for usb in ours {
-        let now =
-            used.iter().find(|other| (&other.serial, other.local_port) == (&usb.serial, usb.local_port)).map(|other| (*other).clone());
-        if now.as_ref().is_some_and(|now| now.device_port == usb.device_port) {
-            continue;
-        }
-        let (settings, usb) = (before.adb.clone(), usb.clone());
-        tokio::spawn(async move {
-            release(&settings, &usb).await;
-            if let Some(now) = now {
-                // If it is there by now, that is as well.
-                let _ = Adb::new(&settings).forward(&now.serial, now.local_port, now.device_port).await;
-            }
-        });
+    for usb in ours.filter(|u| !used.iter().any(|other| (&other.serial, other.local_port) == (&u.serial, u.local_port))) {
+        let (adb, usb) = (before.adb.clone(), usb.clone());
+        tokio::spawn(async move { release(&adb, &usb).await });
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use afd_proto::Secret;
 use afd_proto::picture::Overlay;
 
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use super::actor::Device;
@@ -84,16 +85,25 @@ impl Cable {
 pub(super) struct UsbPhone {
     phone: Autofish,
     cable: Arc<Cable>,
+    /// Set once the forward is known to lead to the right place. Connections through a wrong one would stay.
+    looked: OnceCell<()>,
 }
 
 impl UsbPhone {
     pub(super) fn new(settings: &DeviceSettings, cable: Arc<Cable>) -> Result<Self, String> {
-        Ok(Self { phone: Autofish::new(settings)?, cable })
+        Ok(Self { phone: Autofish::new(settings)?, cable, looked: OnceCell::new() })
+    }
+
+    /// Looks at the forward before the first use.
+    async fn look(&self) -> Result<(), DriverError> {
+        let looked = self.looked.get_or_try_init(|| self.cable.repair()).await;
+        looked.map(|_| ()).map_err(DriverError::Unreachable)
     }
 
     /// Does something, and once more if nothing reached the phone because the forward was gone.
     fn over_cable<'a, T: Send + 'a>(&'a self, work: impl Fn() -> Driven<'a, T> + Send + Sync + 'a) -> Driven<'a, T> {
         Box::pin(async move {
+            self.look().await?;
             match work().await {
                 Err(DriverError::Unreachable(_)) => match self.cable.repair().await {
                     Ok(()) => work().await,
@@ -147,6 +157,7 @@ impl Driver for UsbPhone {
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> Driven<'a, String> {
         match input {
             Input::Tap(..) | Input::LongPress(..) | Input::DoubleTap(..) | Input::Swipe(..) => Box::pin(async move {
+                self.look().await?;
                 let result = self.phone.perform(token, input).await;
                 if matches!(result, Err(DriverError::Unreachable(_))) {
                     let _ = self.cable.repair().await;
