@@ -16,8 +16,9 @@ CREATE TABLE notes (
     deleted_at INTEGER,
     UNIQUE (app, topic, origin, position)
 ) STRICT;
-CREATE INDEX notes_by_app ON notes (app, id) WHERE deleted_at IS NULL;
-CREATE INDEX notes_by_topic ON notes (topic, id) WHERE deleted_at IS NULL;
+CREATE INDEX notes_by_time ON notes (created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX notes_by_app ON notes (app, created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX notes_by_topic ON notes (topic, created_at) WHERE deleted_at IS NULL;
 
 -- What notes are found by: tokens as `text` in the daemon cuts and marks them.
 CREATE VIRTUAL TABLE note_index USING fts5 (tokens, content = '', contentless_delete = 1, tokenize = 'ascii');

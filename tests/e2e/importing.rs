@@ -119,6 +119,10 @@ fn a_database_is_taken_over_cleaned_and_only_once() {
     let notes = client.ok("memory.search", json!({"topic": "nav/wifi"}));
     let chain: Vec<&str> = notes["notes"].as_array().expect("notes").iter().filter_map(|n| n["content"].as_str()).collect();
     assert_eq!((chain, notes["notes"][0]["session"].as_str()), (vec!["second", "first"], Some("wf-1")));
+    // What was imported is older than what was saved here before.
+    client.ok("memory.save", json!({"topic": "own", "content": "saved here"}));
+    client.ok("memory.importAf", json!({"databaseFile": path}));
+    assert_eq!(client.ok("memory.search", json!({}))["notes"][0]["topic"], "own");
     let artifacts = client.ok("artifact.list", json!({}));
     let status: Vec<&Value> = artifacts["artifacts"].as_array().expect("rows").iter().map(|a| &a["status"]).collect();
     assert_eq!(status, ["missing", "present"]);

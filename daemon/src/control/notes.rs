@@ -86,8 +86,9 @@ pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<Notes> {
     if cursor.is_some_and(|c| c < 0) {
         return Err(Error::param("cursor", "the nextCursor of an answer", cursor.unwrap_or(0)));
     }
+    let offset = cursor.and_then(|c| usize::try_from(c).ok()).unwrap_or(0);
     let Some(text) = params.query.as_deref().filter(|q| !q.trim().is_empty()) else {
-        return Ok(core.store.read_all(move |c| notes::newest(c, &filter, cursor, limit)).await?);
+        return Ok(core.store.read_all(move |c| notes::newest(c, &filter, offset, limit)).await?);
     };
     if text.chars().count() > MAX_QUERY {
         return Err(Error::param("query", "at most 1000 characters", format!("{} characters", text.chars().count())));
@@ -96,7 +97,6 @@ pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<Notes> {
     let Some(query) = Query::parse(text) else {
         return Ok(Notes { notes: Vec::new(), matched: Some(afd_proto::notes::Matched::All), next_cursor: None });
     };
-    let offset = cursor.and_then(|c| usize::try_from(c).ok()).unwrap_or(0);
     Ok(core.store.read_all(move |c| notes::search(c, &query, &filter, offset, limit)).await?)
 }
 

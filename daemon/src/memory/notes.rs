@@ -161,23 +161,22 @@ fn conditions(filter: &Filter) -> (String, Vec<Value>) {
     (sql, values)
 }
 
-/// The newest notes, before a number.
+/// The newest notes, from an offset on.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn newest(connection: &Connection, filter: &Filter, before: Option<i64>, limit: usize) -> Result<Notes> {
+pub fn newest(connection: &Connection, filter: &Filter, offset: usize, limit: usize) -> Result<Notes> {
     let (conditions, mut values) = conditions(filter);
-    values.push(Value::from(before.unwrap_or(i64::MAX)));
-    values.push(Value::from(as_i64(limit + 1)));
+    values.extend([Value::from(as_i64(limit + 1)), Value::from(as_i64(offset))]);
     let sql = format!(
-        "SELECT {COLUMNS} FROM notes n JOIN sessions s ON s.id = n.session_id WHERE {conditions} AND n.id < ? ORDER BY n.id DESC LIMIT ?"
+        "SELECT {COLUMNS} FROM notes n JOIN sessions s ON s.id = n.session_id WHERE {conditions}
+         ORDER BY n.created_at DESC, n.id DESC LIMIT ? OFFSET ?"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let mut notes: Vec<Note> = statement.query_map(rusqlite::params_from_iter(values), note)?.collect::<rusqlite::Result<_>>()?;
     let more = notes.len() > limit;
     notes.truncate(limit);
-    let next_cursor = notes.last().filter(|_| more).map(|n| n.id);
-    Ok(Notes { notes, matched: None, next_cursor })
+    Ok(Notes { notes, matched: None, next_cursor: more.then(|| as_i64(offset + limit)) })
 }
 
 fn as_i64(n: usize) -> i64 {
