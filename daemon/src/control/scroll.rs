@@ -132,7 +132,7 @@ impl Call {
             event.before = look.place();
         }
         let place = look.snapshot().place.clone();
-        let mut scrolls = 0;
+        let (mut scrolls, mut endless) = (0, false);
         for down in [true, false] {
             let (mut unmoved, mut here) = (0, 0);
             while unmoved < TRIES_AT_END && here < MAX_SCROLLS {
@@ -155,15 +155,14 @@ impl Call {
                 look = self.settled(turn).await.map_err(|e| broken(e, scrolls))?;
                 unmoved = if content(look.snapshot()) == before { unmoved + 1 } else { 0 };
             }
+            endless |= here >= MAX_SCROLLS;
         }
+        let how_far = if endless { "as far as was scrolled; the page has no end" } else { "down to its end and up to its beginning" };
         let evidence = json!({"scrolls": scrolls, "directions": ["down", "up"]});
         event.evidence = Some(evidence.clone());
-        Err(Error::new(
-            ErrorCode::TargetNotFound,
-            format!("nothing on the page matches, down to its end and up to its beginning ({scrolls} scrolls)"),
-        )
-        .hint("observe the page to see what is there; it may be on another page, or named otherwise")
-        .details(evidence))
+        Err(Error::new(ErrorCode::TargetNotFound, format!("nothing on the page matches, {how_far} ({scrolls} scrolls)"))
+            .hint("observe the page to see what is there; it may be on another page, or named otherwise")
+            .details(evidence))
     }
 
     /// Whether there is a point in scrolling on.

@@ -94,16 +94,15 @@ impl UsbPhone {
         Ok(Self { phone: Autofish::new(settings)?, cable, looked: OnceCell::new() })
     }
 
-    /// Looks at the forward before the first use.
-    async fn look(&self) -> Result<(), DriverError> {
-        let looked = self.looked.get_or_try_init(|| self.cable.repair()).await;
-        looked.map(|_| ()).map_err(DriverError::Unreachable)
+    /// Looks at the forward before the first use. Where that cannot be done, the first use itself will tell what is wrong.
+    async fn look(&self) {
+        let _ = self.looked.get_or_try_init(|| self.cable.repair()).await;
     }
 
     /// Does something, and once more if nothing reached the phone because the forward was gone.
     fn over_cable<'a, T: Send + 'a>(&'a self, work: impl Fn() -> Driven<'a, T> + Send + Sync + 'a) -> Driven<'a, T> {
         Box::pin(async move {
-            self.look().await?;
+            self.look().await;
             match work().await {
                 Err(DriverError::Unreachable(_)) => match self.cable.repair().await {
                     Ok(()) => work().await,
@@ -157,7 +156,7 @@ impl Driver for UsbPhone {
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> Driven<'a, String> {
         match input {
             Input::Tap(..) | Input::LongPress(..) | Input::DoubleTap(..) | Input::Swipe(..) => Box::pin(async move {
-                self.look().await?;
+                self.look().await;
                 let result = self.phone.perform(token, input).await;
                 if matches!(result, Err(DriverError::Unreachable(_))) {
                     let _ = self.cable.repair().await;

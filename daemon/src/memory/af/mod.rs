@@ -188,13 +188,17 @@ pub fn read(path: &Path) -> Result<Found, AfError> {
         return Err(foreign("it has none of the tables of af".to_owned()));
     }
     let has = |table: usize| names.iter().any(|n| n == TABLES[table]);
-    let mut found = Found { identity: path.display().to_string(), ..Found::default() };
-    let dated: Vec<&str> = ["events", "notes", "artifacts"].into_iter().filter(|t| names.iter().any(|n| n == t)).collect();
-    let first = dated.iter().map(|t| format!("SELECT min(created_at) AS first FROM {t}")).collect::<Vec<_>>().join(" UNION ALL ");
-    if !dated.is_empty() {
+    let (mut found, mut dated) = (Found { identity: path.display().to_string(), ..Found::default() }, false);
+    for table in ["events", "notes", "artifacts"].into_iter().filter(|t| names.iter().any(|n| n == t)) {
+        // A table without times tells nothing here; whether it can be read at all is found out below.
         let first: Option<String> =
-            connection.query_row(&format!("SELECT min(first) FROM ({first})"), [], |row| row.get(0)).map_err(sql)?;
-        found.identity = first.unwrap_or(found.identity);
+            connection.query_row(&format!("SELECT min(created_at) FROM {table}"), [], |row| row.get(0)).ok().flatten();
+        found.identity = match (first, dated) {
+            (Some(first), false) => first,
+            (Some(first), true) => first.min(found.identity),
+            (None, _) => continue,
+        };
+        dated = true;
     }
     let readers: [Reader; 5] = [notes, transitions, recoveries, artifacts, events];
     for (table, reader) in readers.into_iter().enumerate().filter(|(table, _)| has(*table)) {
