@@ -49,7 +49,8 @@ fn text(envelope: &Value) -> String {
 
 fn scalar(value: &Value) -> String {
     match value {
-        Value::String(text) => text.replace('\n', "\\n"),
+        // What a phone shows must not steer a terminal.
+        Value::String(text) => text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect(),
         other => other.to_string(),
     }
 }

@@ -165,3 +165,18 @@ fn the_first_file_that_is_ever_written_is_noticed() {
         (list["devices"].as_array().map(Vec::len) == Some(1)).then_some(())
     });
 }
+
+#[test]
+fn another_database_counts_from_the_next_start_and_artifacts_stay_beside_the_one_in_use() {
+    let phone = TestPhone::start();
+    let settings = format!("[device.pixel]\nurl = \"{}\"\ntoken = \"{TOKEN}\"\n", phone.url());
+    let world = World::bare(phone, &settings);
+    let mut client = world.client();
+    client.ok("config.set", json!({"key": "memory.db", "value": world.dir().join("other/memory.db")}));
+    assert_eq!(client.ok("daemon.reload", json!({}))["changed"], json!([]));
+    let shot = client.ok("observe.screenshot", json!({}));
+    assert!(
+        shot["artifact"]["savedFile"].as_str().is_some_and(|f| f.starts_with(world.dir().join("artifacts").to_str().expect("text"))),
+        "{shot}"
+    );
+}

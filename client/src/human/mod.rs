@@ -81,7 +81,11 @@ fn success(outcome: &Outcome, data: &Value) -> String {
         ("job", "list") => table(items(data, "jobs"), &["name", "everyMs", "runs", "lastRunAt", "lastResult", "lastError", "about"]),
         ("artifact", "list") => artifacts(data),
         ("config", "list") => config(data),
-        ("config", _) => format!("{} = {}  {}\n", text(data, "key"), setting(data), paint(DIM, &origin(data))),
+        ("config", _) => {
+            let restart = data["changed"] == true && data["needsRestart"] == true;
+            let later = if restart { paint(WARN, "\ncounts from the next start of the daemon on") } else { String::new() };
+            format!("{} = {}  {}{later}\n", text(data, "key"), setting(data), paint(DIM, &origin(data)))
+        }
         ("daemon", "status") => status(data),
         _ => fields(data, 0),
     }

@@ -283,6 +283,9 @@ fn validate(file: &File) -> Result<(), String> {
     for (name, device) in file.devices() {
         check_name(&name).map_err(|e| format!("device.{name}: {e}"))?;
         check_url(&device.url).map_err(|e| format!("device.{name}.url: {e}"))?;
+        if device.usb.as_ref().is_some_and(|u| u.local_port == 0 || u.device_port == 0) {
+            return Err(format!("device.{name}.usb has a port 0, expected 1 to 65535"));
+        }
         if !(1..=600_000).contains(&device.timeout_ms) {
             return Err(format!("device.{name}.timeout_ms is {}, expected 1 to 600000", device.timeout_ms));
         }
@@ -294,6 +297,9 @@ fn validate(file: &File) -> Result<(), String> {
         if value == 0 {
             return Err(format!("artifacts.{key} is 0, expected at least 1"));
         }
+    }
+    if file.adb.server_port == Some(0) {
+        return Err("adb.server_port is 0, expected 1 to 65535".to_owned());
     }
     let limits = &file.limits;
     let positive = [

@@ -143,10 +143,9 @@ fn parts(name: &str) -> Vec<&str> {
 /// What nobody sets.
 fn default_of(name: &str, config: &Config) -> Value {
     let file = File::default();
-    let settings = config.get();
     match name {
         "memory.db" => json!(afd_proto::paths::database()),
-        "artifacts.dir" => json!(super::default_artifacts(&settings.database)),
+        "artifacts.dir" => json!(config.default_artifacts()),
         "artifacts.max_bytes" => json!(file.artifacts.max_bytes),
         "artifacts.max_age_days" => json!(file.artifacts.max_age_days),
         "output.default" => json!("auto"),

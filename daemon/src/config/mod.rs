@@ -97,6 +97,8 @@ pub struct ArtifactSettings {
 /// The settings and the way to change them.
 pub struct Config {
     overrides: Overrides,
+    /// The database of this start. Another one in the settings counts from the next start on, and so does what lies beside it.
+    in_use: PathBuf,
     current: watch::Sender<Arc<Settings>>,
     error: Mutex<Option<String>>,
 }
@@ -107,11 +109,12 @@ impl Config {
     /// # Errors
     /// When the file is there and bad.
     pub fn load(overrides: Overrides) -> Result<Self, ConfigError> {
-        let settings = resolve(&overrides)?;
+        let settings = resolve(&overrides, None)?;
         for warning in &settings.warnings {
             tracing::warn!(key = %warning, file = %overrides.config.display(), "unknown key in the settings");
         }
-        Ok(Self { overrides, current: watch::Sender::new(Arc::new(settings)), error: Mutex::new(None) })
+        let in_use = settings.database.clone();
+        Ok(Self { overrides, in_use, current: watch::Sender::new(Arc::new(settings)), error: Mutex::new(None) })
     }
 
     /// The settings in force.
@@ -129,6 +132,11 @@ impl Config {
         &self.overrides
     }
 
+    /// Where artifacts go unless something else is said.
+    fn default_artifacts(&self) -> PathBuf {
+        default_artifacts(&self.in_use)
+    }
+
     /// The socket.
     pub fn socket(&self) -> &Path {
         &self.overrides.socket
@@ -144,7 +152,7 @@ impl Config {
     /// # Errors
     /// When the file is bad.
     pub fn reload(&self) -> Result<(Arc<Settings>, Arc<Settings>), ConfigError> {
-        let read = resolve(&self.overrides);
+        let read = resolve(&self.overrides, Some(&self.in_use));
         *self.error.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = read.as_ref().err().map(ToString::to_string);
         let after = Arc::new(read?);
         let before = self.current.send_replace(after.clone());
@@ -152,7 +160,8 @@ impl Config {
     }
 }
 
-fn resolve(overrides: &Overrides) -> Result<Settings, ConfigError> {
+/// `in_use` is the database that the daemon uses already.
+fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, ConfigError> {
     let (file, warnings) = file::read(&overrides.config)?;
     // A relative path in the file is meant from where the file is.
     let base = overrides.config.parent().unwrap_or(Path::new("/")).to_owned();
@@ -164,7 +173,7 @@ fn resolve(overrides: &Overrides) -> Result<Settings, ConfigError> {
     Ok(Settings {
         devices: file.devices(),
         artifacts: ArtifactSettings {
-            dir: path("artifacts.dir", &artifacts.dir).unwrap_or_else(|| default_artifacts(&database)),
+            dir: path("artifacts.dir", &artifacts.dir).unwrap_or_else(|| default_artifacts(in_use.unwrap_or(&database))),
             screen_file: path("artifacts.screen_file", &artifacts.screen_file),
             screenshot_file: path("artifacts.screenshot_file", &artifacts.screenshot_file),
             page_dir: path("artifacts.page_dir", &artifacts.page_dir),
