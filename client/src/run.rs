@@ -18,7 +18,11 @@ use crate::{demo, follow, human};
 
 /// Runs a command line and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
-    let matches = match Cli::command().try_get_matches_from(args) {
+    let mut command = Cli::command();
+    let parsed = command.try_get_matches_from_mut(args);
+    // Taking the description of all commands apart would cost a quarter of a short life.
+    std::mem::forget(command);
+    let matches = match parsed {
         Ok(matches) => matches,
         Err(error) => return usage(&error),
     };
