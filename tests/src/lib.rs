@@ -35,8 +35,9 @@ impl World {
     pub fn with(phone: TestPhone, settings: &str) -> Self {
         let dir = tempfile::Builder::new().prefix("afd-").tempdir().expect("a temporary directory");
         let config = dir.path().join("config.toml");
-        std::fs::write(&config, format!("[device.pixel]\nurl = \"{}\"\ntoken = \"{}\"\n{settings}\n", phone.url(), phone::TOKEN))
-            .expect("writes the settings");
+        let device = format!("[device.pixel]\nurl = \"{}\"\ntoken = \"{}\"\n", phone.url(), phone::TOKEN);
+        // No test starts an adb server that it does not stop: tests of the cable bring their own.
+        std::fs::write(&config, format!("{device}{settings}\n[adb]\npath = \"/nonexistent/adb\"\n")).expect("writes the settings");
         let daemon = Daemon::start(dir.path());
         Self { phone, daemon, dir }
     }
