@@ -1,0 +1,140 @@
+//! How the screen goes on from page to page: what an action of an app does, what comes up, where the phone is put.
+
+use super::Phone;
+use crate::app::Do;
+use crate::layout::{self, ROW};
+
+impl Phone {
+    pub(super) fn run(&mut self, run: &Do) {
+        if run.require.iter().any(|(name, value)| &self.var(name) != value) {
+            if let Some(otherwise) = &run.otherwise {
+                self.run(otherwise);
+            }
+            return;
+        }
+        let package = self.place().0;
+        if run.close {
+            self.dialog = None;
+        }
+        for (name, value) in &run.set {
+            let value = self.fill(value);
+            self.set(&package, name, &value);
+        }
+        if let Some(name) = &run.toggle {
+            let value = if self.var(name) == "on" { "off" } else { "on" };
+            self.set(&package, name, value);
+        }
+        if run.back {
+            self.go_back();
+        }
+        if let Some(page) = &run.goto {
+            self.focus = None;
+            self.tasks.entry(package).or_default().push(page.clone());
+            self.entered();
+        }
+        if let Some(app) = &run.launch {
+            self.open(app);
+        }
+        if let Some(dialog) = &run.dialog {
+            self.dialog = Some(dialog.clone());
+        }
+    }
+
+    /// A page came up: it may move for a while, and a pop-up may be due.
+    fn entered(&mut self) {
+        self.entered_at = self.clock.now_ms();
+        self.ui_seq += 1;
+        let Some(app) = self.app().cloned() else { return };
+        let moves = self.moves.entry(app.package.clone()).or_insert_with(|| if self.seed == 0 { 0 } else { self.rng.below(3) as u32 });
+        *moves += 1;
+        let moves = *moves;
+        for popup in &app.popups {
+            let count = self.popped.entry((app.package.clone(), popup.dialog.clone())).or_default();
+            if popup.every > 0 && moves.is_multiple_of(popup.every) && *count < popup.times && self.dialog.is_none() {
+                *count += 1;
+                self.dialog = Some(popup.dialog.clone());
+            }
+        }
+    }
+
+    /// Brings an app to the front, where it was left.
+    pub fn open(&mut self, package: &str) -> bool {
+        let Some(start) = self.apps.iter().find(|a| a.package == package).map(|a| a.start.clone()) else {
+            return false;
+        };
+        let task = self.tasks.entry(package.to_owned()).or_default();
+        if task.is_empty() {
+            task.push(start);
+        }
+        self.front = Some(package.to_owned());
+        self.dialog = None;
+        self.focus = None;
+        self.entered();
+        true
+    }
+
+    pub(super) fn go_back(&mut self) {
+        self.ui_seq += 1;
+        if self.dialog.take().is_some() || self.focus.take().is_some() {
+            return;
+        }
+        let package = self.place().0;
+        let Some(task) = self.tasks.get_mut(&package) else { return };
+        task.pop();
+        if task.is_empty() {
+            self.tasks.remove(&package);
+            self.go_home();
+        } else {
+            self.entered_at = self.clock.now_ms();
+        }
+    }
+
+    pub(super) fn go_home(&mut self) {
+        self.front = None;
+        self.dialog = None;
+        self.focus = None;
+        self.ui_seq += 1;
+    }
+
+    /// Moves the content by pixels; what lies below comes up for a positive distance.
+    pub fn scroll_by(&mut self, pixels: i32) {
+        let max = self.page().map_or(0, |p| layout::max_scroll(p, self.seed));
+        let at = self.scroll.entry(self.place()).or_default();
+        *at = (*at + pixels).clamp(0, max);
+        self.ui_seq += 1;
+    }
+
+    /// Scrolls by whole list rows.
+    pub fn scroll_rows(&mut self, rows: i32) {
+        self.scroll_by(rows * ROW);
+    }
+
+    /// Puts the phone on a page, the start page by default; below it lies the start page only.
+    pub fn go(&mut self, package: &str, page: Option<&str>) -> bool {
+        if !self.open(package) {
+            return false;
+        }
+        let Some(app) = self.app() else { return false };
+        let start = app.start.clone();
+        let page = page.unwrap_or(&start).to_owned();
+        if !app.pages.contains_key(&page) {
+            return false;
+        }
+        let task = if page == start { vec![start] } else { vec![start, page] };
+        self.tasks.insert(package.to_owned(), task);
+        self.dialog = None;
+        self.entered_at = self.clock.now_ms();
+        self.ui_seq += 1;
+        true
+    }
+
+    /// Shows a dialog of the app in front, for tests.
+    pub fn pop_up(&mut self, dialog: &str) -> bool {
+        let known = self.app().is_some_and(|a| a.dialogs.contains_key(dialog));
+        if known {
+            self.dialog = Some(dialog.to_owned());
+            self.ui_seq += 1;
+        }
+        known
+    }
+}

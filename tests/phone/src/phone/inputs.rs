@@ -1,0 +1,128 @@
+//! What each input does: touches, keys, text, starting and stopping apps.
+
+use serde::Serialize;
+
+use super::Phone;
+use crate::layout::HEIGHT;
+use crate::scene::{Node, OnTap, spoken};
+
+/// Something that reached the screen.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Input {
+    /// Counts from 1.
+    pub n: usize,
+    /// `tap`, `swipe`, `text` ...
+    pub kind: String,
+    /// The page that it reached.
+    pub page: String,
+    /// What was hit: its words.
+    pub hit: Option<String>,
+    /// Coordinates, key, package or length of the text.
+    pub detail: String,
+}
+
+impl Phone {
+    fn record(&mut self, kind: &str, hit: Option<String>, detail: String) {
+        let (package, page) = self.place();
+        self.inputs.push(Input { n: self.inputs.len() + 1, kind: kind.to_owned(), page: format!("{package}/{page}"), hit, detail });
+    }
+
+    /// A touch of any kind; only a plain or double tap does something.
+    pub fn touch(&mut self, kind: &str, x: f32, y: f32) {
+        let hit = self.scene().hit(x, y).map(|(_, node)| node.clone());
+        self.record(kind, hit.as_ref().map(spoken), format!("{x},{y}"));
+        if kind != "longPress"
+            && let Some(Node { on_tap: Some(on_tap), .. }) = hit
+        {
+            self.perform(on_tap);
+        }
+        self.ui_seq += 1;
+    }
+
+    fn perform(&mut self, on_tap: OnTap) {
+        match on_tap {
+            OnTap::Run(run) => self.run(&run),
+            OnTap::Focus(var) => self.focus = Some(var),
+            OnTap::Back => self.go_back(),
+            OnTap::Home => self.go_home(),
+        }
+    }
+
+    /// `app/launch`.
+    pub fn launch(&mut self, package: &str) -> Option<String> {
+        let opened = self.open(package);
+        if opened {
+            self.record("launch", None, package.to_owned());
+        }
+        opened.then(|| self.top_activity())
+    }
+
+    /// `app/stop`.
+    pub fn stop(&mut self, package: &str) {
+        self.record("stop", None, package.to_owned());
+        self.tasks.remove(package);
+        if self.front.as_deref() == Some(package) {
+            self.go_home();
+        }
+        self.ui_seq += 1;
+    }
+
+    /// The Back button.
+    pub fn back(&mut self) {
+        self.record("back", None, String::new());
+        self.go_back();
+    }
+
+    /// The Home button.
+    pub fn home(&mut self) {
+        self.record("home", None, String::new());
+        self.go_home();
+    }
+
+    /// A swipe; vertical ones scroll.
+    pub fn swipe(&mut self, from: (f32, f32), to: (f32, f32)) {
+        self.record("swipe", None, format!("{},{} to {},{}", from.0, from.1, to.0, to.1));
+        self.scroll_by((from.1 - to.1) as i32);
+    }
+
+    /// `scroll` by a share of the screen.
+    pub fn scroll(&mut self, direction: &str, share: f32) {
+        self.record("scroll", None, direction.to_owned());
+        let distance = (HEIGHT as f32 * share) as i32;
+        match direction {
+            "down" => self.scroll_by(distance),
+            "up" => self.scroll_by(-distance),
+            _ => self.ui_seq += 1,
+        }
+    }
+
+    /// Types into the focused field: ASCII only, `%s` is a space.
+    pub fn type_text(&mut self, text: &str) {
+        let clean: String = text.replace("%s", " ").chars().filter(char::is_ascii).collect();
+        self.record("text", None, format!("{} characters", clean.chars().count()));
+        if let Some(name) = self.focus.clone() {
+            let (package, value) = (self.place().0, self.var(&name) + &clean);
+            self.set(&package, &name, &value);
+        }
+    }
+
+    /// A key by its Android code.
+    pub fn key(&mut self, code: i64) {
+        self.record("key", None, code.to_string());
+        match code {
+            4 => self.go_back(),
+            3 => self.go_home(),
+            66 => self.focus = None,
+            67 => {
+                if let Some(name) = self.focus.clone() {
+                    let (package, mut value) = (self.place().0, self.var(&name));
+                    value.pop();
+                    self.set(&package, &name, &value);
+                }
+            }
+            _ => {}
+        }
+        self.ui_seq += 1;
+    }
+}

@@ -1,0 +1,218 @@
+//! The machine: what is open, where it is scrolled, what was typed, and so what is on the screen.
+
+mod course;
+mod inputs;
+mod setup;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::app::{App, Page};
+use crate::clock::Clock;
+use crate::fault::Faults;
+use crate::layout::{self, HEIGHT, Rng, View, WIDTH};
+use crate::marks::Overlay;
+use crate::refs::Refs;
+use crate::scene::{Scene, Window};
+
+pub use inputs::Input;
+pub use setup::{Hint, Setup};
+
+const LAUNCHER: &str = "com.android.launcher3";
+
+/// A practice phone.
+pub struct Phone {
+    /// Apps, in the order of their icons.
+    pub apps: Vec<App>,
+    /// Its time.
+    pub clock: Arc<Clock>,
+    /// The bearer token.
+    pub token: String,
+    /// 1 or 2.
+    pub dialect: u8,
+    /// Shizuku runs.
+    pub shizuku: bool,
+    /// Shizuku can reach the input manager.
+    pub reflection: bool,
+    /// The accessibility service is bound.
+    pub accessibility: bool,
+    /// What came in.
+    pub inputs: Vec<Input>,
+    /// Ref machinery.
+    pub refs: Refs,
+    /// Overlay state.
+    pub overlay: Overlay,
+    /// Faults that wait for a request.
+    pub faults: Faults,
+    /// The connection hint, once the service runs.
+    pub hint: Option<Hint>,
+    /// How many requests came in, by path.
+    pub requests: HashMap<String, usize>,
+    /// Grows with every change of the screen.
+    pub ui_seq: u64,
+    seed: u64,
+    rng: Rng,
+    tasks: BTreeMap<String, Vec<String>>,
+    front: Option<String>,
+    dialog: Option<String>,
+    vars: HashMap<(String, String), String>,
+    scroll: HashMap<(String, String), i32>,
+    focus: Option<String>,
+    entered_at: i64,
+    moves: HashMap<String, u32>,
+    popped: HashMap<(String, String), u32>,
+}
+
+impl Phone {
+    /// A phone that shows its launcher.
+    pub fn new(setup: Setup) -> Self {
+        let vars = setup.apps.iter().flat_map(|a| a.vars.iter().map(|(k, v)| ((a.package.clone(), k.clone()), v.clone()))).collect();
+        Self {
+            entered_at: setup.clock.now_ms(),
+            rng: Rng::new(setup.seed),
+            apps: setup.apps,
+            clock: setup.clock,
+            token: setup.token,
+            dialect: setup.dialect,
+            shizuku: true,
+            reflection: true,
+            accessibility: true,
+            inputs: Vec::new(),
+            refs: Refs::default(),
+            overlay: Overlay::default(),
+            faults: Faults::default(),
+            hint: None,
+            requests: HashMap::new(),
+            ui_seq: 1,
+            seed: setup.seed,
+            tasks: BTreeMap::new(),
+            front: None,
+            dialog: None,
+            vars,
+            scroll: HashMap::new(),
+            focus: None,
+            moves: HashMap::new(),
+            popped: HashMap::new(),
+        }
+    }
+
+    /// `SYSTEM_API`, `SHELL_CMD` or `ACCESSIBILITY`.
+    pub fn mode(&self) -> &'static str {
+        match (self.shizuku, self.reflection) {
+            (true, true) => "SYSTEM_API",
+            (true, false) => "SHELL_CMD",
+            (false, _) => "ACCESSIBILITY",
+        }
+    }
+
+    /// Whether gestures can reach the screen at all.
+    pub fn can_touch(&self) -> bool {
+        self.shizuku || self.accessibility
+    }
+
+    fn app(&self) -> Option<&App> {
+        self.front.as_ref().and_then(|p| self.apps.iter().find(|a| &a.package == p))
+    }
+
+    /// Package and page in front; the launcher has no page.
+    pub fn place(&self) -> (String, String) {
+        let page = self.front.as_ref().and_then(|p| self.tasks.get(p)).and_then(|t| t.last());
+        (self.front.clone().unwrap_or_else(|| LAUNCHER.to_owned()), page.cloned().unwrap_or_default())
+    }
+
+    fn page(&self) -> Option<&Page> {
+        self.app().and_then(|a| a.pages.get(&self.place().1))
+    }
+
+    /// `package/activity` on top.
+    pub fn top_activity(&self) -> String {
+        let Some((app, page)) = self.app().zip(self.page()) else {
+            return format!("{LAUNCHER}/.Launcher");
+        };
+        if let Some(dialog) = self.dialog.as_ref().and_then(|d| app.dialogs.get(d))
+            && let Some(activity) = &dialog.activity
+        {
+            return format!("{}/{activity}", dialog.package.as_deref().unwrap_or(&app.package));
+        }
+        format!("{}/{}", app.package, page.activity)
+    }
+
+    /// The value of a variable of the app in front.
+    pub fn var(&self, name: &str) -> String {
+        let key = (self.place().0, name.to_owned());
+        self.vars.get(&key).cloned().unwrap_or_default()
+    }
+
+    /// Fills a variable.
+    pub fn set(&mut self, package: &str, name: &str, value: &str) {
+        self.vars.insert((package.to_owned(), name.to_owned()), value.to_owned());
+        self.ui_seq += 1;
+    }
+
+    /// Replaces `{name}` by variables; `{minutes}` counts with the clock.
+    fn fill(&self, text: &str) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('{') {
+            out.push_str(before);
+            let Some((name, tail)) = after.split_once('}') else {
+                return format!("{out}{{{after}");
+            };
+            match name.strip_prefix("minutes+") {
+                Some(offset) => {
+                    let minutes = (self.clock.now_ms() - crate::clock::EPOCH_MS) / 60_000;
+                    out.push_str(&(minutes + offset.parse::<i64>().unwrap_or(0)).to_string());
+                }
+                None => out.push_str(&self.var(name)),
+            }
+            rest = tail;
+        }
+        out + rest
+    }
+
+    fn jitter(&self, page: &Page) -> i32 {
+        let elapsed = self.clock.now_ms() - self.entered_at;
+        let moving = page.animate_ms < 0 || elapsed < page.animate_ms;
+        if moving { 1 + ((elapsed / 30) % 7) as i32 } else { 0 }
+    }
+
+    /// What is on the screen.
+    pub fn scene(&self) -> Scene {
+        let minutes = self.clock.now_ms() / 60_000;
+        let [status, bar] = layout::system_bars(&format!("{:02}:{:02}", (minutes / 60) % 24, minutes % 60));
+        let mut windows = vec![status, bar];
+        match self.app().zip(self.page()) {
+            None => windows.push(layout::launcher(&self.apps, true)),
+            Some((app, page)) => windows.extend(self.app_windows(app, page)),
+        }
+        windows.sort_by_key(|w| -w.layer);
+        Scene { width: WIDTH, height: HEIGHT, density: layout::DENSITY, windows }
+    }
+
+    fn app_windows(&self, app: &App, page: &Page) -> Vec<Window> {
+        let (fill, var) = (|t: &str| self.fill(t), |n: &str| self.var(n));
+        let view = View {
+            app,
+            fill: &fill,
+            var: &var,
+            scroll: self.scroll.get(&self.place()).copied().unwrap_or(0),
+            jitter: self.jitter(page),
+            seed: self.seed,
+        };
+        let dialog = self.dialog.as_ref().and_then(|d| app.dialogs.get(d));
+        let root = self.tasks.get(&app.package).is_none_or(|t| t.len() <= 1);
+        let mut windows = vec![layout::app_window(page, root, dialog.is_none(), &view)];
+        if let Some(dialog) = dialog {
+            windows.push(layout::dialog_window(dialog, &view));
+        } else if self.focus.is_some() {
+            windows.push(layout::keyboard());
+        }
+        windows
+    }
+
+    /// What a restart of the service forgets.
+    pub fn restart_service(&mut self) {
+        self.refs.reset();
+        self.overlay = Overlay::default();
+    }
+}
