@@ -1,6 +1,6 @@
 //! Acting by text, description, id and point; once; and what is refused.
 
-use afd_tests::World;
+use afd_tests::{World, wait};
 use serde_json::json;
 
 #[test]
@@ -128,10 +128,15 @@ fn the_same_request_key_acts_once() {
 #[test]
 fn the_same_request_key_at_the_same_time_acts_once() {
     let world = World::new();
-    world.phone.fault("/api/press/home", afd_phone::fault::Kind::Delay { ms: 300 });
+    world.phone.fault("/api/press/home", afd_phone::fault::Kind::Hold);
     std::thread::scope(|scope| {
         let calls: Vec<_> =
             (0..4).map(|_| scope.spawn(|| world.client().ok("act.home", json!({"requestKey": "same"}))["eventId"].clone())).collect();
+        wait::until("all to be under way", || {
+            (world.client().ok("daemon.status", json!({}))["callsInFlight"].as_u64() > Some(4)).then_some(())
+        });
+        wait::until("the action to reach the phone", || (!world.phone.hits("home").is_empty()).then_some(()));
+        world.phone.release();
         let events: Vec<_> = calls.into_iter().map(|c| c.join().expect("answers")).collect();
         assert!(events.iter().all(|e| *e == events[0]));
     });

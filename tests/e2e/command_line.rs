@@ -291,7 +291,7 @@ fn output_comes_in_three_forms() {
 #[test]
 fn a_call_can_be_given_up_and_interrupted() {
     let world = World::new();
-    world.phone.fault("/api/press/home", afd_phone::fault::Kind::Delay { ms: 5_000 });
+    world.phone.fault("/api/press/home", afd_phone::fault::Kind::Hold);
     let (answer, code) = on(&world, &["act", "home", "--timeout-ms", "200"]);
     assert_eq!((answer["error"]["code"].as_str(), code), (Some("TIMEOUT"), 1));
     let world = World::new();

@@ -60,7 +60,7 @@ fn no_acknowledged_event_is_lost() {
 #[test]
 fn an_open_intent_becomes_an_unknown_outcome() {
     let mut world = World::new();
-    world.phone.fault("/api/press/home", Kind::Delay { ms: 60_000 });
+    world.phone.fault("/api/press/home", Kind::Hold);
     let mut connection = world.daemon.connect();
     let caller = std::thread::spawn(move || connection.call("act.home", json!({"requestKey": "k"})));
     wait::until("the action to reach the phone", || (!world.phone.hits("home").is_empty()).then_some(()));

@@ -88,11 +88,11 @@ fn a_lost_answer_is_not_sent_twice_and_is_an_event() {
 fn an_answer_that_comes_too_late_is_unknown_though_it_was_done() {
     let world = World::with(TestPhone::start(), "timeout_ms = 400");
     let mut client = world.client();
-    world.phone.fault("/api/press/home", Kind::Delay { ms: 3_000 });
+    world.phone.fault("/api/press/home", Kind::Hold);
     client.fails("act.home", json!({}), "OUTCOME_UNKNOWN");
     assert_eq!(world.phone.hits("home").len(), 1);
     // A question that is not answered was no action.
-    world.phone.fault("/health", Kind::Delay { ms: 3_000 });
+    world.phone.fault("/health", Kind::Hold);
     client.fails("device.health", json!({}), "DEVICE_UNREACHABLE");
 }
 

@@ -98,7 +98,7 @@ fn a_changed_file_and_a_signal_reload_the_devices() {
 fn a_stop_finishes_what_is_in_flight() {
     for framing in ["line", "http"] {
         let mut world = World::new();
-        world.phone.fault("/api/press/home", Kind::Delay { ms: 500 });
+        world.phone.fault("/api/press/home", Kind::Hold);
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": "act.home"}).to_string();
         let mut stream = crate::framings::open(&world);
         let caller = std::thread::spawn(move || match framing {
@@ -114,6 +114,8 @@ fn a_stop_finishes_what_is_in_flight() {
         wait::until("the action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
         let idle = world.daemon.connect();
         world.daemon.signal("TERM");
+        wait::until("the daemon to stop listening", || UnixStream::connect(world.socket()).is_err().then_some(()));
+        world.phone.release();
         let answer = caller.join().expect("answers");
         assert!(answer.contains("eventId"), "{framing}: {answer:?}");
         assert!(world.daemon.wait().success());
@@ -127,7 +129,7 @@ fn a_stop_finishes_what_is_in_flight() {
 #[test]
 fn a_second_signal_ends_at_once() {
     let mut world = World::new();
-    world.phone.fault("/api/press/home", Kind::Delay { ms: 60_000 });
+    world.phone.fault("/api/press/home", Kind::Hold);
     let mut connection = world.daemon.connect();
     let caller = std::thread::spawn(move || connection.call("act.home", json!({})).is_err());
     wait::until("the action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));

@@ -108,7 +108,7 @@ fn a_file_that_an_editor_replaces_adds_changes_and_removes_devices() {
 #[test]
 fn a_call_in_flight_ends_on_the_old_settings() {
     let world = World::new();
-    world.phone.fault("/api/press/home", Kind::Delay { ms: 1500 });
+    world.phone.fault("/api/press/home", Kind::Hold);
     std::thread::scope(|scope| {
         let slow = scope.spawn(|| world.client_of("ann").ok("act.home", json!({})));
         wait::until("the action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
@@ -116,6 +116,7 @@ fn a_call_in_flight_ends_on_the_old_settings() {
         let mut client = world.client();
         client.ok("config.set", json!({"key": "device.pixel.url", "value": other.url()}));
         client.ok("observe.top", json!({}));
+        world.phone.release();
         let answer: Value = slow.join().expect("answers");
         assert_eq!(answer["result"], "Pressed Home");
         assert!(other.lock().inputs.iter().all(|i| i.kind != "home"));

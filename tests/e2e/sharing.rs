@@ -30,7 +30,7 @@ fn a_lease_keeps_others_from_acting_but_not_from_looking() {
 #[test]
 fn an_action_that_waited_while_a_lease_was_taken_is_refused() {
     let world = World::new();
-    world.phone.fault("/api/press/home", Kind::Delay { ms: 2000 });
+    world.phone.fault("/api/press/home", Kind::Hold);
     std::thread::scope(|scope| {
         let slow = scope.spawn(|| world.client_of("ann").ok("act.home", json!({})));
         wait::until("the first action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
@@ -40,6 +40,7 @@ fn an_action_that_waited_while_a_lease_was_taken_is_refused() {
             (ann.ok("device.list", json!({}))["devices"][0]["waiting"].as_u64() >= Some(1)).then_some(())
         });
         ann.ok("device.lease", json!({"ttlMs": 60_000}));
+        world.phone.release();
         slow.join().expect("answers");
         assert_eq!(waiting.join().expect("answers"), Err("DEVICE_BUSY".to_owned()));
     });
@@ -66,7 +67,7 @@ fn calls_that_are_sent_at_once_act_in_their_order() {
 #[test]
 fn identical_reads_that_wait_together_share_one_answer() {
     let world = World::new();
-    world.phone.fault("/api/press/home", Kind::Delay { ms: 2000 });
+    world.phone.fault("/api/press/home", Kind::Hold);
     let waiting = |c: &mut afd_tests::Client| c.ok("device.list", json!({}))["devices"][0]["waiting"].as_u64().unwrap_or(0);
     std::thread::scope(|scope| {
         let slow = scope.spawn(|| world.client_of("ann").ok("act.home", json!({})));
@@ -92,6 +93,7 @@ fn identical_reads_that_wait_together_share_one_answer() {
                 },
             );
         }
+        world.phone.release();
         slow.join().expect("answers");
         let modes: Vec<_> = readers.into_iter().map(|r| r.join().expect("answers")["mode"].clone()).collect();
         assert!(modes.iter().all(|m| m == "SHARED"), "{modes:?}");

@@ -187,16 +187,12 @@ fn a_device_that_goes_away_while_scrolling_leaves_an_unknown_outcome() {
 #[test]
 fn a_lease_that_is_taken_while_scrolling_ends_it() {
     let world = World::new();
-    world.phone.lock().faults.push(afd_phone::fault::Fault {
-        path: "/api/swipe".into(),
-        skip: 0,
-        times: 1,
-        kind: Kind::Delay { ms: 1000 },
-    });
+    world.phone.lock().faults.push(afd_phone::fault::Fault { path: "/api/swipe".into(), skip: 0, times: 1, kind: Kind::Hold });
     std::thread::scope(|scope| {
         let scrolling = scope.spawn(|| world.client_of("ben").call("act.scrollTo", json!({"text": "Pluto"})).map_err(|e| e.code));
         wait::until("the first swipe", || (!world.phone.hits("swipe").is_empty()).then_some(()));
         world.client_of("ann").ok("device.lease", json!({"ttlMs": 60_000}));
+        world.phone.release();
         assert_eq!(scrolling.join().expect("answers"), Err("DEVICE_BUSY".to_owned()));
     });
     assert_eq!(world.phone.hits("swipe").len(), 1);

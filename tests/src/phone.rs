@@ -79,6 +79,11 @@ impl TestPhone {
         self.lock().faults.push(Fault { path: path.to_owned(), skip: 0, times: u32::MAX, kind });
     }
 
+    /// Lets go the answers that are held back.
+    pub fn release(&self) {
+        self.run(json!({"do": "release"}));
+    }
+
     /// What reached the screen, as kind and words that were hit.
     pub fn hits(&self, kind: &str) -> Vec<String> {
         self.lock().inputs.iter().filter(|i| i.kind == kind).map(|i| i.hit.clone().unwrap_or_default()).collect()

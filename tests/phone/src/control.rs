@@ -62,6 +62,8 @@ pub enum Command {
     Fault(Fault),
     /// Takes all faults away.
     ClearFaults,
+    /// Lets go the answers that are held back.
+    Release,
     /// Fills a variable of an app.
     Set {
         /// Package.
@@ -152,6 +154,9 @@ pub fn run(phone: &mut Phone, command: Command) -> Result<(), String> {
         Command::Dialect { dialect } => return Err(format!("dialect is {dialect}, expected 1 or 2")),
         Command::Fault(fault) => phone.faults.push(fault),
         Command::ClearFaults => phone.faults.clear(),
+        Command::Release => {
+            phone.released.send_replace(());
+        }
         Command::Set { app, name, value } => phone.set(&app, &name, &value),
         Command::Clock { advance_ms } => {
             return phone

@@ -8,11 +8,8 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Kind {
-    /// The request is handled at once, the answer comes later.
-    Delay {
-        /// How much later, milliseconds.
-        ms: u64,
-    },
+    /// The request is handled at once, and its answer is held back until it is released.
+    Hold,
     /// The connection is cut before anything happens.
     DropBefore,
     /// The request is handled, then the connection is cut.

@@ -1,7 +1,6 @@
 //! The service's HTTP: authorisation, faults, envelopes. What each route does is in [`routes`].
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
@@ -56,10 +55,10 @@ pub async fn handle(phone: &Shared, cut: &Cut, request: Request<Incoming>) -> An
             Some(_) => {}
         }
     }
-    let fault = {
+    let (fault, mut released) = {
         let mut phone = lock(phone);
         *phone.requests.entry(head.uri.path().to_owned()).or_default() += 1;
-        phone.faults.take(head.uri.path())
+        (phone.faults.take(head.uri.path()), phone.released.subscribe())
     };
     match &fault {
         Some(Kind::DropBefore) => {
@@ -83,7 +82,8 @@ pub async fn handle(phone: &Shared, cut: &Cut, request: Request<Incoming>) -> An
     };
     let answer = routes::route(&mut lock(phone), &call);
     match fault {
-        Some(Kind::Delay { ms }) => tokio::time::sleep(Duration::from_millis(ms)).await,
+        // A phone that is turned off answers nothing any more, so that it does not matter which it was.
+        Some(Kind::Hold) => released.changed().await.unwrap_or_default(),
         Some(Kind::DropAfter) => cut.spoil(Spoil::Drop),
         Some(Kind::Garbage) => cut.spoil(Spoil::Garbage),
         Some(Kind::Half) => cut.spoil(Spoil::Half),

@@ -7,6 +7,8 @@ mod setup;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
 use crate::app::{App, Page};
 use crate::clock::Clock;
 use crate::fault::Faults;
@@ -44,6 +46,8 @@ pub struct Phone {
     pub overlay: Overlay,
     /// Faults that wait for a request.
     pub faults: Faults,
+    /// Lets go the answers that are held back.
+    pub released: watch::Sender<()>,
     /// The connection hint, once the service runs.
     pub hint: Option<Hint>,
     /// How many requests came in, by path.
@@ -81,6 +85,7 @@ impl Phone {
             refs: Refs::default(),
             overlay: Overlay::default(),
             faults: Faults::default(),
+            released: watch::Sender::new(()),
             hint: None,
             requests: HashMap::new(),
             ui_seq: 1,
