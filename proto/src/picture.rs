@@ -164,3 +164,21 @@ wire! {
         pub offset_y: i64,
     }
 }
+
+impl PictureFormat {
+    /// Its media type.
+    pub const fn mime_type(self) -> &'static str {
+        match self {
+            PictureFormat::Jpeg => "image/jpeg",
+            PictureFormat::Png => "image/png",
+        }
+    }
+
+    /// The end of a file's name.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            PictureFormat::Jpeg => "jpg",
+            PictureFormat::Png => "png",
+        }
+    }
+}

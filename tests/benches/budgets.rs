@@ -11,6 +11,8 @@ mod request;
 
 use std::time::Duration;
 
+use afd_tests::{Daemon, TestPhone, World};
+
 /// Times, for their middle and their worst.
 pub struct Times(Vec<Duration>);
 
@@ -32,6 +34,16 @@ impl Times {
     fn p99(&self) -> f64 {
         self.at(0.99)
     }
+}
+
+/// A world whose database is filled while its daemon is down.
+pub fn world(fill: impl FnOnce(&std::path::Path)) -> World {
+    let mut world = World::with(TestPhone::start(), "");
+    world.daemon.signal("TERM");
+    world.daemon.wait();
+    fill(&world.dir().join("memory.db"));
+    world.daemon = Daemon::start(world.dir());
+    world
 }
 
 /// Prints one comparison.

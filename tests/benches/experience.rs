@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use afd_tests::{Daemon, TestPhone, World};
+use afd_tests::World;
 use rusqlite::Connection;
 use serde_json::json;
 
-use crate::{Times, report};
+use crate::{Times, report, world};
 
 const SMALL: usize = 1_000;
 const LARGE: usize = 1_000_000;
@@ -49,15 +49,6 @@ fn fill(path: &std::path::Path, count: usize) {
     transaction.commit().expect("commits");
 }
 
-fn world(count: usize) -> World {
-    let mut world = World::with(TestPhone::start(), "");
-    world.daemon.signal("TERM");
-    world.daemon.wait();
-    fill(&world.dir().join("memory.db"), count);
-    world.daemon = Daemon::start(world.dir());
-    world
-}
-
 fn measure(world: &World, count: usize) -> Vec<std::time::Duration> {
     let mut client = world.client();
     (0..CALLS)
@@ -76,7 +67,7 @@ fn measure(world: &World, count: usize) -> Vec<std::time::Duration> {
 }
 
 pub fn run() {
-    let (small, large) = (world(SMALL), world(LARGE));
+    let (small, large) = (world(|db| fill(db, SMALL)), world(|db| fill(db, LARGE)));
     let (mut of_small, mut of_large) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         of_small.extend(measure(&small, SMALL));

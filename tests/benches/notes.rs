@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use afd::memory::notes::{NewNote, save};
-use afd_tests::{Daemon, TestPhone, World};
+use afd_tests::World;
 use serde_json::json;
 
-use crate::{Times, report};
+use crate::{Times, report, world};
 
 const SMALL: usize = 1_000;
 const LARGE: usize = 100_000;
@@ -53,15 +53,6 @@ fn fill(path: &std::path::Path, count: usize) {
     transaction.commit().expect("commits");
 }
 
-fn world(count: usize) -> World {
-    let mut world = World::with(TestPhone::start(), "");
-    world.daemon.signal("TERM");
-    world.daemon.wait();
-    fill(&world.dir().join("memory.db"), count);
-    world.daemon = Daemon::start(world.dir());
-    world
-}
-
 fn measure(world: &World, query: &str) -> Vec<Duration> {
     let mut client = world.client();
     let search = |_| {
@@ -75,7 +66,7 @@ fn measure(world: &World, query: &str) -> Vec<Duration> {
 }
 
 pub fn run() {
-    let (small, large) = (world(SMALL), world(LARGE));
+    let (small, large) = (world(|db| fill(db, SMALL)), world(|db| fill(db, LARGE)));
     for (what, query) in QUERIES {
         let (mut of_small, mut of_large) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {

@@ -1,7 +1,6 @@
 //! The real `adb`, with a server of its own.
 
 use std::net::TcpListener;
-use std::path::Path;
 use std::process::Command;
 
 /// An `adb` whose server listens on a port of its own; the server is stopped when this is dropped.
@@ -27,11 +26,6 @@ impl Adb {
     /// The port of the server.
     pub fn port(&self) -> u16 {
         self.port
-    }
-
-    /// Its home directory.
-    pub fn home(&self) -> &Path {
-        self.home.path()
     }
 
     /// Runs the program; returns what it printed.

@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 use super::files::{UNFINISHED, mark_of};
 use super::{ArtifactError, apart, rows};
+use crate::config::ArtifactSettings;
 use crate::store::{Result, Store, now_ms};
 
 /// How long a file that no row knows is left alone: somebody may be about to write its row.
@@ -15,15 +16,6 @@ const GRACE: Duration = Duration::from_secs(3600);
 
 /// How many rows are changed at a time.
 const PIECE: usize = 100;
-
-/// How much is kept, and for how long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes of all files together.
-    pub max_bytes: u64,
-    /// Age of a file.
-    pub max_age: Duration,
-}
 
 /// A file of the shared root, as its rows tell it.
 struct Kept {
@@ -44,10 +36,10 @@ fn kept(connection: &Connection) -> Result<Vec<Kept>> {
 }
 
 /// Which files have to go, oldest first.
-fn too_many(files: &[Kept], limits: &Limits, now: i64) -> usize {
-    let oldest = now - i64::try_from(limits.max_age.as_millis()).unwrap_or(i64::MAX / 2);
+fn too_many(files: &[Kept], settings: &ArtifactSettings, now: i64) -> usize {
+    let oldest = now - i64::try_from(settings.max_age.as_millis()).unwrap_or(i64::MAX / 2);
     let mut total: i64 = files.iter().map(|f| f.size).sum();
-    let most = i64::try_from(limits.max_bytes).unwrap_or(i64::MAX);
+    let most = i64::try_from(settings.max_bytes).unwrap_or(i64::MAX);
     let stays = files.iter().position(|file| {
         let stays = file.at >= oldest && total <= most;
         total -= file.size;
@@ -56,13 +48,13 @@ fn too_many(files: &[Kept], limits: &Limits, now: i64) -> usize {
     stays.unwrap_or(files.len())
 }
 
-pub(super) async fn tidy(store: &Store, root: &Path, limits: &Limits) -> std::result::Result<String, ArtifactError> {
+pub(super) async fn tidy(store: &Store, settings: &ArtifactSettings) -> std::result::Result<String, ArtifactError> {
     let mut files = store.read_all(kept).await?;
-    let left = files.split_off(too_many(&files, limits, now_ms()));
+    let left = files.split_off(too_many(&files, settings, now_ms()));
     let size = |files: &[Kept]| files.iter().map(|f| f.size).sum::<i64>();
     let said = format!("deleted {} files of {} bytes, kept {} of {} bytes", files.len(), size(&files), left.len(), size(&left));
     let known: HashSet<PathBuf> = left.into_iter().map(|f| f.path).collect();
-    let (root, mark) = (root.to_owned(), mark_of(store.origin()));
+    let (root, mark) = (settings.dir.clone(), mark_of(store.origin()));
     let (gone, strays, known) = apart(move || {
         let gone: Vec<PathBuf> = files.into_iter().map(|f| f.path).filter(|path| remove(path)).collect();
         let strays = remove_strays(&root, &mark, &known);
@@ -123,7 +115,12 @@ mod tests {
     #[test]
     fn the_oldest_go_until_both_limits_hold() {
         let files: Vec<Kept> = (1..=5).map(|n| Kept { path: PathBuf::new(), size: 10, at: n * 1000 }).collect();
-        let of = |max_bytes, seconds| too_many(&files, &Limits { max_bytes, max_age: Duration::from_secs(seconds) }, 6000);
+        let of = |max_bytes, seconds| {
+            let max_age = Duration::from_secs(seconds);
+            let settings =
+                ArtifactSettings { dir: PathBuf::new(), screen_file: None, screenshot_file: None, page_dir: None, max_bytes, max_age };
+            too_many(&files, &settings, 6000)
+        };
         assert_eq!(of(100, 100), 0);
         assert_eq!(of(30, 100), 2);
         assert_eq!(of(100, 3), 2);

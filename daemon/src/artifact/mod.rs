@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex};
 
 use afd_proto::artifact::{Deleted, Written};
 
+use crate::config::ArtifactSettings;
 use crate::store::{Store, StoreError};
 
-pub use limits::Limits;
 pub use rows::{Filter, NewRow, find, insert_imported, list};
 
 /// Why an artifact was not written.
@@ -173,9 +173,9 @@ impl Artifacts {
     ///
     /// # Errors
     /// When the database cannot be used.
-    pub async fn tidy(&self, root: &Path, limits: &Limits) -> Result<String, ArtifactError> {
+    pub async fn tidy(&self, settings: &ArtifactSettings) -> Result<String, ArtifactError> {
         let _turn = self.turn.lock().await;
         self.fresh.store(0, Ordering::Relaxed);
-        limits::tidy(&self.store, root, limits).await
+        limits::tidy(&self.store, settings).await
     }
 }

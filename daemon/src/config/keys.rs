@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use afd_proto::config::{Setting, Source};
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table};
 
@@ -74,34 +75,6 @@ const DEVICE_KEYS: &[Key] = &[
     key("usb.device_port", Kind::Number, "port of the service on the phone"),
     key("usb.own_forward", Kind::Flag, "whether the forward is removed with the device"),
 ];
-
-/// Where a value comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
-    /// A flag of the daemon.
-    Flag,
-    /// A variable of the daemon's environment.
-    Env(&'static str),
-    /// The settings file.
-    File,
-    /// Nobody said anything.
-    Default,
-}
-
-/// A setting with its value.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
-    /// Its key.
-    pub key: String,
-    /// What counts; null when there is none. Secrets are `<redacted>`.
-    pub value: Value,
-    /// Where it comes from.
-    pub source: Source,
-    /// What it is.
-    pub about: &'static str,
-    /// Whether a change counts only from the next start on.
-    pub restart: bool,
-}
 
 /// Why a setting cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -185,11 +158,11 @@ fn in_file(document: &DocumentMut, name: &str) -> Option<Value> {
     }
 }
 
-fn entry(config: &Config, document: &DocumentMut, name: &str, key: &Key) -> Entry {
-    let (mut value, source) = match (config.overrides().values.get(key.name), in_file(document, name)) {
-        (Some(o), _) => (json!(o.value), o.variable.map_or(Source::Flag, Source::Env)),
-        (None, Some(value)) => (value, Source::File),
-        (None, None) => (default_of(name, config), Source::Default),
+fn entry(config: &Config, document: &DocumentMut, name: &str, key: &Key) -> Setting {
+    let (mut value, (source, origin)) = match (config.overrides().values.get(key.name), in_file(document, name)) {
+        (Some(o), _) => (json!(o.value), (if o.variable.is_some() { Source::Env } else { Source::Flag }, o.variable.map(str::to_owned))),
+        (None, Some(value)) => (value, (Source::File, Some(config.path().display().to_string()))),
+        (None, None) => (default_of(name, config), (Source::Default, None)),
     };
     if let Some(url) = value.as_str().filter(|_| key.name.ends_with("url"))
         && let Some((scheme, rest)) = url.split_once("://")
@@ -201,16 +174,16 @@ fn entry(config: &Config, document: &DocumentMut, name: &str, key: &Key) -> Entr
     if key.kind == Kind::Secret && !value.is_null() {
         value = json!("<redacted>");
     }
-    Entry { key: name.to_owned(), value, source, about: key.about, restart: key.restart }
+    Setting { key: name.to_owned(), value, source, origin, about: key.about.to_owned(), needs_restart: key.restart }
 }
 
 /// All settings. The keys of a device are those that its table has, and those that have a default.
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn list(config: &Config) -> Result<Vec<Entry>, KeyError> {
+pub fn list(config: &Config) -> Result<Vec<Setting>, KeyError> {
     let document = document(config)?;
-    let mut entries: Vec<Entry> = KEYS.iter().map(|k| entry(config, &document, k.name, k)).collect();
+    let mut entries: Vec<Setting> = KEYS.iter().map(|k| entry(config, &document, k.name, k)).collect();
     let devices = document.get("device").and_then(Item::as_table_like);
     for (device, _) in devices.into_iter().flat_map(|d| d.iter()) {
         let all = DEVICE_KEYS.iter().map(|k| entry(config, &document, &format!("device.{device}.{}", k.name), k));
@@ -223,7 +196,7 @@ pub fn list(config: &Config) -> Result<Vec<Entry>, KeyError> {
 ///
 /// # Errors
 /// [`KeyError`]
-pub fn get(config: &Config, name: &str) -> Result<Entry, KeyError> {
+pub fn get(config: &Config, name: &str) -> Result<Setting, KeyError> {
     let key = find(name).ok_or_else(|| KeyError::Unknown(name.to_owned()))?;
     Ok(entry(config, &document(config)?, name, key))
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 pub use edit::{add_device, remove_device};
-pub use file::{Adb, DeviceSettings, File, Limits, Proxy, Usb, check_name, check_url};
+pub use file::{Adb, DeviceSettings, File, Limits, Proxy, Usb, check_name, check_url, read as read_file};
 
 /// A fault of the settings.
 #[derive(Debug, thiserror::Error)]

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{Call, Core, Error, Result};
-use crate::artifact::{self, ArtifactError, Filter, Limits, New, Place};
+use crate::artifact::{self, ArtifactError, Filter, New, Place};
 
 /// The job that keeps the limits.
 pub(super) const LIMITS_JOB: &str = "artifact-limits";
@@ -207,7 +207,5 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Deleted> 
 
 /// Keeps the limits of artifacts.
 pub(super) async fn tidy(core: &Core) -> crate::job::Outcome {
-    let settings = core.config.get();
-    let limits = Limits { max_bytes: settings.artifacts.max_bytes, max_age: settings.artifacts.max_age };
-    core.artifacts.tidy(&settings.artifacts.dir, &limits).await.map_err(|e| e.to_string())
+    core.artifacts.tidy(&core.config.get().artifacts).await.map_err(|e| e.to_string())
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use afd_proto::config::{Changed, KeyParams, SetParams, Setting, Settings, Source};
+use afd_proto::config::{Changed, KeyParams, SetParams, Setting, Settings};
 use serde_json::json;
 
 use super::{Core, Error, Result, admin};
-use crate::config::keys::{self, Entry, KeyError};
+use crate::config::keys::{self, KeyError};
 
 impl From<KeyError> for Error {
     fn from(error: KeyError) -> Self {
@@ -19,24 +19,12 @@ impl From<KeyError> for Error {
     }
 }
 
-fn setting(core: &Core, entry: Entry) -> Setting {
-    let file = || core.config.path().display().to_string();
-    let (source, origin) = match entry.source {
-        keys::Source::Flag => (Source::Flag, None),
-        keys::Source::Env(name) => (Source::Env, Some(name.to_owned())),
-        keys::Source::File => (Source::File, Some(file())),
-        keys::Source::Default => (Source::Default, None),
-    };
-    Setting { key: entry.key, value: entry.value, source, origin, about: entry.about.to_owned(), needs_restart: entry.restart }
-}
-
 /// `config.list`
 ///
 /// # Errors
 /// When the file cannot be read.
 pub fn list(core: &Arc<Core>) -> Result<Settings> {
-    let settings = keys::list(&core.config)?.into_iter().map(|e| setting(core, e)).collect();
-    Ok(Settings { file: core.config.path().display().to_string(), settings })
+    Ok(Settings { file: core.config.path().display().to_string(), settings: keys::list(&core.config)? })
 }
 
 /// `config.get`
@@ -44,14 +32,14 @@ pub fn list(core: &Arc<Core>) -> Result<Settings> {
 /// # Errors
 /// When there is no such key, or the file cannot be read.
 pub fn get(core: &Arc<Core>, params: &KeyParams) -> Result<Setting> {
-    Ok(setting(core, keys::get(&core.config, &params.key)?))
+    Ok(keys::get(&core.config, &params.key)?)
 }
 
 fn changed(core: &Arc<Core>, key: &str, changed: bool) -> Result<Changed> {
     if changed {
         admin::reload(core)?;
     }
-    let setting = setting(core, keys::get(&core.config, key)?);
+    let setting = keys::get(&core.config, key)?;
     Ok(Changed { setting, file: core.config.path().display().to_string(), changed })
 }
 

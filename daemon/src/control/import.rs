@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
+use afd_proto::config::Source;
 use afd_proto::import::{ImportAfParams, ImportReport, ImportedSetting, Tally};
 use rusqlite::Connection;
 use serde_json::json;
@@ -11,7 +12,7 @@ use serde_json::json;
 use super::artifacts::absolute;
 use super::{Core, Error, Result, admin, current_trace};
 use crate::artifact::{self, NewRow};
-use crate::config::{self, DeviceSettings, Settings, Usb};
+use crate::config::{self, DeviceSettings, Settings};
 use crate::memory::af::{self, AfError, Found};
 use crate::memory::derived_uid;
 use crate::memory::imported::{self, Taken};
@@ -41,43 +42,22 @@ impl From<AfError> for Error {
     }
 }
 
-/// The settings of `af`.
+/// The settings of `af`, whose keys are among ours.
 struct AfSettings {
-    path: PathBuf,
-    table: toml::Table,
+    dir: PathBuf,
+    file: config::File,
 }
 
 impl AfSettings {
-    fn read(path: PathBuf) -> Result<Self> {
-        let text = std::fs::read_to_string(&path).map_err(|error| AfError::Io { path: path.clone(), error })?;
-        // The parser quotes the line at fault, which may hold a token.
-        let table = text.parse().map_err(|_| AfError::Foreign { path: path.clone(), why: "it is not valid TOML".to_owned() })?;
-        Ok(Self { path, table })
+    fn read(path: &Path) -> Result<Self> {
+        // No file is as good as an empty one at a start, but not here.
+        std::fs::metadata(path).map_err(|error| AfError::Io { path: path.to_owned(), error })?;
+        let (file, _) = config::read_file(path)?;
+        Ok(Self { dir: path.parent().unwrap_or(Path::new("/")).to_owned(), file })
     }
 
-    fn get(&self, key: &str) -> Option<&toml::Value> {
-        let mut parts = key.split('.');
-        let first = self.table.get(parts.next()?)?;
-        parts.try_fold(first, |value, part| value.get(part))
-    }
-
-    fn text(&self, key: &str) -> Option<String> {
-        self.get(key).and_then(toml::Value::as_str).filter(|t| !t.is_empty()).map(str::to_owned)
-    }
-
-    fn path(&self, key: &str) -> Option<PathBuf> {
-        Some(self.path.parent().unwrap_or(Path::new("/")).join(self.text(key)?))
-    }
-
-    fn usb(&self) -> Option<Usb> {
-        let port = |key: &str| self.get(key).and_then(toml::Value::as_integer).and_then(|p| u16::try_from(p).ok()).filter(|p| *p > 0);
-        (self.text("connection.transport")? == "usb-forward").then_some(())?;
-        Some(Usb {
-            serial: self.text("connection.usb.device")?,
-            local_port: port("connection.usb.local_port")?,
-            device_port: port("connection.usb.device_port")?,
-            own_forward: true,
-        })
+    fn path(&self, path: &Option<PathBuf>) -> Option<PathBuf> {
+        path.as_ref().map(|p| self.dir.join(p))
     }
 }
 
@@ -87,11 +67,8 @@ fn outcome(key: &str, outcome: &str, remark: impl Into<String>) -> ImportedSetti
 
 /// The device of `af`: its name here and its settings, or why it is left behind.
 fn device(theirs: &AfSettings, ours: &Settings, report: &mut Vec<ImportedSetting>) -> Option<(String, DeviceSettings)> {
-    let url = theirs.text("remote.url")?;
-    if config::check_url(&url).is_err() {
-        report.push(outcome("remote.url", "skipped", "it is no URL such as http://192.168.1.20:8081"));
-        return None;
-    }
+    let device = theirs.file.devices().remove("default")?;
+    let url = device.url.clone();
     if let Some((name, _)) = ours.devices.iter().find(|(_, d)| d.url.trim_end_matches('/') == url.trim_end_matches('/')) {
         report.push(outcome("remote.url", "present", format!("device.{name}.url")));
         return None;
@@ -100,16 +77,14 @@ fn device(theirs: &AfSettings, ours: &Settings, report: &mut Vec<ImportedSetting
         report.push(outcome("remote.url", "skipped", "devices `default` and `af` are there already; use `afctl device add`"));
         return None;
     };
-    let token = theirs.text("remote.token").map(Into::into);
     report.push(outcome("remote.url", "added", format!("device.{name}.url")));
-    if token.is_some() {
+    if device.token.is_some() {
         report.push(outcome("remote.token", "added", format!("device.{name}.token")));
     }
-    let usb = theirs.usb();
-    if usb.is_some() {
+    if device.usb.is_some() {
         report.push(outcome("connection.usb", "added", format!("device.{name}.usb")));
     }
-    Some((name.to_owned(), DeviceSettings { token, usb, ..DeviceSettings::at(&url) }))
+    Some((name.to_owned(), device))
 }
 
 /// Takes over the settings, or tells what would be taken over.
@@ -118,12 +93,19 @@ fn settings(core: &Arc<Core>, theirs: &AfSettings, dry_run: bool) -> Result<Vec<
     let ours = core.config.get();
     let device = device(theirs, &ours, &mut report);
     let mut changes: Vec<(&str, String)> = Vec::new();
-    for key in ["artifacts.dir", "artifacts.screen_file", "artifacts.screenshot_file", "artifacts.page_dir", "output.default"] {
-        let value = if key == "output.default" { theirs.text(key) } else { theirs.path(key).map(|p| p.display().to_string()) };
-        let Some(value) = value else { continue };
+    let artifacts = &theirs.file.artifacts;
+    let text = |path: &Option<PathBuf>| theirs.path(path).map(|p| p.display().to_string());
+    let said = [
+        ("artifacts.dir", text(&artifacts.dir)),
+        ("artifacts.screen_file", text(&artifacts.screen_file)),
+        ("artifacts.screenshot_file", text(&artifacts.screenshot_file)),
+        ("artifacts.page_dir", text(&artifacts.page_dir)),
+        ("output.default", theirs.file.output.default.clone()),
+    ];
+    for (key, value) in said.into_iter().filter_map(|(key, value)| Some((key, value?))) {
         let known = config::keys::get(&core.config, key)?;
         match known.source {
-            config::keys::Source::Default => {
+            Source::Default => {
                 report.push(outcome(key, "added", key));
                 changes.push((key, value));
             }
@@ -131,7 +113,7 @@ fn settings(core: &Arc<Core>, theirs: &AfSettings, dry_run: bool) -> Result<Vec<
             _ => report.push(outcome(key, "skipped", "it is set to something else here")),
         }
     }
-    if theirs.text("memory.db").is_some() {
+    if theirs.file.memory.db.is_some() {
         report.push(outcome("memory.db", "skipped", "the memory of af is taken over into our own"));
     }
     if !dry_run {
@@ -202,18 +184,11 @@ fn take_over(c: &Connection, origin: &str, trace: &str, found: &mut Found) -> st
 /// Takes the rows over; with `dry_run` everything is done and then undone, so that the report is what would come of it.
 async fn rows(core: &Arc<Core>, mut found: Found, trace: String, dry_run: bool) -> Result<Found> {
     let origin = core.store.origin().to_owned();
-    let done = core.store.write(move |c| {
-        if !dry_run {
-            take_over(c, &origin, &trace, &mut found)?;
-            return Ok(found);
-        }
-        c.execute_batch("SAVEPOINT rehearsal")?;
-        let rehearsed = take_over(c, &origin, &trace, &mut found);
-        c.execute_batch("ROLLBACK TO rehearsal; RELEASE rehearsal")?;
-        rehearsed?;
+    let work = move |c: &Connection| {
+        take_over(c, &origin, &trace, &mut found)?;
         Ok(found)
-    });
-    Ok(done.await?)
+    };
+    Ok(if dry_run { core.store.rehearse(work).await? } else { core.store.write(work).await? })
 }
 
 /// `memory.importAf`
@@ -227,9 +202,9 @@ pub async fn af(core: &Arc<Core>, params: &ImportAfParams) -> Result<ImportRepor
 }
 
 async fn import(core: &Arc<Core>, params: &ImportAfParams, trace: String) -> Result<ImportReport> {
-    let theirs = params.config_file.as_deref().map(|p| AfSettings::read(absolute("configFile", p)?)).transpose()?;
+    let theirs = params.config_file.as_deref().map(|p| AfSettings::read(&absolute("configFile", p)?)).transpose()?;
     let named = params.database_file.as_deref().map(|p| absolute("databaseFile", p)).transpose()?;
-    let database = named.or_else(|| theirs.as_ref().and_then(|t| t.path("memory.db")));
+    let database = named.or_else(|| theirs.as_ref().and_then(|t| t.path(&t.file.memory.db)));
     if theirs.is_none() && database.is_none() {
         return Err(Error::param("databaseFile", "a settings file or a database of af", "neither"));
     }

@@ -70,7 +70,7 @@ pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Scr
         always: params.full || params.save_file.is_some(),
         wish: Wish { path: params.save_file.as_deref().map(|p| ("saveFile", p)), root: params.artifact_dir.as_deref() },
     };
-    call.file_screen(&context, &mut screen, filing).await?;
+    call.file(&context, &mut screen, filing).await?;
     Ok(call.reply(Screen { context, screen }))
 }
 
@@ -85,7 +85,7 @@ pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> 
     call.record_look(&look, "refs", Some(refs.rows.len()));
     let context = call.with_hints(&look, params.hints).await;
     let filing = Filing { kind: "page_refs_json", op: "observe.refs", always: false, wish: Wish::default() };
-    call.file_refs(&context, &mut refs, filing).await?;
+    call.file(&context, &mut refs, filing).await?;
     Ok(call.reply(Refs { context, refs }))
 }
 
@@ -105,10 +105,10 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
     let wish = Wish { path: params.save_dir.as_deref().map(|p| ("saveDir", p)), root: params.artifact_dir.as_deref() };
     if let Some(screen) = &mut screen {
         let filing = Filing { kind: "page_screen_json", op: "observe.page", always: params.save_dir.is_some(), wish };
-        call.file_screen(&context, screen, filing).await?;
+        call.file(&context, screen, filing).await?;
     }
     if let Some(refs) = &mut refs {
-        call.file_refs(&context, refs, Filing { kind: "page_refs_json", op: "observe.page", always: false, wish }).await?;
+        call.file(&context, refs, Filing { kind: "page_refs_json", op: "observe.page", always: false, wish }).await?;
     }
     Ok(call.reply(Page { context, screen, refs }))
 }

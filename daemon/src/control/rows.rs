@@ -1,5 +1,6 @@
 //! Snapshots as rows of an answer, or of a file when they are too many for one.
 
+use afd_proto::artifact::Written;
 use afd_proto::observe::{Column, Context, RefRow, RefRows, Row, ScreenRows, WindowRow};
 use serde::Serialize;
 
@@ -139,34 +140,48 @@ pub(super) struct Filing<'a> {
     pub wish: Wish<'a>,
 }
 
-impl Call {
-    /// Writes rows of the screen to a file, if need be; then they are only there, if they are too many for an answer.
-    pub(super) async fn file_screen(&self, context: &Context, rows: &mut ScreenRows, filing: Filing<'_>) -> Result<()> {
-        let too_many = weight(rows) > self.core.config.get().limits.inline_bytes;
-        if !too_many && !filing.always {
-            return Ok(());
-        }
-        let content = Content::json(filing.kind, filing.op, &Document { context, part: rows })?;
-        rows.artifact = Some(self.save_artifact(content, filing.wish).await?);
-        if too_many {
-            rows.rows.clear();
-            rows.windows = None;
-            (rows.returned_rows, rows.truncated, rows.rows_in_artifact) = (0, true, true);
-        }
-        Ok(())
+/// Rows of an answer that may be in a file instead.
+pub(super) trait Rows: Serialize {
+    /// Names the file.
+    fn filed(&mut self, artifact: Written);
+    /// Leaves the rows to the file.
+    fn empty(&mut self);
+}
+
+impl Rows for ScreenRows {
+    fn filed(&mut self, artifact: Written) {
+        self.artifact = Some(artifact);
     }
 
-    /// The same for refs.
-    pub(super) async fn file_refs(&self, context: &Context, rows: &mut RefRows, filing: Filing<'_>) -> Result<()> {
+    fn empty(&mut self) {
+        self.rows.clear();
+        self.windows = None;
+        (self.returned_rows, self.truncated, self.rows_in_artifact) = (0, true, true);
+    }
+}
+
+impl Rows for RefRows {
+    fn filed(&mut self, artifact: Written) {
+        self.artifact = Some(artifact);
+    }
+
+    fn empty(&mut self) {
+        self.rows.clear();
+        (self.returned_rows, self.truncated, self.rows_in_artifact) = (0, true, true);
+    }
+}
+
+impl Call {
+    /// Writes rows to a file, if need be; then they are only there, if they are too many for an answer.
+    pub(super) async fn file(&self, context: &Context, rows: &mut impl Rows, filing: Filing<'_>) -> Result<()> {
         let too_many = weight(rows) > self.core.config.get().limits.inline_bytes;
         if !too_many && !filing.always {
             return Ok(());
         }
         let content = Content::json(filing.kind, filing.op, &Document { context, part: rows })?;
-        rows.artifact = Some(self.save_artifact(content, filing.wish).await?);
+        rows.filed(self.save_artifact(content, filing.wish).await?);
         if too_many {
-            rows.rows.clear();
-            (rows.returned_rows, rows.truncated, rows.rows_in_artifact) = (0, true, true);
+            rows.empty();
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use crate::device::Shot;
 use crate::page::fingerprint;
 use crate::page::snapshot::Flag;
 use crate::page::{Snapshot, touch};
-use crate::picture::{self, Format, Mark};
+use crate::picture::{self, Mark};
 
 /// How often a picture is taken again because the screen changed meanwhile.
 const TRIES: usize = 3;
@@ -23,7 +23,7 @@ const TRIES: usize = 3;
 /// What a call asked for, checked.
 struct Wanted {
     shot: Shot,
-    format: Format,
+    format: PictureFormat,
     max_marks: usize,
     scope: MarkScope,
 }
@@ -47,12 +47,7 @@ fn wanted(core: &Core, params: &ScreenshotParams) -> Result<Wanted> {
     let setting = core.config.get().artifacts.screenshot_file.clone();
     let file = params.save_file.as_ref().map(std::path::PathBuf::from).or(setting);
     let png = file.and_then(|f| f.extension().map(|e| e.eq_ignore_ascii_case("png"))).unwrap_or(false);
-    let format = match params.format {
-        Some(PictureFormat::Png) => Format::Png,
-        Some(PictureFormat::Jpeg) => Format::Jpeg,
-        None if png => Format::Png,
-        None => Format::Jpeg,
-    };
+    let format = params.format.unwrap_or(if png { PictureFormat::Png } else { PictureFormat::Jpeg });
     Ok(Wanted {
         shot: Shot { max_dim, quality, hide_overlay: params.hide_overlay.unwrap_or(true) },
         format,
@@ -92,7 +87,7 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
     let mark_count = marks.as_ref().map(|m| count(m.iter().filter(|m| m.label.is_some()).count()));
     let (format, quality) = (wanted.format, u8::try_from(wanted.shot.quality).unwrap_or(100));
     let bytes = match (marks, format) {
-        (None, Format::Jpeg) => jpeg.to_vec(),
+        (None, PictureFormat::Jpeg) => jpeg.to_vec(),
         (marks, _) => apart(move || draw(&jpeg, marks.as_deref(), format, quality)).await?,
     };
     let inline = params.inline && bytes.len() <= core.config.get().limits.inline_bytes;
@@ -127,7 +122,7 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
         let mut refs = ref_rows(&look, Some(count(wanted.max_marks)), false);
         call.record_look(&look, "refs", Some(refs.rows.len()));
         let filing = Filing { kind: "page_refs_json", op: "observe.screenshot", always: false, wish: Wish { path: None, ..wish } };
-        call.file_refs(&look.context(), &mut refs, filing).await?;
+        call.file(&look.context(), &mut refs, filing).await?;
         body.observation_id = Some(look.uid.clone());
         body.settled = Some(look.settled);
         body.refs = Some(refs);
@@ -135,7 +130,7 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
     Ok(call.reply(body))
 }
 
-fn draw(jpeg: &[u8], marks: Option<&[Mark]>, format: Format, quality: u8) -> std::result::Result<Vec<u8>, String> {
+fn draw(jpeg: &[u8], marks: Option<&[Mark]>, format: PictureFormat, quality: u8) -> std::result::Result<Vec<u8>, String> {
     let mut pixels = picture::decode(jpeg)?;
     if let Some(marks) = marks {
         picture::annotate(&mut pixels, marks);

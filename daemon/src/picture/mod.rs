@@ -4,37 +4,11 @@ mod marks;
 
 use std::io::Cursor;
 
+use afd_proto::picture::PictureFormat as Format;
 use image::codecs::jpeg::JpegEncoder;
 use image::{ImageFormat, ImageReader, RgbImage};
 
 pub use marks::{Mark, annotate};
-
-/// How a picture is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// With losses, small.
-    Jpeg,
-    /// Without losses.
-    Png,
-}
-
-impl Format {
-    /// Its media type.
-    pub fn mime_type(self) -> &'static str {
-        match self {
-            Format::Jpeg => "image/jpeg",
-            Format::Png => "image/png",
-        }
-    }
-
-    /// The end of a file's name.
-    pub fn extension(self) -> &'static str {
-        match self {
-            Format::Jpeg => "jpg",
-            Format::Png => "png",
-        }
-    }
-}
 
 /// Width and height of a JPEG, from its header.
 ///

@@ -170,6 +170,20 @@ impl Store {
         self.writer.submit(work).await
     }
 
+    /// Does a piece of work and undoes it: what it returns is what would have come of it.
+    ///
+    /// # Errors
+    /// What the work returned.
+    pub async fn rehearse<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+        self.write(move |c| {
+            c.execute_batch("SAVEPOINT rehearsal")?;
+            let done = work(c);
+            c.execute_batch("ROLLBACK TO rehearsal; RELEASE rehearsal")?;
+            done
+        })
+        .await
+    }
+
     /// Hands over a piece of work that nobody waits for. It is done in its turn; a failure is logged under `what`.
     pub fn write_behind(&self, what: &'static str, work: impl FnOnce(&Connection) -> Result<()> + Send + 'static) {
         self.writer.submit_behind(what, work);
