@@ -44,11 +44,10 @@ fn fill(path: &std::path::Path, count: usize) {
             app: format!("org.app{}", n % 20),
             topic: format!("nav/{}", n % 300),
             content: content(n),
-            session,
             trace: "t".into(),
             at: None,
         };
-        save(&transaction, "o", &note).expect("saves");
+        save(&transaction, "o", session, &note).expect("saves");
     }
     transaction.commit().expect("commits");
 }

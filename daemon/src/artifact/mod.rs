@@ -132,8 +132,8 @@ impl Artifacts {
         let store = self.store.origin().to_owned();
         let (file, new) = apart(move || (files::write(&store, &new), new)).await?;
         let file = file?;
-        let (origin, row) = (self.store.origin().to_owned(), NewRow::of(&new, &file));
-        match self.store.write(move |c| rows::insert(c, &origin, &row)).await {
+        let (origin, session, row) = (self.store.origin().to_owned(), new.session, NewRow::of(&new, &file));
+        match self.store.write(move |c| rows::insert(c, &origin, session, &row)).await {
             Ok(written) => {
                 self.fresh.fetch_add(size, Ordering::Relaxed);
                 self.watch_file(&file.path);

@@ -10,12 +10,10 @@ use super::{New, Place};
 use crate::store::{Result, new_uid, now_ms};
 
 /// A row to be written.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRow {
     /// The uid, when it is given by what the row is a copy of.
     pub uid: Option<String>,
-    /// Row of the session.
-    pub session: i64,
     /// Row of the device.
     pub device: Option<i64>,
     /// The call.
@@ -44,7 +42,6 @@ impl NewRow {
     pub(super) fn of(new: &New, file: &File) -> Self {
         Self {
             uid: None,
-            session: new.session,
             device: new.device,
             trace: new.trace.clone(),
             op: new.op.to_owned(),
@@ -64,7 +61,7 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-pub(super) fn insert(connection: &Connection, origin: &str, row: &NewRow) -> Result<Written> {
+pub(super) fn insert(connection: &Connection, origin: &str, session: i64, row: &NewRow) -> Result<Written> {
     // What the file held before is gone.
     connection
         .prepare_cached(
@@ -72,7 +69,7 @@ pub(super) fn insert(connection: &Connection, origin: &str, row: &NewRow) -> Res
              WHERE file_path = ?1 AND content_hash <> ?2 AND missing_at IS NULL AND deleted_at IS NULL",
         )?
         .execute((text(&row.path), &row.hash, row.at))?;
-    insert_row(connection, origin, row)?;
+    insert_row(connection, origin, session, row)?;
     Ok(Written {
         artifact_id: connection.last_insert_rowid(),
         kind: row.kind.clone(),
@@ -83,7 +80,7 @@ pub(super) fn insert(connection: &Connection, origin: &str, row: &NewRow) -> Res
     })
 }
 
-fn insert_row(connection: &Connection, origin: &str, row: &NewRow) -> Result<bool> {
+fn insert_row(connection: &Connection, origin: &str, session: i64, row: &NewRow) -> Result<bool> {
     let changed = connection
         .prepare_cached(
             "INSERT INTO artifacts (uid, origin, session_id, device_id, trace_id, op, kind, mime_type, file_path, size_bytes, content_hash,
@@ -93,7 +90,7 @@ fn insert_row(connection: &Connection, origin: &str, row: &NewRow) -> Result<boo
         .execute(params![
             row.uid.clone().unwrap_or_else(new_uid),
             origin,
-            row.session,
+            session,
             row.device,
             row.trace,
             row.op,
@@ -114,8 +111,8 @@ fn insert_row(connection: &Connection, origin: &str, row: &NewRow) -> Result<boo
 ///
 /// # Errors
 /// What SQLite says.
-pub fn insert_imported(connection: &Connection, origin: &str, row: &NewRow) -> Result<bool> {
-    insert_row(connection, origin, row)
+pub fn insert_imported(connection: &Connection, origin: &str, session: i64, row: &NewRow) -> Result<bool> {
+    insert_row(connection, origin, session, row)
 }
 
 /// Which artifacts.

@@ -11,12 +11,11 @@ use serde_json::json;
 
 use super::artifacts::absolute;
 use super::{Core, Error, Result, admin, current_trace};
-use crate::artifact::{self, NewRow};
+use crate::artifact;
 use crate::config::{self, DeviceSettings, Settings};
 use crate::memory::af::{self, AfError, Found};
-use crate::memory::derived_uid;
 use crate::memory::imported::{self, Taken};
-use crate::memory::notes::{self, NewNote};
+use crate::memory::notes;
 use crate::session;
 use crate::store::{StoreError, new_uid};
 
@@ -136,21 +135,12 @@ fn count(tally: &mut Tally, taken: Taken) {
 }
 
 /// Writes everything in one piece, or nothing.
-fn take_over(c: &Connection, origin: &str, trace: &str, found: &mut Found) -> std::result::Result<(), StoreError> {
+fn take_over(c: &Connection, origin: &str, found: &mut Found) -> std::result::Result<(), StoreError> {
     let source = source(found);
     let session_of = |name: &str| session::row_id(c, origin, if name.is_empty() { "default" } else { name });
     for note in &found.notes {
-        let new = NewNote {
-            uid: Some(derived_uid(&["imported note", "af", &note.app, &note.topic, &note.content, &note.written])),
-            app: note.app.clone(),
-            topic: note.topic.clone(),
-            content: note.content.clone(),
-            session: session_of(&note.session)?,
-            trace: trace.to_owned(),
-            at: note.at,
-        };
-        let taken = if notes::save(c, origin, &new)?.is_some() { Taken::Added } else { Taken::Present };
-        count(&mut found.tallies[af::NOTES], taken);
+        let saved = notes::save(c, origin, session_of(&note.session)?, &note.row)?;
+        count(&mut found.tallies[af::NOTES], if saved.is_some() { Taken::Added } else { Taken::Present });
     }
     for transition in found.transitions.values() {
         count(&mut found.tallies[af::TRANSITIONS], imported::transition(c, origin, &source, transition)?);
@@ -158,34 +148,18 @@ fn take_over(c: &Connection, origin: &str, trace: &str, found: &mut Found) -> st
     for recovery in found.recoveries.values() {
         count(&mut found.tallies[af::RECOVERIES], imported::recovery(c, origin, &source, recovery)?);
     }
-    for a in &found.artifacts {
-        let path = a.path.display().to_string();
-        let row = NewRow {
-            uid: Some(derived_uid(&["imported artifact", "af", &a.trace, &a.kind, &path, &a.hash])),
-            session: session_of(&a.session)?,
-            device: None,
-            trace: a.trace.clone(),
-            op: a.op.clone(),
-            kind: a.kind.clone(),
-            mime_type: a.mime_type.clone(),
-            present: std::fs::metadata(&a.path).is_ok_and(|m| i64::try_from(m.len()) == Ok(a.size)),
-            path: a.path.clone(),
-            size: a.size,
-            hash: a.hash.clone(),
-            managed: false,
-            at: a.at,
-        };
-        let taken = if artifact::insert_imported(c, origin, &row)? { Taken::Added } else { Taken::Present };
-        count(&mut found.tallies[af::ARTIFACTS], taken);
+    for artifact in &found.artifacts {
+        let added = artifact::insert_imported(c, origin, session_of(&artifact.session)?, &artifact.row)?;
+        count(&mut found.tallies[af::ARTIFACTS], if added { Taken::Added } else { Taken::Present });
     }
     Ok(())
 }
 
 /// Takes the rows over; with `dry_run` everything is done and then undone, so that the report is what would come of it.
-async fn rows(core: &Arc<Core>, mut found: Found, trace: String, dry_run: bool) -> Result<Found> {
+async fn rows(core: &Arc<Core>, mut found: Found, dry_run: bool) -> Result<Found> {
     let origin = core.store.origin().to_owned();
     let work = move |c: &Connection| {
-        take_over(c, &origin, &trace, &mut found)?;
+        take_over(c, &origin, &mut found)?;
         Ok(found)
     };
     Ok(if dry_run { core.store.rehearse(work).await? } else { core.store.write(work).await? })
@@ -210,13 +184,13 @@ async fn import(core: &Arc<Core>, params: &ImportAfParams, trace: String) -> Res
     }
     let found = match database {
         Some(path) => {
-            let read = tokio::task::spawn_blocking(move || af::read(&path)).await;
+            let read = tokio::task::spawn_blocking(move || af::read(&path, &trace)).await;
             read.map_err(|e| Error::new(ErrorCode::Internal, format!("reading ended early: {e}")))??
         }
         None => Found::default(),
     };
     // The settings come last: they are the part that can be refused half-way.
-    let found = rows(core, found, trace, params.dry_run).await?;
+    let found = rows(core, found, params.dry_run).await?;
     let settings = theirs.map(|theirs| settings(core, &theirs, params.dry_run)).transpose()?.unwrap_or_default();
     let [notes, transitions, recoveries, artifacts, events] = found.tallies;
     let remark_count = found.remarks.len() as u64;

@@ -58,15 +58,15 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<Saved> {
         app: params.app.clone().unwrap_or_default(),
         topic: params.topic.clone(),
         content: params.content.clone(),
-        session: core.session_row(session).await?,
         trace: current_trace().unwrap_or_else(new_uid),
         at: None,
     };
+    let session = core.session_row(session).await?;
     let (app, content) = (new.app.clone(), new.content.clone());
     let similar = core.store.read(move |c| notes::similar(c, &app, &content)).await?;
     let origin = core.store.origin().to_owned();
     let saved = core.store.write(move |c| {
-        let note = notes::save(c, &origin, &new)?;
+        let note = notes::save(c, &origin, session, &new)?;
         Ok((note, notes::chain_length(c, &new.app, &new.topic)?))
     });
     match saved.await? {

@@ -30,7 +30,7 @@ const PROBES: (usize, usize) = (8, 30);
 const COLUMNS: &str = "n.id, n.uid, n.app, n.topic, n.position, n.content, s.name, n.created_at";
 
 /// A note to be saved.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewNote {
     /// The uid, when it is given by what the note is a copy of.
     pub uid: Option<String>,
@@ -40,8 +40,6 @@ pub struct NewNote {
     pub topic: String,
     /// Content.
     pub content: String,
-    /// Row of the session.
-    pub session: i64,
     /// The call.
     pub trace: String,
     /// When, UTC milliseconds; now if it is not given.
@@ -83,11 +81,11 @@ fn tokens(app: &str, topic: &str, content: &str) -> String {
     tokens.join(" ")
 }
 
-/// Appends a note to its chain; `None` when a note of this uid is there already.
+/// Appends a note of a session, by its row, to its chain; `None` when a note of this uid is there already.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn save(connection: &Connection, origin: &str, new: &NewNote) -> Result<Option<Note>> {
+pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote) -> Result<Option<Note>> {
     let (uid, at) = (new.uid.clone().unwrap_or_else(new_uid), new.at.unwrap_or_else(now_ms));
     let inserted = connection
         .prepare_cached(
@@ -95,7 +93,7 @@ pub fn save(connection: &Connection, origin: &str, new: &NewNote) -> Result<Opti
              VALUES (?1, ?2, ?3, ?4, (SELECT coalesce(max(position), 0) + 1 FROM notes WHERE app = ?3 AND topic = ?4), ?5, ?6, ?7, ?8, ?9)
              ON CONFLICT (uid) DO NOTHING RETURNING id",
         )?
-        .query_row(params![uid, origin, new.app, new.topic, new.content, new.session, new.trace, at, now_ms()], |row| row.get::<_, i64>(0))
+        .query_row(params![uid, origin, new.app, new.topic, new.content, session, new.trace, at, now_ms()], |row| row.get::<_, i64>(0))
         .optional()?;
     let Some(id) = inserted else { return Ok(None) };
     connection

@@ -12,6 +12,9 @@ use rusqlite::{Connection, OpenFlags, Row};
 
 use actions::{Read, action};
 
+use super::derived_uid;
+use super::notes::NewNote;
+use crate::artifact::NewRow;
 use crate::page::fingerprint;
 use crate::page::target::action_key;
 
@@ -36,21 +39,13 @@ pub enum AfError {
     },
 }
 
-/// A note.
+/// Something that belongs to a session, by its name there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AfNote {
-    /// Package, perhaps empty.
-    pub app: String,
-    /// Topic.
-    pub topic: String,
-    /// Content.
-    pub content: String,
-    /// Session.
+pub struct Of<T> {
+    /// The session.
     pub session: String,
-    /// UTC milliseconds, if the time can be read.
-    pub at: Option<i64>,
-    /// The time as it was written.
-    pub written: String,
+    /// What it is.
+    pub row: T,
 }
 
 /// Where something was done.
@@ -98,42 +93,19 @@ pub struct AfRecovery {
     pub last_success_at: Option<i64>,
 }
 
-/// A file that `af` wrote.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AfArtifact {
-    /// Session.
-    pub session: String,
-    /// The call.
-    pub trace: String,
-    /// Verb.
-    pub op: String,
-    /// Kind.
-    pub kind: String,
-    /// Media type.
-    pub mime_type: String,
-    /// The file.
-    pub path: PathBuf,
-    /// Bytes.
-    pub size: i64,
-    /// SHA-256.
-    pub hash: String,
-    /// UTC milliseconds.
-    pub at: i64,
-}
-
 /// What there is to take over.
 #[derive(Debug, Default)]
 pub struct Found {
     /// Tells this memory from others of its kind: when it was first used. Copies of it have the same.
     pub identity: String,
     /// Notes, oldest first.
-    pub notes: Vec<AfNote>,
+    pub notes: Vec<Of<NewNote>>,
     /// Transitions by page and action.
     pub transitions: BTreeMap<(String, String), AfTransition>,
     /// Recoveries by page, cause and action.
     pub recoveries: BTreeMap<(String, String, String), AfRecovery>,
     /// Artifacts, oldest first.
-    pub artifacts: Vec<AfArtifact>,
+    pub artifacts: Vec<Of<NewRow>>,
     /// Rows by table: notes, transitions, recoveries, artifacts, events.
     pub tallies: [Tally; 5],
     /// What was cleaned or left behind.
@@ -160,14 +132,20 @@ impl Found {
     }
 }
 
-/// Reads a table into what was found; the path is that of the database.
-type Reader = fn(&Connection, &mut Found, &Path) -> rusqlite::Result<()>;
+/// Reads a table into what was found.
+type Reader = fn(&Connection, &mut Found, &Source<'_>) -> rusqlite::Result<()>;
 
-/// Reads a database. It is copied first, so that nothing is written beside it.
+/// What is read, and for which call.
+struct Source<'a> {
+    path: &'a Path,
+    trace: &'a str,
+}
+
+/// Reads a database, for a call by its trace. It is copied first, so that nothing is written beside it.
 ///
 /// # Errors
 /// [`AfError`]
-pub fn read(path: &Path) -> Result<Found, AfError> {
+pub fn read(path: &Path, trace: &str) -> Result<Found, AfError> {
     let io = |error| AfError::Io { path: path.to_owned(), error };
     let foreign = |why: String| AfError::Foreign { path: path.to_owned(), why };
     let dir = tempfile::tempdir().map_err(io)?;
@@ -202,7 +180,8 @@ pub fn read(path: &Path) -> Result<Found, AfError> {
     }
     let readers: [Reader; 5] = [notes, transitions, recoveries, artifacts, events];
     for (table, reader) in readers.into_iter().enumerate().filter(|(table, _)| has(*table)) {
-        reader(&connection, &mut found, path).map_err(|e| foreign(format!("its table {} is not that of af 0.5 ({e})", TABLES[table])))?;
+        reader(&connection, &mut found, &Source { path, trace })
+            .map_err(|e| foreign(format!("its table {} is not that of af 0.5 ({e})", TABLES[table])))?;
     }
     Ok(found)
 }
@@ -217,7 +196,7 @@ fn time(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(|t| t.as_millisecond())
 }
 
-fn notes(connection: &Connection, found: &mut Found, _: &Path) -> rusqlite::Result<()> {
+fn notes(connection: &Connection, found: &mut Found, source: &Source<'_>) -> rusqlite::Result<()> {
     let mut statement = connection.prepare("SELECT id, app, topic, content, session, created_at FROM notes ORDER BY id")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -228,7 +207,8 @@ fn notes(connection: &Connection, found: &mut Found, _: &Path) -> rusqlite::Resu
             found.remark(NOTES, id, "skipped", "it is empty");
             continue;
         }
-        let mut note = AfNote { app, topic, content, session: text(row, "session")?, at: time(&written), written };
+        let uid = Some(derived_uid(&["imported note", "af", &app, &topic, &content, &written]));
+        let mut note = NewNote { uid, app, topic, content, trace: source.trace.to_owned(), at: time(&written) };
         let mut why = Vec::new();
         if note.topic.trim().is_empty() {
             note.topic = "imported".to_owned();
@@ -244,7 +224,7 @@ fn notes(connection: &Connection, found: &mut Found, _: &Path) -> rusqlite::Resu
         if !why.is_empty() {
             found.remark(NOTES, id, "cleaned", why.join("; "));
         }
-        found.notes.push(note);
+        found.notes.push(Of { session: text(row, "session")?, row: note });
     }
     Ok(())
 }
@@ -264,7 +244,7 @@ fn page(row: &Row<'_>) -> rusqlite::Result<Option<AfPage>> {
     Ok(Some(AfPage { app, activity, key: fingerprint::key_of(&fingerprint), fingerprint }))
 }
 
-fn transitions(connection: &Connection, found: &mut Found, _: &Path) -> rusqlite::Result<()> {
+fn transitions(connection: &Connection, found: &mut Found, _: &Source<'_>) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT rowid AS id, pre_app, pre_activity, pre_page_fingerprint, action_category, action_op, action_args_json, post_activity,
             post_page_fingerprint, verify_op, success_count, verified_count, failure_count, last_success_at FROM transitions ORDER BY rowid",
@@ -348,7 +328,7 @@ fn cause(text: &str) -> String {
     .to_owned()
 }
 
-fn recoveries(connection: &Connection, found: &mut Found, _: &Path) -> rusqlite::Result<()> {
+fn recoveries(connection: &Connection, found: &mut Found, _: &Source<'_>) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT rowid AS id, pre_app, pre_activity, pre_page_fingerprint, failure_cause, recovery_op, recovery_args_json, success_count,
             failure_count, last_success_at FROM recoveries ORDER BY rowid",
@@ -383,13 +363,13 @@ fn recoveries(connection: &Connection, found: &mut Found, _: &Path) -> rusqlite:
     Ok(())
 }
 
-fn artifacts(connection: &Connection, found: &mut Found, database: &Path) -> rusqlite::Result<()> {
+fn artifacts(connection: &Connection, found: &mut Found, source: &Source<'_>) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT rowid AS id, session, trace_id, category, op, kind, mime_type, file_path, size_bytes, content_hash, created_at
          FROM artifacts ORDER BY rowid",
     )?;
     let mut rows = statement.query([])?;
-    let base = database.parent().unwrap_or(Path::new("/"));
+    let base = source.path.parent().unwrap_or(Path::new("/"));
     while let Some(row) = rows.next()? {
         found.tallies[ARTIFACTS].found += 1;
         let (id, path) = (row.get::<_, i64>("id")?, text(row, "file_path")?);
@@ -397,25 +377,32 @@ fn artifacts(connection: &Connection, found: &mut Found, database: &Path) -> rus
             found.remark(ARTIFACTS, id, "skipped", "it names no file");
             continue;
         }
-        if !base.join(&path).exists() {
-            found.remark(ARTIFACTS, id, "cleaned", "its file is not there; it is kept as missing");
+        let (path, hash, size) = (base.join(path), text(row, "content_hash")?, row.get("size_bytes")?);
+        let (trace, kind) = (text(row, "trace_id")?, text(row, "kind")?);
+        let present = std::fs::metadata(&path).is_ok_and(|m| i64::try_from(m.len()) == Ok(size));
+        if !present {
+            found.remark(ARTIFACTS, id, "cleaned", "its file is not there as it was; it is kept as missing");
         }
-        found.artifacts.push(AfArtifact {
-            session: text(row, "session")?,
-            trace: text(row, "trace_id")?,
+        let row_of = NewRow {
+            uid: Some(derived_uid(&["imported artifact", "af", &trace, &kind, &path.display().to_string(), &hash])),
+            device: None,
+            trace,
             op: format!("{}.{}", text(row, "category")?, text(row, "op")?),
-            kind: text(row, "kind")?,
+            kind,
             mime_type: text(row, "mime_type")?,
-            path: base.join(path),
-            size: row.get("size_bytes")?,
-            hash: text(row, "content_hash")?,
+            path,
+            size,
+            hash,
+            managed: false,
+            present,
             at: time(&text(row, "created_at")?).unwrap_or(0),
-        });
+        };
+        found.artifacts.push(Of { session: text(row, "session")?, row: row_of });
     }
     Ok(())
 }
 
-fn events(connection: &Connection, found: &mut Found, _: &Path) -> rusqlite::Result<()> {
+fn events(connection: &Connection, found: &mut Found, _: &Source<'_>) -> rusqlite::Result<()> {
     let count: i64 = connection.query_row("SELECT count(*) FROM events", [], |row| row.get(0))?;
     let count = u64::try_from(count).unwrap_or(0);
     found.tallies[EVENTS] = Tally { found: count, skipped: count, ..Tally::default() };
