@@ -21,3 +21,4 @@ pub mod rpc;
 pub mod session;
 pub mod store;
 pub mod text;
+pub mod visual;

@@ -6,6 +6,7 @@ pub mod daemon;
 pub mod http;
 pub mod phone;
 pub mod programs;
+pub mod traces;
 pub mod wait;
 
 use std::path::{Path, PathBuf};

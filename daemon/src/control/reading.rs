@@ -17,6 +17,7 @@ use crate::memory::observations::{self, Observation};
 use crate::memory::views::{Seen, Shown};
 use crate::page::fingerprint::{self, Identity};
 use crate::page::refs::{self, Recorded, Ref};
+use crate::page::structure::{self, Structure, Structures};
 use crate::page::{Snapshot, reliability};
 use crate::store::{new_uid, now_ms};
 
@@ -39,6 +40,7 @@ pub(super) struct Look {
     pub reading: TreeReading,
     pub refs: Vec<Ref>,
     pub identity: Option<Identity>,
+    pub structures: Option<Arc<Structures>>,
     pub hash: String,
     pub settled: bool,
     pub doubt: Option<&'static str>,
@@ -67,6 +69,7 @@ impl Look {
             uid: new_uid(),
             refs: refs::all(snapshot),
             identity: fingerprint::identity(snapshot),
+            structures: structure::of(snapshot).map(Arc::new),
             hash: fingerprint::content_hash(snapshot),
             settled,
             doubt,
@@ -79,12 +82,15 @@ impl Look {
     pub(super) fn place(&self) -> Place {
         let snapshot = self.snapshot();
         let identity = self.identity.as_ref().filter(|_| self.reliable());
+        let structures = self.structures.as_ref().filter(|_| self.reliable());
         Place {
             observation: Some(self.uid.clone()),
             app: snapshot.app.clone(),
             activity: snapshot.place.clone().or_else(|| (!snapshot.place_knowable).then(|| snapshot.stand_in_place()).flatten()),
             page_key: identity.map(|i| i.key.clone()),
             fingerprint: identity.map(|i| i.fingerprint.clone()),
+            structure: structures.map(|s| s.front.key()),
+            below: structures.and_then(|s| s.below.as_ref()).map(Structure::key),
         }
     }
 

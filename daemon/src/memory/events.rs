@@ -100,8 +100,8 @@ pub fn intend(connection: &Connection, origin: &Origin, event: &Event) -> Result
     connection
         .prepare_cached(
             "INSERT INTO intents (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, action,
-                before_uid, app, activity, page_key, fingerprint, parent_uid, started_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18)",
+                before_uid, app, activity, page_key, fingerprint, parent_uid, started_at, updated_at, structure_key)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18, ?19)",
         )?
         .execute(params![
             event.uid,
@@ -121,7 +121,8 @@ pub fn intend(connection: &Connection, origin: &Origin, event: &Event) -> Result
             event.before.page_key,
             event.before.fingerprint,
             answered.as_ref().map(|(uid, _)| uid),
-            event.at
+            event.at,
+            event.before.structure
         ])?;
     Ok(answered)
 }
@@ -155,8 +156,9 @@ fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&s
         .prepare_cached(
             "INSERT INTO events (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, status, sent,
                 action, action_key, failure_cause, error, result, evidence, duration_ms, before_uid, app, activity, page_key, fingerprint,
-                parent_uid, at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?26)",
+                parent_uid, at, updated_at, structure_key)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?26,
+                ?27)",
         )?
         .execute(params![
             e.uid,
@@ -184,7 +186,8 @@ fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&s
             e.before.page_key,
             e.before.fingerprint,
             parent,
-            e.at
+            e.at,
+            e.before.structure
         ])?;
     Ok(())
 }
@@ -246,11 +249,12 @@ pub fn close_open_intents(connection: &Connection) -> Result<usize> {
     let error = open_error("the daemon ended before the device answered");
     let count = connection.execute(
         "INSERT INTO events (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, status, sent,
-            action, failure_cause, error, duration_ms, before_uid, app, activity, page_key, fingerprint, parent_uid, at, updated_at)
+            action, failure_cause, error, duration_ms, before_uid, app, activity, page_key, fingerprint, parent_uid, at, updated_at,
+            structure_key)
          SELECT uid, origin, seq, session_id, device_id, trace_id,
             CASE WHEN EXISTS (SELECT 1 FROM events e WHERE e.session_id = intents.session_id AND e.device_id = intents.device_id
                 AND e.request_key = intents.request_key) THEN NULL ELSE request_key END, request_hash, category, op, 'unknown', 1,
-            action, ?1, ?2, 0, before_uid, app, activity, page_key, fingerprint, parent_uid, started_at, ?3 FROM intents",
+            action, ?1, ?2, 0, before_uid, app, activity, page_key, fingerprint, parent_uid, started_at, ?3, structure_key FROM intents",
         params![ErrorCode::OutcomeUnknown.name(), error.to_string(), now_ms()],
     )?;
     connection.execute("DELETE FROM intents", [])?;

@@ -1,13 +1,14 @@
 //! What was seen and done, and what was learned from it (seed 000).
 //!
-//! Observations and events are facts, written once. [`projection`] keeps what follows from them: transitions and
-//! recoveries. [`experience`] hands it back. [`views`] is what sessions see right now, in memory.
+//! Observations and events are facts, written once. [`projection`] keeps what follows from them: transitions, recoveries
+//! and [`moves`]. [`experience`] hands it back. [`views`] is what sessions see right now, in memory.
 
 pub mod af;
 pub mod events;
 pub mod experience;
 pub mod imported;
 pub mod log;
+pub mod moves;
 pub mod notes;
 pub mod observations;
 pub mod projection;
@@ -45,6 +46,10 @@ pub struct Place {
     pub page_key: Option<String>,
     /// Fingerprint.
     pub fingerprint: Option<String>,
+    /// Key of its structure, which states are recognised by.
+    pub structure: Option<String>,
+    /// Key of the structure of the page under it, when it is a dialog.
+    pub below: Option<String>,
 }
 
 /// A uid that follows from what a projected row is about, so that making it again gives the same.

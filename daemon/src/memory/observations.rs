@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Origin, Place, projection};
+use super::{Origin, Place, moves, projection};
 use crate::store::{Result, new_uid, now_ms};
 
 /// An observation as a row.
@@ -39,6 +39,26 @@ pub struct Observation {
 }
 
 impl Observation {
+    /// One of which only its place counts.
+    pub(super) fn at_place(uid: String, seq: i64, place: Place, at: i64) -> Self {
+        Self {
+            uid,
+            seq,
+            source: "page",
+            place,
+            content_hash: None,
+            settled: true,
+            reliable: true,
+            reason: None,
+            mode: None,
+            has_web_view: None,
+            node_reliability: None,
+            nodes: None,
+            refs: None,
+            at,
+        }
+    }
+
     /// Whether something may be learned from its tree.
     pub fn teaches(&self) -> bool {
         self.settled && self.reliable && self.place.page_key.is_some()
@@ -56,6 +76,7 @@ pub fn record(connection: &Connection, origin: &Origin, observation: &Observatio
     }
     if observation.teaches() {
         projection::close_act(connection, origin, observation)?;
+        moves::came_by_itself(connection, origin, observation)?;
     }
     Ok(())
 }
@@ -64,8 +85,9 @@ fn insert(connection: &Connection, origin: &Origin, o: &Observation) -> Result<(
     connection
         .prepare_cached(
             "INSERT INTO observations (uid, origin, seq, session_id, device_id, trace_id, source, app, activity, page_key, fingerprint,
-                content_hash, settled, reliable, reason, mode, has_web_view, node_reliability, node_count, ref_count, observed_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?21)",
+                content_hash, settled, reliable, reason, mode, has_web_view, node_reliability, node_count, ref_count, observed_at, updated_at,
+                structure_key, below_key)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?21, ?22, ?23)",
         )?
         .execute(params![
             o.uid,
@@ -88,7 +110,9 @@ fn insert(connection: &Connection, origin: &Origin, o: &Observation) -> Result<(
             o.node_reliability,
             o.nodes.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
             o.refs.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
-            o.at
+            o.at,
+            o.place.structure,
+            o.place.below
         ])?;
     Ok(())
 }

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::events::{Category, Event};
 use super::observations::Observation;
-use super::{Origin, Place, derived_uid};
+use super::{Origin, Place, derived_uid, moves};
 use crate::store::{Result, now_ms};
 
 /// An act or recovery as its row tells it.
@@ -27,9 +27,11 @@ struct Done {
     action: Option<(String, String)>,
     before: Place,
     at: i64,
+    duration_ms: i64,
 }
 
-const DONE: &str = "uid, seq, session_id, category, status, after_uid, parent_uid, action, action_key, before_uid, app, activity, page_key, fingerprint, at";
+const DONE: &str = "uid, seq, session_id, category, status, after_uid, parent_uid, action, action_key, before_uid, app, activity, page_key, fingerprint,
+    structure_key, NULL, at, duration_ms";
 
 fn done(row: &Row<'_>) -> rusqlite::Result<Done> {
     let action: Option<String> = row.get(7)?;
@@ -44,7 +46,8 @@ fn done(row: &Row<'_>) -> rusqlite::Result<Done> {
         parent: row.get(6)?,
         action: action.zip(key),
         before: place(row, 9)?,
-        at: row.get(14)?,
+        at: row.get(16)?,
+        duration_ms: row.get(17)?,
     })
 }
 
@@ -80,6 +83,7 @@ pub(super) fn close_act(connection: &Connection, origin: &Origin, observation: &
 }
 
 fn credit_success(connection: &Connection, store: &str, last: &Done, after: &Place, at: i64) -> Result<()> {
+    moved(connection, store, last, Some(after), at)?;
     if last.category == "act" {
         transition(connection, store, last, &Change { success: Some((after, at)), ..Change::default() })
     } else {
@@ -174,6 +178,12 @@ fn find(connection: &Connection, uid: &str) -> Result<Option<Done>> {
     Ok(connection.prepare_cached(&format!("SELECT {DONE} FROM events WHERE uid = ?1"))?.query_row([uid], done).optional()?)
 }
 
+/// Counts a move: where it led, or that it failed.
+fn moved(connection: &Connection, store: &str, done: &Done, to: Option<&Place>, at: i64) -> Result<()> {
+    let Some((action, action_key)) = &done.action else { return Ok(()) };
+    moves::count(connection, store, &moves::Count { from: &done.before, action, action_key, to, duration_ms: done.duration_ms, at })
+}
+
 /// What is added to a transition.
 #[derive(Default)]
 struct Change<'a> {
@@ -183,6 +193,9 @@ struct Change<'a> {
 }
 
 fn transition(connection: &Connection, store: &str, done: &Done, change: &Change<'_>) -> Result<()> {
+    if change.failure.is_some() {
+        moved(connection, store, done, None, done.at)?;
+    }
     let (Some(page_key), Some((action, action_key))) = (&done.before.page_key, &done.action) else { return Ok(()) };
     let after = change.success.map(|(place, _)| place);
     connection
@@ -274,14 +287,14 @@ struct Failure {
 fn find_failure(connection: &Connection, uid: &str) -> Result<Option<Failure>> {
     Ok(connection
         .prepare_cached(
-            "SELECT before_uid, app, activity, page_key, fingerprint, coalesce(failure_cause, 'OUTCOME_UNKNOWN')
+            "SELECT before_uid, app, activity, page_key, fingerprint, structure_key, NULL, coalesce(failure_cause, 'OUTCOME_UNKNOWN')
              FROM events WHERE uid = ?1 AND page_key IS NOT NULL",
         )?
-        .query_row([uid], |row| Ok(Failure { place: place(row, 0)?, cause: row.get(5)? }))
+        .query_row([uid], |row| Ok(Failure { place: place(row, 0)?, cause: row.get(7)? }))
         .optional()?)
 }
 
-/// Five columns: observation, app, activity, page key and fingerprint.
+/// Seven columns: observation, app, activity, page key, fingerprint, structure and the structure below.
 fn place(row: &Row<'_>, at: usize) -> rusqlite::Result<Place> {
     Ok(Place {
         observation: row.get(at)?,
@@ -289,22 +302,24 @@ fn place(row: &Row<'_>, at: usize) -> rusqlite::Result<Place> {
         activity: row.get(at + 2)?,
         page_key: row.get(at + 3)?,
         fingerprint: row.get(at + 4)?,
+        structure: row.get(at + 5)?,
+        below: row.get(at + 6)?,
     })
 }
 
-/// Makes transitions and recoveries again from events, observations and what was imported.
+/// Makes transitions, recoveries and moves again from events, observations and what was imported.
 ///
 /// # Errors
 /// What SQLite says.
 pub fn rebuild(connection: &Connection, store: &str) -> Result<()> {
-    connection.execute_batch("DELETE FROM transitions; DELETE FROM recoveries;")?;
+    connection.execute_batch("DELETE FROM transitions; DELETE FROM recoveries; DELETE FROM moves;")?;
     super::imported::project(connection)?;
     let mut events =
         connection.prepare(&format!("SELECT {DONE}, op, failure_cause FROM events WHERE deleted_at IS NULL ORDER BY origin, seq, id"))?;
     let mut rows = events.query([])?;
     while let Some(row) = rows.next()? {
-        let (event, op): (Done, String) = (done(row)?, row.get(15)?);
-        let cause = row.get::<_, Option<String>>(16)?.and_then(|c| ErrorCode::from_name(&c));
+        let (event, op): (Done, String) = (done(row)?, row.get(18)?);
+        let cause = row.get::<_, Option<String>>(19)?.and_then(|c| ErrorCode::from_name(&c));
         match (event.category.as_str(), event.status.as_str()) {
             ("act" | "recover", "ok") => {
                 if let Some((after, at)) = event.after.as_deref().map(|uid| observed(connection, uid)).transpose()?.flatten() {
@@ -324,7 +339,7 @@ pub fn rebuild(connection: &Connection, store: &str) -> Result<()> {
             _ => {}
         }
     }
-    Ok(())
+    moves::recount_what_came(connection)
 }
 
 /// A touch that says neither what nor where: nothing can be learned from it.
@@ -339,7 +354,7 @@ fn is_nameless(action: &Action) -> bool {
 
 fn observed(connection: &Connection, uid: &str) -> Result<Option<(Place, i64)>> {
     Ok(connection
-        .prepare_cached("SELECT uid, app, activity, page_key, fingerprint, observed_at FROM observations WHERE uid = ?1")?
-        .query_row([uid], |row| Ok((place(row, 0)?, row.get(5)?)))
+        .prepare_cached("SELECT uid, app, activity, page_key, fingerprint, structure_key, below_key, observed_at FROM observations WHERE uid = ?1")?
+        .query_row([uid], |row| Ok((place(row, 0)?, row.get(7)?)))
         .optional()?)
 }

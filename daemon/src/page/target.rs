@@ -5,7 +5,8 @@ use afd_proto::vocabulary::{Action, Target};
 use super::label;
 use super::snapshot::{Flag, Node, Snapshot};
 
-fn role(node: &Node) -> &'static str {
+/// What a node is for: `button`, `field`, `switch`, `row`, `list`, `image`, `text`, `web` or `view`.
+pub fn role(node: &Node) -> &'static str {
     let class = node.class.as_str();
     let any = |words: &[&str]| words.iter().any(|w| class.contains(w));
     if node.is(Flag::Editable) || any(&["EditText"]) {

@@ -21,6 +21,14 @@ use crate::config::DeviceSettings;
 use crate::page::Snapshot;
 use http::Http;
 
+/// Reads the service's text of a screen, as `/api/screen` answers it.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_screen(text: &str) -> Result<Snapshot, String> {
+    screen::parse(text).map(|s| s.snapshot)
+}
+
 /// The driver of one phone.
 pub struct Autofish {
     http: Http,

@@ -1,0 +1,215 @@
+//! What leads from one page to another: a projection of events and observations, keyed by structures.
+//!
+//! An act or recovery that was closed by a settled observation is a success that leads there; a failed one leads nowhere. What
+//! came up without anything having been done is a move of its own, by waiting. States are not known here: they are laid over
+//! the moves when the state graph is read.
+
+use afd_proto::vocabulary::Action;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::observations::Observation;
+use super::{Origin, Place, derived_uid};
+use crate::page::target;
+use crate::store::{Result, now_ms};
+
+/// After so long an experience weighs half, milliseconds.
+const HALF_LIFE: f64 = 30.0 * 24.0 * 3600.0 * 1000.0;
+
+/// The verb of what happens by itself.
+pub const WAIT: &str = "wait";
+
+/// What leads from one structure to another.
+#[derive(Debug, Clone)]
+pub struct Move {
+    /// Structure before.
+    pub from: String,
+    /// What was done.
+    pub action: Action,
+    /// What two actions that do the same have in common.
+    pub action_key: String,
+    /// Structure after; `None` for failures.
+    pub to: Option<String>,
+    /// Structure of the page under that, when it is a dialog.
+    pub below: Option<String>,
+    /// How often it led there.
+    pub successes: i64,
+    /// How often it failed.
+    pub failures: i64,
+    /// Successes, older ones weighing less.
+    pub success_weight: f64,
+    /// Failures, older ones weighing less.
+    pub failure_weight: f64,
+    /// How long all successes took, milliseconds.
+    pub duration_ms: i64,
+    /// When it was done last, UTC milliseconds.
+    pub last_at: i64,
+}
+
+/// What is added.
+pub(super) struct Count<'a> {
+    pub from: &'a Place,
+    pub action: &'a str,
+    pub action_key: &'a str,
+    /// Where it led; `None` for a failure.
+    pub to: Option<&'a Place>,
+    pub duration_ms: i64,
+    pub at: i64,
+}
+
+/// How much of a weight is left after a time.
+fn faded(weight: f64, since: i64) -> f64 {
+    weight * (-(since.max(0) as f64) / HALF_LIFE).exp2()
+}
+
+/// Counts a success or a failure.
+pub(super) fn count(connection: &Connection, store: &str, c: &Count<'_>) -> Result<()> {
+    let Some(from) = &c.from.structure else { return Ok(()) };
+    let to = match c.to {
+        Some(place) => match &place.structure {
+            Some(to) => to.as_str(),
+            None => return Ok(()),
+        },
+        None => "",
+    };
+    let below = c.to.and_then(|p| p.below.as_deref()).unwrap_or_default();
+    let (good, bad) = (i64::from(c.to.is_some()), i64::from(c.to.is_none()));
+    let known: Option<(f64, f64, i64)> = connection
+        .prepare_cached(
+            "SELECT success_weight, failure_weight, weighted_at FROM moves
+             WHERE from_key = ?1 AND action_key = ?2 AND to_key = ?3 AND below_key = ?4",
+        )?
+        .query_row((from, c.action_key, to, below), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    let (successes, failures, weighted_at) = known.unwrap_or((0.0, 0.0, c.at));
+    let at = weighted_at.max(c.at);
+    // What comes late, as when memories are merged, has faded already.
+    let add = |weight: f64, one: i64| faded(weight, at - weighted_at) + faded(one as f64, at - c.at);
+    connection
+        .prepare_cached(
+            "INSERT INTO moves (uid, origin, from_key, from_app, action_key, action, to_key, to_app, below_key, success_count, failure_count,
+                success_weight, failure_weight, weighted_at, duration_ms, last_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+             ON CONFLICT (from_key, action_key, to_key, below_key) DO UPDATE SET
+                action = excluded.action,
+                success_count = success_count + excluded.success_count,
+                failure_count = failure_count + excluded.failure_count,
+                success_weight = excluded.success_weight,
+                failure_weight = excluded.failure_weight,
+                weighted_at = excluded.weighted_at,
+                duration_ms = duration_ms + excluded.duration_ms,
+                last_at = max(last_at, excluded.last_at),
+                updated_at = excluded.updated_at",
+        )?
+        .execute(params![
+            derived_uid(&["move", from, c.action_key, to, below]),
+            store,
+            from,
+            c.from.app.as_deref().unwrap_or_default(),
+            c.action_key,
+            c.action,
+            to,
+            c.to.and_then(|p| p.app.as_deref()).unwrap_or_default(),
+            below,
+            good,
+            bad,
+            add(successes, good),
+            add(failures, bad),
+            at,
+            if good > 0 { c.duration_ms } else { 0 },
+            c.at,
+            now_ms()
+        ])?;
+    Ok(())
+}
+
+/// Counts that a page came up although nothing had been done since the session's observation before.
+pub(super) fn came_by_itself(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
+    if observation.place.structure.is_none() {
+        return Ok(());
+    }
+    let before = connection
+        .prepare_cached(
+            "SELECT seq, app, structure_key, observed_at FROM observations
+             WHERE session_id = ?1 AND device_id = ?2 AND seq < ?3 AND settled = 1 AND reliable = 1 AND structure_key IS NOT NULL
+             ORDER BY seq DESC LIMIT 1",
+        )?
+        .query_row((origin.session, origin.device, observation.seq), |row| {
+            let place = Place { app: row.get(1)?, structure: row.get(2)?, ..Place::default() };
+            Ok((row.get::<_, i64>(0)?, place, row.get::<_, i64>(3)?))
+        })
+        .optional()?;
+    let Some((seq, before, at)) = before.filter(|(_, place, _)| place.structure != observation.place.structure) else { return Ok(()) };
+    let acted: bool = connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM events WHERE device_id = ?1 AND seq > ?2 AND seq < ?3 AND category <> 'verify' AND sent = 1)
+                 OR EXISTS (SELECT 1 FROM intents WHERE device_id = ?1 AND seq > ?2 AND seq < ?3)",
+        )?
+        .query_row((origin.device, seq, observation.seq), |row| row.get(0))?;
+    if acted {
+        return Ok(());
+    }
+    let action = Action { verb: WAIT.to_owned(), ..Action::default() };
+    let text = serde_json::to_string(&action).unwrap_or_default();
+    let waited = observation.at.saturating_sub(at);
+    let (from, to) = (&before, Some(&observation.place));
+    count(
+        connection,
+        &origin.store,
+        &Count { from, action: &text, action_key: &target::action_key(&action), to, duration_ms: waited, at: observation.at },
+    )
+}
+
+/// Counts all that came up by itself again, from the observations.
+pub(super) fn recount_what_came(connection: &Connection) -> Result<()> {
+    let mut statement = connection.prepare(
+        "SELECT origin, session_id, device_id, uid, seq, app, structure_key, below_key, observed_at FROM observations
+         WHERE settled = 1 AND reliable = 1 AND structure_key IS NOT NULL AND deleted_at IS NULL ORDER BY origin, seq, id",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let origin = Origin { store: row.get(0)?, session: row.get(1)?, device: row.get(2)?, trace: String::new() };
+        let place = Place { app: row.get(5)?, structure: row.get(6)?, below: row.get(7)?, ..Place::default() };
+        came_by_itself(connection, &origin, &Observation::at_place(row.get(3)?, row.get(4)?, place, row.get(8)?))?;
+    }
+    Ok(())
+}
+
+/// The moves that begin or end in an app, weights as they are now, in the order in which they were first made.
+///
+/// # Errors
+/// What SQLite says.
+pub fn of_app(connection: &Connection, app: &str, now: i64) -> Result<Vec<Move>> {
+    let read = |row: &Row<'_>| -> rusqlite::Result<Move> {
+        let age = now - row.get::<_, i64>("weighted_at")?;
+        let some = |text: String| (!text.is_empty()).then_some(text);
+        Ok(Move {
+            from: row.get("from_key")?,
+            action: serde_json::from_str(&row.get::<_, String>("action")?).unwrap_or_default(),
+            action_key: row.get("action_key")?,
+            to: some(row.get("to_key")?),
+            below: some(row.get("below_key")?),
+            successes: row.get("success_count")?,
+            failures: row.get("failure_count")?,
+            success_weight: faded(row.get("success_weight")?, age),
+            failure_weight: faded(row.get("failure_weight")?, age),
+            duration_ms: row.get("duration_ms")?,
+            last_at: row.get("last_at")?,
+        })
+    };
+    let mut statement = connection.prepare_cached("SELECT * FROM moves WHERE from_app = ?1 OR to_app = ?1 ORDER BY id")?;
+    let moves = statement.query_map([app], read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(moves)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_experience_weighs_less() {
+        let day = 24 * 3600 * 1000;
+        assert!((faded(8.0, 30 * day) - 4.0).abs() < 1e-9);
+        assert!((faded(8.0, 90 * day) - 1.0).abs() < 1e-9);
+        assert_eq!(faded(8.0, -day), 8.0);
+    }
+}

@@ -1,0 +1,99 @@
+//! Naming a site: one level under a browser, by registrable domain (seed 001).
+
+/// A site, as a URL names it. Credentials, path and query are not kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// The registrable domain with underscores, `united_com`; for `localhost` and addresses host and port, `localhost_8080`.
+    pub name: String,
+    /// The registrable domain, or the host itself when it has none.
+    pub domain: String,
+    /// The whole host, lower case.
+    pub host: String,
+    /// The port, when the URL has one.
+    pub port: Option<u16>,
+}
+
+/// Reads a URL, a host, or the text of a browser's address bar. `None` when it names no site: a file, a page of the browser
+/// itself, or nothing that can be a host.
+pub fn parse(url: &str) -> Option<Site> {
+    let url = url.trim();
+    let rest = match url.split_once("://") {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https") => rest,
+        Some(_) => return None,
+        None => url,
+    };
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let authority = authority.rsplit('@').next().unwrap_or_default();
+    let (host, port) = split_port(authority)?;
+    let host = host.trim_end_matches('.').to_lowercase();
+    if host.is_empty() || host.len() > 253 {
+        return None;
+    }
+    let address = host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok();
+    let valid = address || host.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '.' | '_'));
+    // A single word in an address bar is a search, unless it is this machine.
+    if !valid || !(address || host == "localhost" || host.contains('.') || port.is_some()) {
+        return None;
+    }
+    let registrable = (!address).then(|| psl::domain_str(&host)).flatten();
+    let domain = registrable.unwrap_or(&host).to_owned();
+    let plain = |text: &str| text.replace(['.', ':'], "_").replace(['[', ']'], "");
+    let name = match (registrable, port) {
+        (None, Some(port)) => format!("{}_{port}", plain(&host)),
+        _ => plain(&domain),
+    };
+    Some(Site { name, domain, host, port })
+}
+
+fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
+    let end = authority.rfind(']').map_or(0, |i| i + 1);
+    if authority.starts_with('[') && authority[1..end.max(2) - 1].parse::<std::net::Ipv6Addr>().is_err() {
+        return None;
+    }
+    match authority[end..].rfind(':') {
+        Some(colon) => {
+            let port = &authority[end + colon + 1..];
+            let port = if port.is_empty() { None } else { Some(port.parse().ok()?) };
+            Some((&authority[..end + colon], port))
+        }
+        None => Some((authority, None)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(url: &str) -> Option<String> {
+        parse(url).map(|s| s.name)
+    }
+
+    #[test]
+    fn a_site_is_its_registrable_domain() {
+        for url in ["https://www.united.com/en/us", "united.com", "UNITED.COM.", "https://u:p@Book.United.com:8443/x?y@z"] {
+            assert_eq!(name(url).as_deref(), Some("united_com"), "{url}");
+        }
+        assert_eq!(name("https://kyfw.12306.cn/otn").as_deref(), Some("12306_cn"));
+        assert_eq!(name("http://shop.example.co.uk").as_deref(), Some("example_co_uk"));
+        assert_eq!(name("https://me.github.io/").as_deref(), Some("me_github_io"), "a suffix under which others live");
+        let site = parse("https://User:pw@Shop.Example.COM:8443/a").expect("a site");
+        assert_eq!((site.domain.as_str(), site.host.as_str(), site.port), ("example.com", "shop.example.com", Some(8443)));
+        assert!(!format!("{site:?}").contains("pw"));
+    }
+
+    #[test]
+    fn this_machine_and_addresses_keep_their_port() {
+        assert_eq!(name("http://localhost:8080/x").as_deref(), Some("localhost_8080"));
+        assert_eq!(name("localhost").as_deref(), Some("localhost"));
+        assert_eq!(name("http://127.0.0.1:3000").as_deref(), Some("127_0_0_1_3000"));
+        assert_eq!(name("https://[::1]:3000/").as_deref(), Some("__1_3000"));
+        assert_eq!(name("intranet:81").as_deref(), Some("intranet_81"));
+    }
+
+    #[test]
+    fn what_is_no_site_has_no_name() {
+        for url in ["", "about:blank", "chrome://settings/x", "file:///tmp/a.html", "cheap flights", "united", "a b.com", "x:99999", "[zz]:1", "["] {
+            assert_eq!(name(url), None, "{url}");
+        }
+    }
+}

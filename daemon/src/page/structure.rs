@@ -1,0 +1,161 @@
+//! What states are recognised by: place, title and the set of things on a page, free of what changes by itself.
+//!
+//! The readable fingerprint lists eight ids and is kept as the seed has it; a structure has them all, so that two pages of one
+//! activity can be told apart and a page of which a node is missing can be recognised. Measured on recordings (`ui-traces`
+//! among the tools in `tests/`).
+
+use std::collections::BTreeSet;
+
+use sha2::{Digest, Sha256};
+
+use super::mask;
+use super::snapshot::{Flag, Node, Snapshot, WindowKind};
+
+/// The longest text that is taken for a title, characters.
+const MAX_TITLE: usize = 40;
+/// A window that covers less of the screen than this, in percent, is a dialog or a menu.
+const DIALOG_PERCENT: i64 = 60;
+/// Classes whose rows come and go.
+const LISTS: &[&str] = &["RecyclerView", "ListView", "GridView"];
+
+/// The structure of a page, or of a dialog over one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Structure {
+    /// Package.
+    pub app: String,
+    /// Site, for browsers; its name as [`site`](super::site) makes it.
+    pub site: Option<String>,
+    /// Where it is: the activity, or nothing for a dialog, which may come up anywhere in its app.
+    pub place: String,
+    /// What it calls itself, digits masked, when it has a title.
+    pub title: Option<String>,
+    /// Hashes of what is on it, sorted, each once.
+    pub features: Vec<u64>,
+    /// Whether it is a dialog, a menu or a pop-up over a page.
+    pub dialog: bool,
+}
+
+impl Structure {
+    /// Equal for equal structures: 32 hexadecimal digits.
+    pub fn key(&self) -> String {
+        let mut hash = Sha256::new();
+        for part in [Some(&self.app), self.site.as_ref(), Some(&self.place), self.title.as_ref()] {
+            hash.update(part.map_or("", String::as_str).as_bytes());
+            hash.update([0, u8::from(part.is_some())]);
+        }
+        hash.update([u8::from(self.dialog)]);
+        self.features.iter().for_each(|f| hash.update(f.to_le_bytes()));
+        hash.finalize()[..16].iter().map(|b| format!("{b:02x}")).collect()
+    }
+}
+
+/// What is on a screen: the structure in front, and that of the page under a dialog.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Structures {
+    /// What takes input.
+    pub front: Structure,
+    /// The page that lies under it, when it is a dialog and the device tells.
+    pub below: Option<Structure>,
+}
+
+/// A feature's hash.
+pub fn feature(text: &str) -> u64 {
+    let digest = Sha256::digest(text.as_bytes());
+    u64::from_le_bytes(digest[..8].try_into().unwrap_or_default())
+}
+
+/// The index of the window in front: the focused one of the app windows that show something, else the topmost.
+fn front(snapshot: &Snapshot) -> Option<usize> {
+    let windows = app_windows(snapshot);
+    windows.iter().copied().find(|i| snapshot.windows[*i].focused).or(windows.first().copied())
+}
+
+/// The app windows that show something, the topmost first.
+fn app_windows(snapshot: &Snapshot) -> Vec<usize> {
+    let shows = |i: usize| snapshot.nodes.iter().any(|n| n.window == i && n.is(Flag::Visible));
+    let app = |i: &usize| matches!(snapshot.windows[*i].kind, WindowKind::Application | WindowKind::Other(_));
+    let mut found: Vec<usize> = (0..snapshot.windows.len()).filter(app).filter(|i| shows(*i)).collect();
+    found.sort_by_key(|i| std::cmp::Reverse(snapshot.windows[*i].layer));
+    found
+}
+
+/// The indices of the nodes of the window in front; what a dialog covers is not among them.
+pub fn front_nodes(snapshot: &Snapshot) -> Vec<usize> {
+    let window = front(snapshot);
+    (0..snapshot.nodes.len()).filter(|i| Some(snapshot.nodes[*i].window) == window && snapshot.nodes[*i].is(Flag::Visible)).collect()
+}
+
+/// Whether a node lies in a list, whose rows say nothing about the page.
+pub fn in_list(snapshot: &Snapshot, index: usize) -> bool {
+    snapshot.ancestors(index).any(|a| is_list(&snapshot.nodes[a]))
+}
+
+/// Whether a node is a list.
+pub fn is_list(node: &Node) -> bool {
+    LISTS.iter().any(|c| node.class.contains(c))
+}
+
+/// Computes the structures; `None` while the place is not known.
+pub fn of(snapshot: &Snapshot) -> Option<Structures> {
+    let place = match (&snapshot.place, snapshot.place_knowable) {
+        (Some(place), _) => place.clone(),
+        (None, false) => snapshot.stand_in_place()?,
+        (None, true) => return None,
+    };
+    let front = front(snapshot)?;
+    let under = app_windows(snapshot).into_iter().find(|i| snapshot.windows[*i].layer < snapshot.windows[front].layer);
+    let dialog = under.is_some() || small(snapshot, front);
+    let below = under.map(|window| of_window(snapshot, window, &place, false)).filter(|b| !b.features.is_empty());
+    Some(Structures { front: of_window(snapshot, front, &place, dialog), below })
+}
+
+/// Whether a window leaves much of the screen free.
+fn small(snapshot: &Snapshot, window: usize) -> bool {
+    let Some((width, height)) = snapshot.size else { return false };
+    let nodes = || snapshot.nodes.iter().filter(|n| n.window == window && n.is(Flag::Visible) && n.bounds.area() > 0);
+    let (Some(left), Some(top)) = (nodes().map(|n| n.bounds.left).min(), nodes().map(|n| n.bounds.top).min()) else { return false };
+    let (Some(right), Some(bottom)) = (nodes().map(|n| n.bounds.right).max(), nodes().map(|n| n.bounds.bottom).max()) else { return false };
+    let covered = i64::from(right - left) * i64::from(bottom - top);
+    covered * 100 < i64::from(width) * i64::from(height) * DIALOG_PERCENT
+}
+
+fn of_window(snapshot: &Snapshot, window: usize, place: &str, dialog: bool) -> Structure {
+    let nodes: Vec<usize> =
+        (0..snapshot.nodes.len()).filter(|i| snapshot.nodes[*i].window == window && snapshot.nodes[*i].is(Flag::Visible)).collect();
+    let names: BTreeSet<u64> = nodes.iter().map(|i| &snapshot.nodes[*i]).map(|n| feature(n.res_id.as_deref().unwrap_or(&n.class))).collect();
+    let own = &snapshot.windows[window].app;
+    Structure {
+        app: snapshot.app.clone().or_else(|| (!own.is_empty()).then(|| own.clone())).unwrap_or_default(),
+        site: snapshot.site.clone(),
+        place: if dialog { String::new() } else { place.to_owned() },
+        title: title(snapshot, &nodes),
+        features: names.into_iter().collect(),
+        dialog,
+    }
+}
+
+/// What a page calls itself: the first text of its bar, or of a node whose id says so.
+fn title(snapshot: &Snapshot, nodes: &[usize]) -> Option<String> {
+    let height = nodes.iter().map(|i| snapshot.nodes[*i].bounds.bottom).max()?;
+    let top = nodes.iter().map(|i| snapshot.nodes[*i].bounds.top).min()?;
+    nodes.iter().find_map(|i| {
+        let node = &snapshot.nodes[*i];
+        let still = !node.is(Flag::Editable) && !node.is(Flag::Clickable) && !node.password && node.class.contains("TextView");
+        // The upper third, as dialogs are low.
+        let high = (node.bounds.top - top) * 3 < height - top;
+        if !still || !high || in_list(snapshot, *i) || !(names_title(node) || snapshot.ancestors(*i).any(|a| is_bar(&snapshot.nodes[a]))) {
+            return None;
+        }
+        let text = mask::digits(node.text.as_deref()?.trim());
+        let says = text.chars().any(char::is_alphabetic) && text.chars().count() <= MAX_TITLE && !text.contains("://");
+        says.then_some(text)
+    })
+}
+
+fn names_title(node: &Node) -> bool {
+    node.id_name().is_some_and(|name| name.to_lowercase().contains("title"))
+}
+
+fn is_bar(node: &Node) -> bool {
+    node.class.contains("Toolbar") || node.id_name().is_some_and(|name| name.contains("toolbar") || name.contains("action_bar"))
+}

@@ -1,0 +1,116 @@
+//! How well screens are taken for states: what can be predicted by them, how many there are, and whether they last.
+
+use std::collections::{HashMap, HashSet};
+
+use afd::page::structure::Structure;
+use afd::visual::identity::{Identity, Verdict};
+use afd_phone::layout::Rng;
+use serde_json::Value;
+
+use super::disturb::disturb;
+use super::{Recording, seen};
+
+/// How often each screen is disturbed.
+const DISTURBED: usize = 5;
+
+/// The score of a recording.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Score {
+    /// Correct predictions of the next structure over all test steps; no prediction is wrong.
+    pub all: f64,
+    /// States per true structure.
+    pub frag: f64,
+    /// True structures per state.
+    pub mix: f64,
+    /// The part of disturbed screens that were taken for the state of the screen that they were made of.
+    pub robust: f64,
+    /// The same when the disturbed screens are learned from, one after the other.
+    pub robust_learning: f64,
+}
+
+/// The states of one app as the daemon tells them apart.
+#[derive(Default)]
+struct Learner {
+    identity: Identity,
+    count: i64,
+}
+
+impl Learner {
+    fn learn(&mut self, structure: &Structure) -> i64 {
+        let (state, names) = match self.identity.decide(structure) {
+            Verdict::Is(state) | Verdict::Joins(state) => (state, false),
+            Verdict::New => {
+                self.count += 1;
+                (self.count, true)
+            }
+        };
+        self.identity.note(structure, state, names);
+        state
+    }
+}
+
+/// What was done, as the protocol of the recordings names it: its type and the target's id, class and text.
+fn action(value: &Value) -> String {
+    let target = &value["target"];
+    format!("{} {} {} {}", value["type"], target["rid"], target["cls"], target["text"])
+}
+
+/// Scores a recording: the first 60 % of its steps train, the rest test; screens are learned in the order of time.
+pub fn score(recording: &Recording) -> Score {
+    let structures: HashMap<&str, Structure> =
+        recording.screens.iter().map(|(name, screen)| (name.as_str(), seen(screen, recording.size))).collect();
+    let known = |name: &String| structures.contains_key(name.as_str());
+    let steps: Vec<_> = recording.steps.iter().filter(|s| known(&s.from) && known(&s.to)).collect();
+    let train = steps.len() * 6 / 10;
+    let mut learner = Learner::default();
+    let mut votes: HashMap<(i64, String), Vec<(&str, u32)>> = HashMap::new();
+    let mut pairs: HashSet<(i64, &str)> = HashSet::new();
+    let mut correct = 0;
+    for (i, step) in steps.iter().enumerate() {
+        let (from, to) = (learner.learn(&structures[step.from.as_str()]), learner.learn(&structures[step.to.as_str()]));
+        let next = recording.screens[&step.to].structure.as_str();
+        pairs.insert((from, recording.screens[&step.from].structure.as_str()));
+        pairs.insert((to, next));
+        let vote = votes.entry((from, action(&step.action))).or_default();
+        if i >= train {
+            // The first of several that were seen equally often.
+            let best = vote.iter().rev().max_by_key(|(_, count)| *count);
+            correct += usize::from(best.is_some_and(|(structure, _)| *structure == next));
+        } else {
+            match vote.iter_mut().find(|(structure, _)| *structure == next) {
+                Some((_, count)) => *count += 1,
+                None => vote.push((next, 1)),
+            }
+        }
+    }
+    let states = pairs.iter().map(|(state, _)| state).collect::<HashSet<_>>().len().max(1);
+    let truths = pairs.iter().map(|(_, structure)| structure).collect::<HashSet<_>>().len().max(1);
+    let (robust, robust_learning) = robustness(recording, &structures, &mut learner);
+    Score {
+        all: correct as f64 / (steps.len() - train).max(1) as f64,
+        frag: states as f64 / truths as f64,
+        mix: pairs.len() as f64 / states as f64,
+        robust,
+        robust_learning,
+    }
+}
+
+fn robustness(recording: &Recording, structures: &HashMap<&str, Structure>, learner: &mut Learner) -> (f64, f64) {
+    let mut names: Vec<&str> = structures.keys().copied().collect();
+    names.sort_unstable();
+    // A screen that no step shows was not learned yet.
+    names.iter().for_each(|name| {
+        if learner.identity.recognise(&structures[name]).is_none() {
+            learner.learn(&structures[name]);
+        }
+    });
+    let own: HashMap<&str, Option<i64>> = names.iter().map(|name| (*name, learner.identity.recognise(&structures[name]))).collect();
+    let mut rng = Rng::new(7);
+    let disturbed: Vec<(&str, Structure)> = (0..DISTURBED)
+        .flat_map(|_| names.iter().map(|name| (*name, seen(&disturb(&recording.screens[*name], &mut rng), recording.size))).collect::<Vec<_>>())
+        .collect();
+    let total = disturbed.len().max(1) as f64;
+    let kept = disturbed.iter().filter(|(name, structure)| learner.identity.recognise(structure) == own[name]).count();
+    let learned = disturbed.iter().filter(|(name, structure)| Some(learner.learn(structure)) == own[name]).count();
+    (kept as f64 / total, learned as f64 / total)
+}
