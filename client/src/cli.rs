@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{act, app, artifact, config, connect, daemon, device, import, job, memory, observe, recover, verify};
+use crate::commands::{act, app, artifact, config, connect, daemon, device, import, job, memory, observe, recover, verify, visual};
 
 /// Hands on a phone and a memory of what they did there, for AI agents.
 ///
@@ -137,6 +137,9 @@ pub enum Command {
     /// What was done and learned
     #[command(subcommand)]
     Memory(memory::Memory),
+    /// What screens are made of, and how to get from one to another
+    #[command(subcommand)]
+    Visual(visual::Visual),
     /// Reach a phone over its cable
     #[command(subcommand)]
     Connect(connect::Connect),

@@ -186,6 +186,7 @@ fn call_of(command: &Command, global: &Global) -> Result<Named, Failure> {
         Command::Connect(c) => c.call(global.device.as_ref()).into(),
         Command::Device(c) => c.call().into(),
         Command::Artifact(c) => c.call().into(),
+        Command::Visual(c) => c.call().into(),
         Command::Config(c) => c.call().into(),
         Command::Import(c) => c.call(typed_config(global)).into(),
         Command::Job(c) => c.call().into(),
@@ -223,7 +224,12 @@ fn complete(call: &Named, global: &Global, address: &Address) -> Value {
         if let Some(ms) = global.timeout_ms.filter(|_| takes_timeout(&call.method)) {
             params.entry("timeoutMs").or_insert_with(|| json!(ms));
         }
-    } else if matches!(call.method.as_str(), "memory.context" | "memory.experience") {
+    } else if call.method == "visual.learn" {
+        put("url", &address.url);
+        put("token", &address.token);
+        put("device", &global.device);
+        put("session", &global.session);
+    } else if namespace == "visual" || matches!(call.method.as_str(), "memory.context" | "memory.experience") {
         put("device", &global.device.clone().or_else(|| address.url.clone()));
         put("session", &global.session);
     } else if call.method == "memory.log" {

@@ -68,6 +68,8 @@ CREATE TABLE components (
     label          TEXT,
     -- Whether what it says changes by itself.
     dynamic        INTEGER NOT NULL DEFAULT 0 CHECK (dynamic IN (0, 1)),
+    -- Whether it moves in and out of view with what it lies in.
+    scrolls        INTEGER NOT NULL DEFAULT 0 CHECK (scrolls IN (0, 1)),
     res_id         TEXT,
     class          TEXT,
     -- Where it was seen last, pixels of the device.
@@ -82,12 +84,16 @@ CREATE TABLE components (
     base_seen      INTEGER NOT NULL DEFAULT 0,
     base_misses    INTEGER NOT NULL DEFAULT 0,
     base_last_seen INTEGER,
+    -- Whether it belongs to no page that is known, and can be missed anywhere.
+    loose          INTEGER NOT NULL DEFAULT 0 CHECK (loose IN (0, 1)),
     learned_at     INTEGER NOT NULL,
     extra          TEXT CHECK (extra IS NULL OR json_valid(extra)),
     updated_at     INTEGER NOT NULL,
     deleted_at     INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX components_by_key ON components (app_id, key) WHERE deleted_at IS NULL;
+CREATE INDEX components_by_app ON components (app_id, position);
+CREATE INDEX components_loose ON components (app_id) WHERE loose = 1 AND deleted_at IS NULL;
 CREATE UNIQUE INDEX components_by_name ON components (app_id, name) WHERE deleted_at IS NULL;
 
 -- A page, a dialog, or a set of detections that stands for one. Without a code it was seen once and is not defined yet.
@@ -112,7 +118,7 @@ CREATE TABLE states (
     deleted_at    INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX states_by_code ON states (app_id, code) WHERE deleted_at IS NULL;
-CREATE INDEX states_by_app ON states (app_id, position) WHERE deleted_at IS NULL;
+CREATE INDEX states_by_app ON states (app_id, position);
 
 -- Which components a state has. Seen = visits of the state since `from_visit`, less `missed`.
 CREATE TABLE state_components (

@@ -1,6 +1,7 @@
 //! `events.*`: following what happens.
 
 use crate::memory::Event;
+use crate::visual::Change;
 
 params! {
     /// Parameters of `events.subscribe`.
@@ -39,6 +40,8 @@ wire! {
             /// New state.
             state: String,
         },
+        /// The visual memory forgot, merged, renamed or deleted something, or that was undone.
+        Visual(Box<Change>),
         /// The subscriber was too slow: this many messages were dropped. Subscribe again with `since` to get the events.
         Lagged {
             /// How many.

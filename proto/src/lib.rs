@@ -15,6 +15,7 @@ pub mod device;
 pub mod error;
 pub mod events;
 pub mod frame;
+pub mod graph;
 pub mod import;
 pub mod job;
 pub mod memory;
@@ -27,6 +28,7 @@ pub mod recover;
 pub mod rpc;
 pub mod secret;
 pub mod verify;
+pub mod visual;
 pub mod vocabulary;
 
 pub use error::{ErrorCode, ErrorData};
@@ -37,7 +39,8 @@ pub use secret::Secret;
 pub const PROTOCOL: u32 = 1;
 
 /// What a daemon of this version can do beyond the bare method table; clients go by these, not by version numbers.
-pub const CAPABILITIES: &[&str] = &["line", "contentLength", "http", "webSocket", "batch", "events", "requestKey", "lease", "hints"];
+pub const CAPABILITIES: &[&str] =
+    &["line", "contentLength", "http", "webSocket", "batch", "events", "requestKey", "lease", "hints", "states"];
 
 /// Every method of the daemon, in the order of the namespaces of the documentation.
 pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
@@ -51,6 +54,8 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
         recover::METHODS,
         memory::METHODS,
         artifact::METHODS,
+        visual::METHODS,
+        graph::METHODS,
         job::METHODS,
         events::METHODS,
         rpc::METHODS,

@@ -102,3 +102,37 @@ macro_rules! methods {
         pub const METHODS: &[$crate::MethodInfo] = &[$(<$marker as $crate::Method>::INFO),*];
     };
 }
+
+/// Parameters of a method about a visual memory: which app or site, and the session whose page is meant when that is left out.
+macro_rules! scope_params {
+    ($( $(#[$m:meta])* pub struct $name:ident { $( $(#[$fm:meta])* pub $field:ident : $ty:ty, )* } )*) => { $(
+        params! {
+            $(#[$m])*
+            pub struct $name {
+                /// Package or program; by default the one that the session saw last.
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub app: Option<String>,
+                /// Site in it: its name such as `united_com`, its host, or a URL, of which only the site is kept.
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub site: Option<String>,
+                /// Session whose newest observation tells the app when it is left out, by default `"default"`.
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub session: Option<String>,
+                /// Device of that observation.
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub device: Option<String>,
+                $( $(#[$fm])* pub $field: $ty, )*
+            }
+        }
+        impl $crate::visual::ScopeCall for $name {
+            fn scope(&self) -> $crate::visual::ScopeOf<'_> {
+                $crate::visual::ScopeOf {
+                    app: self.app.as_deref(),
+                    site: self.site.as_deref(),
+                    session: self.session.as_deref(),
+                    device: self.device.as_deref(),
+                }
+            }
+        }
+    )* };
+}

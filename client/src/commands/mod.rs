@@ -13,6 +13,7 @@ pub mod memory;
 pub mod observe;
 pub mod recover;
 pub mod verify;
+pub mod visual;
 
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};

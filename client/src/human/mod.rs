@@ -1,6 +1,7 @@
 //! Answers for people: a headline, tables, colours where the terminal has them.
 
 mod records;
+mod visual;
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -86,6 +87,15 @@ fn success(outcome: &Outcome, data: &Value) -> String {
             let later = if restart { paint(WARN, "\ncounts from the next start of the daemon on") } else { String::new() };
             format!("{} = {}  {}{later}\n", text(data, "key"), setting(data), paint(DIM, &origin(data)))
         }
+        ("visual", "learn") => visual::learned(data),
+        ("visual", "components") => visual::components(data),
+        ("visual", "states") => visual::states(data),
+        ("visual", "transitions") => visual::transitions(data),
+        ("visual", "path") => visual::path(data),
+        ("visual", "graph") => visual::graph(data),
+        ("visual", "history") => visual::changes(data),
+        ("visual", "delete" | "undo") => visual::change(data),
+        ("visual", "cleanup") => visual::cleaned(data),
         ("daemon", "status") => status(data),
         _ => fields(data, 0),
     }
@@ -124,7 +134,9 @@ pub fn table(rows: &[Value], columns: &[&str]) -> String {
 fn cell(row: &Value, column: &str) -> String {
     match (column, row.get(column)) {
         ("lease", Some(lease @ Value::Object(_))) => format!("{} for {} ms", text(lease, "session"), text(lease, "remainingMs")),
-        ("at" | "lastSuccessAt" | "createdAt" | "lastRunAt", Some(Value::Number(ms))) => time(ms.as_i64().unwrap_or(0)),
+        ("at" | "lastSeen" | "lastUsed" | "lastSuccessAt" | "createdAt" | "lastRunAt", Some(Value::Number(ms))) => {
+            time(ms.as_i64().unwrap_or(0))
+        }
         _ => shorten(&text(row, column)),
     }
 }
@@ -367,6 +379,7 @@ pub fn live(message: &Value) -> String {
             text(message, "device"),
             paint(DIM, &format!("observe {} {}", text(message, "source"), text(message, "activity")))
         ),
+        "visual" => visual::change(message).trim_end().to_owned(),
         "device" => format!("device {} is {}", text(message, "device"), paint(WARN, &text(message, "state"))),
         _ => message.to_string(),
     }

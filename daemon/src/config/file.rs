@@ -28,6 +28,8 @@ pub struct File {
     pub daemon: Daemon,
     /// `[adb]`
     pub adb: Adb,
+    /// `[visual]`
+    pub visual: Visual,
     /// `[output]`, which only clients read.
     pub output: Output,
 }
@@ -176,6 +178,34 @@ impl Default for Adb {
     }
 }
 
+/// What is learned of what screens look like.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Visual {
+    /// Whether every settled observation teaches.
+    pub learn: bool,
+    /// `tesseract`, or a program that is given a picture and prints detections.
+    pub detector: Option<String>,
+    /// How long it may take, milliseconds.
+    pub detector_timeout_ms: u64,
+    /// The program tesseract.
+    pub tesseract_path: PathBuf,
+    /// The languages that it reads, as it names them.
+    pub tesseract_languages: String,
+}
+
+impl Default for Visual {
+    fn default() -> Self {
+        Self {
+            learn: true,
+            detector: None,
+            detector_timeout_ms: 30_000,
+            tesseract_path: PathBuf::from("tesseract"),
+            tesseract_languages: "eng".to_owned(),
+        }
+    }
+}
+
 /// How clients print.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
@@ -297,6 +327,9 @@ fn validate(file: &File) -> Result<(), String> {
         if value == 0 {
             return Err(format!("artifacts.{key} is 0, expected at least 1"));
         }
+    }
+    if !(1..=600_000).contains(&file.visual.detector_timeout_ms) {
+        return Err(format!("visual.detector_timeout_ms is {}, expected 1 to 600000", file.visual.detector_timeout_ms));
     }
     if file.adb.server_port == Some(0) {
         return Err("adb.server_port is 0, expected 1 to 65535".to_owned());

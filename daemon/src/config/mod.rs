@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 pub use edit::{add_device, remove_device};
-pub use file::{Adb, DeviceSettings, File, Limits, Proxy, Usb, check_name, check_url, read as read_file};
+pub use file::{Adb, DeviceSettings, File, Limits, Proxy, Usb, Visual, check_name, check_url, read as read_file};
 
 /// A fault of the settings.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +71,8 @@ pub struct Settings {
     pub limits: Limits,
     /// How `adb` is called.
     pub adb: Adb,
+    /// What is learned of screens.
+    pub visual: Visual,
     /// How long calls in flight may go on after a stop was asked for.
     pub drain: Duration,
     /// Keys of the file that nobody knows.
@@ -183,6 +185,7 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
         database,
         limits: file.limits.clone(),
         adb: file.adb.clone(),
+        visual: file.visual.clone(),
         drain: Duration::from_millis(file.daemon.drain_ms),
         warnings,
     })

@@ -126,7 +126,7 @@ impl Call {
 
 impl Core {
     /// Whether a path is that of a file which the daemon itself lives on, whatever way it is written.
-    fn is_own(&self, path: &Path) -> bool {
+    pub(super) fn is_own(&self, path: &Path) -> bool {
         let real = |path: &Path| {
             let dir = path.parent().and_then(|d| d.canonicalize().ok())?;
             Some(dir.join(path.file_name()?))

@@ -237,7 +237,8 @@ impl Call {
         };
         let look = Look::of(reading, false, false);
         if look.reliable() {
-            let place = look.place();
+            let structure = look.structures.as_ref().map(|s| self.structure_key(&s.front));
+            let place = Place { structure, ..look.place() };
             let seen = event.before.observation.take().filter(|_| event.before.page_key == place.page_key);
             event.before = Place { observation: seen, ..place };
         }

@@ -38,6 +38,8 @@ pub fn wanted(message: &Message, params: &SubscribeParams) -> bool {
         Message::Event(e) => (&e.device, Some(&e.session)),
         Message::Observation(o) => (&o.device, Some(&o.session)),
         Message::Device { device, .. } => (device, None),
+        // What is known of an app belongs to no device and no session.
+        Message::Visual(_) => return params.device.is_none() && params.session.is_none(),
         Message::Lagged { .. } => return true,
     };
     params.device.as_ref().is_none_or(|d| d == device) && params.session.as_ref().is_none_or(|s| session.is_none_or(|own| own == s))

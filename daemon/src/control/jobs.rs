@@ -7,19 +7,40 @@ use afd_proto::ErrorCode;
 use afd_proto::job::{Job, Jobs, RunParams};
 use serde_json::json;
 
-use super::{Core, Error, Result, artifacts};
+use super::{Core, Error, Result, artifacts, visual};
 
 /// How often the limits of artifacts are looked at; much that is written asks for it earlier.
 const ARTIFACT_LIMITS: Duration = Duration::from_secs(3600);
 
+/// How often the visual memory is looked through; lessons ask for it earlier.
+const VISUAL_UPKEEP: Duration = Duration::from_secs(3600);
+
 /// Starts the background work. Must run inside the runtime.
 pub fn start(core: &Arc<Core>) {
+    add(core, artifacts::LIMITS_JOB, "keeps the limits of size and age of artifacts", ARTIFACT_LIMITS, |core| async move {
+        artifacts::tidy(&core).await
+    });
+    add(
+        core,
+        visual::UPKEEP_JOB,
+        "forgets components that are gone and merges states that have become one",
+        VISUAL_UPKEEP,
+        |core| async move { visual::tidy(&core).await },
+    );
+}
+
+/// Adds a job that works on the core as long as there is one.
+fn add<F, Fut>(core: &Arc<Core>, name: &'static str, about: &'static str, every: Duration, work: F)
+where
+    F: Fn(Arc<Core>) -> Fut + Copy + Send + Sync + 'static,
+    Fut: Future<Output = crate::job::Outcome> + Send + 'static,
+{
     let weak = Arc::downgrade(core);
-    core.jobs.add(artifacts::LIMITS_JOB, "keeps the limits of size and age of artifacts", ARTIFACT_LIMITS, move || {
+    core.jobs.add(name, about, every, move || {
         let core = weak.upgrade();
         async move {
             match core {
-                Some(core) => artifacts::tidy(&core).await,
+                Some(core) => work(core).await,
                 None => Err("the daemon is stopping".to_owned()),
             }
         }

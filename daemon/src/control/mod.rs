@@ -24,6 +24,7 @@ mod scroll;
 pub mod shell;
 pub mod usb;
 pub mod verify;
+pub mod visual;
 pub mod waiting;
 
 use std::cell::OnceCell;
@@ -42,6 +43,7 @@ use crate::job::Jobs;
 use crate::live::Live;
 use crate::memory::{Origin, secrets::Secrets, views::Views};
 use crate::store::{Store, new_uid, now_ms};
+use crate::visual::Index;
 use crate::{device, session};
 
 pub use error::{Error, Result};
@@ -77,6 +79,8 @@ pub struct Core {
     pub artifacts: Artifacts,
     /// Background work.
     pub jobs: Jobs,
+    /// What screens are recognised by.
+    pub visual: Arc<Index>,
     /// What sessions see right now.
     views: Views,
     /// Hashes of typed text.
@@ -114,6 +118,7 @@ impl Core {
             config,
             artifacts: Artifacts::new(store.clone()),
             jobs: Jobs::default(),
+            visual: Arc::default(),
             store,
             devices,
             live,

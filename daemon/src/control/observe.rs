@@ -158,6 +158,9 @@ pub async fn set_overlay(core: &Arc<Core>, params: &OverlaySetParams) -> Result<
 impl Call {
     pub(super) async fn with_hints(&self, look: &Look, wanted: Option<bool>) -> afd_proto::observe::Context {
         let mut context = look.context();
+        if look.reliable() {
+            context.page.state = self.state_of(look.structures.as_ref()).await;
+        }
         if wanted.unwrap_or(true) {
             context.hints = self.hints(&look.place()).await;
         }

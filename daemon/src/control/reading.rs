@@ -142,9 +142,15 @@ impl Call {
         self.core.views.stood_still(self.device_id, &hash, reading.inputs, reading.at, APART)
     }
 
-    /// Records that the session saw this; `shown` is how many refs it was shown, when it was shown any.
+    /// Records that the session saw this, and lets it teach what it teaches; `shown` is how many refs it was shown, when it was shown any.
     pub(super) fn record_look(&self, look: &Look, source: &'static str, shown: Option<usize>) {
-        let place = look.place();
+        self.record_only(look, source, shown);
+        self.learn_behind(look);
+    }
+
+    /// Records that the session saw this.
+    pub(super) fn record_only(&self, look: &Look, source: &'static str, shown: Option<usize>) {
+        let place = self.place_of(look);
         let seen = Seen { place: place.clone(), inputs: look.reading.inputs, reliable: look.reliable() };
         self.core.views.update(self.session_id, self.device_id, seen, shown.map(|count| Arc::new(self.shown(look, count))));
         let snapshot = look.snapshot();
@@ -164,6 +170,12 @@ impl Call {
             refs: Some(look.refs.len()),
             at: look.at,
         });
+    }
+
+    /// Where a look was. What lies under a dialog is named by the state that it is taken for.
+    pub(super) fn place_of(&self, look: &Look) -> Place {
+        let below = look.structures.as_ref().filter(|_| look.reliable()).and_then(|s| s.below.as_ref());
+        Place { below: below.map(|below| self.structure_key(below)), ..look.place() }
     }
 
     /// Writes an observation behind, and tells who listens.

@@ -30,7 +30,8 @@ struct Done {
     duration_ms: i64,
 }
 
-const DONE: &str = "uid, seq, session_id, category, status, after_uid, parent_uid, action, action_key, before_uid, app, activity, page_key, fingerprint,
+const DONE: &str =
+    "uid, seq, session_id, category, status, after_uid, parent_uid, action, action_key, before_uid, app, activity, page_key, fingerprint,
     structure_key, NULL, at, duration_ms";
 
 fn done(row: &Row<'_>) -> rusqlite::Result<Done> {
@@ -354,7 +355,9 @@ fn is_nameless(action: &Action) -> bool {
 
 fn observed(connection: &Connection, uid: &str) -> Result<Option<(Place, i64)>> {
     Ok(connection
-        .prepare_cached("SELECT uid, app, activity, page_key, fingerprint, structure_key, below_key, observed_at FROM observations WHERE uid = ?1")?
+        .prepare_cached(
+            "SELECT uid, app, activity, page_key, fingerprint, structure_key, below_key, observed_at FROM observations WHERE uid = ?1",
+        )?
         .query_row([uid], |row| Ok((place(row, 0)?, row.get(7)?)))
         .optional()?)
 }

@@ -28,6 +28,8 @@ pub struct Element {
     pub class: String,
     /// Where it is.
     pub bounds: Rect,
+    /// Whether it moves in and out of view with what it lies in.
+    pub scrolls: bool,
 }
 
 /// An element before its twins are told apart.
@@ -66,7 +68,7 @@ fn acts(node: &Node) -> bool {
 fn draft(snapshot: &Snapshot, index: usize) -> Option<Draft> {
     let node = &snapshot.nodes[index];
     let says = node.text.is_some() || node.desc.is_some();
-    if !acts(node) && !(says && !node.is(Flag::Editable)) {
+    if !acts(node) && (!says || node.is(Flag::Editable)) {
         return None;
     }
     let list = snapshot.ancestors(index).find(|a| structure::is_list(&snapshot.nodes[*a]));
@@ -92,6 +94,7 @@ fn row(node: &Node, role: &'static str, list: &Node) -> Draft {
         res_id: node.res_id.clone(),
         class: node.class.clone(),
         bounds: node.bounds,
+        scrolls: true,
     };
     Draft { element, words: None }
 }
@@ -117,8 +120,16 @@ fn element(snapshot: &Snapshot, index: usize, role: &'static str) -> Draft {
     };
     let named_by_words = steady.as_deref().filter(|s| !s.contains('#')).map(clean);
     let name = named_by_words.or_else(|| node.id_name().map(clean)).unwrap_or_else(|| unlabeled(&node.bounds));
-    let element =
-        Element { key, name, role, label: words, res_id: node.res_id.clone(), class: node.class.clone(), bounds: node.bounds };
+    let element = Element {
+        key,
+        name,
+        role,
+        label: words,
+        res_id: node.res_id.clone(),
+        class: node.class.clone(),
+        bounds: node.bounds,
+        scrolls: snapshot.ancestors(index).any(|a| snapshot.nodes[a].is(Flag::Scrollable)),
+    };
     Draft { element, words: steady }
 }
 

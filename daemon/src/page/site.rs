@@ -92,7 +92,9 @@ mod tests {
 
     #[test]
     fn what_is_no_site_has_no_name() {
-        for url in ["", "about:blank", "chrome://settings/x", "file:///tmp/a.html", "cheap flights", "united", "a b.com", "x:99999", "[zz]:1", "["] {
+        for url in
+            ["", "about:blank", "chrome://settings/x", "file:///tmp/a.html", "cheap flights", "united", "a b.com", "x:99999", "[zz]:1", "["]
+        {
             assert_eq!(name(url), None, "{url}");
         }
     }

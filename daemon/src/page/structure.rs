@@ -122,7 +122,8 @@ fn small(snapshot: &Snapshot, window: usize) -> bool {
 fn of_window(snapshot: &Snapshot, window: usize, place: &str, dialog: bool) -> Structure {
     let nodes: Vec<usize> =
         (0..snapshot.nodes.len()).filter(|i| snapshot.nodes[*i].window == window && snapshot.nodes[*i].is(Flag::Visible)).collect();
-    let names: BTreeSet<u64> = nodes.iter().map(|i| &snapshot.nodes[*i]).map(|n| feature(n.res_id.as_deref().unwrap_or(&n.class))).collect();
+    let names: BTreeSet<u64> =
+        nodes.iter().map(|i| &snapshot.nodes[*i]).map(|n| feature(n.res_id.as_deref().unwrap_or(&n.class))).collect();
     let own = &snapshot.windows[window].app;
     Structure {
         app: snapshot.app.clone().or_else(|| (!own.is_empty()).then(|| own.clone())).unwrap_or_default(),

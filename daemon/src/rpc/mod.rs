@@ -23,6 +23,7 @@ mod params;
 mod recover;
 mod register;
 mod verify;
+mod visual;
 
 use std::sync::Arc;
 
@@ -45,6 +46,7 @@ pub fn methods(core: &Arc<Core>) -> Methods {
     recover::register(&mut module);
     memory::register(&mut module);
     artifact::register(&mut module);
+    visual::register(&mut module);
     job::register(&mut module);
     events::register(&mut module);
     openrpc::register(&mut module);

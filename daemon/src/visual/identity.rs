@@ -116,6 +116,8 @@ pub struct Identity {
 struct Known {
     /// Key of the structure that named it.
     named_by: Option<String>,
+    /// `s_` and six digits, once it is defined.
+    code: Option<String>,
     visits: u64,
 }
 
@@ -144,11 +146,19 @@ impl Identity {
         self.states.get(&state)?.named_by.as_deref()
     }
 
+    /// The code of a state, once it is defined.
+    pub fn code_of(&self, state: i64) -> Option<&str> {
+        self.states.get(&state)?.code.as_deref()
+    }
+
+    /// Takes up the code of a state.
+    pub fn take_up_code(&mut self, state: i64, code: &str) {
+        self.states.entry(state).or_default().code = Some(code.to_owned());
+    }
+
     fn near(&self, s: &Structure) -> Option<Nearest> {
         let size = s.features.len();
-        self.pages.nearest(&s.place, s.title.as_deref(), &s.features, |common, union| {
-            matches(common, union) && size - common <= MAX_NEW
-        })
+        self.pages.nearest(&s.place, s.title.as_deref(), &s.features, |common, union| matches(common, union) && size - common <= MAX_NEW)
     }
 
     /// Decides about a structure that is seen now.

@@ -25,7 +25,9 @@ fn main() -> ExitCode {
 
 fn print(scores: &[(String, Score)]) {
     println!("{:<16} {:>7} {:>7} {:>7} {:>8} {:>10}", "recording", "all", "frag", "mix", "robust", "(learning)");
-    let row = |name: &str, s: &Score| println!("{name:<16} {:>7.3} {:>7.3} {:>7.3} {:>8.3} {:>10.3}", s.all, s.frag, s.mix, s.robust, s.robust_learning);
+    let row = |name: &str, s: &Score| {
+        println!("{name:<16} {:>7.3} {:>7.3} {:>7.3} {:>8.3} {:>10.3}", s.all, s.frag, s.mix, s.robust, s.robust_learning)
+    };
     scores.iter().for_each(|(name, score)| row(name, score));
     row("macro average", &traces::average(&scores.iter().map(|(_, s)| *s).collect::<Vec<_>>()));
 }

@@ -57,9 +57,14 @@ pub fn read(dir: &Path) -> Result<Vec<Recording>, String> {
     let mut found: Vec<PathBuf> = entries.filter_map(Result::ok).map(|e| e.path()).collect();
     found.sort();
     let states = found.iter().filter_map(|p| Some((p, p.file_name()?.to_str()?.split_once(".states.jsonl")?)));
-    let recordings: Vec<Recording> =
-        states.map(|(path, (name, ending))| recording(path, &dir.join(format!("{name}.steps.jsonl{ending}")), name)).collect::<Result<_, _>>()?;
-    if recordings.is_empty() { Err(format!("{} holds no NAME.states.jsonl or NAME.states.jsonl.gz", dir.display())) } else { Ok(recordings) }
+    let recordings: Vec<Recording> = states
+        .map(|(path, (name, ending))| recording(path, &dir.join(format!("{name}.steps.jsonl{ending}")), name))
+        .collect::<Result<_, _>>()?;
+    if recordings.is_empty() {
+        Err(format!("{} holds no NAME.states.jsonl or NAME.states.jsonl.gz", dir.display()))
+    } else {
+        Ok(recordings)
+    }
 }
 
 fn recording(states: &Path, steps: &Path, name: &str) -> Result<Recording, String> {
@@ -87,8 +92,7 @@ fn lines<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Vec<T>, String> 
 fn seen(screen: &Screen, size: (i32, i32)) -> Structure {
     let mut roots = build(&screen.nodes, -1);
     let root = if roots.len() == 1 { roots.remove(0) } else { Node { children: roots, ..Node::default() } };
-    let window =
-        Window { id: 1, kind: "APPLICATION", pkg: screen.package.clone(), title: None, layer: 0, focused: true, root };
+    let window = Window { id: 1, kind: "APPLICATION", pkg: screen.package.clone(), title: None, layer: 0, focused: true, root };
     let (width, height) = size;
     let scene = Scene { windows: vec![window], width, height, density: 420 };
     let text = wire::screen_text(Some(&scene), "SYSTEM_API", Some(&screen.activity), (width, height, 420));

@@ -107,7 +107,9 @@ fn robustness(recording: &Recording, structures: &HashMap<&str, Structure>, lear
     let own: HashMap<&str, Option<i64>> = names.iter().map(|name| (*name, learner.identity.recognise(&structures[name]))).collect();
     let mut rng = Rng::new(7);
     let disturbed: Vec<(&str, Structure)> = (0..DISTURBED)
-        .flat_map(|_| names.iter().map(|name| (*name, seen(&disturb(&recording.screens[*name], &mut rng), recording.size))).collect::<Vec<_>>())
+        .flat_map(|_| {
+            names.iter().map(|name| (*name, seen(&disturb(&recording.screens[*name], &mut rng), recording.size))).collect::<Vec<_>>()
+        })
         .collect();
     let total = disturbed.len().max(1) as f64;
     let kept = disturbed.iter().filter(|(name, structure)| learner.identity.recognise(structure) == own[name]).count();

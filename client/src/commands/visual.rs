@@ -1,0 +1,250 @@
+//! `visual`
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{Call, absolute};
+
+/// What screens are made of, and how to get from one to another.
+#[derive(Debug, Subcommand)]
+pub enum Visual {
+    /// Learn the screen now; settled observations teach by themselves unless visual.learn is off
+    Learn(Learn),
+    /// Components of an app or site
+    #[command(alias = "list")]
+    Components(Components),
+    /// States of an app or site
+    States(States),
+    /// What leads from state to state
+    Transitions(Transitions),
+    /// The way to a state, or to the page of a component
+    Path(Path),
+    /// Draw the state graph
+    Graph(Graph),
+    /// Rename a component or a state
+    Rename(Rename),
+    /// Delete a component or a state
+    Delete(Delete),
+    /// Take away components that are dynamic text
+    Cleanup(Cleanup),
+    /// What was forgotten, merged, renamed and deleted, newest first
+    History(History),
+    /// Undo a change
+    Undo(Undo),
+}
+
+/// What it is about; by default the page that the session saw last.
+#[derive(Debug, Args)]
+pub struct Scope {
+    /// Package or program
+    #[arg(long)]
+    app: Option<String>,
+    /// Site in a browser: its name, its host, or a URL
+    #[arg(long)]
+    site: Option<String>,
+}
+
+impl Scope {
+    fn on(&self, call: Call) -> Call {
+        call.maybe("app", self.app.clone()).maybe("site", self.site.clone())
+    }
+}
+
+/// Options of `learn`.
+#[derive(Debug, Args)]
+pub struct Learn {
+    #[command(flatten)]
+    scope: Scope,
+    /// What to call the page
+    #[arg(long)]
+    page: Option<String>,
+    /// Forget components that were missed so often in a row; kept for this app or site
+    #[arg(long, value_name = "N")]
+    forget_threshold: Option<u32>,
+}
+
+/// Options of `components`.
+#[derive(Debug, Args)]
+pub struct Components {
+    #[command(flatten)]
+    scope: Scope,
+    /// Only those without a label or a name of their own
+    #[arg(long)]
+    unlabelled: bool,
+    /// Only those of this state: its id or name
+    #[arg(long)]
+    state: Option<String>,
+    /// Only those whose name or label contains this
+    #[arg(long)]
+    query: Option<String>,
+    /// At most this many [default: 100]
+    #[arg(long)]
+    limit: Option<u32>,
+    /// Go on where the previous answer ended
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<i64>,
+}
+
+/// Options of `states`.
+#[derive(Debug, Args)]
+pub struct States {
+    #[command(flatten)]
+    scope: Scope,
+    /// Also those that were seen once and are not defined yet
+    #[arg(long)]
+    all: bool,
+}
+
+/// Options of `transitions`.
+#[derive(Debug, Args)]
+pub struct Transitions {
+    #[command(flatten)]
+    scope: Scope,
+    /// Only those that begin at this state: its id or name
+    #[arg(long)]
+    from: Option<String>,
+}
+
+/// Options of `path`.
+#[derive(Debug, Args)]
+pub struct Path {
+    #[command(flatten)]
+    scope: Scope,
+    /// Where it begins: id or name of a state, or a component; by default the page that the session saw last
+    #[arg(long, alias = "component")]
+    from: Option<String>,
+    /// The goal: id or name of a state, a component, or a text on the page
+    #[arg(long, alias = "contact")]
+    to: String,
+    /// The fewest steps, whatever their chance
+    #[arg(long)]
+    shortest: bool,
+    /// How many other ways to tell [default: 2]
+    #[arg(long, value_name = "N")]
+    alternatives: Option<u32>,
+}
+
+/// Options of `graph`.
+#[derive(Debug, Args)]
+pub struct Graph {
+    #[command(flatten)]
+    scope: Scope,
+    /// How to draw it
+    #[arg(long, value_enum, default_value_t = Format::Dot)]
+    format: Format,
+    /// Write it to this file
+    #[arg(long, value_name = "FILE")]
+    save_file: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For Graphviz
+    Dot,
+    /// For Markdown pages
+    Mermaid,
+    /// A picture
+    Svg,
+}
+
+/// Options of `rename`.
+#[derive(Debug, Args)]
+pub struct Rename {
+    #[command(flatten)]
+    scope: Scope,
+    /// Name of a component, or id or name of a state
+    #[arg(long)]
+    old: String,
+    /// Its new name
+    #[arg(long)]
+    new: String,
+}
+
+/// Options of `delete`.
+#[derive(Debug, Args)]
+pub struct Delete {
+    #[command(flatten)]
+    scope: Scope,
+    /// Name of a component
+    #[arg(long, required_unless_present = "state", conflicts_with = "state")]
+    component: Option<String>,
+    /// Id or name of a state
+    #[arg(long)]
+    state: Option<String>,
+}
+
+/// Options of `cleanup`.
+#[derive(Debug, Args)]
+pub struct Cleanup {
+    #[command(flatten)]
+    scope: Scope,
+    /// Only tell what would go
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Options of `history`.
+#[derive(Debug, Args)]
+pub struct History {
+    #[command(flatten)]
+    scope: Scope,
+    /// At most this many [default: 20]
+    #[arg(long)]
+    limit: Option<u32>,
+    /// Go on where the previous answer ended
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<i64>,
+}
+
+/// Options of `undo`.
+#[derive(Debug, Args)]
+pub struct Undo {
+    #[command(flatten)]
+    scope: Scope,
+    /// Number of the change; by default the newest that was not undone
+    #[arg(long, value_name = "N")]
+    id: Option<i64>,
+}
+
+impl Visual {
+    /// The call.
+    pub fn call(&self) -> Call {
+        match self {
+            Visual::Learn(l) => {
+                l.scope.on(Call::new("visual.learn")).maybe("page", l.page.clone()).maybe("forgetThreshold", l.forget_threshold)
+            }
+            Visual::Components(c) => c
+                .scope
+                .on(Call::new("visual.components"))
+                .maybe("unlabelled", c.unlabelled.then_some(true))
+                .maybe("state", c.state.clone())
+                .maybe("query", c.query.clone())
+                .maybe("limit", c.limit)
+                .maybe("cursor", c.cursor),
+            Visual::States(s) => s.scope.on(Call::new("visual.states")).maybe("all", s.all.then_some(true)),
+            Visual::Transitions(t) => t.scope.on(Call::new("visual.transitions")).maybe("from", t.from.clone()),
+            Visual::Path(p) => p
+                .scope
+                .on(Call::new("visual.path"))
+                .maybe("from", p.from.clone())
+                .with("to", p.to.clone())
+                .maybe("shortest", p.shortest.then_some(true))
+                .maybe("alternatives", p.alternatives),
+            Visual::Graph(g) => {
+                let format = match g.format {
+                    Format::Dot => "dot",
+                    Format::Mermaid => "mermaid",
+                    Format::Svg => "svg",
+                };
+                let file = g.save_file.as_deref().map(absolute);
+                g.scope.on(Call::new("visual.graph")).with("format", format).maybe("saveFile", file)
+            }
+            Visual::Rename(r) => r.scope.on(Call::new("visual.rename")).with("old", r.old.clone()).with("new", r.new.clone()),
+            Visual::Delete(d) => {
+                d.scope.on(Call::new("visual.delete")).maybe("component", d.component.clone()).maybe("state", d.state.clone())
+            }
+            Visual::Cleanup(c) => c.scope.on(Call::new("visual.cleanup")).maybe("dryRun", c.dry_run.then_some(true)),
+            Visual::History(h) => h.scope.on(Call::new("visual.history")).maybe("limit", h.limit).maybe("cursor", h.cursor),
+            Visual::Undo(u) => u.scope.on(Call::new("visual.undo")).maybe("id", u.id),
+        }
+    }
+}

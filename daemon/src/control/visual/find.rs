@@ -1,0 +1,139 @@
+//! What a caller means: an app or site, a state, a component.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use afd_proto::visual::ScopeOf;
+use afd_proto::vocabulary::DEFAULT_SESSION;
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::super::{Core, Error, Result};
+use crate::memory::log;
+use crate::page::site;
+use crate::store::Result as Stored;
+use crate::visual::components;
+use crate::visual::scope::{self, Known, Scope};
+use crate::visual::states::{self, State};
+
+/// The name of a site that was given as a name, a host or a URL.
+pub(super) fn site_name(given: &str) -> Result<String> {
+    if let Some(site) = site::parse(given) {
+        return Ok(site.name);
+    }
+    let is_name = !given.is_empty() && given.len() <= 253 && given.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+    if is_name { Ok(given.to_lowercase()) } else { Err(Error::param("site", "a site's name, its host, or its URL", format!("{given:?}"))) }
+}
+
+/// Apps are found however they are written: `Google Chrome` is `google_chrome`.
+fn folded(app: &str) -> String {
+    app.to_lowercase().replace(' ', "_")
+}
+
+/// The scope that a call means.
+pub(super) async fn scope(core: &Arc<Core>, of: ScopeOf<'_>) -> Result<Known> {
+    let site = of.site.map(site_name).transpose()?;
+    let session = of.session.unwrap_or(DEFAULT_SESSION).to_owned();
+    let device = of.device.map(|d| core.devices.name_of(d));
+    let app = of.app.map(str::to_owned);
+    if app.as_deref() == Some("") {
+        return Err(Error::param("app", "the name of an app", "an empty text"));
+    }
+    let (wanted, known) = core
+        .store
+        .read_all(move |c| {
+            let Some((app, site)) = meant(c, app, site, &session, device.as_deref())? else { return Ok((None, scope::all(c)?)) };
+            let scope = Scope { app, site };
+            match scope::find(c, &scope)? {
+                Some(known) => Ok((Some(scope), vec![known])),
+                None => {
+                    let all = scope::all(c)?;
+                    let alike = all.iter().find(|k| folded(&k.scope.app) == folded(&scope.app) && k.scope.site == scope.site).cloned();
+                    Ok((Some(scope), alike.map_or(all, |k| vec![k])))
+                }
+            }
+        })
+        .await?;
+    let Some(wanted) = wanted else {
+        return Err(Error::param("app", "the name of an app, as the session has seen none yet", "nothing"));
+    };
+    match known.iter().find(|k| folded(&k.scope.app) == folded(&wanted.app) && k.scope.site == wanted.site) {
+        Some(known) => Ok(known.clone()),
+        None => Err(unknown(&wanted, &known)),
+    }
+}
+
+/// The app and site that are meant: those that are given, else those of the page that the session saw last.
+fn meant(
+    connection: &Connection,
+    app: Option<String>,
+    site: Option<String>,
+    session: &str,
+    device: Option<&str>,
+) -> Stored<Option<(String, Option<String>)>> {
+    if let Some(app) = app {
+        return Ok(Some((app, site)));
+    }
+    let seen = log::context(connection, session, device)?;
+    let page = match seen.observation_id.as_deref() {
+        Some(uid) => states::seen_in(connection, uid)?,
+        None => None,
+    };
+    let of_page = page.map(|state| scope::get(connection, state.app)).transpose()?;
+    Ok(match (of_page, seen.app, site) {
+        (Some(known), _, None) => Some((known.scope.app, known.scope.site)),
+        (Some(known), _, site) => Some((known.scope.app, site)),
+        (None, app, site) => app.map(|app| (app, site)),
+    })
+}
+
+fn unknown(wanted: &Scope, known: &[Known]) -> Error {
+    let what = match &wanted.site {
+        Some(site) => format!("nothing was learned of the site {site:?} in {:?}", wanted.app),
+        None => format!("nothing was learned of the app {:?}", wanted.app),
+    };
+    let apps: Vec<_> = known.iter().take(50).map(|k| json!({"app": k.scope.app, "site": k.scope.site})).collect();
+    Error::new(ErrorCode::NotFound, what)
+        .hint("observe it, or `afctl visual learn`; what is known stands in the details")
+        .details(json!({"known": apps}))
+}
+
+/// A state by its id, its name or its description, in that order.
+pub(super) fn state<'a>(states: impl Iterator<Item = &'a State> + Clone, given: &str) -> Option<&'a State> {
+    let same = |text: Option<&str>| text.is_some_and(|t| t == given);
+    let alike = |text: Option<&str>| text.is_some_and(|t| t.to_lowercase() == given.to_lowercase());
+    let by = |fits: &dyn Fn(&State) -> bool| states.clone().find(|s| fits(s));
+    by(&|s| same(s.code.as_deref()) || s.uid == given)
+        .or_else(|| by(&|s| same(s.name.as_deref())))
+        .or_else(|| by(&|s| alike(s.name.as_deref()) || alike(s.description.as_deref())))
+}
+
+/// That there is no such state, with those that are called alike.
+pub(super) fn no_state<'a>(states: impl Iterator<Item = &'a State>, given: &str) -> Error {
+    let wanted = given.to_lowercase();
+    let mut names: Vec<(bool, String)> = states
+        .map(|s| (s.called().to_lowercase().contains(&wanted), format!("{} {}", s.code.as_deref().unwrap_or("-"), s.called())))
+        .collect();
+    names.sort_by_key(|(alike, _)| !alike);
+    let names: Vec<String> = names.into_iter().take(20).map(|(_, name)| name).collect();
+    Error::new(ErrorCode::NotFound, format!("there is no state or component {given:?}"))
+        .hint("`afctl visual states` and `afctl visual components` show what is known")
+        .details(json!({"known": names}))
+}
+
+/// The states that somebody means by a name: one by its id or name, else all that have a component of this name or label, else
+/// all on which this can be read.
+pub(super) fn pages(connection: &Connection, app: i64, states: &[&State], given: &str) -> Stored<BTreeSet<i64>> {
+    if let Some(state) = state(states.iter().copied(), given) {
+        return Ok(BTreeSet::from([state.id]));
+    }
+    if let Some(component) = components::find(connection, app, given)? {
+        let pages: BTreeSet<i64> = states::with_component(connection, component.id)?.into_iter().collect();
+        if !pages.is_empty() {
+            return Ok(pages);
+        }
+    }
+    let reads = |s: &&&State| s.texts.iter().any(|t| t.to_lowercase() == given.to_lowercase());
+    Ok(states.iter().filter(reads).map(|s| s.id).collect())
+}

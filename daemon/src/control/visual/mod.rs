@@ -1,0 +1,104 @@
+//! `visual.*`: what screens are made of and how they hang together.
+
+mod find;
+pub mod graph;
+pub mod learn;
+pub mod upkeep;
+
+use std::sync::Arc;
+
+use afd_proto::events::Message;
+use afd_proto::visual::{About, Change, StateRef};
+use rusqlite::Connection;
+
+use super::{Call, Core};
+use crate::page::structure::{Structure, Structures};
+use crate::store::{Result as Stored, now_ms};
+use crate::visual::history::Entry;
+use crate::visual::scope::{self, Known};
+use crate::visual::states::State;
+use crate::visual::{forget, index, merge};
+
+/// The job that forgets and merges.
+pub(super) const UPKEEP_JOB: &str = "visual-upkeep";
+
+fn about(known: &Known) -> About {
+    About { app: known.scope.app.clone(), site: known.scope.site.clone() }
+}
+
+fn short(state: &State) -> StateRef {
+    StateRef { id: state.code.clone().unwrap_or_default(), name: state.called().to_owned() }
+}
+
+/// A change as it is told.
+fn told(connection: &Connection, entry: Entry) -> Stored<Change> {
+    let about = about(&scope::get(connection, entry.app)?);
+    Ok(Change {
+        id: entry.id,
+        uid: entry.uid,
+        about,
+        op: entry.op,
+        what: entry.what,
+        why: entry.why,
+        at: entry.at,
+        undone_at: entry.undone_at,
+    })
+}
+
+impl Core {
+    /// Tells who listens that the memory was changed.
+    fn tell(&self, change: &Change) {
+        tracing::info!(app = change.about.app, op = change.op, what = change.what, why = change.why, "visual memory");
+        self.live.publish(Message::Visual(Box::new(change.clone())));
+    }
+}
+
+/// Forgets and merges where lessons left something to do; says what came of it.
+pub(super) async fn tidy(core: &Core) -> crate::job::Outcome {
+    let (mut forgotten, mut merged) = (0, 0);
+    for (app, touched) in core.visual.take_untidy() {
+        let (origin, index) = (core.store.origin().to_owned(), core.visual.clone());
+        let done = core.store.write(move |c| {
+            let known = scope::get(c, app)?;
+            let mut entries = forget::stale(c, &origin, &known, now_ms())?;
+            entries.extend(merge::similar(c, &origin, app, &touched, now_ms())?);
+            if !entries.is_empty() {
+                index.reload(&known.scope);
+            }
+            crate::visual::history::prune(c)?;
+            entries.into_iter().map(|entry| told(c, entry)).collect::<Stored<Vec<_>>>()
+        });
+        for change in done.await.map_err(|e| e.to_string())? {
+            if change.op == "merge" {
+                merged += 1
+            } else {
+                forgotten += 1
+            }
+            core.tell(&change);
+        }
+    }
+    Ok(format!("{forgotten} forgotten, {merged} merged"))
+}
+
+impl Call {
+    /// Which state the screen is, if it is one that has a code. The first look at an app since the start loads what is known of it.
+    pub(super) async fn state_of(&self, structures: Option<&Arc<Structures>>) -> Option<String> {
+        let structure = &structures?.front;
+        let (core, scope) = (&self.core, index::of(structure));
+        if core.visual.loaded(&scope).is_none() {
+            let index = core.visual.clone();
+            // Loaded where lessons are taken up, so that none is missed.
+            let loaded = core.store.write(move |c| index.identity(c, &scope).map(|_| ()));
+            if let Err(error) = loaded.await {
+                tracing::debug!(%error, "the states are not known");
+                return None;
+            }
+        }
+        core.visual.recognise(structure)?.code
+    }
+
+    /// The key that a structure is recorded by before it was learned: that of the state that it is taken for, else its own.
+    pub(super) fn structure_key(&self, structure: &Structure) -> String {
+        self.core.visual.recognise(structure).and_then(|r| r.key).unwrap_or_else(|| structure.key())
+    }
+}

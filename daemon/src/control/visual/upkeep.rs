@@ -1,0 +1,287 @@
+//! `visual.components`, `rename`, `delete`, `cleanup`, `history` and `undo`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use afd_proto::visual::{
+    Change, Changes, Cleaned, CleanedUp, CleanupParams, Component, Components, ComponentsParams, DeleteParams, HistoryParams, RenameParams,
+    Renamed, ScopeCall, ScopeOf, UndoParams,
+};
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::super::memory::limit;
+use super::super::{Core, Error, Result};
+use super::{about, find, told};
+use crate::page::element;
+use crate::store::{Result as Stored, StoreError, now_ms};
+use crate::visual::components::{self, Filter};
+use crate::visual::states::{self, State};
+use crate::visual::{cleanup, forget, history, scope};
+
+fn no_component(name: &str, alike: Vec<String>) -> Error {
+    Error::new(ErrorCode::NotFound, format!("there is no component {name:?}"))
+        .hint("`afctl visual components` shows their names")
+        .details(json!({"alike": alike}))
+}
+
+/// Names of components that are written alike.
+fn alike(connection: &Connection, app: i64, name: &str) -> Stored<Vec<String>> {
+    let filter = Filter { text: Some(name.chars().take(8).collect()), limit: Some(10), ..Filter::default() };
+    Ok(components::list(connection, app, &filter)?.into_iter().map(|c| c.name).collect())
+}
+
+/// `visual.components`
+///
+/// # Errors
+/// When nothing is known of the app or the state.
+pub async fn list(core: &Arc<Core>, params: &ComponentsParams) -> Result<Components> {
+    let most = limit(params.limit, 100)?;
+    let known = find::scope(core, params.scope()).await?;
+    let (app, asked) = (known.id, params.clone());
+    let read = move |c: &Connection| {
+        let all = states::list(c, app, true)?;
+        let state = asked.state.as_deref().map(|given| find::state(all.iter(), given).map(|s| s.id));
+        if let Some(None) = state {
+            return Ok(Err(all));
+        }
+        let filter = Filter {
+            unlabelled: asked.unlabelled,
+            state: state.flatten(),
+            text: asked.query.clone(),
+            after: asked.cursor,
+            limit: Some(most + 1),
+        };
+        let mut found = components::list(c, app, &filter)?;
+        let more = found.len() > most;
+        found.truncate(most);
+        let cursor = found.last().filter(|_| more).map(|last| components::position(c, last.id)).transpose()?;
+        let codes: HashMap<i64, String> = all.into_iter().filter_map(|s| Some((s.id, s.code?))).collect();
+        let wire = found.into_iter().map(|component| {
+            let pages = states::with_component(c, component.id)?;
+            Ok(wire(component, pages.iter().filter_map(|id| codes.get(id).cloned()).collect()))
+        });
+        Ok(Ok((wire.collect::<Stored<Vec<_>>>()?, cursor)))
+    };
+    match core.store.read_all(read).await? {
+        Ok((components, next_cursor)) => Ok(Components { about: about(&known), components, next_cursor }),
+        Err(states) => Err(find::no_state(states.iter(), params.state.as_deref().unwrap_or_default())),
+    }
+}
+
+fn wire(c: components::Component, states: Vec<String>) -> Component {
+    Component {
+        name: c.name,
+        uid: c.uid,
+        kind: c.kind,
+        source: c.source,
+        label: c.label,
+        res_id: c.res_id,
+        bounds: c.bounds.map(|b| b.to_string()),
+        confidence: c.confidence,
+        states,
+        has_picture: c.crop.is_some(),
+        learned_at: c.learned_at,
+        last_seen: c.last_seen,
+        seen_count: c.seen_count,
+        consecutive_misses: c.consecutive_misses,
+    }
+}
+
+/// What is changed.
+enum Thing {
+    Component(Box<components::Component>),
+    State(Box<State>),
+}
+
+fn thing(connection: &Connection, app: i64, name: &str) -> Stored<std::result::Result<Thing, Vec<String>>> {
+    if let Some(component) = components::find(connection, app, name)? {
+        return Ok(Ok(Thing::Component(Box::new(component))));
+    }
+    let all = states::list(connection, app, false)?;
+    match find::state(all.iter(), name) {
+        Some(state) => Ok(Ok(Thing::State(Box::new(state.clone())))),
+        None => Ok(Err(alike(connection, app, name)?)),
+    }
+}
+
+/// `visual.rename`
+///
+/// # Errors
+/// When there is nothing of that name, or the new one is taken.
+pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> {
+    let new = params.new.trim().to_owned();
+    if new.is_empty() || new.chars().count() > 200 || new.chars().any(char::is_control) {
+        return Err(Error::param("new", "1 to 200 printable characters", format!("{:?}", params.new)));
+    }
+    let known = find::scope(core, params.scope()).await?;
+    let (app, old, origin) = (known.id, params.old.clone(), core.store.origin().to_owned());
+    let wanted = new.clone();
+    let done = core.store.write(move |c| {
+        let thing = match thing(c, app, &old)? {
+            Ok(thing) => thing,
+            Err(alike) => return Ok(Err(no_component(&old, alike))),
+        };
+        let at = now_ms();
+        let mut change = history::Change::begin(c, app);
+        let (kind, from) = match &thing {
+            Thing::Component(component) => {
+                let name = element::clean(&wanted);
+                if name != component.name && components::is_taken(c, app, &name)? {
+                    return Ok(Err(Error::new(ErrorCode::Conflict, format!("there is a component {name:?} already"))
+                        .hint("delete one of them, or choose another name")));
+                }
+                change.keep("components", "id", component.id)?;
+                change.keep("imported_edges", "app_id", app)?;
+                components::rename(c, component.id, &name, &wanted, at)?;
+                components::rename_in_edges(c, app, &component.name, &name, at)?;
+                ("component", component.name.clone())
+            }
+            Thing::State(state) => {
+                change.keep("states", "id", state.id)?;
+                states::rename(c, state.id, &wanted, at)?;
+                ("state", state.called().to_owned())
+            }
+        };
+        let entry = change.commit(&origin, "rename", &format!("{kind} {from} to {wanted}"), "somebody asked for it", at)?;
+        Ok(Ok((kind, from, told(c, entry)?)))
+    });
+    let (kind, old, change) = done.await??;
+    core.tell(&change);
+    let new = if kind == "component" { element::clean(&new) } else { new };
+    Ok(Renamed { about: about(&known), kind: kind.to_owned(), old, new, history_id: change.id })
+}
+
+/// `visual.delete`
+///
+/// # Errors
+/// When there is nothing of that name.
+pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Change> {
+    let known = find::scope(core, params.scope()).await?;
+    let (app, origin, index, own) = (known.id, core.store.origin().to_owned(), core.visual.clone(), known.scope.clone());
+    let asked = params.clone();
+    let done = core.store.write(move |c| {
+        let at = now_ms();
+        let why = "somebody asked for it";
+        let entry = match (&asked.component, &asked.state) {
+            (Some(name), None) => match components::find(c, app, name)? {
+                Some(component) => forget::delete_component(c, &origin, app, &component, ("delete", why), at)?,
+                None => return Ok(Err(no_component(name, alike(c, app, name)?))),
+            },
+            (None, Some(given)) => {
+                let all = states::list(c, app, false)?;
+                match find::state(all.iter(), given) {
+                    Some(state) => forget::delete_state(c, &origin, app, state, why, at)?,
+                    None => return Ok(Err(find::no_state(all.iter(), given))),
+                }
+            }
+            (given, _) => {
+                let got = if given.is_some() { "both" } else { "neither" };
+                return Ok(Err(Error::param("component", "either a component or a state", got)));
+            }
+        };
+        index.reload(&own);
+        Ok(Ok(told(c, entry)?))
+    });
+    let change = done.await??;
+    core.tell(&change);
+    Ok(change)
+}
+
+/// `visual.cleanup`
+///
+/// # Errors
+/// When nothing is known of the app.
+pub async fn clean_up(core: &Arc<Core>, params: &CleanupParams) -> Result<Cleaned> {
+    let known = find::scope(core, params.scope()).await?;
+    let (app, origin, index, own) = (known.id, core.store.origin().to_owned(), core.visual.clone(), known.scope.clone());
+    let dry_run = params.dry_run;
+    let work = move |c: &Connection| {
+        let found = cleanup::dynamic(c, app)?;
+        let mut changes = Vec::new();
+        for (component, why) in found {
+            let change = match dry_run {
+                true => None,
+                false => Some(told(c, forget::delete_component(c, &origin, app, &component, ("cleanup", why), now_ms())?)?),
+            };
+            changes.push((component.name, why, change));
+        }
+        index.reload(&own);
+        Ok(changes)
+    };
+    let changes = if dry_run { core.store.read_all(work).await? } else { core.store.write(work).await? };
+    changes.iter().filter_map(|(_, _, change)| change.as_ref()).for_each(|change| core.tell(change));
+    let told = |(component, why, change): (String, &str, Option<Change>)| CleanedUp {
+        component,
+        why: why.to_owned(),
+        history_id: change.map(|c| c.id),
+    };
+    Ok(Cleaned { about: about(&known), dry_run, changes: changes.into_iter().map(told).collect() })
+}
+
+/// The scope of a call that may be about all of them.
+async fn maybe_scope(core: &Arc<Core>, of: ScopeOf<'_>) -> Result<Option<scope::Known>> {
+    match of.app {
+        Some(_) => Ok(Some(find::scope(core, of).await?)),
+        None if of.site.is_some() => Err(Error::param("app", "the browser that the site was seen in", "nothing")),
+        None => Ok(None),
+    }
+}
+
+/// `visual.history`
+///
+/// # Errors
+/// When nothing is known of the app.
+pub async fn list_history(core: &Arc<Core>, params: &HistoryParams) -> Result<Changes> {
+    let most = limit(params.limit, 20)?;
+    let known = maybe_scope(core, params.scope()).await?;
+    let before = params.cursor;
+    let read = move |c: &Connection| {
+        let entries = history::list(c, known.map(|k| k.id), before, most + 1)?;
+        let more = entries.len() > most;
+        let changes: Vec<Change> = entries.into_iter().take(most).map(|entry| told(c, entry)).collect::<Stored<_>>()?;
+        let next_cursor = changes.last().filter(|_| more).map(|c| c.id);
+        Ok(Changes { changes, next_cursor })
+    };
+    Ok(core.store.read_all(read).await?)
+}
+
+/// `visual.undo`
+///
+/// # Errors
+/// When there is nothing to undo, or what is to come back has been learned again since.
+pub async fn undo(core: &Arc<Core>, params: &UndoParams) -> Result<Change> {
+    let known = maybe_scope(core, params.scope()).await?;
+    let (app, id, index) = (known.map(|k| k.id), params.id, core.visual.clone());
+    let done = core.store.write(move |c| {
+        let Some(entry) = history::find(c, app, id)? else { return Ok(Err(nothing_to_undo(id))) };
+        if entry.undone_at.is_some() {
+            return Ok(Err(Error::new(ErrorCode::Conflict, format!("change {} was undone already", entry.id))));
+        }
+        match history::undo(c, entry.id, now_ms()) {
+            Ok(()) => {}
+            Err(StoreError::Sql(error)) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) => {
+                return Err(StoreError::Sql(error));
+            }
+            Err(other) => return Err(other),
+        }
+        index.reload(&scope::get(c, entry.app)?.scope);
+        let undone = history::find(c, None, Some(entry.id))?.unwrap_or(entry);
+        Ok(Ok(told(c, undone)?))
+    });
+    let change = match done.await {
+        Err(StoreError::Sql(error)) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) => {
+            return Err(Error::new(ErrorCode::Conflict, "what is to come back has been learned again since")
+                .hint("undo later changes first, or delete what was learned since"));
+        }
+        done => done??,
+    };
+    core.tell(&change);
+    Ok(change)
+}
+
+fn nothing_to_undo(id: Option<i64>) -> Error {
+    let what = id.map_or("there is nothing to undo".to_owned(), |id| format!("there is no change {id}"));
+    Error::new(ErrorCode::NotFound, what).hint("`afctl visual history` shows the changes and their numbers")
+}

@@ -1,0 +1,23 @@
+//! `visual.*`
+
+use afd_proto::graph::{VisualGraph, VisualPath, VisualTransitions};
+use afd_proto::visual::{
+    VisualCleanup, VisualComponents, VisualDelete, VisualHistory, VisualLearn, VisualRename, VisualStates, VisualUndo,
+};
+
+use super::register::{Module, method};
+use crate::control::visual::{graph, learn, upkeep};
+
+pub(super) fn register(module: &mut Module) {
+    method::<VisualLearn, _, _>(module, |core, p| async move { learn::learn(&core, &p).await });
+    method::<VisualComponents, _, _>(module, |core, p| async move { upkeep::list(&core, &p).await });
+    method::<VisualRename, _, _>(module, |core, p| async move { upkeep::rename(&core, &p).await });
+    method::<VisualDelete, _, _>(module, |core, p| async move { upkeep::delete(&core, &p).await });
+    method::<VisualCleanup, _, _>(module, |core, p| async move { upkeep::clean_up(&core, &p).await });
+    method::<VisualStates, _, _>(module, |core, p| async move { graph::states(&core, &p).await });
+    method::<VisualTransitions, _, _>(module, |core, p| async move { graph::transitions(&core, &p).await });
+    method::<VisualPath, _, _>(module, |core, p| async move { graph::path(&core, &p).await });
+    method::<VisualGraph, _, _>(module, |core, p| async move { graph::draw(&core, &p).await });
+    method::<VisualHistory, _, _>(module, |core, p| async move { upkeep::list_history(&core, &p).await });
+    method::<VisualUndo, _, _>(module, |core, p| async move { upkeep::undo(&core, &p).await });
+}

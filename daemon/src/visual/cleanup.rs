@@ -1,0 +1,63 @@
+//! Finding what should never have been kept: texts that change by themselves (seed 001, `auto_cleanup_dynamic`).
+
+use rusqlite::Connection;
+
+use super::components::{self, Component, Filter};
+use crate::store::Result;
+
+/// Signs of messages and of cut texts, as the original looks for them.
+const SIGNS: &[&str] =
+    &["\u{ff3b}", "...", "\u{22ef}", "\u{2022}", "[Sticker]", "[Photo]", "[File]", "[Link]", "[Voice]", "[Video]", "\u{ff1a}"];
+const DAYS: &[&str] = &["Yesterday", "Today", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+/// The components of a scope that are dynamic text, and why each is.
+///
+/// # Errors
+/// What SQLite says.
+pub fn dynamic(connection: &Connection, app: i64) -> Result<Vec<(Component, &'static str)>> {
+    let all = components::list(connection, app, &Filter::default())?;
+    Ok(all.into_iter().filter_map(|c| reason(&c).map(|why| (c, why))).collect())
+}
+
+/// Why a component is dynamic text. The original's rules about where things stand are left out: they were made for one app.
+/// What has a resource id is not a text but a place for one.
+fn reason(component: &Component) -> Option<&'static str> {
+    if component.kind != "text" || component.res_id.is_some() {
+        return None;
+    }
+    let label = component.label.as_deref().unwrap_or_default().trim();
+    if is_clock(label) {
+        Some("it is a time or a date")
+    } else if !label.is_empty() && label.chars().all(char::is_numeric) {
+        Some("it is a number")
+    } else if DAYS.iter().any(|d| label.contains(d)) {
+        Some("it names a day")
+    } else if SIGNS.iter().any(|s| label.contains(s)) {
+        Some("it is a message, or was cut")
+    } else {
+        None
+    }
+}
+
+/// `9:41`, `12/31` or `12-31`.
+fn is_clock(label: &str) -> bool {
+    let split = |c: char| label.split_once(c);
+    let digits = |text: &str, most: usize| (1..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+    let time = split(':').or_else(|| split('/')).is_some_and(|(a, b)| digits(a, 2) && b.len() == 2 && digits(b, 2));
+    time || split('-').is_some_and(|(a, b)| a.len() == 2 && b.len() == 2 && digits(a, 2) && digits(b, 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_dates_are_recognised() {
+        for label in ["9:41", "12:05", "3/14", "12-31"] {
+            assert!(is_clock(label), "{label}");
+        }
+        for label in ["", "9:4", "123:45", "1-31", "a:bc", "Save: as"] {
+            assert!(!is_clock(label), "{label}");
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Components: what can be seen in an app or on a site.
+
+use rusqlite::types::ToSql;
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+
+use super::learn::{Sighting, TREE};
+use crate::page::mask;
+use crate::page::snapshot::Rect;
+use crate::store::{Result, new_uid};
+
+/// A component with what is known of it.
+#[derive(Debug, Clone)]
+pub struct Component {
+    /// Row.
+    pub id: i64,
+    /// Names it in every copy of this memory.
+    pub uid: String,
+    /// What makes it the same component.
+    pub key: String,
+    /// Name.
+    pub name: String,
+    /// What kind of thing it is.
+    pub kind: String,
+    /// Where it comes from.
+    pub source: String,
+    /// What it says.
+    pub label: Option<String>,
+    /// Whether that changes by itself.
+    pub dynamic: bool,
+    /// Resource id.
+    pub res_id: Option<String>,
+    /// Class.
+    pub class: Option<String>,
+    /// Where it was seen last.
+    pub bounds: Option<Rect>,
+    /// How sure the detector was.
+    pub confidence: Option<f64>,
+    /// Name of the page that it was learned on.
+    pub page: Option<String>,
+    /// Uid of the artifact that shows it.
+    pub crop: Option<String>,
+    /// When it was learned, UTC milliseconds.
+    pub learned_at: i64,
+    /// When it was seen last, UTC milliseconds.
+    pub last_seen: i64,
+    /// How often it was seen.
+    pub seen_count: i64,
+    /// Missed so often in a row, at the page of its where it was missed least.
+    pub consecutive_misses: i64,
+    /// Members of its file that we have no column for, as JSON.
+    pub extra: Option<String>,
+}
+
+/// The columns of [`Component`], with its activity summed up over the pages that it belongs to.
+const SELECT: &str =
+    "SELECT c.id, c.uid, c.key, c.name, c.kind, c.source, c.label, c.dynamic, c.res_id, c.class, c.bounds_left, c.bounds_top,
+        c.bounds_right, c.bounds_bottom, c.confidence, c.page, c.crop, c.learned_at,
+        max(coalesce(c.base_last_seen, c.learned_at), coalesce(max(CASE WHEN sc.misses = 0 THEN s.last_seen ELSE sc.seen_before END), 0)),
+        c.base_seen + coalesce(sum(s.visit_count - sc.from_visit - sc.missed), 0),
+        coalesce(min(sc.misses), c.base_misses), c.extra
+     FROM components c
+     LEFT JOIN state_components sc ON sc.component_id = c.id
+     LEFT JOIN states s ON s.id = sc.state_id";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Component> {
+    Ok(Component {
+        id: row.get(0)?,
+        uid: row.get(1)?,
+        key: row.get(2)?,
+        name: row.get(3)?,
+        kind: row.get(4)?,
+        source: row.get(5)?,
+        label: row.get(6)?,
+        dynamic: row.get(7)?,
+        res_id: row.get(8)?,
+        class: row.get(9)?,
+        bounds: bounds(row, 10)?,
+        confidence: row.get(14)?,
+        page: row.get(15)?,
+        crop: row.get(16)?,
+        learned_at: row.get(17)?,
+        last_seen: row.get(18)?,
+        seen_count: row.get(19)?,
+        consecutive_misses: row.get(20)?,
+        extra: row.get(21)?,
+    })
+}
+
+/// Four columns that are a rectangle, or nothing.
+pub(super) fn bounds(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Rect>> {
+    let edge = |i: usize| row.get::<_, Option<i32>>(at + i);
+    Ok(match (edge(0)?, edge(1)?, edge(2)?, edge(3)?) {
+        (Some(left), Some(top), Some(right), Some(bottom)) => Some(Rect { left, top, right, bottom }),
+        _ => None,
+    })
+}
+
+/// Which components are asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only those without a label or a name of their own.
+    pub unlabelled: bool,
+    /// Only those of this state.
+    pub state: Option<i64>,
+    /// Only those whose name or label contains this, in any case.
+    pub text: Option<String>,
+    /// Only those after this position in the order of learning.
+    pub after: Option<i64>,
+    /// At most this many.
+    pub limit: Option<usize>,
+}
+
+/// The components of a scope, in the order in which they were learned.
+///
+/// # Errors
+/// What SQLite says.
+pub fn list(connection: &Connection, app: i64, filter: &Filter) -> Result<Vec<Component>> {
+    let text = filter.text.as_ref().map(|t| format!("%{}%", t.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")));
+    let limit = filter.limit.map_or(-1, |l| i64::try_from(l).unwrap_or(i64::MAX));
+    let sql = format!(
+        "{SELECT} WHERE c.app_id = ?1 AND c.deleted_at IS NULL
+            AND (?2 = 0 OR (c.label IS NULL AND c.res_id IS NULL) OR c.name LIKE 'unlabeled\\_%' ESCAPE '\\')
+            AND (?3 IS NULL OR EXISTS (SELECT 1 FROM state_components o WHERE o.component_id = c.id AND o.state_id = ?3))
+            AND (?4 IS NULL OR c.name LIKE ?4 ESCAPE '\\' OR c.label LIKE ?4 ESCAPE '\\')
+            AND (?5 IS NULL OR c.position > ?5)
+         GROUP BY c.id ORDER BY c.position LIMIT ?6"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(params![app, filter.unlabelled, filter.state, text, filter.after, limit], read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A component by its name, or else by its label, if only one has it.
+///
+/// # Errors
+/// What SQLite says.
+pub fn find(connection: &Connection, app: i64, name: &str) -> Result<Option<Component>> {
+    let by = |condition: &str| -> Result<Vec<Component>> {
+        let sql = format!("{SELECT} WHERE c.app_id = ?1 AND c.deleted_at IS NULL AND {condition} GROUP BY c.id LIMIT 2");
+        let mut statement = connection.prepare_cached(&sql)?;
+        let found = statement.query_map((app, name), read)?;
+        Ok(found.collect::<rusqlite::Result<_>>()?)
+    };
+    let named = by("c.name = ?2")?;
+    let found = if named.is_empty() { by("c.label = ?2")? } else { named };
+    Ok(if found.len() == 1 { found.into_iter().next() } else { None })
+}
+
+/// The position of a component in the order of learning.
+///
+/// # Errors
+/// What SQLite says.
+pub fn position(connection: &Connection, id: i64) -> Result<i64> {
+    Ok(connection.prepare_cached("SELECT position FROM components WHERE id = ?1")?.query_row([id], |row| row.get(0))?)
+}
+
+/// The names of the components that define a state.
+pub(super) fn defining_names(connection: &Connection, state: i64) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
+         WHERE sc.state_id = ?1 AND sc.defining = 1 ORDER BY c.name",
+    )?;
+    let names = statement.query_map([state], |row| row.get(0))?;
+    Ok(names.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The names of components, in their order.
+pub(super) fn names(connection: &Connection, ids: &[i64]) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached("SELECT name FROM components WHERE id = ?1")?;
+    ids.iter().map(|id| Ok(statement.query_row([id], |row| row.get(0))?)).collect()
+}
+
+/// The row of a component by what makes it the same.
+pub(super) fn by_key(connection: &Connection, app: i64, key: &str) -> Result<Option<i64>> {
+    Ok(connection
+        .prepare_cached("SELECT id FROM components WHERE app_id = ?1 AND key = ?2 AND deleted_at IS NULL")?
+        .query_row((app, key), |row| row.get(0))
+        .optional()?)
+}
+
+/// Whether a name is taken by another component of the scope.
+///
+/// # Errors
+/// What SQLite says.
+pub fn is_taken(connection: &Connection, app: i64, name: &str) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM components WHERE app_id = ?1 AND name = ?2 AND deleted_at IS NULL)")?
+        .query_row((app, name), |row| row.get(0))?)
+}
+
+/// A name that no other component of the scope has.
+fn free_name(connection: &Connection, app: i64, wanted: &str) -> Result<String> {
+    let mut name = wanted.to_owned();
+    let mut n = 1;
+    while is_taken(connection, app, &name)? {
+        n += 1;
+        name = format!("{wanted}_{n}");
+    }
+    Ok(name)
+}
+
+/// The next position in a scope's order, of components or of states.
+pub(super) fn next_position(connection: &Connection, table: &'static str, app: i64) -> Result<i64> {
+    let sql = format!("SELECT coalesce(max(position), 0) + 1 FROM {table} WHERE app_id = ?1");
+    Ok(connection.prepare_cached(&sql)?.query_row([app], |row| row.get(0))?)
+}
+
+/// Adds a component that was seen for the first time.
+pub(super) fn insert(connection: &Connection, origin: &str, app: i64, s: &Sighting, page: Option<&str>, at: i64) -> Result<i64> {
+    let name = free_name(connection, app, if s.name.is_empty() { "unlabeled" } else { &s.name })?;
+    let edge = |of: fn(&Rect) -> i32| s.bounds.as_ref().map(of);
+    let values: [&dyn ToSql; 22] = [
+        &new_uid(),
+        &origin,
+        &app,
+        &next_position(connection, "components", app)?,
+        &s.key,
+        &name,
+        &s.kind,
+        &s.source,
+        &s.label,
+        &s.scrolls,
+        &s.res_id,
+        &s.class,
+        &edge(|b| b.left),
+        &edge(|b| b.top),
+        &edge(|b| b.right),
+        &edge(|b| b.bottom),
+        &s.confidence,
+        &page,
+        &s.crop,
+        &at,
+        &(s.source != TREE),
+        &at,
+    ];
+    connection
+        .prepare_cached(
+            "INSERT INTO components (uid, origin, app_id, position, key, name, kind, source, label, scrolls, res_id, class, bounds_left,
+                bounds_top, bounds_right, bounds_bottom, confidence, page, crop, learned_at, loose, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
+        )?
+        .execute(params_from_iter(values))?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// A component was seen on a page.
+pub(super) fn belongs_somewhere(connection: &Connection, id: i64) -> Result<()> {
+    connection.prepare_cached("UPDATE components SET loose = 0, base_misses = 0 WHERE id = ?1 AND loose = 1")?.execute([id])?;
+    Ok(())
+}
+
+/// Components were seen, and no state came of it.
+pub(super) fn seen_nowhere(connection: &Connection, seen: &[(i64, bool)], at: i64) -> Result<()> {
+    let mut statement = connection.prepare_cached(
+        "UPDATE components SET base_seen = base_seen + 1, base_misses = 0, base_last_seen = ?2, updated_at = ?2 WHERE id = ?1",
+    )?;
+    seen.iter().try_for_each(|(id, _)| statement.execute((id, at)).map(|_| ()))?;
+    Ok(())
+}
+
+/// Detected components that belong to no page can be missed anywhere; returns how many were.
+pub(super) fn missed_everywhere(connection: &Connection, app: i64, seen: &[(i64, bool)]) -> Result<usize> {
+    let mut statement = connection
+        .prepare_cached("SELECT id FROM components WHERE app_id = ?1 AND loose = 1 AND deleted_at IS NULL AND source <> 'tree'")?;
+    let loose = statement.query_map([app], |row| row.get::<_, i64>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
+    let missed: Vec<i64> = loose.into_iter().filter(|id| !seen.iter().any(|(s, _)| s == id)).collect();
+    let mut miss = connection.prepare_cached("UPDATE components SET base_misses = base_misses + 1 WHERE id = ?1")?;
+    missed.iter().try_for_each(|id| miss.execute([id]).map(|_| ()))?;
+    Ok(missed.len())
+}
+
+/// A component is at another place than it was.
+pub(super) fn moved(connection: &Connection, id: i64, bounds: Option<Rect>, at: i64) -> Result<()> {
+    let Some(b) = bounds else { return Ok(()) };
+    connection
+        .prepare_cached(
+            "UPDATE components SET bounds_left = ?2, bounds_top = ?3, bounds_right = ?4, bounds_bottom = ?5, updated_at = ?6 WHERE id = ?1",
+        )?
+        .execute((id, b.left, b.top, b.right, b.bottom, at))?;
+    Ok(())
+}
+
+/// There is a newer picture of a component.
+pub(super) fn pictured(connection: &Connection, id: i64, crop: Option<&str>, at: i64) -> Result<()> {
+    connection.prepare_cached("UPDATE components SET crop = ?2, updated_at = ?3 WHERE id = ?1")?.execute((id, crop, at))?;
+    Ok(())
+}
+
+/// A component says something else. Where that is part of what it is, the new words are kept; elsewhere it is known from now on
+/// that its words change by themselves, and none are kept.
+pub(super) fn says(connection: &Connection, id: i64, sighting: &Sighting, at: i64) -> Result<()> {
+    let known: Option<String> =
+        connection.prepare_cached("SELECT label FROM components WHERE id = ?1")?.query_row([id], |row| row.get(0))?;
+    let same = |a: &str, b: &str| mask::digits(a) == mask::digits(b);
+    let (label, dynamic) = match (&known, &sighting.label) {
+        (Some(old), Some(new)) if !sighting.steady && !same(old, new) => (None, true),
+        (_, new) => (new.as_deref(), false),
+    };
+    connection
+        .prepare_cached("UPDATE components SET label = ?2, dynamic = ?3, updated_at = ?4 WHERE id = ?1")?
+        .execute((id, label, dynamic, at))?;
+    Ok(())
+}
+
+/// Gives a component another name. Sets, edges and pages name it by its row, so that they follow.
+///
+/// # Errors
+/// What SQLite says.
+pub fn rename(connection: &Connection, id: i64, name: &str, label: &str, at: i64) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE components SET name = ?2, label = coalesce(label, ?3), updated_at = ?4 WHERE id = ?1")?
+        .execute((id, name, label, at))?;
+    Ok(())
+}
+
+/// Imported edges name components in their actions.
+///
+/// # Errors
+/// What SQLite says.
+pub fn rename_in_edges(connection: &Connection, app: i64, old: &str, new: &str, at: i64) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE imported_edges SET action = substr(action, 1, instr(action, ':')) || ?3, updated_at = ?4
+             WHERE app_id = ?1 AND instr(action, ':') > 0 AND substr(action, instr(action, ':') + 1) = ?2",
+        )?
+        .execute((app, old, new, at))?;
+    Ok(())
+}

@@ -1,0 +1,187 @@
+//! Forgetting what is not there any more, and taking away what somebody does not want (seed 001).
+//!
+//! A component is forgotten page by page: one that was missed too often in a row at a page does not belong to it any more, and
+//! one that belongs to no page any more is gone. Nothing is left that refers to what is gone.
+
+use rusqlite::{Connection, params};
+
+use super::components::{self, Component};
+use super::history::{Change, Entry};
+use super::scope::Known;
+use super::states;
+use crate::store::Result;
+
+/// A component that came with a base memory may be missed so many times more (the original, last version).
+const BASE_FACTOR: i64 = 10;
+/// At least so often.
+const BASE_LEAST: i64 = 150;
+
+/// How often in a row a component may be missed.
+fn patience(extra: Option<&str>, threshold: i64) -> i64 {
+    let value: Option<serde_json::Value> = extra.and_then(|text| serde_json::from_str(text).ok());
+    match value.is_some_and(|v| v["base_memory"] == true) {
+        true => (BASE_FACTOR * threshold).max(BASE_LEAST),
+        false => threshold,
+    }
+}
+
+/// Forgets what was missed too often; returns what was.
+///
+/// # Errors
+/// What SQLite says.
+pub fn stale(connection: &Connection, origin: &str, scope: &Known, at: i64) -> Result<Vec<Entry>> {
+    let threshold = scope.forget_threshold;
+    if scope.learn_count <= threshold {
+        return Ok(Vec::new());
+    }
+    let mut entries = Vec::new();
+    for (state, component, misses) in overdue_links(connection, scope.id, threshold)? {
+        let Some(found) = by_id(connection, scope.id, component)? else { continue };
+        if misses < patience(found.extra.as_deref(), threshold) {
+            continue;
+        }
+        let page = states::get(connection, state)?.map(|s| s.called().to_owned()).unwrap_or_default();
+        let why = format!("missed {misses} times in a row on {page:?}, the limit is {threshold}");
+        entries.push(leave_page(connection, origin, scope.id, state, &found, &why, at)?);
+    }
+    for component in overdue_loose(connection, scope.id, threshold)? {
+        let Some(found) = by_id(connection, scope.id, component)? else { continue };
+        if found.consecutive_misses < patience(found.extra.as_deref(), threshold) {
+            continue;
+        }
+        let why = format!("missed {} times in a row, the limit is {threshold}", found.consecutive_misses);
+        entries.push(delete_component(connection, origin, scope.id, &found, ("forget", &why), at)?);
+    }
+    Ok(entries)
+}
+
+fn by_id(connection: &Connection, app: i64, id: i64) -> Result<Option<Component>> {
+    let name: Option<String> = rusqlite::OptionalExtension::optional(
+        connection.prepare_cached("SELECT name FROM components WHERE id = ?1 AND deleted_at IS NULL")?.query_row([id], |row| row.get(0)),
+    )?;
+    name.map_or(Ok(None), |name| components::find(connection, app, &name))
+}
+
+fn overdue_links(connection: &Connection, app: i64, threshold: i64) -> Result<Vec<(i64, i64, i64)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT sc.state_id, sc.component_id, sc.misses FROM state_components sc JOIN components c ON c.id = sc.component_id
+         WHERE c.app_id = ?1 AND sc.misses >= ?2 ORDER BY c.position, sc.state_id",
+    )?;
+    let found = statement.query_map((app, threshold), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+fn overdue_loose(connection: &Connection, app: i64, threshold: i64) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM components WHERE app_id = ?1 AND loose = 1 AND deleted_at IS NULL AND base_misses >= ?2 ORDER BY position",
+    )?;
+    let found = statement.query_map((app, threshold), |row| row.get(0))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A component leaves a page, and is gone when that was its last.
+fn leave_page(connection: &Connection, origin: &str, app: i64, state: i64, component: &Component, why: &str, at: i64) -> Result<Entry> {
+    let mut change = Change::begin(connection, app);
+    change.keep("components", "id", component.id)?;
+    change.keep("state_components", "component_id", component.id)?;
+    unlink(connection, state, component.id)?;
+    let pages = states::with_component(connection, component.id)?;
+    if pages.is_empty() {
+        mark_deleted(connection, component.id, at)?;
+    }
+    drop_if_empty(connection, &mut change, state, at)?;
+    let what = if pages.is_empty() { component.name.clone() } else { format!("{} on one of its pages", component.name) };
+    change.commit(origin, "forget", &what, why, at)
+}
+
+/// Takes a component away from everywhere; states that it alone defined go with it.
+///
+/// # Errors
+/// What SQLite says.
+pub fn delete_component(
+    connection: &Connection,
+    origin: &str,
+    app: i64,
+    component: &Component,
+    (op, why): (&str, &str),
+    at: i64,
+) -> Result<Entry> {
+    let mut change = Change::begin(connection, app);
+    change.keep("components", "id", component.id)?;
+    change.keep("state_components", "component_id", component.id)?;
+    let pages = states::with_component(connection, component.id)?;
+    for state in &pages {
+        unlink(connection, *state, component.id)?;
+    }
+    mark_deleted(connection, component.id, at)?;
+    for state in pages {
+        drop_if_empty(connection, &mut change, state, at)?;
+    }
+    change.commit(origin, op, &component.name, why, at)
+}
+
+/// Takes a state away with what belongs to it alone.
+///
+/// # Errors
+/// What SQLite says.
+pub fn delete_state(connection: &Connection, origin: &str, app: i64, state: &states::State, why: &str, at: i64) -> Result<Entry> {
+    let mut change = Change::begin(connection, app);
+    drop_state(connection, &mut change, state.id, at)?;
+    change.commit(origin, "delete", state.called(), why, at)
+}
+
+/// A link goes; what it counted stays with the component.
+fn unlink(connection: &Connection, state: i64, component: i64) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE components SET
+                base_seen = base_seen + (SELECT s.visit_count - sc.from_visit - sc.missed FROM state_components sc JOIN states s
+                    ON s.id = sc.state_id WHERE sc.state_id = ?1 AND sc.component_id = ?2),
+                base_last_seen = max(coalesce(base_last_seen, 0), (SELECT CASE WHEN sc.misses = 0 THEN s.last_seen ELSE sc.seen_before END
+                    FROM state_components sc JOIN states s ON s.id = sc.state_id WHERE sc.state_id = ?1 AND sc.component_id = ?2))
+             WHERE id = ?2 AND EXISTS (SELECT 1 FROM state_components WHERE state_id = ?1 AND component_id = ?2)",
+        )?
+        .execute((state, component))?;
+    connection.prepare_cached("DELETE FROM state_components WHERE state_id = ?1 AND component_id = ?2")?.execute((state, component))?;
+    connection
+        .prepare_cached(
+            "UPDATE components SET loose = 1 WHERE id = ?1 AND source <> 'tree'
+                AND NOT EXISTS (SELECT 1 FROM state_components WHERE component_id = ?1)",
+        )?
+        .execute([component])?;
+    Ok(())
+}
+
+fn mark_deleted(connection: &Connection, component: i64, at: i64) -> Result<()> {
+    connection.prepare_cached("UPDATE components SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1")?.execute((component, at))?;
+    Ok(())
+}
+
+/// A state that had a defining set and has none any more is gone.
+fn drop_if_empty(connection: &Connection, change: &mut Change<'_>, state: i64, at: i64) -> Result<()> {
+    let lives: bool = connection
+        .prepare_cached(
+            "SELECT code IS NULL OR EXISTS (SELECT 1 FROM state_components WHERE state_id = ?1 AND defining = 1) FROM states WHERE id = ?1",
+        )?
+        .query_row([state], |row| row.get(0))?;
+    if lives { Ok(()) } else { drop_state(connection, change, state, at) }
+}
+
+/// Takes a state away: its links, its structures and its imported edges go with it.
+fn drop_state(connection: &Connection, change: &mut Change<'_>, state: i64, at: i64) -> Result<()> {
+    change.keep("states", "id", state)?;
+    change.keep("state_components", "state_id", state)?;
+    change.keep("state_variants", "state_id", state)?;
+    change.keep("imported_edges", "from_state", state)?;
+    change.keep("imported_edges", "to_state", state)?;
+    let mut statement = connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = ?1")?;
+    let components: Vec<i64> = statement.query_map([state], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    for component in components {
+        change.keep("components", "id", component)?;
+        unlink(connection, state, component)?;
+    }
+    connection.execute("DELETE FROM state_variants WHERE state_id = ?1", [state])?;
+    connection.execute("DELETE FROM imported_edges WHERE from_state = ?1 OR to_state = ?1", [state])?;
+    connection.execute("UPDATE states SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1", params![state, at])?;
+    Ok(())
+}

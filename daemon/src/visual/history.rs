@@ -1,0 +1,261 @@
+//! What was done to the memory itself, and undoing it.
+//!
+//! Each change keeps the rows that it touched as they were. Undoing puts them back, takes away what the change had added, and
+//! keeps what was counted since.
+
+use std::collections::BTreeMap;
+
+use rusqlite::types::{Value as Sql, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::store::{Result, StoreError, new_uid};
+
+/// A change, as the history tells it.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Number.
+    pub id: i64,
+    /// Names it in every copy of this memory.
+    pub uid: String,
+    /// Scope.
+    pub app: i64,
+    /// `forget`, `merge`, `rename`, `delete` or `cleanup`.
+    pub op: String,
+    /// What it was done to.
+    pub what: String,
+    /// Why.
+    pub why: String,
+    /// When it was undone, UTC milliseconds.
+    pub undone_at: Option<i64>,
+    /// When, UTC milliseconds.
+    pub at: i64,
+}
+
+/// A table whose rows can be put back: its name and its key.
+type Table = (&'static str, &'static [&'static str]);
+
+/// In the order in which rows can be put back, so that what they refer to is there.
+const TABLES: &[Table] = &[
+    ("components", &["id"]),
+    ("states", &["id"]),
+    ("state_components", &["state_id", "component_id"]),
+    ("state_variants", &["key"]),
+    ("imported_edges", &["id"]),
+];
+
+/// What undoing takes.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Undo {
+    /// Rows as they were, by table.
+    restore: BTreeMap<String, Vec<Map<String, Value>>>,
+    /// Keys of rows that were added, by table.
+    remove: BTreeMap<String, Vec<Map<String, Value>>>,
+    /// Visits of states right after the change, so that later ones are kept.
+    visits: Vec<(i64, i64)>,
+}
+
+/// A change under way.
+pub struct Change<'a> {
+    connection: &'a Connection,
+    app: i64,
+    watched: Vec<(Table, &'static str, i64)>,
+    undo: Undo,
+}
+
+impl<'a> Change<'a> {
+    /// Begins a change.
+    pub fn begin(connection: &'a Connection, app: i64) -> Self {
+        Self { connection, app, watched: Vec::new(), undo: Undo::default() }
+    }
+
+    /// Keeps the rows of a table in which a column has this value, before anything is done to them.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn keep(&mut self, table: &'static str, column: &'static str, value: i64) -> Result<()> {
+        let table = table_of(table)?;
+        if self.watched.iter().any(|w| w.0.0 == table.0 && w.1 == column && w.2 == value) {
+            return Ok(());
+        }
+        let rows = capture(self.connection, table, column, value)?;
+        self.watched.push((table, column, value));
+        let kept = self.undo.restore.entry(table.0.to_owned()).or_default();
+        for row in rows {
+            if !kept.iter().any(|k| key_of(table, k) == key_of(table, &row)) {
+                kept.push(row);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether anything was kept: a change that touched nothing need not be told.
+    pub fn is_empty(&self) -> bool {
+        self.undo.restore.values().all(Vec::is_empty)
+    }
+
+    /// Ends a change: it is in the history now.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn commit(mut self, origin: &str, op: &str, what: &str, why: &str, at: i64) -> Result<Entry> {
+        for (table, column, value) in std::mem::take(&mut self.watched) {
+            let kept = self.undo.restore.get(table.0).cloned().unwrap_or_default();
+            let added = capture(self.connection, table, column, value)?.into_iter().map(|row| key_of(table, &row));
+            let added: Vec<_> = added.filter(|key| !kept.iter().any(|k| key_of(table, k) == *key)).collect();
+            self.undo.remove.entry(table.0.to_owned()).or_default().extend(added);
+        }
+        for state in self.undo.restore.get("states").into_iter().flatten().filter_map(|row| row["id"].as_i64()) {
+            let visits = self.connection.query_row("SELECT visit_count FROM states WHERE id = ?1", [state], |row| row.get(0)).optional()?;
+            self.undo.visits.extend(visits.map(|v| (state, v)));
+        }
+        let undo = serde_json::to_string(&self.undo).map_err(|e| StoreError::Unavailable(e.to_string()))?;
+        let uid = new_uid();
+        self.connection.execute(
+            "INSERT INTO visual_history (uid, origin, app_id, op, what, why, undo, at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)",
+            params![uid, origin, self.app, op, what, why, undo, at],
+        )?;
+        let id = self.connection.last_insert_rowid();
+        Ok(Entry { id, uid, app: self.app, op: op.to_owned(), what: what.to_owned(), why: why.to_owned(), undone_at: None, at })
+    }
+}
+
+fn table_of(name: &str) -> Result<Table> {
+    TABLES.iter().copied().find(|t| t.0 == name).ok_or_else(|| StoreError::Unavailable(format!("no history of {name} is kept")))
+}
+
+fn key_of(table: Table, row: &Map<String, Value>) -> Map<String, Value> {
+    table.1.iter().map(|column| ((*column).to_owned(), row.get(*column).cloned().unwrap_or_default())).collect()
+}
+
+fn capture(connection: &Connection, table: Table, column: &str, value: i64) -> Result<Vec<Map<String, Value>>> {
+    let mut statement = connection.prepare(&format!("SELECT * FROM {} WHERE {column} = ?1", table.0))?;
+    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let rows = statement.query_map([value], |row| {
+        names.iter().enumerate().map(|(i, name)| Ok((name.clone(), from_sql(row.get_ref(i)?)))).collect::<rusqlite::Result<Map<_, _>>>()
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn from_sql(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(n) => json!(n),
+        ValueRef::Real(n) => json!(n),
+        ValueRef::Text(text) => json!(String::from_utf8_lossy(text)),
+        ValueRef::Blob(bytes) => json!({"hex": bytes.iter().map(|b| format!("{b:02x}")).collect::<String>()}),
+    }
+}
+
+fn to_sql(value: &Value) -> Sql {
+    match value {
+        Value::Null => Sql::Null,
+        Value::Bool(b) => Sql::Integer(i64::from(*b)),
+        Value::Number(n) => n.as_i64().map_or_else(|| Sql::Real(n.as_f64().unwrap_or_default()), Sql::Integer),
+        Value::String(text) => Sql::Text(text.clone()),
+        other => {
+            let hex = other["hex"].as_str().unwrap_or_default();
+            let byte = |i: usize| u8::from_str_radix(hex.get(i..i + 2).unwrap_or_default(), 16).ok();
+            Sql::Blob((0..hex.len()).step_by(2).filter_map(byte).collect())
+        }
+    }
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    Ok(Entry {
+        id: row.get(0)?,
+        uid: row.get(1)?,
+        app: row.get(2)?,
+        op: row.get(3)?,
+        what: row.get(4)?,
+        why: row.get(5)?,
+        undone_at: row.get(6)?,
+        at: row.get(7)?,
+    })
+}
+
+const COLUMNS: &str = "id, uid, app_id, op, what, why, undone_at, at";
+
+/// The changes of a scope, or of all, newest first.
+///
+/// # Errors
+/// What SQLite says.
+pub fn list(connection: &Connection, app: Option<i64>, before: Option<i64>, limit: usize) -> Result<Vec<Entry>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM visual_history WHERE (?1 IS NULL OR app_id = ?1) AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(params![app, before, i64::try_from(limit).unwrap_or(i64::MAX)], entry)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A change by its number; without one the newest of the scope that was not undone.
+///
+/// # Errors
+/// What SQLite says.
+pub fn find(connection: &Connection, app: Option<i64>, id: Option<i64>) -> Result<Option<Entry>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM visual_history WHERE (?1 IS NULL OR app_id = ?1) AND (?2 IS NULL OR id = ?2)
+            AND (?2 IS NOT NULL OR undone_at IS NULL) ORDER BY id DESC LIMIT 1"
+    );
+    Ok(connection.prepare_cached(&sql)?.query_row(params![app, id], entry).optional()?)
+}
+
+/// Undoes a change.
+///
+/// # Errors
+/// What SQLite says: a constraint when what was removed has been learned again since.
+pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
+    let text: String = connection.query_row("SELECT undo FROM visual_history WHERE id = ?1", [id], |row| row.get(0))?;
+    let undo: Undo = serde_json::from_str(&text).map_err(|e| StoreError::Unavailable(format!("the history cannot be read: {e}")))?;
+    let mut since = Vec::new();
+    for (state, then) in &undo.visits {
+        let now: Option<i64> =
+            connection.query_row("SELECT visit_count FROM states WHERE id = ?1", [state], |row| row.get(0)).optional()?;
+        since.push((*state, now.map_or(0, |now| (now - then).max(0))));
+    }
+    for table in TABLES.iter().rev() {
+        for key in undo.remove.get(table.0).into_iter().flatten() {
+            let condition = table.1.iter().enumerate().map(|(i, c)| format!("{c} = ?{}", i + 1)).collect::<Vec<_>>().join(" AND ");
+            let values = table.1.iter().map(|column| to_sql(&key[*column]));
+            connection.execute(&format!("DELETE FROM {} WHERE {condition}", table.0), params_from_iter(values))?;
+        }
+    }
+    for table in TABLES {
+        for row in undo.restore.get(table.0).into_iter().flatten() {
+            put_back(connection, *table, row)?;
+        }
+    }
+    for (state, visits) in since.into_iter().filter(|(_, visits)| *visits > 0) {
+        connection.execute("UPDATE states SET visit_count = visit_count + ?2 WHERE id = ?1", (state, visits))?;
+    }
+    connection.execute("UPDATE visual_history SET undone_at = ?2, updated_at = ?2 WHERE id = ?1", (id, at))?;
+    Ok(())
+}
+
+fn put_back(connection: &Connection, table: Table, row: &Map<String, Value>) -> Result<()> {
+    let columns: Vec<&str> = row.keys().map(String::as_str).collect();
+    let places = (1..=columns.len()).map(|i| format!("?{i}")).collect::<Vec<_>>().join(", ");
+    let update = columns.iter().map(|c| format!("{c} = excluded.{c}")).collect::<Vec<_>>().join(", ");
+    let sql = format!(
+        "INSERT INTO {} ({}) VALUES ({places}) ON CONFLICT ({}) DO UPDATE SET {update}",
+        table.0,
+        columns.join(", "),
+        table.1.join(", ")
+    );
+    connection.execute(&sql, params_from_iter(row.values().map(to_sql)))?;
+    Ok(())
+}
+
+/// How many changes are kept to be undone.
+const KEPT: i64 = 10_000;
+
+/// Lets go of the oldest changes.
+///
+/// # Errors
+/// What SQLite says.
+pub fn prune(connection: &Connection) -> Result<usize> {
+    let newest: Option<i64> = connection.query_row("SELECT max(id) FROM visual_history", [], |row| row.get(0))?;
+    Ok(connection.execute("DELETE FROM visual_history WHERE id <= ?1", [newest.unwrap_or_default() - KEPT])?)
+}

@@ -1,0 +1,155 @@
+//! What is needed in memory to say at once which state a screen is.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rusqlite::Connection;
+
+use super::identity::Identity;
+use super::scope::{self, Scope};
+use crate::page::structure::Structure;
+use crate::store::Result;
+
+/// The identities of the scopes in use, loaded when first needed, and what waits for the jobs.
+#[derive(Debug, Default)]
+pub struct Index {
+    identities: Mutex<HashMap<Scope, Arc<Mutex<Identity>>>>,
+    untidy: Mutex<HashMap<i64, Touched>>,
+}
+
+/// What a job has to look at in a scope.
+#[derive(Debug, Clone, Default)]
+pub struct Touched {
+    /// States whose set of components is new; all of them, if `everything`.
+    pub states: HashSet<i64>,
+    /// Whether every pair of states is to be looked at, as after an import.
+    pub everything: bool,
+}
+
+/// A state that a screen was recognised as.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recognised {
+    /// Row of the state.
+    pub state: i64,
+    /// Key of the structure that it is known best by.
+    pub key: Option<String>,
+    /// Its code, once it is defined.
+    pub code: Option<String>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Index {
+    /// The identity of a scope, loaded from the database if need be. For the writer alone, whose connection sees every lesson
+    /// before: others would load what is out of date.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn identity(&self, connection: &Connection, scope: &Scope) -> Result<Arc<Mutex<Identity>>> {
+        if let Some(known) = self.loaded(scope) {
+            return Ok(known);
+        }
+        let fresh = Arc::new(Mutex::new(load(connection, scope)?));
+        Ok(lock(&self.identities).entry(scope.clone()).or_insert(fresh).clone())
+    }
+
+    /// The identity of a scope, if it is loaded.
+    pub fn loaded(&self, scope: &Scope) -> Option<Arc<Mutex<Identity>>> {
+        lock(&self.identities).get(scope).cloned()
+    }
+
+    /// Forgets what is loaded of a scope: the database has changed.
+    pub fn reload(&self, scope: &Scope) {
+        lock(&self.identities).remove(scope);
+    }
+
+    /// Which state a structure is, as far as its scope is loaded.
+    pub fn recognise(&self, structure: &Structure) -> Option<Recognised> {
+        let identity = self.loaded(&of(structure))?;
+        let identity = lock(&identity);
+        let state = identity.recognise(structure)?;
+        let own = |text: Option<&str>| text.map(str::to_owned);
+        Some(Recognised { state, key: own(identity.name_of(state)), code: own(identity.code_of(state)) })
+    }
+
+    /// Notes that the jobs have something to look at.
+    pub fn touch(&self, app: i64, state: Option<i64>) {
+        lock(&self.untidy).entry(app).or_default().states.extend(state);
+    }
+
+    /// Notes that the jobs have to look at everything of a scope.
+    pub fn touch_all(&self, app: i64) {
+        lock(&self.untidy).entry(app).or_default().everything = true;
+    }
+
+    /// Takes what the jobs have to look at.
+    pub fn take_untidy(&self) -> HashMap<i64, Touched> {
+        std::mem::take(&mut lock(&self.untidy))
+    }
+}
+
+/// The scope of a structure.
+pub fn of(structure: &Structure) -> Scope {
+    Scope { app: structure.app.clone(), site: structure.site.clone() }
+}
+
+fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
+    let mut identity = Identity::default();
+    let Some(known) = scope::find(connection, scope)? else { return Ok(identity) };
+    let mut variants = connection.prepare_cached(
+        "SELECT v.key, v.state_id, v.seen, v.place, v.title, v.features, v.defines FROM state_variants v JOIN states s ON s.id = v.state_id
+         WHERE v.app_id = ?1 ORDER BY s.position, v.defines DESC",
+    )?;
+    let mut rows = variants.query([known.id])?;
+    while let Some(row) = rows.next()? {
+        let (key, state, seen): (String, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (place, title): (String, Option<String>) = (row.get(3)?, row.get(4)?);
+        let features = features(row.get_ref(5)?.as_blob().unwrap_or_default());
+        let named = row.get::<_, bool>(6)?.then_some((place.as_str(), title.as_deref(), features.as_slice()));
+        identity.take_up(&key, state, u64::try_from(seen).unwrap_or_default(), named);
+    }
+    let mut states = connection.prepare_cached("SELECT id, visit_count, code FROM states WHERE app_id = ?1 AND deleted_at IS NULL")?;
+    let mut rows = states.query([known.id])?;
+    while let Some(row) = rows.next()? {
+        identity.take_up_visits(row.get(0)?, u64::try_from(row.get::<_, i64>(1)?).unwrap_or_default());
+        if let Some(code) = row.get::<_, Option<String>>(2)? {
+            identity.take_up_code(row.get(0)?, &code);
+        }
+    }
+    for (state, set) in defining_sets(connection, known.id)? {
+        identity.take_up_set(state, &set);
+    }
+    Ok(identity)
+}
+
+/// The sets that define the states which have no structure, in the order of the states.
+///
+/// # Errors
+/// What SQLite says.
+pub fn defining_sets(connection: &Connection, app: i64) -> Result<Vec<(i64, Vec<u64>)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT s.id, sc.component_id FROM states s JOIN state_components sc ON sc.state_id = s.id
+         WHERE s.app_id = ?1 AND s.kind = 'detected' AND s.deleted_at IS NULL AND sc.defining = 1 ORDER BY s.position, s.id",
+    )?;
+    let mut rows = statement.query([app])?;
+    let mut sets: Vec<(i64, Vec<u64>)> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (state, component): (i64, i64) = (row.get(0)?, row.get(1)?);
+        match sets.last_mut().filter(|(last, _)| *last == state) {
+            Some((_, set)) => set.push(component.unsigned_abs()),
+            None => sets.push((state, vec![component.unsigned_abs()])),
+        }
+    }
+    Ok(sets)
+}
+
+/// Hashes as a column keeps them.
+pub(super) fn blob(features: &[u64]) -> Vec<u8> {
+    features.iter().flat_map(|f| f.to_le_bytes()).collect()
+}
+
+fn features(blob: &[u8]) -> Vec<u64> {
+    blob.chunks_exact(8).map(|c| u64::from_le_bytes(c.try_into().unwrap_or_default())).collect()
+}

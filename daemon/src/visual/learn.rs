@@ -1,0 +1,345 @@
+//! Taking up what one look taught: which components were there, which were missed, which state it was.
+//!
+//! Only what changed is written. That a page was seen again as it was is one count at its state and one at its scope; how
+//! often and when each of its components was seen follows from that.
+
+use std::collections::HashMap;
+
+use rusqlite::Connection;
+
+use super::identity::{self, Identity, Verdict};
+use super::index::Index;
+use super::scope::{self, Scope};
+use super::states::Visit;
+use super::{components, states};
+use crate::page::snapshot::Rect;
+use crate::page::structure::Structure;
+use crate::store::Result;
+
+/// Where components come from that were read from the accessibility tree.
+pub const TREE: &str = "tree";
+
+/// What one look taught.
+#[derive(Debug, Clone)]
+pub struct Lesson {
+    /// What it was about.
+    pub scope: Scope,
+    /// The structure of the page, when its tree could be trusted.
+    pub structure: Option<Structure>,
+    /// What was there.
+    pub sightings: Vec<Sighting>,
+    /// The texts that could be read.
+    pub texts: Vec<String>,
+    /// What the caller calls the page.
+    pub page: Option<String>,
+    /// When, UTC milliseconds.
+    pub at: i64,
+}
+
+/// A component that was seen.
+#[derive(Debug, Clone)]
+pub struct Sighting {
+    /// What makes it the same component.
+    pub key: String,
+    /// What to call it, if it is new and nothing else is called so.
+    pub name: String,
+    /// `tree`, or what detected it.
+    pub source: String,
+    /// What kind of thing it is.
+    pub kind: String,
+    /// What it says.
+    pub label: Option<String>,
+    /// Whether that is part of what it is, and does not change by itself.
+    pub steady: bool,
+    /// Whether it moves in and out of view.
+    pub scrolls: bool,
+    /// Resource id.
+    pub res_id: Option<String>,
+    /// Class.
+    pub class: Option<String>,
+    /// Where it is.
+    pub bounds: Option<Rect>,
+    /// How sure the detector is, 0 to 1.
+    pub confidence: Option<f64>,
+    /// Uid of the artifact that shows it.
+    pub crop: Option<String>,
+}
+
+/// What came of a lesson.
+#[derive(Debug, Clone, Default)]
+pub struct Learned {
+    /// Row of the scope.
+    pub app: i64,
+    /// How often something was learned of it, this time included.
+    pub learn_count: i64,
+    /// Row of the state; `None` when nothing that was seen is known well enough to define one.
+    pub state: Option<i64>,
+    /// Key that observations name the structure by.
+    pub key: Option<String>,
+    /// Whether the state was defined just now.
+    pub defined: bool,
+    /// Components that were new.
+    pub new_components: usize,
+    /// Components of the page that were not there.
+    pub missed: usize,
+}
+
+/// A component as the state knows it.
+struct Link {
+    component: i64,
+    misses: i64,
+    defining: bool,
+    source: String,
+    scrolls: bool,
+    bounds: Option<Rect>,
+    label: Option<String>,
+    dynamic: bool,
+}
+
+/// Takes up a lesson.
+///
+/// # Errors
+/// What SQLite says; then the scope must be loaded anew.
+pub fn learn(connection: &Connection, origin: &str, index: &Index, lesson: &Lesson) -> Result<Learned> {
+    let done = take_up(connection, origin, index, lesson);
+    if done.is_err() {
+        index.reload(&lesson.scope);
+    }
+    done
+}
+
+fn take_up(connection: &Connection, origin: &str, index: &Index, lesson: &Lesson) -> Result<Learned> {
+    let scope = scope::take_up(connection, origin, &lesson.scope)?;
+    let identity = index.identity(connection, &lesson.scope)?;
+    let mut identity = identity.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut learned = Learned { app: scope.id, learn_count: scope::count_learning(connection, scope.id, lesson.at)?, ..Learned::default() };
+    let step = Step { connection, origin, app: scope.id, lesson };
+    match &lesson.structure {
+        Some(structure) => step.page(&mut identity, structure, &mut learned)?,
+        None => step.detections(&mut identity, index, &mut learned)?,
+    }
+    if learned.missed > 0 {
+        // Whether anything was missed too often is the job's business.
+        index.touch(scope.id, None);
+    }
+    Ok(learned)
+}
+
+/// One lesson being taken up.
+struct Step<'a> {
+    connection: &'a Connection,
+    origin: &'a str,
+    app: i64,
+    lesson: &'a Lesson,
+}
+
+impl Step<'_> {
+    /// A look at a page whose tree can be trusted.
+    fn page(&self, identity: &mut Identity, structure: &Structure, learned: &mut Learned) -> Result<()> {
+        let at = self.lesson.at;
+        let verdict = identity.decide(structure);
+        let (state, names) = match verdict {
+            Verdict::Is(state) | Verdict::Joins(state) => (state, false),
+            Verdict::New => (states::insert_page(self.connection, self.origin, self.app, structure, at)?, true),
+        };
+        let visit = states::visit(self.connection, state, at)?;
+        if names || verdict != Verdict::Is(state) {
+            states::put_variant(self.connection, self.origin, self.app, state, structure, names)?;
+        }
+        identity.note(structure, state, names);
+        self.settle_links(state, visit, true, learned)?;
+        (learned.state, learned.key) = (Some(state), Some(structure.key()));
+        if let Some(code) = self.define_page(state, visit.count, structure)? {
+            identity.take_up_code(state, &code);
+            learned.defined = true;
+        }
+        Ok(())
+    }
+
+    /// A page that is seen again is defined by what was there each time.
+    fn define_page(&self, state: i64, visits: i64, structure: &Structure) -> Result<Option<String>> {
+        if visits == 1 {
+            states::set_texts(self.connection, state, &self.lesson.texts)?;
+            return Ok(None);
+        }
+        let Some(draft) = states::undefined(self.connection, state)? else { return Ok(None) };
+        let names = components::defining_names(self.connection, state)?;
+        let key = structure.key();
+        let names: Vec<&str> = if names.is_empty() { vec![&key] } else { names.iter().map(String::as_str).collect() };
+        let code = self.new_code(&names)?;
+        let texts: Vec<String> = draft.texts.into_iter().filter(|t| self.lesson.texts.contains(t)).collect();
+        let name = self.lesson.page.clone().or_else(|| structure.title.clone()).unwrap_or_else(|| states::name_of(structure, &code));
+        states::define(self.connection, state, &code, &name, self.lesson.page.as_deref(), &texts)?;
+        Ok(Some(code))
+    }
+
+    fn new_code(&self, names: &[&str]) -> Result<String> {
+        let taken = states::codes(self.connection, self.app)?;
+        Ok(identity::code(names, |code| taken.contains(code)))
+    }
+
+    /// Detections without a tree: the seed's rule.
+    fn detections(&self, identity: &mut Identity, index: &Index, learned: &mut Learned) -> Result<()> {
+        let at = self.lesson.at;
+        let mut seen = Vec::with_capacity(self.lesson.sightings.len());
+        for sighting in &self.lesson.sightings {
+            let known = components::by_key(self.connection, self.app, &sighting.key)?;
+            let component = match known {
+                Some(id) => id,
+                None => {
+                    learned.new_components += 1;
+                    components::insert(self.connection, self.origin, self.app, sighting, self.lesson.page.as_deref(), at)?
+                }
+            };
+            seen.push((component, known.is_some()));
+        }
+        let stable: Vec<u64> = seen.iter().filter(|(_, known)| *known).map(|(id, _)| id.unsigned_abs()).collect();
+        let mut all: Vec<u64> = seen.iter().map(|(id, _)| id.unsigned_abs()).collect();
+        all.sort_unstable();
+        let key = states::set_key(self.connection, self.app, &all)?;
+        learned.key = Some(key.clone());
+        match identity.by_components(&stable) {
+            Some(state) => {
+                let visit = states::visit(self.connection, state, at)?;
+                self.settle_links(state, visit, false, learned)?;
+                learned.state = Some(state);
+            }
+            None if stable.is_empty() => components::seen_nowhere(self.connection, &seen, at)?,
+            None => {
+                let state = self.new_set(&seen, &stable)?;
+                identity.take_up_set(state, &stable);
+                index.touch(self.app, Some(state));
+                learned.state = Some(state);
+                learned.defined = true;
+            }
+        }
+        if let Some(state) = learned.state {
+            states::put_set_variant(self.connection, self.origin, self.app, state, &key)?;
+        }
+        learned.missed += components::missed_everywhere(self.connection, self.app, &seen)?;
+        Ok(())
+    }
+
+    /// A new state that stands for a set of detections.
+    fn new_set(&self, seen: &[(i64, bool)], stable: &[u64]) -> Result<i64> {
+        let ids: Vec<i64> = stable.iter().filter_map(|id| i64::try_from(*id).ok()).collect();
+        let names = components::names(self.connection, &ids)?;
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let code = self.new_code(&names)?;
+        let name = self.lesson.page.clone().unwrap_or_else(|| code.replacen("s_", "state_", 1));
+        let state = states::insert_set(self.connection, self.origin, self.app, &code, &name, self.lesson)?;
+        let visit = states::visit(self.connection, state, self.lesson.at)?;
+        for (component, known) in seen {
+            self.link(state, visit, *component, *known)?;
+        }
+        Ok(state)
+    }
+
+    fn link(&self, state: i64, visit: Visit, component: i64, defining: bool) -> Result<()> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO state_components (state_id, component_id, defining, from_visit) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (state_id, component_id) DO NOTHING",
+            )?
+            .execute((state, component, defining, visit.count - 1))?;
+        components::belongs_somewhere(self.connection, component)
+    }
+
+    /// Brings the links of a state up to date with what was seen on it. What defines a page grows by what is seen there again;
+    /// what defines a set of detections stays as it is (seed 001).
+    fn settle_links(&self, state: i64, visit: Visit, grows: bool, learned: &mut Learned) -> Result<()> {
+        let mut links = self.links(state)?;
+        let mut still: Vec<(&Sighting, Link)> = Vec::new();
+        for sighting in &self.lesson.sightings {
+            match links.remove(&sighting.key) {
+                Some(link) => still.push((sighting, link)),
+                None => {
+                    let known = components::by_key(self.connection, self.app, &sighting.key)?;
+                    let component = match known {
+                        Some(id) => id,
+                        None => {
+                            learned.new_components += 1;
+                            components::insert(
+                                self.connection,
+                                self.origin,
+                                self.app,
+                                sighting,
+                                self.lesson.page.as_deref(),
+                                self.lesson.at,
+                            )?
+                        }
+                    };
+                    self.link(state, visit, component, grows && known.is_some())?;
+                }
+            }
+        }
+        // What scrolls can be missed only while the view stands where it stood.
+        let stands = still.iter().any(|(s, l)| l.scrolls && s.bounds == l.bounds) || !still.iter().any(|(_, l)| l.scrolls);
+        let eyes: Vec<&str> = self.lesson.sightings.iter().map(|s| s.source.as_str()).collect();
+        let blind = |link: &Link| (link.scrolls && !stands) || !(eyes.contains(&link.source.as_str()) || (grows && link.source == TREE));
+        for link in links.into_values().filter(|l| !blind(l)) {
+            self.miss(state, &link, visit.before)?;
+            learned.missed += 1;
+        }
+        for (sighting, link) in still {
+            self.see(state, sighting, &link, grows)?;
+        }
+        Ok(())
+    }
+
+    fn links(&self, state: i64) -> Result<HashMap<String, Link>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT c.key, sc.component_id, sc.misses, sc.defining, c.source, c.scrolls, c.bounds_left, c.bounds_top, c.bounds_right,
+                c.bounds_bottom, c.label, c.dynamic
+             FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = ?1",
+        )?;
+        let found = statement.query_map([state], |row| {
+            let link = Link {
+                component: row.get(1)?,
+                misses: row.get(2)?,
+                defining: row.get(3)?,
+                source: row.get(4)?,
+                scrolls: row.get(5)?,
+                bounds: components::bounds(row, 6)?,
+                label: row.get(10)?,
+                dynamic: row.get(11)?,
+            };
+            Ok((row.get(0)?, link))
+        })?;
+        Ok(found.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Counts that a component was not there; the visit before the first of several misses was the last that had it.
+    fn miss(&self, state: i64, link: &Link, before: i64) -> Result<()> {
+        self.connection
+            .prepare_cached(
+                "UPDATE state_components SET missed = missed + 1, misses = misses + 1,
+                    seen_before = coalesce(seen_before, ?3)
+                 WHERE state_id = ?1 AND component_id = ?2",
+            )?
+            .execute((state, link.component, before))?;
+        Ok(())
+    }
+
+    /// Notes what is different about a component that was expected, and nothing when nothing is.
+    fn see(&self, state: i64, sighting: &Sighting, link: &Link, grows: bool) -> Result<()> {
+        if link.misses > 0 || (grows && !link.defining) {
+            self.connection
+                .prepare_cached(
+                    "UPDATE state_components SET misses = 0, seen_before = NULL, defining = max(defining, ?3)
+                     WHERE state_id = ?1 AND component_id = ?2",
+                )?
+                .execute((state, link.component, grows))?;
+        }
+        if sighting.bounds.is_some() && sighting.bounds != link.bounds {
+            components::moved(self.connection, link.component, sighting.bounds, self.lesson.at)?;
+        }
+        if sighting.crop.is_some() {
+            components::pictured(self.connection, link.component, sighting.crop.as_deref(), self.lesson.at)?;
+        }
+        if link.label != sighting.label && !link.dynamic && sighting.label.is_some() {
+            components::says(self.connection, link.component, sighting, self.lesson.at)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,158 @@
+//! Merging states that have become one: sets of detections whose Jaccard index is over 0.85 (seed 001).
+//!
+//! Pages that have a structure are told apart by it and are never merged by their components. Edges follow by themselves, as
+//! they name structures; those that were imported are rewritten.
+
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::{Connection, params};
+
+use super::history::{Change, Entry};
+use super::identity;
+use super::index::{Touched, defining_sets};
+use super::states::{self, State};
+use crate::store::Result;
+
+/// Merges what has become alike; returns what was merged. Only pairs with a state that was touched are looked at: no other
+/// pair can have become alike.
+///
+/// # Errors
+/// What SQLite says.
+pub fn similar(connection: &Connection, origin: &str, app: i64, touched: &Touched, at: i64) -> Result<Vec<Entry>> {
+    let mut touched = touched.clone();
+    let mut entries = Vec::new();
+    loop {
+        let sets = defining_sets(connection, app)?;
+        let Some((first, second, common, union)) = first_pair(&sets, &touched) else { return Ok(entries) };
+        let (Some(a), Some(b)) = (states::get(connection, first)?, states::get(connection, second)?) else { return Ok(entries) };
+        // The more visited one stays; of two that were visited as often, the earlier.
+        let (survivor, gone) = if b.visit_count > a.visit_count { (b, a) } else { (a, b) };
+        let why = format!("{common} of {union} components are the same, more than 17 of 20");
+        entries.push(merge(connection, origin, &survivor, &gone, &why, at)?);
+        touched.states.insert(survivor.id);
+        touched.states.remove(&gone.id);
+    }
+}
+
+/// The first pair in the order of the states that is alike enough, and how alike it is.
+fn first_pair(sets: &[(i64, Vec<u64>)], touched: &Touched) -> Option<(i64, i64, usize, usize)> {
+    let mut lists: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (i, (_, set)) in sets.iter().enumerate() {
+        set.iter().for_each(|c| lists.entry(*c).or_default().push(i));
+    }
+    let mut best: Option<(usize, usize, usize, usize)> = None;
+    for (i, (state, set)) in sets.iter().enumerate() {
+        if !touched.everything && !touched.states.contains(state) {
+            continue;
+        }
+        let mut common: HashMap<usize, usize> = HashMap::new();
+        set.iter().flat_map(|c| &lists[c]).filter(|j| **j != i).for_each(|j| *common.entry(*j).or_default() += 1);
+        for (j, shared) in common {
+            let union = set.len() + sets[j].1.len() - shared;
+            let pair = (i.min(j), i.max(j), shared, union);
+            if identity::merges(shared, union) && best.is_none_or(|b| (pair.0, pair.1) < (b.0, b.1)) {
+                best = Some(pair);
+            }
+        }
+    }
+    best.map(|(i, j, common, union)| (sets[i].0, sets[j].0, common, union))
+}
+
+/// Merges one state into another, which keeps its name, its description and its times.
+fn merge(connection: &Connection, origin: &str, survivor: &State, gone: &State, why: &str, at: i64) -> Result<Entry> {
+    let mut change = Change::begin(connection, survivor.app);
+    for state in [survivor.id, gone.id] {
+        change.keep("states", "id", state)?;
+        change.keep("state_components", "state_id", state)?;
+        change.keep("state_variants", "state_id", state)?;
+        change.keep("imported_edges", "from_state", state)?;
+        change.keep("imported_edges", "to_state", state)?;
+    }
+    let visits = survivor.visit_count + gone.visit_count;
+    join_links(connection, survivor, gone, visits)?;
+    connection.execute("UPDATE state_variants SET state_id = ?1 WHERE state_id = ?2", (survivor.id, gone.id))?;
+    join_edges(connection, survivor, gone, at)?;
+    connection.execute("UPDATE states SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1", (gone.id, at))?;
+    connection.execute("UPDATE states SET visit_count = ?2, updated_at = ?3 WHERE id = ?1", (survivor.id, visits, at))?;
+    let what = format!("{} into {}", gone.called(), survivor.called());
+    change.commit(origin, "merge", &what, why, at)
+}
+
+/// How often a component was seen on a state.
+struct Link {
+    defining: bool,
+    seen: i64,
+    misses: i64,
+    seen_before: Option<i64>,
+}
+
+/// The components of both, seen as often as in both together.
+fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i64) -> Result<()> {
+    let links = |state: &State| -> Result<HashMap<i64, Link>> {
+        let mut statement = connection
+            .prepare("SELECT component_id, defining, from_visit, missed, misses, seen_before FROM state_components WHERE state_id = ?1")?;
+        let found = statement.query_map([state.id], |row| {
+            let seen = state.visit_count - row.get::<_, i64>(2)? - row.get::<_, i64>(3)?;
+            Ok((row.get(0)?, Link { defining: row.get(1)?, seen, misses: row.get(4)?, seen_before: row.get(5)? }))
+        })?;
+        Ok(found.collect::<rusqlite::Result<_>>()?)
+    };
+    let (ours, theirs) = (links(survivor)?, links(gone)?);
+    let all: HashSet<i64> = ours.keys().chain(theirs.keys()).copied().collect();
+    connection.execute("DELETE FROM state_components WHERE state_id IN (?1, ?2)", (survivor.id, gone.id))?;
+    for component in all {
+        let both = [ours.get(&component), theirs.get(&component)];
+        let found = || both.iter().flatten();
+        let seen: i64 = found().map(|l| l.seen).sum();
+        // Seen on one of them is not missed.
+        let misses = found().map(|l| l.misses).min().unwrap_or_default();
+        let seen_before = if misses == 0 { None } else { found().filter_map(|l| l.seen_before).max() };
+        connection.execute(
+            "INSERT INTO state_components (state_id, component_id, defining, from_visit, missed, misses, seen_before)
+             VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6)",
+            params![survivor.id, component, found().any(|l| l.defining), visits - seen, misses, seen_before],
+        )?;
+    }
+    Ok(())
+}
+
+/// Imported edges of both: counts add up, the newest use stays, all else is that of the first.
+fn join_edges(connection: &Connection, survivor: &State, gone: &State, at: i64) -> Result<()> {
+    let mut statement = connection
+        .prepare("SELECT id, from_state, action, to_state, count, last_used FROM imported_edges WHERE app_id = ?1 ORDER BY position")?;
+    let rows = statement.query_map([survivor.app], |row| {
+        Ok((
+            row.get::<_, i64>(0)?,
+            row.get::<_, i64>(1)?,
+            row.get::<_, String>(2)?,
+            row.get::<_, i64>(3)?,
+            row.get::<_, i64>(4)?,
+            row.get::<_, Option<i64>>(5)?,
+        ))
+    })?;
+    let edges = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    let mapped = |state: i64| if state == gone.id { survivor.id } else { state };
+    let mut first: HashMap<(i64, String, i64), i64> = HashMap::new();
+    let mut renamed = Vec::new();
+    for (id, from, action, to, count, last_used) in edges {
+        let key = (mapped(from), action, mapped(to));
+        match first.get(&key) {
+            Some(kept) => {
+                connection.execute(
+                    "UPDATE imported_edges SET count = count + ?2, last_used = nullif(max(coalesce(last_used, 0), coalesce(?3, 0)), 0),
+                        updated_at = ?4 WHERE id = ?1",
+                    params![kept, count, last_used, at],
+                )?;
+                connection.execute("DELETE FROM imported_edges WHERE id = ?1", [id])?;
+            }
+            None => {
+                renamed.push((id, key.0, key.2));
+                first.insert(key, id);
+            }
+        }
+    }
+    for (id, from, to) in renamed {
+        connection.execute("UPDATE imported_edges SET from_state = ?2, to_state = ?3 WHERE id = ?1", (id, from, to))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! Ways through the state graph.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use pathfinding::directed::{bfs::bfs, bfs::bfs_reach, yen::yen};
+
+use super::graph::{Edge, Graph};
+
+/// What an edge costs beside its risk: each further step is a chance for surprises. In millionths, as is the negative logarithm
+/// of a probability.
+const STEP: u64 = 20_000;
+/// What a millisecond costs: ten seconds weigh as much as a tenth of risk.
+const MILLISECOND: u64 = 10;
+/// How long a step takes that nobody measured, milliseconds.
+const UNMEASURED_MS: i64 = 1_000;
+
+/// A way from one state to another.
+#[derive(Debug, Clone)]
+pub struct Route<'a> {
+    /// Its edges; none when the goal is where it begins.
+    pub edges: Vec<&'a Edge>,
+    /// The chance that all of them work.
+    pub probability: f64,
+    /// How long they take, milliseconds.
+    pub expected_ms: i64,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// Where it begins.
+    pub from: i64,
+    /// Any of these is the goal.
+    pub goals: BTreeSet<i64>,
+    /// Fewest steps, whatever their chance.
+    pub shortest: bool,
+    /// At most so many routes.
+    pub routes: usize,
+}
+
+fn cost(edge: &Edge) -> u64 {
+    let risk = -edge.probability.clamp(1e-6, 1.0).ln() * 1e6;
+    let time = u64::try_from(edge.mean_ms.unwrap_or(UNMEASURED_MS).clamp(0, 600_000)).unwrap_or_default();
+    risk as u64 + STEP + time * MILLISECOND
+}
+
+/// The best edge between each two states: the cheapest, or for the fewest steps the first that was seen.
+fn best_edges<'a>(graph: &'a Graph, shortest: bool) -> HashMap<i64, Vec<&'a Edge>> {
+    let mut best: HashMap<i64, Vec<&'a Edge>> = HashMap::new();
+    for edge in graph.known_edges().filter(|e| e.from != e.to && !graph.is_interrupt(e.from) && !graph.is_interrupt(e.to)) {
+        let out = best.entry(edge.from).or_default();
+        match out.iter_mut().find(|e| e.to == edge.to) {
+            Some(known) if !shortest && cost(edge) < cost(known) => *known = edge,
+            Some(_) => {}
+            None => out.push(edge),
+        }
+    }
+    best
+}
+
+/// The best routes, the best first; none when no way is known.
+pub fn routes<'a>(graph: &'a Graph, wanted: &Wanted) -> Vec<Route<'a>> {
+    let best = best_edges(graph, wanted.shortest);
+    let out = |state: &i64| best.get(state).map(Vec::as_slice).unwrap_or_default();
+    let is_goal = |state: &i64| wanted.goals.contains(state);
+    let found: Vec<Vec<i64>> = if wanted.shortest {
+        bfs(&wanted.from, |s| out(s).iter().map(|e| e.to).collect::<Vec<_>>(), is_goal).into_iter().collect()
+    } else {
+        let steps = |s: &i64| out(s).iter().map(|e| (e.to, cost(e))).collect::<Vec<_>>();
+        yen(&wanted.from, steps, is_goal, wanted.routes.max(1)).into_iter().map(|(states, _)| states).collect()
+    };
+    let edge_of = |pair: &[i64]| out(&pair[0]).iter().copied().find(|e| e.to == pair[1]);
+    found.iter().filter_map(|states| states.windows(2).map(edge_of).collect::<Option<Vec<_>>>()).map(route).collect()
+}
+
+fn route(edges: Vec<&Edge>) -> Route<'_> {
+    Route {
+        probability: edges.iter().map(|e| e.probability).product(),
+        expected_ms: edges.iter().map(|e| e.mean_ms.unwrap_or(UNMEASURED_MS)).sum(),
+        edges,
+    }
+}
+
+/// The state that can be reached and has most in common with a goal that cannot; of several, the one that takes fewest steps.
+pub fn nearest(graph: &Graph, wanted: &Wanted, components: &BTreeMap<i64, BTreeSet<String>>) -> Option<i64> {
+    let best = best_edges(graph, true);
+    let reached: Vec<i64> = bfs_reach(wanted.from, |s| best.get(s).into_iter().flatten().map(|e| e.to).collect::<Vec<_>>()).collect();
+    let empty = BTreeSet::new();
+    let set = |state: &i64| components.get(state).unwrap_or(&empty);
+    let likeness = |state: &i64| {
+        let of = |goal: &i64| {
+            let (a, b) = (set(state), set(goal));
+            let (common, union) = (a.intersection(b).count(), a.union(b).count());
+            let place = usize::from(graph.states.get(goal).map(|g| &g.place) == graph.states.get(state).map(|s| &s.place));
+            (common * 1000).checked_div(union).unwrap_or_default() + place * 500
+        };
+        wanted.goals.iter().map(of).max().unwrap_or_default()
+    };
+    reached.into_iter().rev().max_by_key(likeness)
+}
+
+/// The states from which a goal can be reached.
+pub fn leading_to(graph: &Graph, goals: &BTreeSet<i64>) -> HashSet<i64> {
+    let best = best_edges(graph, true);
+    let mut back: HashMap<i64, Vec<i64>> = HashMap::new();
+    best.iter().for_each(|(from, edges)| edges.iter().for_each(|e| back.entry(e.to).or_default().push(*from)));
+    goals.iter().flat_map(|goal| bfs_reach(*goal, |s| back.get(s).cloned().unwrap_or_default()).collect::<Vec<_>>()).collect()
+}

@@ -1,0 +1,112 @@
+//! What a visual memory is about: an app, or a site in a browser.
+
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use crate::store::{Result, new_uid, now_ms};
+
+/// An app, or a site in one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Scope {
+    /// Package or program.
+    pub app: String,
+    /// Name of the site; `None` for the app itself.
+    pub site: Option<String>,
+}
+
+/// A scope as its row tells it.
+#[derive(Debug, Clone)]
+pub struct Known {
+    /// Row.
+    pub id: i64,
+    /// What it is about.
+    pub scope: Scope,
+    /// How often something was learned of it.
+    pub learn_count: i64,
+    /// How often in a row a component may be missed.
+    pub forget_threshold: i64,
+    /// When something was learned last, UTC milliseconds.
+    pub learned_at: Option<i64>,
+}
+
+const COLUMNS: &str = "id, app, site, learn_count, forget_threshold, learned_at";
+
+fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
+    let site: String = row.get(2)?;
+    Ok(Known {
+        id: row.get(0)?,
+        scope: Scope { app: row.get(1)?, site: (!site.is_empty()).then_some(site) },
+        learn_count: row.get(3)?,
+        forget_threshold: row.get(4)?,
+        learned_at: row.get(5)?,
+    })
+}
+
+/// The row of a scope, if there is one.
+///
+/// # Errors
+/// What SQLite says.
+pub fn find(connection: &Connection, scope: &Scope) -> Result<Option<Known>> {
+    let site = scope.site.as_deref().unwrap_or_default();
+    Ok(connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM apps WHERE app = ?1 AND site = ?2 AND deleted_at IS NULL"))?
+        .query_row((&scope.app, site), known)
+        .optional()?)
+}
+
+/// A scope by its row.
+///
+/// # Errors
+/// What SQLite says, also when there is none.
+pub fn get(connection: &Connection, id: i64) -> Result<Known> {
+    Ok(connection.prepare_cached(&format!("SELECT {COLUMNS} FROM apps WHERE id = ?1"))?.query_row([id], known)?)
+}
+
+/// All scopes, by name.
+///
+/// # Errors
+/// What SQLite says.
+pub fn all(connection: &Connection) -> Result<Vec<Known>> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM apps WHERE deleted_at IS NULL ORDER BY app, site"))?;
+    let found = statement.query_map([], known)?.collect::<rusqlite::Result<_>>()?;
+    Ok(found)
+}
+
+/// The row of a scope, made if there is none.
+///
+/// # Errors
+/// What SQLite says.
+pub fn take_up(connection: &Connection, origin: &str, scope: &Scope) -> Result<Known> {
+    if let Some(known) = find(connection, scope)? {
+        return Ok(known);
+    }
+    connection
+        .prepare_cached(
+            "INSERT INTO apps (uid, origin, app, site, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+             ON CONFLICT (app, site) DO UPDATE SET deleted_at = NULL, updated_at = excluded.updated_at",
+        )?
+        .execute((new_uid(), origin, &scope.app, scope.site.as_deref().unwrap_or_default(), now_ms()))?;
+    find(connection, scope)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
+}
+
+/// Counts that something was learned; returns how often that was.
+pub(super) fn count_learning(connection: &Connection, id: i64, at: i64) -> Result<i64> {
+    Ok(connection
+        .prepare_cached(
+            "UPDATE apps SET learn_count = learn_count + 1, learned_at = max(coalesce(learned_at, 0), ?2), updated_at = ?2 WHERE id = ?1
+             RETURNING learn_count",
+        )?
+        .query_row((id, at), |row| row.get(0))?)
+}
+
+/// Sets how often in a row a component may be missed.
+///
+/// # Errors
+/// What SQLite says.
+pub fn set_threshold(connection: &Connection, id: i64, threshold: i64) -> Result<()> {
+    connection.prepare_cached("UPDATE apps SET forget_threshold = ?2, updated_at = ?3 WHERE id = ?1")?.execute((
+        id,
+        threshold,
+        now_ms(),
+    ))?;
+    Ok(())
+}

@@ -1,0 +1,294 @@
+//! States: pages, dialogs, and sets of detections that stand for one.
+
+use std::collections::HashSet;
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::components::next_position;
+use super::index::blob;
+use super::learn::Lesson;
+use crate::page::structure::{self, Structure};
+use crate::store::{Result, new_uid, now_ms};
+
+/// At most this many texts of a state are kept (seed 001).
+const MAX_TEXTS: usize = 50;
+
+/// A state.
+#[derive(Debug, Clone)]
+pub struct State {
+    /// Row.
+    pub id: i64,
+    /// Names it in every copy of this memory.
+    pub uid: String,
+    /// Scope.
+    pub app: i64,
+    /// `s_` and six digits; `None` until it is defined.
+    pub code: Option<String>,
+    /// Name.
+    pub name: Option<String>,
+    /// What somebody said of it.
+    pub description: Option<String>,
+    /// `page`, `dialog`, `detected` or `opaque`.
+    pub kind: String,
+    /// Activity; empty where there is none.
+    pub place: String,
+    /// What it calls itself.
+    pub title: Option<String>,
+    /// How often it was seen.
+    pub visit_count: i64,
+    /// Texts that can be read on it.
+    pub texts: Vec<String>,
+    /// UTC milliseconds.
+    pub first_seen: i64,
+    /// UTC milliseconds.
+    pub last_seen: i64,
+    /// Members of its file that we have no column for, as JSON.
+    pub extra: Option<String>,
+}
+
+impl State {
+    /// What to call it: its name, else its code.
+    pub fn called(&self) -> &str {
+        self.name.as_deref().or(self.code.as_deref()).unwrap_or("?")
+    }
+}
+
+/// A visit that was counted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Visit {
+    /// Visits, this one included.
+    pub count: i64,
+    /// When it was seen before, UTC milliseconds.
+    pub before: i64,
+}
+
+/// A state that was seen once and is not defined yet.
+pub(super) struct Draft {
+    /// What could be read on it.
+    pub texts: Vec<String>,
+}
+
+const COLUMNS: &str =
+    "id, uid, app_id, code, name, description, kind, place, title, visit_count, visible_texts, first_seen, last_seen, extra";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<State> {
+    Ok(State {
+        id: row.get(0)?,
+        uid: row.get(1)?,
+        app: row.get(2)?,
+        code: row.get(3)?,
+        name: row.get(4)?,
+        description: row.get(5)?,
+        kind: row.get(6)?,
+        place: row.get(7)?,
+        title: row.get(8)?,
+        visit_count: row.get(9)?,
+        texts: serde_json::from_str(&row.get::<_, String>(10)?).unwrap_or_default(),
+        first_seen: row.get(11)?,
+        last_seen: row.get(12)?,
+        extra: row.get(13)?,
+    })
+}
+
+/// The states of a scope, in the order in which they were learned; those that are not defined yet only if asked for.
+///
+/// # Errors
+/// What SQLite says.
+pub fn list(connection: &Connection, app: i64, undefined: bool) -> Result<Vec<State>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM states WHERE app_id = ?1 AND deleted_at IS NULL AND (?2 OR code IS NOT NULL) ORDER BY position, id");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map((app, undefined), read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A state by its row.
+///
+/// # Errors
+/// What SQLite says.
+pub fn get(connection: &Connection, id: i64) -> Result<Option<State>> {
+    let sql = format!("SELECT {COLUMNS} FROM states WHERE id = ?1 AND deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row([id], read).optional()?)
+}
+
+/// The names of the components that define each state of a scope.
+///
+/// # Errors
+/// What SQLite says.
+pub fn defining(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT sc.state_id, c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
+         WHERE c.app_id = ?1 AND sc.defining = 1 ORDER BY sc.state_id, c.name",
+    )?;
+    let found = statement.query_map([app], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The states that a component belongs to.
+///
+/// # Errors
+/// What SQLite says.
+pub fn with_component(connection: &Connection, component: i64) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached("SELECT state_id FROM state_components WHERE component_id = ?1 ORDER BY state_id")?;
+    let found = statement.query_map([component], |row| row.get(0))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Which state each structure of a scope is.
+///
+/// # Errors
+/// What SQLite says.
+pub fn by_structure(connection: &Connection, keys: &[&str]) -> Result<Vec<(String, i64)>> {
+    let mut statement = connection.prepare_cached("SELECT state_id FROM state_variants WHERE key = ?1")?;
+    let mut found = Vec::new();
+    for key in keys {
+        if let Some(state) = statement.query_row([key], |row| row.get(0)).optional()? {
+            found.push(((*key).to_owned(), state));
+        }
+    }
+    Ok(found)
+}
+
+/// All codes of a scope's states.
+pub(super) fn codes(connection: &Connection, app: i64) -> Result<HashSet<String>> {
+    let mut statement =
+        connection.prepare_cached("SELECT code FROM states WHERE app_id = ?1 AND deleted_at IS NULL AND code IS NOT NULL")?;
+    let found = statement.query_map([app], |row| row.get(0))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// What a page without a title is called: the last part of its activity, or its code.
+pub(super) fn name_of(structure: &Structure, code: &str) -> String {
+    let last = structure.place.rsplit(['/', '.']).next().unwrap_or_default();
+    match (structure.dialog, last.is_empty()) {
+        (true, _) => code.replacen("s_", "dialog_", 1),
+        (false, false) => last.to_owned(),
+        (false, true) => code.replacen("s_", "state_", 1),
+    }
+}
+
+/// Adds a page or dialog that was seen for the first time.
+pub(super) fn insert_page(connection: &Connection, origin: &str, app: i64, structure: &Structure, at: i64) -> Result<i64> {
+    let kind = if structure.dialog { "dialog" } else { "page" };
+    connection
+        .prepare_cached(
+            "INSERT INTO states (uid, origin, app_id, position, kind, place, title, first_seen, last_seen, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?8)",
+        )?
+        .execute((new_uid(), origin, app, next_position(connection, "states", app)?, kind, &structure.place, &structure.title, at))?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// Adds a state that a set of detections stands for.
+pub(super) fn insert_set(connection: &Connection, origin: &str, app: i64, code: &str, name: &str, lesson: &Lesson) -> Result<i64> {
+    let position = next_position(connection, "states", app)?;
+    connection
+        .prepare_cached(
+            "INSERT INTO states (uid, origin, app_id, position, code, name, description, kind, place, visible_texts, first_seen, last_seen,
+                updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'detected', '', ?8, ?9, ?9, ?9)",
+        )?
+        .execute(params![new_uid(), origin, app, position, code, name, lesson.page, texts(&lesson.texts), lesson.at])?;
+    Ok(connection.last_insert_rowid())
+}
+
+fn texts(texts: &[String]) -> String {
+    serde_json::to_string(&texts[..texts.len().min(MAX_TEXTS)]).unwrap_or_else(|_| "[]".to_owned())
+}
+
+/// Counts a visit.
+pub(super) fn visit(connection: &Connection, state: i64, at: i64) -> Result<Visit> {
+    let before = connection.prepare_cached("SELECT last_seen FROM states WHERE id = ?1")?.query_row([state], |row| row.get(0))?;
+    let count = connection
+        .prepare_cached("UPDATE states SET visit_count = visit_count + 1, last_seen = max(last_seen, ?2), updated_at = ?2 WHERE id = ?1 RETURNING visit_count")?
+        .query_row((state, at), |row| row.get(0))?;
+    Ok(Visit { count, before })
+}
+
+/// Keeps what could be read on a page at its first visit.
+pub(super) fn set_texts(connection: &Connection, state: i64, read: &[String]) -> Result<()> {
+    connection.prepare_cached("UPDATE states SET visible_texts = ?2 WHERE id = ?1")?.execute((state, texts(read)))?;
+    Ok(())
+}
+
+/// A state, if it is not defined yet.
+pub(super) fn undefined(connection: &Connection, state: i64) -> Result<Option<Draft>> {
+    let found: Option<String> = connection
+        .prepare_cached("SELECT visible_texts FROM states WHERE id = ?1 AND code IS NULL")?
+        .query_row([state], |row| row.get(0))
+        .optional()?;
+    Ok(found.map(|texts| Draft { texts: serde_json::from_str(&texts).unwrap_or_default() }))
+}
+
+/// Defines a state: from now on it has a code and a name.
+pub(super) fn define(
+    connection: &Connection,
+    state: i64,
+    code: &str,
+    name: &str,
+    description: Option<&str>,
+    read: &[String],
+) -> Result<()> {
+    connection.prepare_cached("UPDATE states SET code = ?2, name = ?3, description = ?4, visible_texts = ?5 WHERE id = ?1")?.execute((
+        state,
+        code,
+        name,
+        description,
+        texts(read),
+    ))?;
+    Ok(())
+}
+
+/// Gives a state another name.
+///
+/// # Errors
+/// What SQLite says.
+pub fn rename(connection: &Connection, state: i64, name: &str, at: i64) -> Result<()> {
+    connection.prepare_cached("UPDATE states SET name = ?2, updated_at = ?3 WHERE id = ?1")?.execute((state, name, at))?;
+    Ok(())
+}
+
+/// Notes that a structure is a state, and whether the state is named by it.
+pub(super) fn put_variant(connection: &Connection, origin: &str, app: i64, state: i64, s: &Structure, names: bool) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO state_variants (key, origin, app_id, state_id, place, title, dialog, features, defines, seen, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 1, ?10)
+             ON CONFLICT (key) DO UPDATE SET state_id = excluded.state_id, defines = excluded.defines, seen = seen + 1,
+                updated_at = excluded.updated_at",
+        )?
+        .execute(params![s.key(), origin, app, state, s.place, s.title, s.dialog, blob(&s.features), names, now_ms()])?;
+    Ok(())
+}
+
+/// The key that observations name a set of detected components by.
+pub(super) fn set_key(connection: &Connection, app: i64, components: &[u64]) -> Result<String> {
+    let uid: String = connection.prepare_cached("SELECT uid FROM apps WHERE id = ?1")?.query_row([app], |row| row.get(0))?;
+    let set = components.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+    Ok(format!("set:{:016x}", structure::feature(&format!("{uid}|{set}"))))
+}
+
+/// Notes that a set of detections is a state.
+pub(super) fn put_set_variant(connection: &Connection, origin: &str, app: i64, state: i64, key: &str) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO state_variants (key, origin, app_id, state_id, place, dialog, features, defines, seen, updated_at)
+             VALUES (?1, ?2, ?3, ?4, '', 0, x'', 0, 1, ?5)
+             ON CONFLICT (key) DO UPDATE SET state_id = excluded.state_id WHERE state_id <> excluded.state_id",
+        )?
+        .execute((key, origin, app, state, now_ms()))?;
+    Ok(())
+}
+
+/// The state that an observation saw.
+///
+/// # Errors
+/// What SQLite says.
+pub fn seen_in(connection: &Connection, observation: &str) -> Result<Option<State>> {
+    let columns = COLUMNS.split(", ").map(|c| format!("s.{c}")).collect::<Vec<_>>().join(", ");
+    let sql = format!(
+        "SELECT {columns} FROM observations o JOIN state_variants v ON v.key = o.structure_key JOIN states s ON s.id = v.state_id
+         WHERE o.uid = ?1 AND s.deleted_at IS NULL"
+    );
+    Ok(connection.prepare_cached(&sql)?.query_row([observation], read).optional()?)
+}
