@@ -186,7 +186,7 @@ fn call_of(command: &Command, global: &Global) -> Result<Named, Failure> {
         Command::Connect(c) => c.call(global.device.as_ref()).into(),
         Command::Device(c) => c.call().into(),
         Command::Artifact(c) => c.call().into(),
-        Command::Visual(c) => c.call().into(),
+        Command::Visual(c) => c.call()?.into(),
         Command::Config(c) => c.call().into(),
         Command::Import(c) => c.call(typed_config(global)).into(),
         Command::Job(c) => c.call().into(),
@@ -251,6 +251,7 @@ fn name(command: &Command, global: &Global) -> (String, String) {
         Command::App(app) => pair("app", app.verb()),
         Command::Connect(_) => pair("connect", "usb"),
         Command::Import(_) => pair("import", "af"),
+        Command::Visual(visual) => pair("visual", visual.verb()),
         other => match call_of(other, global) {
             Ok(call) => {
                 let (group, verb) = call.method.split_once('.').unwrap_or((&call.method, ""));

@@ -128,8 +128,9 @@ CREATE TABLE state_components (
     defining     INTEGER NOT NULL CHECK (defining IN (0, 1)),
     from_visit   INTEGER NOT NULL,
     missed       INTEGER NOT NULL DEFAULT 0,
-    -- Missed so often in a row, and when it was seen before that.
+    -- Missed so often in a row.
     misses       INTEGER NOT NULL DEFAULT 0,
+    -- When it was seen last, where that is not when the state was.
     seen_before  INTEGER,
     PRIMARY KEY (state_id, component_id)
 ) STRICT, WITHOUT ROWID;

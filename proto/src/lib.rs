@@ -14,6 +14,7 @@ pub mod daemon;
 pub mod device;
 pub mod error;
 pub mod events;
+pub mod files;
 pub mod frame;
 pub mod graph;
 pub mod import;
@@ -56,6 +57,7 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
         artifact::METHODS,
         visual::METHODS,
         graph::METHODS,
+        files::METHODS,
         job::METHODS,
         events::METHODS,
         rpc::METHODS,

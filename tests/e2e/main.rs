@@ -6,6 +6,7 @@ mod command_line;
 mod crash;
 mod faults;
 mod framings;
+mod golden;
 mod importing;
 mod learning;
 mod lifecycle;

@@ -116,6 +116,7 @@ impl Client {
             "device.health",
             "device.packages",
             "memory.context",
+            "visual.learn",
             "memory.save",
             "memory.experience",
         ];

@@ -2,7 +2,11 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use serde_json::Value;
+
 use super::{Call, absolute};
+use crate::dial::USAGE;
+use crate::outcome::Failure;
 
 /// What screens are made of, and how to get from one to another.
 #[derive(Debug, Subcommand)]
@@ -30,6 +34,10 @@ pub enum Visual {
     History(History),
     /// Undo a change
     Undo(Undo),
+    /// Take over the files of the tool that this memory comes from
+    Import(Import),
+    /// Write the files of that tool
+    Export(Export),
 }
 
 /// What it is about; by default the page that the session saw last.
@@ -57,6 +65,9 @@ pub struct Learn {
     /// What to call the page
     #[arg(long)]
     page: Option<String>,
+    /// Detections as a JSON array: a file, or - for standard input
+    #[arg(long, value_name = "FILE")]
+    detections: Option<String>,
     /// Forget components that were missed so often in a row; kept for this app or site
     #[arg(long, value_name = "N")]
     forget_threshold: Option<u32>,
@@ -205,13 +216,66 @@ pub struct Undo {
     id: Option<i64>,
 }
 
+/// Options of `import`.
+#[derive(Debug, Args)]
+pub struct Import {
+    /// Directory of an app, or of several; nothing in it is changed
+    #[arg(value_name = "DIR")]
+    dir: String,
+    /// What to call the app
+    #[arg(long)]
+    app: Option<String>,
+    /// Tell what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Options of `export`.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Directory to write into
+    #[arg(value_name = "DIR")]
+    dir: String,
+    /// Only this app, with its sites
+    #[arg(long)]
+    app: Option<String>,
+    /// Only this site of it
+    #[arg(long, requires = "app")]
+    site: Option<String>,
+}
+
 impl Visual {
-    /// The call.
-    pub fn call(&self) -> Call {
+    /// The verb, as it is typed.
+    pub fn verb(&self) -> &'static str {
         match self {
-            Visual::Learn(l) => {
-                l.scope.on(Call::new("visual.learn")).maybe("page", l.page.clone()).maybe("forgetThreshold", l.forget_threshold)
-            }
+            Visual::Learn(_) => "learn",
+            Visual::Components(_) => "components",
+            Visual::States(_) => "states",
+            Visual::Transitions(_) => "transitions",
+            Visual::Path(_) => "path",
+            Visual::Graph(_) => "graph",
+            Visual::Rename(_) => "rename",
+            Visual::Delete(_) => "delete",
+            Visual::Cleanup(_) => "cleanup",
+            Visual::History(_) => "history",
+            Visual::Undo(_) => "undo",
+            Visual::Import(_) => "import",
+            Visual::Export(_) => "export",
+        }
+    }
+
+    /// The call.
+    ///
+    /// # Errors
+    /// When the detections cannot be read.
+    pub fn call(&self) -> Result<Call, Failure> {
+        Ok(match self {
+            Visual::Learn(l) => l
+                .scope
+                .on(Call::new("visual.learn"))
+                .maybe("page", l.page.clone())
+                .maybe("detections", l.detections.as_deref().map(detections).transpose()?)
+                .maybe("forgetThreshold", l.forget_threshold),
             Visual::Components(c) => c
                 .scope
                 .on(Call::new("visual.components"))
@@ -245,6 +309,29 @@ impl Visual {
             Visual::Cleanup(c) => c.scope.on(Call::new("visual.cleanup")).maybe("dryRun", c.dry_run.then_some(true)),
             Visual::History(h) => h.scope.on(Call::new("visual.history")).maybe("limit", h.limit).maybe("cursor", h.cursor),
             Visual::Undo(u) => u.scope.on(Call::new("visual.undo")).maybe("id", u.id),
-        }
+            Visual::Import(i) => Call::new("visual.import")
+                .with("dir", absolute(&i.dir))
+                .maybe("app", i.app.clone())
+                .maybe("dryRun", i.dry_run.then_some(true)),
+            Visual::Export(e) => {
+                Call::new("visual.export").with("dir", absolute(&e.dir)).maybe("app", e.app.clone()).maybe("site", e.site.clone())
+            }
+        })
     }
+}
+
+/// Reads detections: an array of objects, or an object on each line.
+fn detections(file: &str) -> Result<Value, Failure> {
+    let bad = |why: String| Failure::new("INVALID_PARAMS", format!("--detections {file}: {why}"), USAGE);
+    let text = match file {
+        "-" => std::io::read_to_string(std::io::stdin()),
+        file => std::fs::read_to_string(file),
+    };
+    let text = text.map_err(|e| bad(e.to_string()))?;
+    if text.trim_start().starts_with('[') {
+        return serde_json::from_str(&text).map_err(|e| bad(format!("it is no JSON array: {e}")));
+    }
+    let lines = text.lines().filter(|l| !l.trim().is_empty()).enumerate();
+    let read = lines.map(|(i, line)| serde_json::from_str(line).map_err(|e| bad(format!("line {}: {e}", i + 1))));
+    read.collect::<Result<Vec<Value>, Failure>>().map(Value::Array)
 }

@@ -96,6 +96,8 @@ fn success(outcome: &Outcome, data: &Value) -> String {
         ("visual", "history") => visual::changes(data),
         ("visual", "delete" | "undo") => visual::change(data),
         ("visual", "cleanup") => visual::cleaned(data),
+        ("visual", "import") => visual::imported(data),
+        ("visual", "export") => visual::exported(data),
         ("daemon", "status") => status(data),
         _ => fields(data, 0),
     }

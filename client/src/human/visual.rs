@@ -141,3 +141,38 @@ pub(super) fn cleaned(data: &Value) -> String {
     let done = if data["dryRun"] == true { paint(WARN, "would go:") } else { paint(GOOD, "gone:") };
     format!("{done} {} components\n{}", rows.len(), table(rows, &["component", "why", "historyId"]))
 }
+
+fn about(row: &Value) -> String {
+    let site = row.get("site").and_then(Value::as_str).map(|s| format!(" / {s}")).unwrap_or_default();
+    text(row, "app") + &site
+}
+
+pub(super) fn imported(data: &Value) -> String {
+    let mut out =
+        if data["dryRun"] == true { paint(WARN, "nothing was done; this is what would come of it") + "\n" } else { String::new() };
+    let mut rows = Vec::new();
+    for app in items(data, "imported") {
+        for what in ["components", "states", "transitions", "pictures"] {
+            let mut row = app[what].clone();
+            row["app"] = about(app).into();
+            row["what"] = what.into();
+            rows.push(row);
+        }
+    }
+    out.push_str(&table(&rows, &["app", "what", "found", "added", "present", "skipped"]));
+    let remarks: Vec<Value> = items(data, "imported").iter().flat_map(|app| items(app, "remarks")).cloned().collect();
+    if !remarks.is_empty() {
+        out.push_str(&table(&remarks, &["file", "key", "why"]));
+    }
+    out
+}
+
+pub(super) fn exported(data: &Value) -> String {
+    let row = |app: &Value| {
+        let mut row = app.clone();
+        row["app"] = about(app).into();
+        row
+    };
+    let rows: Vec<Value> = items(data, "exported").iter().map(row).collect();
+    table(&rows, &["app", "components", "states", "transitions", "pictures", "missingPictures", "dir"])
+}

@@ -23,15 +23,18 @@ struct Kept {
     size: i64,
     /// When it was last written, UTC milliseconds.
     at: i64,
+    /// Whether it is part of the memory, and stays until that lets go of it.
+    for_good: bool,
 }
 
 fn kept(connection: &Connection) -> Result<Vec<Kept>> {
     let mut statement = connection.prepare(
-        "SELECT file_path, max(size_bytes), max(created_at) FROM artifacts WHERE managed = 1 AND deleted_at IS NULL
-         GROUP BY file_path ORDER BY max(created_at), max(id)",
+        "SELECT file_path, max(size_bytes), max(created_at), max(kind IN ('component_image', 'page_image')) FROM artifacts
+         WHERE managed = 1 AND deleted_at IS NULL GROUP BY file_path ORDER BY max(created_at), max(id)",
     )?;
-    let rows =
-        statement.query_map([], |row| Ok(Kept { path: PathBuf::from(row.get::<_, String>(0)?), size: row.get(1)?, at: row.get(2)? }))?;
+    let rows = statement.query_map([], |row| {
+        Ok(Kept { path: PathBuf::from(row.get::<_, String>(0)?), size: row.get(1)?, at: row.get(2)?, for_good: row.get(3)? })
+    })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -49,11 +52,11 @@ fn too_many(files: &[Kept], settings: &ArtifactSettings, now: i64) -> usize {
 }
 
 pub(super) async fn tidy(store: &Store, settings: &ArtifactSettings) -> std::result::Result<String, ArtifactError> {
-    let mut files = store.read_all(kept).await?;
+    let (stay, mut files): (Vec<Kept>, Vec<Kept>) = store.read_all(kept).await?.into_iter().partition(|f| f.for_good);
     let left = files.split_off(too_many(&files, settings, now_ms()));
     let size = |files: &[Kept]| files.iter().map(|f| f.size).sum::<i64>();
     let said = format!("deleted {} files of {} bytes, kept {} of {} bytes", files.len(), size(&files), left.len(), size(&left));
-    let known: HashSet<PathBuf> = left.into_iter().map(|f| f.path).collect();
+    let known: HashSet<PathBuf> = left.into_iter().chain(stay).map(|f| f.path).collect();
     let (root, mark) = (settings.dir.clone(), mark_of(store.origin()));
     let (gone, strays, known) = apart(move || {
         let gone: Vec<PathBuf> = files.into_iter().map(|f| f.path).filter(|path| remove(path)).collect();
@@ -114,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_oldest_go_until_both_limits_hold() {
-        let files: Vec<Kept> = (1..=5).map(|n| Kept { path: PathBuf::new(), size: 10, at: n * 1000 }).collect();
+        let files: Vec<Kept> = (1..=5).map(|n| Kept { path: PathBuf::new(), size: 10, at: n * 1000, for_good: false }).collect();
         let of = |max_bytes, seconds| {
             let max_age = Duration::from_secs(seconds);
             let settings =

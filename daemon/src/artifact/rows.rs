@@ -115,6 +115,18 @@ pub fn insert_imported(connection: &Connection, origin: &str, session: i64, row:
     insert_row(connection, origin, session, row)
 }
 
+/// The file of an artifact that was not deleted, by the artifact's uid.
+///
+/// # Errors
+/// What SQLite says.
+pub fn file_of(connection: &Connection, uid: &str) -> Result<Option<PathBuf>> {
+    Ok(connection
+        .prepare_cached("SELECT file_path FROM artifacts WHERE uid = ?1 AND deleted_at IS NULL")?
+        .query_row([uid], |row| row.get::<_, String>(0))
+        .optional()?
+        .map(PathBuf::from))
+}
+
 /// Which artifacts.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {

@@ -168,10 +168,14 @@ fn tell_twins_apart(drafts: Vec<Draft>) -> Vec<Element> {
     out
 }
 
-/// A label as a name: spaces become `_`, slashes and bars `-`; at most [`MAX_NAME`] characters.
+/// A label as a name: spaces become `_`, slashes `-`; at most [`MAX_NAME`] characters (seed 001).
 pub fn clean(label: &str) -> String {
-    let clean: String = label.chars().map(|c| if c.is_whitespace() || c.is_control() { '_' } else { c }).collect();
-    clean.replace(['/', '|'], "-").chars().take(MAX_NAME).collect()
+    let clean = |c: char| match c {
+        '/' => '-',
+        c if c.is_whitespace() || c.is_control() => '_',
+        c => c,
+    };
+    label.chars().map(clean).take(MAX_NAME).collect()
 }
 
 /// The name of something that has none.

@@ -1,12 +1,13 @@
 //! `visual.*`
 
+use afd_proto::files::{VisualExport, VisualImport};
 use afd_proto::graph::{VisualGraph, VisualPath, VisualTransitions};
 use afd_proto::visual::{
     VisualCleanup, VisualComponents, VisualDelete, VisualHistory, VisualLearn, VisualRename, VisualStates, VisualUndo,
 };
 
 use super::register::{Module, method};
-use crate::control::visual::{graph, learn, upkeep};
+use crate::control::visual::{files, graph, learn, upkeep};
 
 pub(super) fn register(module: &mut Module) {
     method::<VisualLearn, _, _>(module, |core, p| async move { learn::learn(&core, &p).await });
@@ -18,6 +19,8 @@ pub(super) fn register(module: &mut Module) {
     method::<VisualTransitions, _, _>(module, |core, p| async move { graph::transitions(&core, &p).await });
     method::<VisualPath, _, _>(module, |core, p| async move { graph::path(&core, &p).await });
     method::<VisualGraph, _, _>(module, |core, p| async move { graph::draw(&core, &p).await });
+    method::<VisualImport, _, _>(module, |core, p| async move { files::import(&core, &p).await });
+    method::<VisualExport, _, _>(module, |core, p| async move { files::export(&core, &p).await });
     method::<VisualHistory, _, _>(module, |core, p| async move { upkeep::list_history(&core, &p).await });
     method::<VisualUndo, _, _>(module, |core, p| async move { upkeep::undo(&core, &p).await });
 }

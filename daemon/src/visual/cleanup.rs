@@ -25,7 +25,12 @@ fn reason(component: &Component) -> Option<&'static str> {
     if component.kind != "text" || component.res_id.is_some() {
         return None;
     }
-    let label = component.label.as_deref().unwrap_or_default().trim();
+    dynamic_text(component.label.as_deref().unwrap_or_default())
+}
+
+/// Why a text changes by itself, if it is of that kind.
+pub fn dynamic_text(label: &str) -> Option<&'static str> {
+    let label = label.trim();
     if is_clock(label) {
         Some("it is a time or a date")
     } else if !label.is_empty() && label.chars().all(char::is_numeric) {

@@ -55,7 +55,7 @@ pub struct Component {
 const SELECT: &str =
     "SELECT c.id, c.uid, c.key, c.name, c.kind, c.source, c.label, c.dynamic, c.res_id, c.class, c.bounds_left, c.bounds_top,
         c.bounds_right, c.bounds_bottom, c.confidence, c.page, c.crop, c.learned_at,
-        max(coalesce(c.base_last_seen, c.learned_at), coalesce(max(CASE WHEN sc.misses = 0 THEN s.last_seen ELSE sc.seen_before END), 0)),
+        max(coalesce(c.base_last_seen, c.learned_at), coalesce(max(coalesce(sc.seen_before, s.last_seen)), 0)),
         c.base_seen + coalesce(sum(s.visit_count - sc.from_visit - sc.missed), 0),
         coalesce(min(sc.misses), c.base_misses), c.extra
      FROM components c
@@ -281,7 +281,10 @@ pub(super) fn moved(connection: &Connection, id: i64, bounds: Option<Rect>, at: 
 }
 
 /// There is a newer picture of a component.
-pub(super) fn pictured(connection: &Connection, id: i64, crop: Option<&str>, at: i64) -> Result<()> {
+///
+/// # Errors
+/// What SQLite says.
+pub fn pictured(connection: &Connection, id: i64, crop: Option<&str>, at: i64) -> Result<()> {
     connection.prepare_cached("UPDATE components SET crop = ?2, updated_at = ?3 WHERE id = ?1")?.execute((id, crop, at))?;
     Ok(())
 }

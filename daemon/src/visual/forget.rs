@@ -137,7 +137,7 @@ fn unlink(connection: &Connection, state: i64, component: i64) -> Result<()> {
             "UPDATE components SET
                 base_seen = base_seen + (SELECT s.visit_count - sc.from_visit - sc.missed FROM state_components sc JOIN states s
                     ON s.id = sc.state_id WHERE sc.state_id = ?1 AND sc.component_id = ?2),
-                base_last_seen = max(coalesce(base_last_seen, 0), (SELECT CASE WHEN sc.misses = 0 THEN s.last_seen ELSE sc.seen_before END
+                base_last_seen = max(coalesce(base_last_seen, 0), (SELECT coalesce(sc.seen_before, s.last_seen)
                     FROM state_components sc JOIN states s ON s.id = sc.state_id WHERE sc.state_id = ?1 AND sc.component_id = ?2))
              WHERE id = ?2 AND EXISTS (SELECT 1 FROM state_components WHERE state_id = ?1 AND component_id = ?2)",
         )?

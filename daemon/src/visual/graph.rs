@@ -40,6 +40,8 @@ pub struct Edge {
     pub mean_ms: Option<i64>,
     /// When it led there last, UTC milliseconds.
     pub last_used: Option<i64>,
+    /// Other members of the file that it came from, as JSON.
+    pub extra: Option<String>,
 }
 
 /// A pop-up that comes up anywhere.
@@ -228,6 +230,7 @@ fn edge(from: i64, to: i64, tried: &Tried<'_>, outcome: &Outcome<'_>) -> Edge {
         probability: (outcome.weight + 1.0) / (tried.weight + 2.0),
         mean_ms: measured.then(|| outcome.duration_ms / outcome.count),
         last_used: (outcome.last_at > 0).then_some(outcome.last_at),
+        extra: None,
     }
 }
 
@@ -245,6 +248,7 @@ fn from_import(i: &Imported) -> Edge {
         probability: (count * i.success_rate + 1.0) / (count + 2.0),
         mean_ms: None,
         last_used: i.last_used,
+        extra: i.extra.clone(),
     }
 }
 

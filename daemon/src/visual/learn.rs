@@ -88,6 +88,7 @@ pub struct Learned {
 struct Link {
     component: i64,
     misses: i64,
+    seen_before: Option<i64>,
     defining: bool,
     source: String,
     scrolls: bool,
@@ -290,7 +291,7 @@ impl Step<'_> {
     fn links(&self, state: i64) -> Result<HashMap<String, Link>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT c.key, sc.component_id, sc.misses, sc.defining, c.source, c.scrolls, c.bounds_left, c.bounds_top, c.bounds_right,
-                c.bounds_bottom, c.label, c.dynamic
+                c.bounds_bottom, c.label, c.dynamic, sc.seen_before
              FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = ?1",
         )?;
         let found = statement.query_map([state], |row| {
@@ -303,6 +304,7 @@ impl Step<'_> {
                 bounds: components::bounds(row, 6)?,
                 label: row.get(10)?,
                 dynamic: row.get(11)?,
+                seen_before: row.get(12)?,
             };
             Ok((row.get(0)?, link))
         })?;
@@ -323,7 +325,7 @@ impl Step<'_> {
 
     /// Notes what is different about a component that was expected, and nothing when nothing is.
     fn see(&self, state: i64, sighting: &Sighting, link: &Link, grows: bool) -> Result<()> {
-        if link.misses > 0 || (grows && !link.defining) {
+        if link.misses > 0 || link.seen_before.is_some() || (grows && !link.defining) {
             self.connection
                 .prepare_cached(
                     "UPDATE state_components SET misses = 0, seen_before = NULL, defining = max(defining, ?3)

@@ -106,7 +106,8 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
         let seen: i64 = found().map(|l| l.seen).sum();
         // Seen on one of them is not missed.
         let misses = found().map(|l| l.misses).min().unwrap_or_default();
-        let seen_before = if misses == 0 { None } else { found().filter_map(|l| l.seen_before).max() };
+        // Nothing stands for: when the state was seen last.
+        let seen_before = if found().any(|l| l.seen_before.is_none()) { None } else { found().filter_map(|l| l.seen_before).max() };
         connection.execute(
             "INSERT INTO state_components (state_id, component_id, defining, from_visit, missed, misses, seen_before)
              VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6)",

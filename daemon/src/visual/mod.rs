@@ -7,6 +7,8 @@
 
 pub mod cleanup;
 pub mod components;
+pub mod detections;
+pub mod files;
 pub mod forget;
 pub mod graph;
 pub mod history;

@@ -110,3 +110,17 @@ pub fn set_threshold(connection: &Connection, id: i64, threshold: i64) -> Result
     ))?;
     Ok(())
 }
+
+/// Notes the artifact that holds the picture of a page.
+///
+/// # Errors
+/// What SQLite says.
+pub fn add_page(connection: &Connection, id: i64, page: &str, artifact: &str) -> Result<()> {
+    let path = format!("$._pages.\"{}\"", page.replace(['"', '\\'], "_"));
+    connection
+        .prepare_cached(
+            "UPDATE apps SET extra = json_set(json_insert(coalesce(extra, '{}'), '$._pages', json('{}')), ?2, ?3), updated_at = ?4 WHERE id = ?1",
+        )?
+        .execute((id, path, artifact, now_ms()))?;
+    Ok(())
+}

@@ -24,7 +24,7 @@ use crate::visual::render;
 use crate::visual::scope::Known;
 use crate::visual::states::{self, State};
 
-fn read(connection: &Connection, known: &Known) -> Stored<Graph> {
+pub(super) fn read(connection: &Connection, known: &Known) -> Stored<Graph> {
     let moves = moves::of_app(connection, &known.scope.app, now_ms())?;
     graph::read(connection, known.id, &moves)
 }

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use afd_proto::visual::{LearnParams, Learned, StateRef};
+use afd_proto::visual::{Detection, LearnParams, Learned, StateRef};
 
 use super::super::reading::{Effort, Look};
 use super::super::rows::count;
 use super::super::{Call, Core, Error, Result};
 use super::{UPKEEP_JOB, find};
+use crate::page::snapshot::Rect;
 use crate::page::structure::Structure;
 use crate::page::{Snapshot, element};
+use crate::store::now_ms;
+use crate::visual::detections::{self, Detected};
 use crate::visual::learn::{self, Lesson, Sighting, TREE};
 use crate::visual::scope::{self, Scope};
 use crate::visual::{index, states};
@@ -71,7 +74,53 @@ pub async fn learn(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> {
     if let Some(threshold) = params.forget_threshold.filter(|t| !(1..=100_000).contains(t)) {
         return Err(Error::param("forgetThreshold", "1 to 100000", threshold));
     }
-    from_tree(core, params).await
+    match &params.detections {
+        Some(detections) => from_detections(core, params, detections).await,
+        None => from_tree(core, params).await,
+    }
+}
+
+/// What a client detected; it needs no device if it says what app it was.
+async fn from_detections(core: &Arc<Core>, params: &LearnParams, detections: &[Detection]) -> Result<Learned> {
+    let mut seen = Vec::with_capacity(detections.len());
+    for (i, d) in detections.iter().enumerate() {
+        seen.push(detected(d).map_err(|(field, expected, got)| Error::param(&format!("detections[{i}].{field}"), expected, got))?);
+    }
+    let scope = match (&params.app, &params.site) {
+        (Some(app), site) if !app.trim().is_empty() => Scope { app: app.clone(), site: site.as_deref().map(find::site_name).transpose()? },
+        _ => return Err(Error::param("app", "the app that the detections are of", "nothing")),
+    };
+    let lesson = Lesson { scope, structure: None, sightings: Vec::new(), texts: Vec::new(), page: params.page.clone(), at: now_ms() };
+    keep(core, lesson, Eye::Detector("detections", seen), params.forget_threshold).await
+}
+
+/// A detection as it is learned, or what is wrong with it.
+fn detected(d: &Detection) -> std::result::Result<Detected, (&'static str, &'static str, String)> {
+    let [left, top, right, bottom] = d.bounds;
+    if right <= left || bottom <= top {
+        return Err(("box", "left, top, right and bottom of something with an area", format!("{:?}", d.bounds)));
+    }
+    if let Some(confidence) = d.confidence.filter(|c| !(0.0..=1.0).contains(c)) {
+        return Err(("confidence", "0 to 1", confidence.to_string()));
+    }
+    if let Some(name) = d.name.as_ref().filter(|n| n.trim().is_empty()) {
+        return Err(("name", "a name", format!("{name:?}")));
+    }
+    Ok(Detected {
+        name: d.name.clone(),
+        kind: d.kind.clone().unwrap_or_else(|| if d.label.is_some() { "text" } else { "icon" }.to_owned()),
+        label: d.label.clone(),
+        bounds: Rect { left, top, right, bottom },
+        confidence: d.confidence,
+        crop: None,
+        same_as: None,
+    })
+}
+
+/// What a lesson was seen with.
+enum Eye {
+    Tree,
+    Detector(&'static str, Vec<Detected>),
 }
 
 async fn from_tree(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> {
@@ -87,7 +136,7 @@ async fn from_tree(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> {
         structure.site = Some(find::site_name(site)?);
     }
     let lesson = lesson(look.snapshot(), &structure, params.page.clone(), look.at);
-    keep(core, lesson, TREE, params.forget_threshold).await
+    keep(core, lesson, Eye::Tree, params.forget_threshold).await
 }
 
 fn untrusted(look: &Look) -> Error {
@@ -97,19 +146,28 @@ fn untrusted(look: &Look) -> Error {
 }
 
 /// Takes up a lesson and tells what came of it.
-async fn keep(core: &Arc<Core>, lesson: Lesson, source: &str, threshold: Option<u32>) -> Result<Learned> {
+async fn keep(core: &Arc<Core>, mut lesson: Lesson, eye: Eye, threshold: Option<u32>) -> Result<Learned> {
     let (origin, index) = (core.store.origin().to_owned(), core.visual.clone());
-    let (seen, scope) = (lesson.sightings.len(), lesson.scope.clone());
-    let (learned, state) = core
+    let scope = lesson.scope.clone();
+    let source = match &eye {
+        Eye::Tree => TREE,
+        Eye::Detector(name, _) => name,
+    };
+    let (learned, seen, skipped, state) = core
         .store
         .write(move |c| {
+            let known = scope::take_up(c, &origin, &lesson.scope)?;
             if let Some(threshold) = threshold {
-                let known = scope::take_up(c, &origin, &lesson.scope)?;
                 scope::set_threshold(c, known.id, i64::from(threshold))?;
+            }
+            let mut skipped = Vec::new();
+            if let Eye::Detector(name, detected) = eye {
+                (lesson.sightings, skipped) = detections::sightings(c, known.id, name, detected)?;
+                lesson.texts = lesson.sightings.iter().filter(|s| s.kind == "text").filter_map(|s| s.label.clone()).collect();
             }
             let learned = learn::learn(c, &origin, &index, &lesson)?;
             let state = learned.state.map(|id| states::get(c, id)).transpose()?.flatten();
-            Ok((learned, state))
+            Ok((learned, lesson.sightings.len(), skipped, state))
         })
         .await?;
     core.jobs.nudge(UPKEEP_JOB);
@@ -123,7 +181,7 @@ async fn keep(core: &Arc<Core>, lesson: Lesson, source: &str, threshold: Option<
         missed: count(learned.missed),
         learn_count: learned.learn_count,
         source: source.to_owned(),
-        skipped: Vec::new(),
+        skipped,
         picture: None,
     })
 }

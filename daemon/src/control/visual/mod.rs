@@ -1,5 +1,6 @@
 //! `visual.*`: what screens are made of and how they hang together.
 
+pub mod files;
 mod find;
 pub mod graph;
 pub mod learn;

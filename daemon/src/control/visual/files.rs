@@ -1,0 +1,288 @@
+//! `visual.import` and `visual.export`
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use afd_proto::files::{ExportParams, Exported, ExportedFiles, FileRemark, ImportParams, Imported, ImportedFiles};
+use afd_proto::import::Tally;
+use afd_proto::vocabulary::DEFAULT_SESSION;
+
+use super::super::artifacts::absolute;
+use super::super::rows::count;
+use super::super::{Core, Error, Result, current_trace};
+use super::{UPKEEP_JOB, about, find, graph};
+use crate::artifact::{self, New, Place};
+use crate::page::site;
+use crate::store::{new_uid, now_ms};
+use crate::visual::components;
+use crate::visual::files::{self, Directory, Export};
+use crate::visual::scope::{self, Known, Scope};
+
+/// The largest picture that is taken over, bytes.
+const MAX_PICTURE: u64 = 32 << 20;
+
+fn tally(t: files::Tally) -> Tally {
+    Tally { found: t.found, added: t.added, present: t.present, cleaned: 0, skipped: t.skipped }
+}
+
+/// Files are read off the threads that answer calls.
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(|e| Error::new(ErrorCode::Internal, format!("working on files ended early: {e}")))
+}
+
+/// `visual.import`
+///
+/// # Errors
+/// When there is nothing to be read, or it cannot be kept.
+pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<ImportedFiles> {
+    let dir = absolute("dir", &params.dir)?;
+    let read = apart(move || files::read(&dir)).await?;
+    let found = read.map_err(|e| Error::param("dir", "a directory with the memory of an app, or of several", e))?;
+    let session = core.session_row(params.session.as_deref().unwrap_or(DEFAULT_SESSION)).await?;
+    let mut imported = Vec::new();
+    let mut app = String::new();
+    for directory in found {
+        let scope = scope_of(&directory, params.app.as_deref(), &mut app);
+        imported.push(core.import_one(directory, scope, params.dry_run, session).await?);
+    }
+    core.jobs.nudge(UPKEEP_JOB);
+    Ok(ImportedFiles { dry_run: params.dry_run, imported })
+}
+
+/// What a directory is about: sites belong to the app that was read before them.
+fn scope_of(directory: &Directory, wanted: Option<&str>, app: &mut String) -> Scope {
+    let text = |key: &str| directory.meta.get(key).and_then(|v| v.as_str()).filter(|t| !t.trim().is_empty());
+    match &directory.site {
+        None => {
+            let own = directory.path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+            *app = wanted.or(text("app")).unwrap_or(&own).to_owned();
+            Scope { app: app.clone(), site: None }
+        }
+        Some(dir) => {
+            let of_domain = text("domain").and_then(site::parse).map(|s| s.name);
+            Scope { app: app.clone(), site: Some(of_domain.unwrap_or_else(|| dir.to_lowercase())) }
+        }
+    }
+}
+
+impl Core {
+    async fn import_one(self: &Arc<Self>, mut directory: Directory, scope: Scope, dry_run: bool, session: i64) -> Result<Imported> {
+        if let Some(dir) = directory.site.clone().filter(|dir| Some(dir) != scope.site.as_ref()) {
+            directory.meta.insert("_dir".to_owned(), dir.into());
+        }
+        let (path, pages, name) = (directory.path.clone(), directory.pages.clone(), directory.name.clone());
+        let (origin, index, own) = (self.store.origin().to_owned(), self.visual.clone(), scope.clone());
+        let work = move |c: &rusqlite::Connection| files::take_up(c, &origin, &index, &own, directory, now_ms());
+        let report = if dry_run { self.store.rehearse(work).await? } else { self.store.write(work).await? };
+        if dry_run {
+            // What was rehearsed is not there.
+            self.visual.reload(&scope);
+        }
+        let mut pictures = Tally { found: (report.pictures.len() + pages.len()) as u64, ..Tally::default() };
+        let mut remarks: Vec<FileRemark> =
+            report.remarks.into_iter().map(|r| FileRemark { file: r.file, key: r.key, why: r.why }).collect();
+        let mut refuse = |file: &str, why: String| {
+            let file = if name.is_empty() { file.to_owned() } else { format!("{name}/{file}") };
+            remarks.push(FileRemark { file, key: String::new(), why });
+        };
+        for (component, file) in report.pictures {
+            match self.picture(&path, &file, "component_image", dry_run, session).await? {
+                Ok(uid) => {
+                    pictures.added += 1;
+                    if let Some(uid) = uid {
+                        self.store.write(move |c| components::pictured(c, component, Some(&uid), now_ms())).await?;
+                    }
+                }
+                Err(why) => {
+                    pictures.skipped += 1;
+                    refuse(&file, why);
+                }
+            }
+        }
+        for page in pages {
+            let file = format!("pages/{}", page.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default());
+            match self.picture(&path, &file, "page_image", dry_run, session).await? {
+                Ok(uid) => {
+                    pictures.added += 1;
+                    if let Some(uid) = uid {
+                        let (app, page) = (report.app, file.trim_start_matches("pages/").to_owned());
+                        self.store.write(move |c| scope::add_page(c, app, &page, &uid)).await?;
+                    }
+                }
+                Err(why) => {
+                    pictures.skipped += 1;
+                    refuse(&file, why);
+                }
+            }
+        }
+        Ok(Imported {
+            about: afd_proto::visual::About { app: scope.app, site: scope.site },
+            dir: name,
+            components: tally(report.components),
+            states: tally(report.states),
+            transitions: tally(report.transitions),
+            pictures,
+            remarks,
+        })
+    }
+
+    /// Takes over a picture; answers the uid of its artifact, or why it is left behind.
+    async fn picture(
+        self: &Arc<Self>,
+        dir: &Path,
+        file: &str,
+        kind: &'static str,
+        dry_run: bool,
+        session: i64,
+    ) -> Result<std::result::Result<Option<String>, String>> {
+        let (dir, name) = (dir.to_owned(), file.to_owned());
+        let content = match apart(move || read_picture(&dir, &name)).await? {
+            Ok(content) => content,
+            Err(why) => return Ok(Err(why)),
+        };
+        if dry_run {
+            return Ok(Ok(None));
+        }
+        let (mime_type, extension) = if content.starts_with(b"\x89PNG") { ("image/png", "png") } else { ("image/jpeg", "jpg") };
+        self.keep_picture(kind, (mime_type, extension), content, session, None, "visual.import").await.map(|uid| Ok(Some(uid)))
+    }
+
+    /// Keeps a picture as an artifact; answers its uid.
+    pub(super) async fn keep_picture(
+        self: &Arc<Self>,
+        kind: &'static str,
+        (mime_type, extension): (&'static str, &'static str),
+        content: Vec<u8>,
+        session: i64,
+        device: Option<i64>,
+        op: &'static str,
+    ) -> Result<String> {
+        let trace = current_trace().unwrap_or_else(new_uid);
+        let place = Place::Root(self.config.get().artifacts.dir.clone());
+        let new = New { place, kind, mime_type, extension, content, op, session, device, trace };
+        let saver = self.clone();
+        let written = self.finish(async move { saver.artifacts.save(new).await }).await??;
+        let found = self.store.read(move |c| artifact::find(c, written.artifact_id)).await?;
+        found.map(|a| a.uid).ok_or_else(|| Error::new(ErrorCode::Internal, "the artifact that was just written is not there"))
+    }
+}
+
+/// Reads a picture that must lie in the directory.
+fn read_picture(dir: &Path, file: &str) -> std::result::Result<Vec<u8>, String> {
+    let dir = dir.canonicalize().map_err(|e| e.to_string())?;
+    let path = match dir.join(file).canonicalize() {
+        Ok(path) => path,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err("left behind: there is no such file".to_owned()),
+        Err(error) => return Err(format!("left behind: {error}")),
+    };
+    if !path.starts_with(&dir) {
+        return Err("left behind: it does not lie in the directory".to_owned());
+    }
+    let meta = std::fs::metadata(&path).map_err(|e| format!("left behind: {e}"))?;
+    if !meta.is_file() || meta.len() > MAX_PICTURE {
+        return Err(format!("left behind: it is no file of at most {MAX_PICTURE} bytes"));
+    }
+    let content = std::fs::read(&path).map_err(|e| format!("left behind: {e}"))?;
+    let known = content.starts_with(b"\x89PNG") || content.starts_with(b"\xff\xd8");
+    if known { Ok(content) } else { Err("left behind: it is no PNG and no JPEG".to_owned()) }
+}
+
+/// `visual.export`
+///
+/// # Errors
+/// When there is nothing to export, or a directory is there already.
+pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<ExportedFiles> {
+    let dir = absolute("dir", &params.dir)?;
+    let wanted = scopes(core, params).await?;
+    if wanted.is_empty() {
+        return Err(Error::new(ErrorCode::NotFound, "nothing was learned yet").hint("observe something, or `afctl visual import`"));
+    }
+    let mut exports = Vec::new();
+    for known in wanted {
+        let scope = known.clone();
+        let export = core.store.read_all(move |c| files::collect(c, &scope, &graph::read(c, &scope)?)).await?;
+        let target = dir.join(&export.directory);
+        // Sites lie in the directory of their app.
+        if target.join("meta.json").exists() {
+            return Err(Error::param("dir", "a place where nothing was exported to before", target.display()));
+        }
+        exports.push((known, target, export));
+    }
+    let mut exported = Vec::new();
+    for (known, target, export) in exports {
+        exported.push(core.write_export(&known, target, export).await?);
+    }
+    Ok(ExportedFiles { exported })
+}
+
+async fn scopes(core: &Arc<Core>, params: &ExportParams) -> Result<Vec<Known>> {
+    let Some(app) = &params.app else { return Ok(core.store.read_all(scope::all).await?) };
+    let of = afd_proto::visual::ScopeOf { app: Some(app), site: params.site.as_deref(), session: None, device: None };
+    let known = find::scope(core, of).await?;
+    if params.site.is_some() {
+        return Ok(vec![known]);
+    }
+    let all = core.store.read_all(scope::all).await?;
+    Ok(all.into_iter().filter(|k| k.scope.app == known.scope.app).collect())
+}
+
+impl Core {
+    async fn write_export(self: &Arc<Self>, known: &Known, dir: PathBuf, export: Export) -> Result<Exported> {
+        let mut files: Vec<(PathBuf, Source)> = Vec::new();
+        for (name, content) in &export.files {
+            let text = serde_json::to_vec_pretty(content).map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
+            files.push((dir.join(name), Source::Text(text)));
+        }
+        let pictures = export.pictures.clone();
+        let paths = self
+            .store
+            .read_all(move |c| {
+                pictures.into_iter().map(|p| Ok((p.file, artifact::file_of(c, &p.artifact)?))).collect::<crate::store::Result<Vec<_>>>()
+            })
+            .await?;
+        for (file, path) in paths {
+            files.push((dir.join(file), path.map_or(Source::Gone, Source::File)));
+        }
+        let written = apart(move || write_all(files)).await?;
+        let (pictures, missing) = written.map_err(|e| Error::param("dir", "a place where files can be written", e))?;
+        let (components, states, transitions) = export.counts;
+        Ok(Exported {
+            about: about(known),
+            dir: dir.display().to_string(),
+            components: count(components),
+            states: count(states),
+            transitions: count(transitions),
+            pictures,
+            missing_pictures: missing,
+        })
+    }
+}
+
+/// Where the content of a file comes from.
+enum Source {
+    Text(Vec<u8>),
+    File(PathBuf),
+    Gone,
+}
+
+/// Writes files; answers how many pictures were copied, and how many were gone.
+fn write_all(files: Vec<(PathBuf, Source)>) -> std::io::Result<(u32, u32)> {
+    let (mut copied, mut gone) = (0, 0);
+    for (path, source) in files {
+        if let Some(dir) = path.parent() {
+            std::fs::create_dir_all(dir)?;
+        }
+        match source {
+            Source::Text(text) => std::fs::write(&path, text)?,
+            Source::File(from) => match std::fs::copy(&from, &path) {
+                Ok(_) => copied += 1,
+                Err(error) if error.kind() == ErrorKind::NotFound => gone += 1,
+                Err(error) => return Err(error),
+            },
+            Source::Gone => gone += 1,
+        }
+    }
+    Ok((copied, gone))
+}

@@ -1,0 +1,238 @@
+//! Reading a directory of the original, damaged or not. Nothing in it is changed.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::{Ordered, Remark, take};
+
+/// The largest file that is read, bytes.
+const MAX_FILE: u64 = 256 << 20;
+
+/// An app or site as its files tell it.
+#[derive(Debug, Default)]
+pub struct Directory {
+    /// Where it stands, relative to the directory that was given; empty for that itself.
+    pub name: String,
+    /// Where it stands.
+    pub path: PathBuf,
+    /// The name of the directory of a site.
+    pub site: Option<String>,
+    /// `meta.json`
+    pub meta: Map<String, Value>,
+    /// `components.json`
+    pub components: Ordered,
+    /// `states.json`
+    pub states: Ordered,
+    /// `transitions.json`
+    pub transitions: Ordered,
+    /// Pictures of pages: files in `pages/`.
+    pub pages: Vec<PathBuf>,
+    /// What could not be used.
+    pub remarks: Vec<Remark>,
+}
+
+/// Reads an app, or a folder of apps, with their sites.
+///
+/// # Errors
+/// When it is no directory, or holds neither.
+pub fn read(dir: &Path) -> Result<Vec<Directory>, String> {
+    if !dir.is_dir() {
+        return Err(format!("{} is no directory", dir.display()));
+    }
+    let mut found = Vec::new();
+    if is_app(dir) {
+        with_sites(dir, "", &mut found);
+    } else {
+        for app in subdirectories(dir).into_iter().filter(|d| is_app(d)) {
+            let name = file_name(&app);
+            with_sites(&app, &name, &mut found);
+        }
+    }
+    if found.is_empty() {
+        Err(format!("{} holds no memory: no meta.json, components.json or profile.json", dir.display()))
+    } else {
+        Ok(found)
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn subdirectories(dir: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()).filter(|p| p.is_dir()).collect();
+    found.sort();
+    found
+}
+
+fn is_app(dir: &Path) -> bool {
+    ["meta.json", "components.json", "states.json", "transitions.json", "profile.json"].iter().any(|f| dir.join(f).is_file())
+}
+
+fn with_sites(dir: &Path, name: &str, found: &mut Vec<Directory>) {
+    found.push(directory(dir, name, None));
+    for site in subdirectories(&dir.join("sites")).into_iter().filter(|d| is_app(d)) {
+        let short = file_name(&site);
+        let name = if name.is_empty() { format!("sites/{short}") } else { format!("{name}/sites/{short}") };
+        found.push(directory(&site, &name, Some(short)));
+    }
+}
+
+fn directory(path: &Path, name: &str, site: Option<String>) -> Directory {
+    let mut d = Directory { name: name.to_owned(), path: path.to_owned(), site, ..Directory::default() };
+    if path.join("profile.json").is_file() && !path.join("meta.json").is_file() {
+        d.take_profile();
+    } else {
+        d.meta = d.object("meta.json").0.into_iter().collect();
+        d.components = d.object("components.json");
+        d.states = d.object("states.json");
+        d.transitions = d.object("transitions.json");
+        if path.join("profile.json").is_file() {
+            d.remark("profile.json", "", "passed over: meta.json is there, which replaced it");
+        }
+    }
+    for unused in ["workflows.json", "summary.json"] {
+        if path.join(unused).is_file() {
+            d.remark(unused, "", "passed over: goals and summaries are not kept here");
+        }
+    }
+    let mut pages: Vec<PathBuf> =
+        std::fs::read_dir(path.join("pages")).into_iter().flatten().flatten().map(|e| e.path()).filter(|p| p.is_file()).collect();
+    pages.sort();
+    d.pages = pages;
+    d
+}
+
+impl Directory {
+    /// Notes why something cannot be used.
+    pub fn remark(&mut self, file: &str, key: &str, why: impl Into<String>) {
+        let file = if self.name.is_empty() { file.to_owned() } else { format!("{}/{file}", self.name) };
+        self.remarks.push(Remark { file, key: key.to_owned(), why: why.into() });
+    }
+
+    /// Reads a file; one that is damaged is replaced by its backup, if there is one.
+    fn object(&mut self, file: &str) -> Ordered {
+        match load(&self.path.join(file)) {
+            Ok(Some(object)) => object,
+            Ok(None) => Ordered::default(),
+            Err(why) => {
+                let backup = load(&self.path.join(format!("{file}.bak"))).ok().flatten();
+                match &backup {
+                    Some(_) => self.remark(file, "", format!("damaged ({why}); its backup is used")),
+                    None => self.remark(file, "", format!("passed over: damaged ({why})")),
+                }
+                backup.unwrap_or_default()
+            }
+        }
+    }
+
+    /// The single file of the first era, brought into the form of the four as the original does it.
+    fn take_profile(&mut self) {
+        let mut profile: Map<String, Value> = self.object("profile.json").0.into_iter().collect();
+        let truthy = |v: &Value| !matches!(v, Value::Null | Value::Bool(false)) && *v != json!("") && *v != json!([]) && *v != json!({});
+        let size = [take(&mut profile, "img_size"), take(&mut profile, "retina_img_size")].into_iter().flatten().find(truthy);
+        self.meta.insert("app".to_owned(), take(&mut profile, "app").unwrap_or_else(|| json!("")));
+        self.meta.insert("domain".to_owned(), take(&mut profile, "domain").unwrap_or_else(|| json!("")));
+        self.meta.insert("detect_count".to_owned(), json!(0));
+        if let Some(at) = take(&mut profile, "last_updated") {
+            self.meta.insert("last_updated".to_owned(), at);
+        }
+        self.meta.insert("img_size".to_owned(), size.unwrap_or_default());
+        self.meta.insert("forget_threshold".to_owned(), json!(15));
+        for key in ["window_size", "url", "pages"] {
+            if let Some(value) = take(&mut profile, key).filter(truthy) {
+                self.meta.insert(key.to_owned(), value);
+            }
+        }
+        // Read again for its order, which a map has not.
+        let whole = load(&self.path.join("profile.json")).ok().flatten().unwrap_or_default();
+        let text = std::fs::read_to_string(self.path.join("profile.json")).unwrap_or_default();
+        let parts: Parts = serde_json::from_str(&text).unwrap_or_default();
+        self.components = parts.components;
+        self.states = parts.states;
+        for (_, row) in &mut self.components.0 {
+            age(row);
+        }
+        let rows = profile.get("transitions").and_then(Value::as_array).cloned().unwrap_or_default();
+        self.transitions = transitions(rows);
+        for (key, _) in whole.0 {
+            let used = [
+                "app",
+                "domain",
+                "last_updated",
+                "img_size",
+                "retina_img_size",
+                "window_size",
+                "url",
+                "pages",
+                "components",
+                "states",
+                "transitions",
+            ];
+            if !used.contains(&key.as_str()) {
+                self.remark("profile.json", &key, "passed over: the original drops it, too");
+            }
+        }
+    }
+}
+
+/// The parts of a profile whose order counts.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct Parts {
+    components: Ordered,
+    states: Ordered,
+}
+
+/// Components of the first era have no activity.
+fn age(row: &mut Value) {
+    let Some(row) = row.as_object_mut() else { return };
+    let learned = row.get("learned_at").cloned();
+    if let Some(learned) = learned {
+        row.entry("last_seen").or_insert(learned);
+    }
+    row.entry("seen_count").or_insert(json!(1));
+    row.entry("consecutive_misses").or_insert(json!(0));
+}
+
+/// A list of transitions of the first era, counted together: the times of the last, the place of the first.
+fn transitions(rows: Vec<Value>) -> Ordered {
+    let mut out = Ordered::default();
+    let text = |row: &Value, key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    for row in rows {
+        let click = text(&row, "click");
+        let action = if click.is_empty() { text(&row, "action") } else { format!("click:{click}") };
+        let (from, to) = (text(&row, "from"), text(&row, "to"));
+        let key = format!("{from}|{action}|{to}");
+        let count = row.get("count").and_then(Value::as_i64).unwrap_or(1);
+        let at = row.get("timestamp").cloned().unwrap_or_default();
+        match out.0.iter_mut().find(|(k, _)| *k == key) {
+            Some((_, known)) => {
+                known["count"] = json!(known["count"].as_i64().unwrap_or_default() + count);
+                known["last_used"] = at;
+            }
+            None => {
+                let mut new =
+                    json!({"from_state": from, "action": action, "to_state": to, "count": count, "last_used": at, "success_rate": 1.0});
+                if let Some(pos) = row.get("click_pos") {
+                    new["click_pos"] = pos.clone();
+                }
+                out.0.push((key, new));
+            }
+        }
+    }
+    out
+}
+
+/// Reads an object from a file; `None` when there is no file.
+fn load(path: &Path) -> Result<Option<Ordered>, String> {
+    match std::fs::metadata(path) {
+        Err(_) => return Ok(None),
+        Ok(meta) if meta.len() > MAX_FILE => return Err(format!("{} bytes are too many", meta.len())),
+        Ok(_) => {}
+    }
+    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
+    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+    serde_json::from_str(text.trim_start_matches('\u{feff}')).map(Some).map_err(|e| e.to_string())
+}

@@ -1,0 +1,239 @@
+//! Writing an app or site as the original would have.
+
+use std::collections::HashMap;
+
+use rusqlite::Connection;
+use serde_json::{Map, Value, json};
+
+use super::{OURS, Ordered, directory_of, local, picture_of};
+use crate::store::Result;
+use crate::visual::components::{self, Component, Filter};
+use crate::visual::graph::Graph;
+use crate::visual::scope::Known;
+use crate::visual::states::{self, State};
+
+/// A picture to be copied beside the files.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    /// Uid of its artifact.
+    pub artifact: String,
+    /// Where it goes, relative to the directory of the app or site.
+    pub file: String,
+}
+
+/// The files of an app or site.
+#[derive(Debug)]
+pub struct Export {
+    /// Its directory, relative to the one that was given.
+    pub directory: String,
+    /// Names and contents of its files.
+    pub files: Vec<(&'static str, Ordered)>,
+    /// Pictures that belong to it.
+    pub pictures: Vec<Picture>,
+    /// How many components, states and transitions.
+    pub counts: (usize, usize, usize),
+}
+
+/// Collects what is known of an app or site, with the edges of its graph.
+///
+/// # Errors
+/// What SQLite says.
+pub fn collect(connection: &Connection, known: &Known, graph: &Graph) -> Result<Export> {
+    let directory = match &known.scope.site {
+        None => directory_of(&known.scope.app),
+        Some(site) => format!("{}/sites/{}", directory_of(&known.scope.app), site_directory(connection, known, site)?),
+    };
+    let mut export = Export { directory, files: Vec::new(), pictures: Vec::new(), counts: (0, 0, 0) };
+    let components = components::list(connection, known.id, &Filter::default())?;
+    let rows = components.iter().map(|c| (c.name.clone(), component(c, &mut export.pictures))).collect::<Vec<_>>();
+    let states = states(connection, known)?;
+    let edges = transitions(graph);
+    export.counts = (rows.len(), states.0.len(), edges.0.len());
+    export.files = vec![
+        ("meta.json", meta(connection, known, &mut export.pictures)?),
+        ("components.json", Ordered(rows)),
+        ("states.json", states),
+        ("transitions.json", edges),
+    ];
+    Ok(export)
+}
+
+/// A site's directory: the one that it came from, if it was imported.
+fn site_directory(connection: &Connection, known: &Known, site: &str) -> Result<String> {
+    let text: Option<String> = connection.query_row("SELECT extra FROM apps WHERE id = ?1", [known.id], |row| row.get(0))?;
+    let extra = extra(text.as_deref());
+    Ok(directory_of(extra.get("_dir").and_then(Value::as_str).unwrap_or(site)))
+}
+
+fn extra(text: Option<&str>) -> Map<String, Value> {
+    match text.and_then(|t| serde_json::from_str(t).ok()) {
+        Some(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+/// Puts a member at the end, unless it came as something that could not be read and is kept as it was.
+fn put(row: &mut Ordered, extra: &Map<String, Value>, key: &str, value: Value) {
+    if !extra.contains_key(key) {
+        row.0.push((key.to_owned(), value));
+    }
+}
+
+/// The same for a member that the file may not have had: it is left out as long as nothing was learned of it.
+fn put_learned(row: &mut Ordered, extra: &Map<String, Value>, key: &str, value: Value, learned: bool) {
+    let absent = extra.get("_absent").and_then(Value::as_array).is_some_and(|a| a.iter().any(|k| k == key));
+    if learned || !absent {
+        put(row, extra, key, value);
+    }
+}
+
+/// The members that we have no column for.
+fn put_rest(row: &mut Ordered, extra: Map<String, Value>) {
+    row.0.extend(extra.into_iter().filter(|(key, _)| !key.starts_with('_')));
+}
+
+fn value(row: Ordered) -> Value {
+    // A map is sorted, which is as good: the original reads rows by their members.
+    Value::Object(row.0.into_iter().collect())
+}
+
+fn meta(connection: &Connection, known: &Known, pictures: &mut Vec<Picture>) -> Result<Ordered> {
+    let (text, width, height): (Option<String>, Option<i64>, Option<i64>) =
+        connection.query_row("SELECT extra, image_width, image_height FROM apps WHERE id = ?1", [known.id], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+    let mut extra = extra(text.as_deref());
+    for (file, artifact) in extra.remove("_pages").and_then(|p| p.as_object().cloned()).unwrap_or_default() {
+        pictures.extend(artifact.as_str().map(|a| Picture { artifact: a.to_owned(), file: format!("pages/{file}") }));
+    }
+    let mut row = Ordered::default();
+    put(&mut row, &extra, "app", json!(known.scope.app));
+    put(&mut row, &extra, "domain", json!(known.scope.site.as_deref().unwrap_or_default()));
+    put(&mut row, &extra, "detect_count", json!(known.learn_count));
+    put(&mut row, &extra, "last_updated", known.learned_at.map_or(Value::Null, |at| json!(local(at))));
+    put(&mut row, &extra, "img_size", width.zip(height).map_or(Value::Null, |(w, h)| json!([w, h])));
+    put(&mut row, &extra, "forget_threshold", json!(known.forget_threshold));
+    put_rest(&mut row, extra);
+    Ok(row)
+}
+
+fn component(c: &Component, pictures: &mut Vec<Picture>) -> Value {
+    let extra = extra(c.extra.as_deref());
+    let mut row = Ordered::default();
+    put_learned(&mut row, &extra, "type", json!(c.kind), false);
+    put_learned(&mut row, &extra, "source", json!(c.source), false);
+    if let Some(b) = c.bounds {
+        let (w, h) = (b.right - b.left, b.bottom - b.top);
+        for (key, number) in [("rel_x", b.left + w / 2), ("rel_y", b.top + h / 2), ("w", w), ("h", h)] {
+            put(&mut row, &extra, key, json!(number));
+        }
+    }
+    if let Some(crop) = &c.crop {
+        let given = extra.get("icon_file").and_then(Value::as_str).filter(|f| is_inside(f));
+        let file = given.map_or_else(|| format!("components/{}.png", picture_of(&c.name)), str::to_owned);
+        pictures.push(Picture { artifact: crop.clone(), file: file.clone() });
+        put(&mut row, &extra, "icon_file", json!(file));
+    }
+    put(&mut row, &extra, "label", json!(c.label));
+    if c.confidence.is_some() {
+        put(&mut row, &extra, "confidence", json!(c.confidence));
+    }
+    if c.page.is_some() {
+        put(&mut row, &extra, "page", json!(c.page));
+    }
+    put_learned(&mut row, &extra, "learned_at", json!(local(c.learned_at)), false);
+    put_learned(&mut row, &extra, "last_seen", json!(local(c.last_seen)), c.seen_count > 0);
+    put_learned(&mut row, &extra, "seen_count", json!(c.seen_count), c.seen_count > 0);
+    put_learned(&mut row, &extra, "consecutive_misses", json!(c.consecutive_misses), c.consecutive_misses > 0);
+    put_rest(&mut row, extra);
+    if !c.key.starts_with("name:") {
+        row.0.push((OURS.to_owned(), ours(c)));
+    }
+    value(row)
+}
+
+fn ours(c: &Component) -> Value {
+    json!({"uid": c.uid, "key": c.key, "resId": c.res_id, "class": c.class, "dynamic": c.dynamic})
+}
+
+/// A path that stays where it belongs.
+fn is_inside(file: &str) -> bool {
+    let path = std::path::Path::new(file);
+    path.components().all(|c| matches!(c, std::path::Component::Normal(_))) && !file.is_empty()
+}
+
+fn states(connection: &Connection, known: &Known) -> Result<Ordered> {
+    let mut sets: HashMap<i64, Vec<String>> = HashMap::new();
+    for (state, name) in states::defining(connection, known.id)? {
+        sets.entry(state).or_default().push(name);
+    }
+    let mut rows = Ordered::default();
+    for state in states::list(connection, known.id, false)? {
+        let extra = extra(state.extra.as_deref());
+        if extra.contains_key("_named_only") {
+            continue;
+        }
+        let set = sets.remove(&state.id).unwrap_or_default();
+        let row = state_row(connection, &state, extra, set)?;
+        rows.0.push((state.code.clone().unwrap_or_default(), row));
+    }
+    Ok(rows)
+}
+
+fn state_row(connection: &Connection, state: &State, extra: Map<String, Value>, mut set: Vec<String>) -> Result<Value> {
+    set.extend(extra.get("_ghosts").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
+    set.sort_unstable();
+    let mut row = Ordered::default();
+    put_learned(&mut row, &extra, "name", json!(state.called()), state.name.is_some());
+    put_learned(&mut row, &extra, "description", json!(state.description), state.description.is_some());
+    if state.kind != "opaque" || !set.is_empty() {
+        put(&mut row, &extra, "defining_components", json!(set));
+    }
+    if !state.texts.is_empty() {
+        put(&mut row, &extra, "visible_texts", json!(state.texts));
+    }
+    put_learned(&mut row, &extra, "first_seen", json!(local(state.first_seen)), false);
+    put_learned(&mut row, &extra, "last_seen", json!(local(state.last_seen)), state.visit_count > 0);
+    put_learned(&mut row, &extra, "visit_count", json!(state.visit_count), state.visit_count > 0);
+    put_rest(&mut row, extra);
+    if matches!(state.kind.as_str(), "page" | "dialog") {
+        let variants = variants(connection, state.id)?;
+        let member = json!({"uid": state.uid, "kind": state.kind, "place": state.place, "title": state.title, "variants": variants});
+        row.0.push((OURS.to_owned(), member));
+    }
+    Ok(value(row))
+}
+
+fn variants(connection: &Connection, state: i64) -> Result<Vec<Value>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT key, place, title, dialog, lower(hex(features)), defines, seen FROM state_variants WHERE state_id = ?1 ORDER BY key",
+    )?;
+    let found = statement.query_map([state], |row| {
+        Ok(json!({
+            "key": row.get::<_, String>(0)?, "place": row.get::<_, String>(1)?, "title": row.get::<_, Option<String>>(2)?,
+            "dialog": row.get::<_, bool>(3)?, "features": row.get::<_, String>(4)?, "defines": row.get::<_, bool>(5)?,
+            "seen": row.get::<_, i64>(6)?,
+        }))
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The edges of the graph: `|` in an action would make the key ambiguous, which the original does not mind.
+fn transitions(graph: &Graph) -> Ordered {
+    let mut rows = Ordered::default();
+    let code = |id: &i64| graph.states.get(id).and_then(|s| s.code.clone()).unwrap_or_default();
+    for edge in graph.known_edges() {
+        let (from, to) = (code(&edge.from), code(&edge.to));
+        let mut row = Ordered::default();
+        let extra = extra(edge.extra.as_deref());
+        put(&mut row, &extra, "from_state", json!(from));
+        put(&mut row, &extra, "action", json!(edge.action));
+        put(&mut row, &extra, "to_state", json!(to));
+        put(&mut row, &extra, "count", json!(edge.count));
+        put(&mut row, &extra, "last_used", edge.last_used.map_or(Value::Null, |at| json!(local(at))));
+        put(&mut row, &extra, "success_rate", json!(edge.success_rate));
+        put_rest(&mut row, extra);
+        rows.0.push((format!("{from}|{}|{to}", edge.action), value(row)));
+    }
+    rows
+}
