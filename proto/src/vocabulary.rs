@@ -132,7 +132,7 @@ wire! {
 
     /// Something learned that helps right now.
     pub struct Hint {
-        /// `action` (known here), `failure` (fails here), `recovery` (cured a failure).
+        /// `action` (known here), `failure` (fails here), `recovery` (cured a failure), `interrupt` (takes a pop-up away).
         pub kind: String,
         /// One sentence.
         pub text: String,

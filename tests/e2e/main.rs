@@ -23,4 +23,5 @@ mod settings;
 mod sharing;
 mod subscription;
 mod usb;
+mod visual;
 mod waiting;

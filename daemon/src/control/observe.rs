@@ -163,6 +163,9 @@ impl Call {
         }
         if wanted.unwrap_or(true) {
             context.hints = self.hints(&look.place()).await;
+            if let Some(structures) = look.structures.as_ref().filter(|s| s.front.dialog && look.reliable()) {
+                context.hints.extend(self.way_out(&structures.front).await);
+            }
         }
         context
     }

@@ -130,7 +130,7 @@ pub fn list(connection: &Connection, app: i64, filter: &Filter) -> Result<Vec<Co
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A component by its name, or else by its label, if only one has it.
+/// A component by its name, or else by its label or resource id, if only one has it.
 ///
 /// # Errors
 /// What SQLite says.
@@ -141,9 +141,13 @@ pub fn find(connection: &Connection, app: i64, name: &str) -> Result<Option<Comp
         let found = statement.query_map((app, name), read)?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
     };
-    let named = by("c.name = ?2")?;
-    let found = if named.is_empty() { by("c.label = ?2")? } else { named };
-    Ok(if found.len() == 1 { found.into_iter().next() } else { None })
+    for condition in ["c.name = ?2", "c.label = ?2", "(c.res_id = ?2 OR c.res_id LIKE '%/' || ?2)"] {
+        let mut found = by(condition)?;
+        if found.len() == 1 {
+            return Ok(found.pop());
+        }
+    }
+    Ok(None)
 }
 
 /// The position of a component in the order of learning.

@@ -8,12 +8,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use rusqlite::Connection;
 
 use super::states::{self, State};
-use crate::memory::moves::Move;
+use crate::memory::moves::{Move, WAIT};
 use crate::page::target;
 use crate::store::Result;
 
 /// A dialog that came up over so many pages, and not by one action only, is an interrupt.
 const INTERRUPTS: usize = 3;
+
+/// What came by waiting so often did so by itself; once may have been somebody's hand.
+const BY_ITSELF: i64 = 2;
 
 /// What leads from one state to another.
 #[derive(Debug, Clone)]
@@ -162,7 +165,7 @@ pub fn build(states: BTreeMap<i64, State>, by_key: &HashMap<String, i64>, moves:
         let Some(to) = m.to.as_deref().and_then(state_of) else { continue };
         // What ended in an interrupt led to the page that this lies over.
         let to = if interrupting.contains_key(&to) { m.below.as_deref().and_then(state_of) } else { Some(to) };
-        let Some(to) = to.filter(|to| !(m.action.verb == crate::memory::moves::WAIT && *to == from)) else { continue };
+        let Some(to) = to.filter(|to| !(m.action.verb == WAIT && *to == from)) else { continue };
         if !entry.outcomes.contains_key(&to) {
             entry.order.push(to);
         }
@@ -178,6 +181,9 @@ pub fn build(states: BTreeMap<i64, State>, by_key: &HashMap<String, i64>, moves:
         let t = &tried[&(from, key)];
         for to in &t.order {
             let edge = edge(from, *to, t, &t.outcomes[to]);
+            if t.outcomes[to].sample.action.verb == WAIT && edge.count < BY_ITSELF {
+                continue;
+            }
             match interrupting.contains_key(&from) {
                 true => dismissals.entry(from).or_default().push(edge),
                 false => edges.push(edge),
@@ -210,7 +216,7 @@ fn interrupts(states: &BTreeMap<i64, State>, moves: &[Move], state_of: &impl Fn(
         let coming = comings.entry(to).or_default();
         coming.pages.extend(under.filter(|u| states[u].kind != "dialog"));
         coming.actions.insert(&m.action_key);
-        coming.by_itself |= m.action.verb == crate::memory::moves::WAIT;
+        coming.by_itself |= m.action.verb == WAIT;
     }
     let anywhere = |c: &Comings<'_>| c.pages.len() >= INTERRUPTS && (c.actions.len() > 1 || c.by_itself);
     comings.into_iter().filter(|(_, c)| anywhere(c)).map(|(state, c)| (state, c.pages)).collect()

@@ -45,6 +45,9 @@ const TABLES: &[Table] = &[
     ("imported_edges", &["id"]),
 ];
 
+/// Those whose rows others refer to.
+const REFERRED_TO: &[&str] = &["components", "states"];
+
 /// What undoing takes.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Undo {
@@ -216,7 +219,10 @@ pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
         since.push((*state, now.map_or(0, |now| (now - then).max(0))));
     }
     for table in TABLES.iter().rev() {
-        for key in undo.remove.get(table.0).into_iter().flatten() {
+        let added = undo.remove.get(table.0).into_iter().flatten();
+        // Rows that nothing refers to go before they come back, so that none stands in the way of another.
+        let changed = undo.restore.get(table.0).filter(|_| !REFERRED_TO.contains(&table.0)).into_iter().flatten();
+        for key in added.chain(changed) {
             let condition = table.1.iter().enumerate().map(|(i, c)| format!("{c} = ?{}", i + 1)).collect::<Vec<_>>().join(" AND ");
             let values = table.1.iter().map(|column| to_sql(&key[*column]));
             connection.execute(&format!("DELETE FROM {} WHERE {condition}", table.0), params_from_iter(values))?;

@@ -17,6 +17,9 @@ const RETURNS: u64 = 2;
 /// ... and, when it merely lacks something, makes up this part of its state's visits, is a state of its own.
 const SHARE: u64 = 10;
 
+/// When so many states of a place differ in their titles only, titles there are content: of products, of people.
+const MAX_TITLES: usize = 24;
+
 /// Whether two sets are alike enough to be one state: Jaccard over 0.7 (seed 001; strictly, as in the original).
 pub fn matches(common: usize, union: usize) -> bool {
     10 * common > 7 * union
@@ -85,14 +88,21 @@ impl Sets {
             _ => true,
         };
         let mut best: Option<Nearest> = None;
+        let mut other_titles = 0;
+        let mut untitled: Option<Nearest> = None;
         for (i, shared) in common.iter().enumerate().filter(|(_, shared)| **shared > 0) {
             let (shared, union) = (*shared as usize, set.len() + self.sizes[i] as usize - *shared as usize);
-            let better = best.as_ref().is_none_or(|b| shared * b.union > b.common * union);
-            if better && passes(shared, union) && agree(i) {
-                best = Some(Nearest { owner: self.owners[i], common: shared, union });
+            if !passes(shared, union) {
+                continue;
+            }
+            let agrees = agree(i);
+            other_titles += usize::from(!agrees);
+            let nearest = if agrees { &mut best } else { &mut untitled };
+            if nearest.as_ref().is_none_or(|b| shared * b.union > b.common * union) {
+                *nearest = Some(Nearest { owner: self.owners[i], common: shared, union });
             }
         }
-        best
+        best.or_else(|| untitled.filter(|_| other_titles >= MAX_TITLES))
     }
 }
 

@@ -8,21 +8,22 @@ use afd_proto::ErrorCode;
 use afd_proto::artifact::Written;
 use afd_proto::graph::{Drawn, GraphFormat, GraphParams, Path, PathParams, Route, Transition, Transitions, TransitionsParams};
 use afd_proto::visual::{Dismissal, Interrupt, ScopeCall, States, StatesParams};
-use afd_proto::vocabulary::DEFAULT_SESSION;
+use afd_proto::vocabulary::{DEFAULT_SESSION, Hint};
 use rusqlite::Connection;
 
 use super::super::artifacts::absolute;
 use super::super::rows::count;
-use super::super::{Core, Error, Result, current_trace};
+use super::super::{Call, Core, Error, Result, current_trace};
 use super::{about, find, short};
 use crate::artifact::{ArtifactError, New, Place};
 use crate::memory::{log, moves};
+use crate::page::structure::Structure;
 use crate::store::{Result as Stored, new_uid, now_ms};
 use crate::visual::graph::{self, Edge, Graph};
 use crate::visual::path::{self, Wanted};
-use crate::visual::render;
-use crate::visual::scope::Known;
+use crate::visual::scope::{self, Known};
 use crate::visual::states::{self, State};
+use crate::visual::{index, render};
 
 pub(super) fn read(connection: &Connection, known: &Known) -> Stored<Graph> {
     let moves = moves::of_app(connection, &known.scope.app, now_ms())?;
@@ -110,6 +111,31 @@ fn wire(graph: &Graph, state: &State, defining_components: Vec<String>) -> afd_p
         defining_components,
         visible_texts: state.texts.clone(),
         interrupt,
+    }
+}
+
+impl Call {
+    /// What takes a pop-up away, if the dialog in front is one that comes up anywhere.
+    pub(in super::super) async fn way_out(&self, dialog: &Structure) -> Option<Hint> {
+        let recognised = self.core.visual.recognise(dialog)?;
+        let scope = index::of(dialog);
+        let found = self.core.store.read(move |c| Ok(scope::find(c, &scope)?.map(|known| read(c, &known)).transpose()?)).await;
+        let graph = found.map_err(|error| tracing::debug!(%error, "no way out")).ok().flatten()?;
+        let interrupt = graph.interrupts.iter().find(|i| i.state == recognised.state)?;
+        let way = interrupt.dismissals.first()?;
+        Some(Hint {
+            kind: "interrupt".to_owned(),
+            text: format!(
+                "this comes up over {} pages; {} takes it away ({} of {})",
+                interrupt.over.len(),
+                way.action,
+                way.count,
+                way.attempts
+            ),
+            target: way.what.as_ref().and_then(|a| a.target.clone()),
+            confidence: rounded(way.probability),
+            evidence: graph.states.get(&interrupt.state).map(|s| s.uid.clone()).into_iter().collect(),
+        })
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use crate::page::mask;
 use crate::page::snapshot::{Flag, Flags, Node, Snapshot, Window, WindowKind};
+use crate::page::{mask, site};
 
 /// The most lines that a window's title is followed over.
 const MAX_TITLE_LINES: usize = 8;
@@ -62,8 +62,20 @@ pub(super) fn parse(text: &str) -> Result<Screen, String> {
         }
     }
     snapshot.windows.is_empty().then(|| snapshot.nodes.clear());
+    snapshot.site = site_shown(&snapshot);
     set_place(&mut snapshot, top.filter(|t| t.contains('/')));
     Ok(Screen { snapshot, has_top_line })
+}
+
+/// Names that browsers give to their address bars.
+const ADDRESS_BARS: &[&str] =
+    &["url_bar", "mozac_browser_toolbar_url_view", "location_bar_edit_text", "url_field", "omnibarTextInput", "address_bar"];
+
+/// The site that a browser's address bar names, unless somebody is typing there.
+fn site_shown(snapshot: &Snapshot) -> Option<String> {
+    let typing = snapshot.windows.iter().any(|w| w.kind == WindowKind::InputMethod);
+    let bar = snapshot.nodes.iter().find(|n| n.id_name().is_some_and(|name| ADDRESS_BARS.contains(&name)))?;
+    if typing { None } else { site::parse(bar.text.as_deref()?).map(|s| s.name) }
 }
 
 /// Sets the activity, and the package that follows from it; else the focused application window's package.

@@ -188,6 +188,7 @@ impl Step<'_> {
         let given = [
             ("type", kind.is_some()),
             ("source", source.is_some()),
+            ("label", label.is_some()),
             ("learned_at", learned_at.is_some()),
             ("last_seen", last_seen.is_some()),
             ("seen_count", seen.is_some()),

@@ -134,7 +134,7 @@ fn component(c: &Component, pictures: &mut Vec<Picture>) -> Value {
         pictures.push(Picture { artifact: crop.clone(), file: file.clone() });
         put(&mut row, &extra, "icon_file", json!(file));
     }
-    put(&mut row, &extra, "label", json!(c.label));
+    put_learned(&mut row, &extra, "label", json!(c.label), c.label.is_some());
     if c.confidence.is_some() {
         put(&mut row, &extra, "confidence", json!(c.confidence));
     }
@@ -142,7 +142,7 @@ fn component(c: &Component, pictures: &mut Vec<Picture>) -> Value {
         put(&mut row, &extra, "page", json!(c.page));
     }
     put_learned(&mut row, &extra, "learned_at", json!(local(c.learned_at)), false);
-    put_learned(&mut row, &extra, "last_seen", json!(local(c.last_seen)), c.seen_count > 0);
+    put_learned(&mut row, &extra, "last_seen", json!(local(c.last_seen)), c.last_seen > c.learned_at);
     put_learned(&mut row, &extra, "seen_count", json!(c.seen_count), c.seen_count > 0);
     put_learned(&mut row, &extra, "consecutive_misses", json!(c.consecutive_misses), c.consecutive_misses > 0);
     put_rest(&mut row, extra);
