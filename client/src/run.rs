@@ -224,7 +224,7 @@ fn complete(call: &Named, global: &Global, address: &Address) -> Value {
         if let Some(ms) = global.timeout_ms.filter(|_| takes_timeout(&call.method)) {
             params.entry("timeoutMs").or_insert_with(|| json!(ms));
         }
-    } else if call.method == "visual.learn" {
+    } else if matches!(call.method.as_str(), "visual.learn" | "visual.match") {
         put("url", &address.url);
         put("token", &address.token);
         put("device", &global.device);

@@ -19,6 +19,7 @@ pub mod frame;
 pub mod graph;
 pub mod import;
 pub mod job;
+pub mod looks;
 pub mod memory;
 pub mod method;
 pub mod notes;
@@ -58,6 +59,7 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
         visual::METHODS,
         graph::METHODS,
         files::METHODS,
+        looks::METHODS,
         job::METHODS,
         events::METHODS,
         rpc::METHODS,

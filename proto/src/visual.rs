@@ -194,9 +194,9 @@ wire! {
         /// What was passed over, and why.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub skipped: Vec<String>,
-        /// The artifact that holds the picture of the page.
+        /// Uid of the artifact that holds the picture of the page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub picture: Option<i64>,
+        pub picture: Option<String>,
     }
 
     /// A component.

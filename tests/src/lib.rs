@@ -117,6 +117,7 @@ impl Client {
             "device.packages",
             "memory.context",
             "visual.learn",
+            "visual.match",
             "memory.save",
             "memory.experience",
         ];

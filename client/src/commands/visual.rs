@@ -13,6 +13,8 @@ use crate::outcome::Failure;
 pub enum Visual {
     /// Learn the screen now; settled observations teach by themselves unless visual.learn is off
     Learn(Learn),
+    /// Find components on the screen by what they look like
+    Match(Match),
     /// Components of an app or site
     #[command(alias = "list")]
     Components(Components),
@@ -65,12 +67,37 @@ pub struct Learn {
     /// What to call the page
     #[arg(long)]
     page: Option<String>,
-    /// Detections as a JSON array: a file, or - for standard input
+    /// Detections as JSON: a file, or - for standard input
     #[arg(long, value_name = "FILE")]
     detections: Option<String>,
+    /// Run the detector of the settings (visual.detector) on a picture of the screen
+    #[arg(long, conflicts_with = "detections")]
+    detect: bool,
+    /// The picture that the detections are of, or that the detector is run on, instead of the screen
+    #[arg(long, value_name = "FILE")]
+    picture: Option<String>,
+    /// Keep a picture of the page and of each component that has none
+    #[arg(long)]
+    pictures: bool,
     /// Forget components that were missed so often in a row; kept for this app or site
     #[arg(long, value_name = "N")]
     forget_threshold: Option<u32>,
+}
+
+/// Options of `match`.
+#[derive(Debug, Args)]
+pub struct Match {
+    #[command(flatten)]
+    scope: Scope,
+    /// Only components of this state: its id or name
+    #[arg(long)]
+    state: Option<String>,
+    /// Only this component; may be given several times
+    #[arg(long, value_name = "NAME")]
+    component: Vec<String>,
+    /// Look at this picture instead of the screen
+    #[arg(long, value_name = "FILE")]
+    picture: Option<String>,
 }
 
 /// Options of `components`.
@@ -249,6 +276,7 @@ impl Visual {
     pub fn verb(&self) -> &'static str {
         match self {
             Visual::Learn(_) => "learn",
+            Visual::Match(_) => "match",
             Visual::Components(_) => "components",
             Visual::States(_) => "states",
             Visual::Transitions(_) => "transitions",
@@ -275,7 +303,16 @@ impl Visual {
                 .on(Call::new("visual.learn"))
                 .maybe("page", l.page.clone())
                 .maybe("detections", l.detections.as_deref().map(detections).transpose()?)
+                .maybe("detect", l.detect.then_some(true))
+                .maybe("picture", l.picture.as_deref().map(absolute))
+                .maybe("pictures", l.pictures.then_some(true))
                 .maybe("forgetThreshold", l.forget_threshold),
+            Visual::Match(m) => m
+                .scope
+                .on(Call::new("visual.match"))
+                .maybe("state", m.state.clone())
+                .maybe("components", (!m.component.is_empty()).then(|| m.component.clone()))
+                .maybe("picture", m.picture.as_deref().map(absolute)),
             Visual::Components(c) => c
                 .scope
                 .on(Call::new("visual.components"))

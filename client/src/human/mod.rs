@@ -88,6 +88,7 @@ fn success(outcome: &Outcome, data: &Value) -> String {
             format!("{} = {}  {}{later}\n", text(data, "key"), setting(data), paint(DIM, &origin(data)))
         }
         ("visual", "learn") => visual::learned(data),
+        ("visual", "match") => visual::matched(data),
         ("visual", "components") => visual::components(data),
         ("visual", "states") => visual::states(data),
         ("visual", "transitions") => visual::transitions(data),

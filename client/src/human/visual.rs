@@ -176,3 +176,16 @@ pub(super) fn exported(data: &Value) -> String {
     let rows: Vec<Value> = items(data, "exported").iter().map(row).collect();
     table(&rows, &["app", "components", "states", "transitions", "pictures", "missingPictures", "dir"])
 }
+
+pub(super) fn matched(data: &Value) -> String {
+    let found = items(data, "found");
+    let title = format!("{} of {} found in {} ms\n", found.len(), text(data, "lookedFor"), text(data, "tookMs"));
+    let mut out = paint(GOOD, title.trim_end()) + "\n" + &table(found, &["name", "bounds", "likeness", "how", "moved"]);
+    for (key, what) in [("missing", "not there:"), ("flat", "of one brightness, not looked for:")] {
+        let names = joined(&data[key]);
+        if !names.is_empty() {
+            let _ = writeln!(out, "{} {names}", paint(WARN, what));
+        }
+    }
+    out
+}

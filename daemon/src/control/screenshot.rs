@@ -140,7 +140,7 @@ fn draw(jpeg: &[u8], marks: Option<&[Mark]>, format: PictureFormat, quality: u8)
 
 impl Call {
     /// A picture and the tree that it shows: the tree is the same before and after, if the screen stands still long enough.
-    async fn picture_of_look(&self, shot: Shot) -> Result<(Arc<Vec<u8>>, Look)> {
+    pub(super) async fn picture_of_look(&self, shot: Shot) -> Result<(Arc<Vec<u8>>, Look)> {
         let token = || self.target.token.clone();
         let mut before = self.device().tree(token()).await?;
         for tries_left in (0..TRIES).rev() {

@@ -1,6 +1,7 @@
 //! Pictures, as pure code: how large they are, what is drawn on them, how they are written.
 
 mod marks;
+pub mod ncc;
 
 use std::io::Cursor;
 
@@ -23,12 +24,27 @@ pub fn size(jpeg: &[u8]) -> Result<(u32, u32), String> {
 /// # Errors
 /// When it is no picture, or larger than any screen.
 pub fn decode(jpeg: &[u8]) -> Result<RgbImage, String> {
-    let mut reader = ImageReader::with_format(Cursor::new(jpeg), ImageFormat::Jpeg);
+    decode_as(jpeg, ImageFormat::Jpeg)
+}
+
+fn decode_as(file: &[u8], format: ImageFormat) -> Result<RgbImage, String> {
+    let mut reader = ImageReader::with_format(Cursor::new(file), format);
     let mut limits = image::Limits::default();
     limits.max_image_width = Some(20_000);
     limits.max_image_height = Some(20_000);
     reader.limits(limits);
     reader.decode().map(|picture| picture.into_rgb8()).map_err(|e| e.to_string())
+}
+
+/// The pixels of a PNG or JPEG.
+///
+/// # Errors
+/// When it is neither, or larger than any screen.
+pub fn decode_any(file: &[u8]) -> Result<RgbImage, String> {
+    if !file.starts_with(b"\x89PNG") {
+        return decode(file);
+    }
+    decode_as(file, ImageFormat::Png)
 }
 
 /// A picture as a file; the quality, from 1 to 100, is that of a JPEG.

@@ -2,15 +2,17 @@
 
 use afd_proto::files::{VisualExport, VisualImport};
 use afd_proto::graph::{VisualGraph, VisualPath, VisualTransitions};
+use afd_proto::looks::VisualMatch;
 use afd_proto::visual::{
     VisualCleanup, VisualComponents, VisualDelete, VisualHistory, VisualLearn, VisualRename, VisualStates, VisualUndo,
 };
 
 use super::register::{Module, method};
-use crate::control::visual::{files, graph, learn, upkeep};
+use crate::control::visual::{files, graph, learn, pictures, upkeep};
 
 pub(super) fn register(module: &mut Module) {
     method::<VisualLearn, _, _>(module, |core, p| async move { learn::learn(&core, &p).await });
+    method::<VisualMatch, _, _>(module, |core, p| async move { pictures::find_components(&core, &p).await });
     method::<VisualComponents, _, _>(module, |core, p| async move { upkeep::list(&core, &p).await });
     method::<VisualRename, _, _>(module, |core, p| async move { upkeep::rename(&core, &p).await });
     method::<VisualDelete, _, _>(module, |core, p| async move { upkeep::delete(&core, &p).await });

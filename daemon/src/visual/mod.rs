@@ -8,6 +8,7 @@
 pub mod cleanup;
 pub mod components;
 pub mod detections;
+pub mod detector;
 pub mod files;
 pub mod forget;
 pub mod graph;

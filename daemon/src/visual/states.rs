@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::components::next_position;
+use super::components::{self, next_position};
 use super::index::blob;
 use super::learn::Lesson;
+use crate::page::snapshot::Rect;
 use crate::page::structure::{self, Structure};
 use crate::store::{Result, new_uid, now_ms};
 
@@ -291,4 +292,55 @@ pub fn seen_in(connection: &Connection, observation: &str) -> Result<Option<Stat
          WHERE o.uid = ?1 AND s.deleted_at IS NULL"
     );
     Ok(connection.prepare_cached(&sql)?.query_row([observation], read).optional()?)
+}
+
+/// Notes which components were found by their pictures and which were not. Where the state is known, it is a visit at which only
+/// these were looked for; elsewhere only what belongs to no page can be missed. Returns how many were.
+///
+/// # Errors
+/// What SQLite says.
+pub fn note_matches(
+    connection: &Connection,
+    app: i64,
+    state: Option<i64>,
+    found: &[(i64, Rect)],
+    missed: &[i64],
+    at: i64,
+) -> Result<usize> {
+    let before = state.map(|state| visit(connection, state, at)).transpose()?;
+    let mut counted = 0;
+    if let (Some(state), Some(visit)) = (state, before) {
+        let looked: HashSet<i64> = found.iter().map(|(id, _)| *id).chain(missed.iter().copied()).collect();
+        let mut links = connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = ?1")?;
+        let all: Vec<i64> = links.query_map([state], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        for component in all {
+            let change = if !looked.contains(&component) {
+                "from_visit = from_visit + 1"
+            } else if missed.contains(&component) {
+                counted += 1;
+                "missed = missed + 1, misses = misses + 1, seen_before = coalesce(seen_before, ?3)"
+            } else {
+                "misses = 0, seen_before = NULL"
+            };
+            connection
+                .prepare_cached(&format!(
+                    "UPDATE state_components SET {change} WHERE state_id = ?1 AND component_id = ?2 AND ?3 IS NOT NULL"
+                ))?
+                .execute((state, component, visit.before))?;
+        }
+    }
+    for component in missed {
+        counted += connection
+            .prepare_cached("UPDATE components SET base_misses = base_misses + 1 WHERE id = ?1 AND app_id = ?2 AND loose = 1")?
+            .execute((component, app))?;
+    }
+    for (component, bounds) in found {
+        connection
+            .prepare_cached(
+                "UPDATE components SET base_seen = base_seen + 1, base_misses = 0, base_last_seen = ?2 WHERE id = ?1 AND loose = 1",
+            )?
+            .execute((component, at))?;
+        components::moved(connection, *component, Some(*bounds), at)?;
+    }
+    Ok(counted)
 }

@@ -122,6 +122,13 @@ pub enum Widget {
         #[serde(rename = "do", default)]
         run: Do,
     },
+    /// A canvas, as games have it: one node without a word, on which texts are painted. Fills the page.
+    Canvas {
+        /// Id name.
+        id: String,
+        /// What is painted, one under the other.
+        lines: Vec<String>,
+    },
     /// A web view. Fills the page.
     Web {
         /// Paragraphs.
@@ -236,6 +243,7 @@ pub fn builtin() -> Vec<App> {
         include_str!("../apps/bank.json"),
         include_str!("../apps/reader.json"),
         include_str!("../apps/lab.json"),
+        include_str!("../apps/browser.json"),
     ];
     FILES.iter().map(|text| parse(text).expect("the built-in apps are valid")).collect()
 }
@@ -268,7 +276,7 @@ pub fn parse(text: &str) -> Result<App, String> {
                 Widget::Grid { repeat, .. } => check(&repeat.run, name)?,
                 Widget::Button { run, .. } | Widget::Image { run, .. } => check(run, name)?,
                 Widget::Web { links, .. } => links.iter().try_for_each(|l| check(&l.run, name))?,
-                Widget::Text { .. } | Widget::Field { .. } => {}
+                Widget::Text { .. } | Widget::Field { .. } | Widget::Canvas { .. } => {}
             }
         }
     }

@@ -116,7 +116,7 @@ fn height(widget: &Widget) -> i32 {
         Widget::Text { .. } => 110,
         Widget::Button { .. } | Widget::Field { .. } => 160,
         Widget::Image { .. } => 260,
-        Widget::List { .. } | Widget::Grid { .. } | Widget::Web { .. } => 0,
+        Widget::List { .. } | Widget::Grid { .. } | Widget::Web { .. } | Widget::Canvas { .. } => 0,
     }
 }
 
@@ -177,6 +177,7 @@ fn place(widget: &Widget, top: i32, bottom: i32, view: &View<'_>) -> Node {
             .id(view.id(id))
             .desc((view.fill)(desc))
             .tap(view.run(run)),
+        Widget::Canvas { id, lines } => canvas(id, lines, top, bottom, view),
         Widget::Web { lines, links } => web(lines, links, top, bottom, view),
     }
 }
@@ -250,6 +251,16 @@ fn field(id: &str, hint: &str, var: &str, password: bool, top: i32, view: &View<
         .tap(OnTap::Focus(var.to_owned()));
     node.editable = true;
     node.long_clickable = true;
+    node
+}
+
+/// A node that says nothing, with painted texts.
+fn canvas(id: &str, lines: &[String], top: i32, bottom: i32, view: &View<'_>) -> Node {
+    const LINE: i32 = 190;
+    let mut node = Node::new("android.view.SurfaceView", Rect::new(0, top, WIDTH, bottom)).id(view.id(id));
+    let painted =
+        lines.iter().zip(0..).map(|(line, i)| ((view.fill)(line), Rect::new(120, top + 80 + i * LINE, WIDTH, top + 80 + (i + 1) * LINE)));
+    node.painted = painted.collect();
     node
 }
 

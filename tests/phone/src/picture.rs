@@ -85,9 +85,46 @@ fn draw_node(canvas: &mut Canvas, node: &crate::scene::Node, scale: f64) {
     if let Some(text) = node.text.as_ref().or(node.desc.as_ref()) {
         label(canvas, text, node.bounds, scale, Rgb888::BLACK);
     }
+    for (text, at) in &node.painted {
+        paint(canvas, text, *at, scale);
+    }
     for child in &node.children {
         draw_node(canvas, child, scale);
     }
+}
+
+/// A canvas whose pixels are blocks of another's.
+struct Enlarged<'a> {
+    canvas: &'a mut Canvas,
+    origin: Point,
+    times: i32,
+}
+
+impl OriginDimensions for Enlarged<'_> {
+    fn size(&self) -> Size {
+        self.canvas.size()
+    }
+}
+
+impl DrawTarget for Enlarged<'_> {
+    type Color = Rgb888;
+    type Error = core::convert::Infallible;
+
+    fn draw_iter<I: IntoIterator<Item = Pixel<Rgb888>>>(&mut self, pixels: I) -> Result<(), Self::Error> {
+        for Pixel(at, color) in pixels {
+            let block = Rectangle::new(self.origin + at * self.times, Size::new_equal(self.times.unsigned_abs()));
+            block.into_styled(PrimitiveStyle::with_fill(color)).draw(self.canvas)?;
+        }
+        Ok(())
+    }
+}
+
+/// Paints a text in letters that are large enough to be read from the picture.
+fn paint(canvas: &mut Canvas, text: &str, rect: Rect, scale: f64) {
+    let times = ((4.0 * scale).round() as i32).max(1);
+    let mut enlarged = Enlarged { canvas, origin: rectangle(rect, scale).top_left, times };
+    let style = MonoTextStyle::new(&ascii::FONT_10X20, Rgb888::BLACK);
+    let Ok(_) = Text::with_baseline(text, Point::new(2, 2), style, Baseline::Top).draw(&mut enlarged);
 }
 
 fn rectangle(rect: Rect, scale: f64) -> Rectangle {

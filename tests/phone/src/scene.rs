@@ -92,6 +92,8 @@ pub struct Node {
     pub disabled: bool,
     /// Not visible to the user.
     pub hidden: bool,
+    /// Texts that are painted on it and stand in no tree, and where.
+    pub painted: Vec<(String, Rect)>,
     /// What a tap does.
     pub on_tap: Option<OnTap>,
     /// Nodes below.

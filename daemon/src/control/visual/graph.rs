@@ -119,7 +119,7 @@ impl Call {
     pub(in super::super) async fn way_out(&self, dialog: &Structure) -> Option<Hint> {
         let recognised = self.core.visual.recognise(dialog)?;
         let scope = index::of(dialog);
-        let found = self.core.store.read(move |c| Ok(scope::find(c, &scope)?.map(|known| read(c, &known)).transpose()?)).await;
+        let found = self.core.store.read(move |c| scope::find(c, &scope)?.map(|known| read(c, &known)).transpose()).await;
         let graph = found.map_err(|error| tracing::debug!(%error, "no way out")).ok().flatten()?;
         let interrupt = graph.interrupts.iter().find(|i| i.state == recognised.state)?;
         let way = interrupt.dismissals.first()?;

@@ -2,20 +2,26 @@
 
 use std::sync::Arc;
 
+use afd_proto::ErrorCode;
 use afd_proto::visual::{Detection, LearnParams, Learned, StateRef};
+use afd_proto::vocabulary::DEFAULT_SESSION;
+
+use rusqlite::Connection;
 
 use super::super::reading::{Effort, Look};
 use super::super::rows::count;
 use super::super::{Call, Core, Error, Result};
+use super::pictures::{self, Shown};
 use super::{UPKEEP_JOB, find};
 use crate::page::snapshot::Rect;
 use crate::page::structure::Structure;
 use crate::page::{Snapshot, element};
 use crate::store::now_ms;
 use crate::visual::detections::{self, Detected};
+use crate::visual::detector::{self, DetectorError};
 use crate::visual::learn::{self, Lesson, Sighting, TREE};
 use crate::visual::scope::{self, Scope};
-use crate::visual::{index, states};
+use crate::visual::{files, index, states};
 
 /// What the tree of a screen teaches.
 fn lesson(snapshot: &Snapshot, structure: &Structure, page: Option<String>, at: i64) -> Lesson {
@@ -74,24 +80,136 @@ pub async fn learn(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> {
     if let Some(threshold) = params.forget_threshold.filter(|t| !(1..=100_000).contains(t)) {
         return Err(Error::param("forgetThreshold", "1 to 100000", threshold));
     }
-    match &params.detections {
-        Some(detections) => from_detections(core, params, detections).await,
-        None => from_tree(core, params).await,
+    if params.detect && params.detections.is_some() {
+        return Err(Error::param("detect", "nothing, as detections were sent", "true"));
+    }
+    match (&params.detections, &params.picture) {
+        (Some(detections), _) => from_detections(core, params, detections).await,
+        (None, Some(picture)) if params.detect => from_picture(core, params, picture).await,
+        (None, Some(_)) => Err(Error::param("picture", "detections, or detect", "neither")),
+        (None, None) => from_screen(core, params).await,
+    }
+}
+
+/// What was seen without a device, which cannot tell the app.
+fn scope_of(params: &LearnParams) -> Result<Scope> {
+    let site = params.site.as_deref().map(find::site_name).transpose()?;
+    match params.app.as_ref().filter(|app| !app.trim().is_empty()) {
+        Some(app) => Ok(Scope { app: app.clone(), site }),
+        None => Err(Error::param("app", "the app that was seen", "nothing")),
     }
 }
 
 /// What a client detected; it needs no device if it says what app it was.
 async fn from_detections(core: &Arc<Core>, params: &LearnParams, detections: &[Detection]) -> Result<Learned> {
-    let mut seen = Vec::with_capacity(detections.len());
-    for (i, d) in detections.iter().enumerate() {
-        seen.push(detected(d).map_err(|(field, expected, got)| Error::param(&format!("detections[{i}].{field}"), expected, got))?);
+    let scope = scope_of(params)?;
+    let seen = all_detected(detections, "detections")?;
+    let session = core.session_row(params.session.as_deref().unwrap_or(DEFAULT_SESSION)).await?;
+    let mut shown = None;
+    if let Some(picture) = &params.picture {
+        shown = Some(pictures::from_file(picture).await?);
     }
-    let scope = match (&params.app, &params.site) {
-        (Some(app), site) if !app.trim().is_empty() => Scope { app: app.clone(), site: site.as_deref().map(find::site_name).transpose()? },
-        _ => return Err(Error::param("app", "the app that the detections are of", "nothing")),
-    };
+    let given = detections.iter().map(|d| d.crop.clone()).collect();
+    let seen = core.keep_given_crops(&scope, given, seen, session).await?;
     let lesson = Lesson { scope, structure: None, sightings: Vec::new(), texts: Vec::new(), page: params.page.clone(), at: now_ms() };
-    keep(core, lesson, Eye::Detector("detections", seen), params.forget_threshold).await
+    let keeper = shown.map(|shown| Keeper { shown, session, device: None });
+    keep(core, lesson, Some(("detections".to_owned(), seen)), keeper, params.forget_threshold).await
+}
+
+/// What the detector program sees on a picture of the caller.
+async fn from_picture(core: &Arc<Core>, params: &LearnParams, picture: &str) -> Result<Learned> {
+    let scope = scope_of(params)?;
+    let shown = pictures::from_file(picture).await?;
+    let session = core.session_row(params.session.as_deref().unwrap_or(DEFAULT_SESSION)).await?;
+    let detected = core.detect(&shown).await?;
+    let lesson = Lesson { scope, structure: None, sightings: Vec::new(), texts: Vec::new(), page: params.page.clone(), at: now_ms() };
+    let keeper = params.pictures.then_some(Keeper { shown, session, device: None });
+    keep(core, lesson, Some(detected), keeper, params.forget_threshold).await
+}
+
+/// What is on the screen: its tree, what the detector sees, or both where both can be trusted.
+async fn from_screen(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> {
+    let call = core.call(params).await?;
+    let shown = if params.detect || params.pictures { Some(call.whole_picture().await?) } else { None };
+    let look = match shown.as_ref().and_then(|s| s.look.clone()) {
+        Some(look) => look,
+        None => call.look(Effort { settle: true, ..Effort::default() }).await?,
+    };
+    let structures = look.structures.clone().filter(|_| look.reliable());
+    let detected = match &shown {
+        Some(shown) if params.detect => Some(core.detect(shown).await?),
+        _ => None,
+    };
+    let on_screen = look.snapshot().app.clone();
+    if let (Some(app), Some(there)) = (&params.app, &on_screen)
+        && app != there
+    {
+        return Err(Error::param("app", &format!("the app on the screen, {there:?}"), format!("{app:?}")));
+    }
+    let site = params.site.as_deref().map(find::site_name).transpose()?.or_else(|| look.snapshot().site.clone());
+    let lesson = match structures {
+        Some(structures) => {
+            let structure = Structure { site: site.clone(), ..structures.front.clone() };
+            lesson(look.snapshot(), &structure, params.page.clone(), look.at)
+        }
+        None if detected.is_some() => {
+            let app = params.app.clone().or(on_screen).ok_or_else(|| untrusted(&look))?;
+            Lesson {
+                scope: Scope { app, site },
+                structure: None,
+                sightings: Vec::new(),
+                texts: Vec::new(),
+                page: params.page.clone(),
+                at: look.at,
+            }
+        }
+        None => return Err(untrusted(&look)),
+    };
+    let keeper = shown.filter(|_| params.pictures).map(|shown| Keeper { shown, session: call.session_id, device: Some(call.device_id) });
+    let learned = keep(core, lesson, detected, keeper, params.forget_threshold).await?;
+    call.record_only(&look, "learn", None);
+    Ok(learned)
+}
+
+impl Core {
+    /// Runs the detector of the settings on a picture.
+    async fn detect(&self, shown: &Shown) -> Result<(String, Vec<Detected>)> {
+        let settings = self.config.get().visual.clone();
+        let file = shown.file.clone();
+        let suffix = if file.starts_with(b"\x89PNG") { ".png" } else { ".jpg" };
+        let written = tokio::task::spawn_blocking(move || {
+            // For the program alone, and gone when it is done.
+            let mut picture = tempfile::Builder::new().prefix("afd-").suffix(suffix).tempfile()?;
+            std::io::Write::write_all(&mut picture, &file)?;
+            Ok::<_, std::io::Error>(picture)
+        });
+        let picture = written.await.map_err(std::io::Error::other).flatten();
+        let picture =
+            picture.map_err(|e| Error::new(ErrorCode::StoreUnavailable, format!("the picture cannot be given to the detector: {e}")))?;
+        let found = detector::run(&settings, picture.path()).await?;
+        let name = detector::name_of(&settings).unwrap_or_else(|| "detector".to_owned());
+        Ok((name, all_detected(&found, "the detector's output")?))
+    }
+}
+
+impl From<DetectorError> for Error {
+    fn from(error: DetectorError) -> Self {
+        let hint = "name a program with `afctl config set visual.detector PROGRAM`, or `tesseract` for texts";
+        match &error {
+            DetectorError::None => Error::new(ErrorCode::Unsupported, error.to_string()).hint(hint),
+            DetectorError::Missing { .. } => Error::new(ErrorCode::Unsupported, error.to_string()).hint("install it, or name another one"),
+            DetectorError::Late { .. } => Error::new(ErrorCode::Timeout, error.to_string()).hint("see visual.detector_timeout_ms"),
+            DetectorError::Failed { .. } => Error::new(ErrorCode::DeviceError, error.to_string()).hint(hint),
+        }
+    }
+}
+
+/// All detections, or what is wrong with one of them.
+fn all_detected(detections: &[Detection], field: &str) -> Result<Vec<Detected>> {
+    let one = |(i, d): (usize, &Detection)| {
+        detected(d).map_err(|(member, expected, got)| Error::param(&format!("{field}[{i}].{member}"), expected, got))
+    };
+    detections.iter().enumerate().map(one).collect()
 }
 
 /// A detection as it is learned, or what is wrong with it.
@@ -117,59 +235,58 @@ fn detected(d: &Detection) -> std::result::Result<Detected, (&'static str, &'sta
     })
 }
 
-/// What a lesson was seen with.
-enum Eye {
-    Tree,
-    Detector(&'static str, Vec<Detected>),
-}
-
-async fn from_tree(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> {
-    let call = core.call(params).await?;
-    let look = call.look(Effort { settle: true, ..Effort::default() }).await?;
-    call.record_only(&look, "learn", None);
-    let structures = look.structures.clone().filter(|_| look.reliable()).ok_or_else(|| untrusted(&look))?;
-    let mut structure = structures.front.clone();
-    if let Some(app) = params.app.as_ref().filter(|app| **app != structure.app) {
-        return Err(Error::param("app", &format!("the app on the screen, {:?}", structure.app), format!("{app:?}")));
-    }
-    if let Some(site) = &params.site {
-        structure.site = Some(find::site_name(site)?);
-    }
-    let lesson = lesson(look.snapshot(), &structure, params.page.clone(), look.at);
-    keep(core, lesson, Eye::Tree, params.forget_threshold).await
-}
-
 fn untrusted(look: &Look) -> Error {
     let why = look.doubt.unwrap_or("its activity is not known");
-    Error::new(afd_proto::ErrorCode::DeviceError, format!("the screen teaches nothing: {why}"))
+    Error::new(ErrorCode::DeviceError, format!("the screen teaches nothing: {why}"))
         .hint("learn from a picture instead: `afctl visual learn --detect`, or send detections")
 }
 
+/// Keeps pictures of what is learned.
+struct Keeper {
+    shown: Shown,
+    session: i64,
+    device: Option<i64>,
+}
+
 /// Takes up a lesson and tells what came of it.
-async fn keep(core: &Arc<Core>, mut lesson: Lesson, eye: Eye, threshold: Option<u32>) -> Result<Learned> {
+async fn keep(
+    core: &Arc<Core>,
+    mut lesson: Lesson,
+    detected: Option<(String, Vec<Detected>)>,
+    keeper: Option<Keeper>,
+    threshold: Option<u32>,
+) -> Result<Learned> {
+    let source = detected.as_ref().map_or_else(|| TREE.to_owned(), |(name, _)| name.clone());
+    let mut skipped = Vec::new();
+    if let Some((name, detected)) = detected {
+        let (origin, scope) = (core.store.origin().to_owned(), lesson.scope.clone());
+        let intake = move |c: &Connection| detections::sightings(c, scope::take_up(c, &origin, &scope)?.id, &name, detected);
+        let (sightings, passed_over) = core.store.write(intake).await?;
+        lesson.texts.extend(sightings.iter().filter(|s| s.kind == "text").filter_map(|s| s.label.clone()));
+        lesson.sightings.extend(sightings);
+        skipped = passed_over;
+    }
+    let mut picture = None;
+    if let Some(keeper) = keeper {
+        picture = Some(core.keep_pictures(&mut lesson, &keeper).await?);
+    }
     let (origin, index) = (core.store.origin().to_owned(), core.visual.clone());
-    let scope = lesson.scope.clone();
-    let source = match &eye {
-        Eye::Tree => TREE,
-        Eye::Detector(name, _) => name,
-    };
-    let (learned, seen, skipped, state) = core
+    let (seen, scope) = (lesson.sightings.len(), lesson.scope.clone());
+    let (learned, state) = core
         .store
         .write(move |c| {
-            let known = scope::take_up(c, &origin, &lesson.scope)?;
             if let Some(threshold) = threshold {
-                scope::set_threshold(c, known.id, i64::from(threshold))?;
-            }
-            let mut skipped = Vec::new();
-            if let Eye::Detector(name, detected) = eye {
-                (lesson.sightings, skipped) = detections::sightings(c, known.id, name, detected)?;
-                lesson.texts = lesson.sightings.iter().filter(|s| s.kind == "text").filter_map(|s| s.label.clone()).collect();
+                scope::set_threshold(c, scope::take_up(c, &origin, &lesson.scope)?.id, i64::from(threshold))?;
             }
             let learned = learn::learn(c, &origin, &index, &lesson)?;
             let state = learned.state.map(|id| states::get(c, id)).transpose()?.flatten();
-            Ok((learned, lesson.sightings.len(), skipped, state))
+            Ok((learned, state))
         })
         .await?;
+    if let Some((page, artifact)) = &picture {
+        let (page, artifact, app) = (page.clone(), artifact.clone(), learned.app);
+        core.store.write(move |c| scope::add_page(c, app, &page, &artifact)).await?;
+    }
     core.jobs.nudge(UPKEEP_JOB);
     let Scope { app, site } = scope;
     Ok(Learned {
@@ -180,8 +297,35 @@ async fn keep(core: &Arc<Core>, mut lesson: Lesson, eye: Eye, threshold: Option<
         new_components: count(learned.new_components),
         missed: count(learned.missed),
         learn_count: learned.learn_count,
-        source: source.to_owned(),
+        source,
         skipped,
-        picture: None,
+        picture: picture.map(|(_, artifact)| artifact),
     })
+}
+
+impl Core {
+    /// Keeps a picture of the page and of each component that has none; answers the name of the page's picture and its uid.
+    async fn keep_pictures(self: &Arc<Self>, lesson: &mut Lesson, keeper: &Keeper) -> Result<(String, String)> {
+        let scope = lesson.scope.clone();
+        let keys: Vec<String> = lesson.sightings.iter().filter(|s| s.crop.is_none() && s.bounds.is_some()).map(|s| s.key.clone()).collect();
+        let wanted = self
+            .store
+            .read_all(move |c| match scope::find(c, &scope)? {
+                Some(known) => pictures::without_picture(c, known.id, &keys),
+                None => Ok(keys.into_iter().collect()),
+            })
+            .await?;
+        let chosen: Vec<usize> = (0..lesson.sightings.len()).filter(|i| wanted.contains(&lesson.sightings[*i].key)).collect();
+        let bounds = chosen.iter().filter_map(|i| lesson.sightings[*i].bounds).collect();
+        let crops = self.keep_crops(&keeper.shown.pixels, bounds, keeper.session, keeper.device).await?;
+        for (i, crop) in chosen.into_iter().zip(crops) {
+            lesson.sightings[i].crop = crop;
+        }
+        let file = keeper.shown.file.to_vec();
+        let kind = if file.starts_with(b"\x89PNG") { ("image/png", "png") } else { ("image/jpeg", "jpg") };
+        let own = lesson.structure.as_ref().map(|s| s.title.clone().unwrap_or_else(|| s.key()[..8].to_owned()));
+        let name = format!("{}.{}", files::picture_of(lesson.page.as_deref().or(own.as_deref()).unwrap_or("page")), kind.1);
+        let uid = self.keep_picture("page_image", kind, file, keeper.session, keeper.device, "visual.learn").await?;
+        Ok((name, uid))
+    }
 }

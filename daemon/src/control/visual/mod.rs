@@ -4,6 +4,7 @@ pub mod files;
 mod find;
 pub mod graph;
 pub mod learn;
+pub mod pictures;
 pub mod upkeep;
 
 use std::sync::Arc;
