@@ -42,6 +42,8 @@ CREATE TABLE apps (
     host             TEXT,
     learn_count      INTEGER NOT NULL DEFAULT 0,
     forget_threshold INTEGER NOT NULL DEFAULT 15,
+    -- Looks of a detector at no page in particular.
+    detector_looks   INTEGER NOT NULL DEFAULT 0,
     image_width      INTEGER,
     image_height     INTEGER,
     extra            TEXT CHECK (extra IS NULL OR json_valid(extra)),
@@ -82,10 +84,11 @@ CREATE TABLE components (
     page           TEXT,
     crop           TEXT,
     base_seen      INTEGER NOT NULL DEFAULT 0,
-    base_misses    INTEGER NOT NULL DEFAULT 0,
     base_last_seen INTEGER,
-    -- Whether it belongs to no page that is known, and can be missed anywhere.
+    -- Whether it belongs to no page that is known and can be missed at any look of a detector: as often in a row as there
+    -- were such looks since `loose_since`.
     loose          INTEGER NOT NULL DEFAULT 0 CHECK (loose IN (0, 1)),
+    loose_since    INTEGER NOT NULL DEFAULT 0,
     learned_at     INTEGER NOT NULL,
     extra          TEXT CHECK (extra IS NULL OR json_valid(extra)),
     updated_at     INTEGER NOT NULL,
@@ -93,7 +96,7 @@ CREATE TABLE components (
 ) STRICT;
 CREATE UNIQUE INDEX components_by_key ON components (app_id, key) WHERE deleted_at IS NULL;
 CREATE INDEX components_by_app ON components (app_id, position);
-CREATE INDEX components_loose ON components (app_id) WHERE loose = 1 AND deleted_at IS NULL;
+CREATE INDEX components_loose ON components (app_id, loose_since) WHERE loose = 1 AND deleted_at IS NULL;
 CREATE UNIQUE INDEX components_by_name ON components (app_id, name) WHERE deleted_at IS NULL;
 
 -- A page, a dialog, or a set of detections that stands for one. Without a code it was seen once and is not defined yet.

@@ -8,6 +8,7 @@ mod experience;
 mod notes;
 mod recording;
 mod request;
+mod visual;
 
 use std::time::Duration;
 
@@ -53,11 +54,12 @@ pub fn report(what: &str, ours: f64, reference: f64, unit: &str, against: &str, 
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    let all: [(&str, fn()); 5] = [
+    let all: [(&str, fn()); 6] = [
         ("request", request::run),
         ("recording", recording::run),
         ("command_line", command_line::run),
         ("experience", experience::run),
+        ("visual", visual::run),
         ("notes", notes::run),
     ];
     for (name, run) in all {

@@ -21,6 +21,8 @@ const COARSE_SIDE: usize = 6;
 const COARSE_FOUND: f64 = 0.55;
 /// How many places a coarse look proposes.
 const PROPOSALS: usize = 6;
+/// One row in so many is looked at first where much is to be looked at.
+const SPARSE: usize = 4;
 /// Brightness that varies less than this says nothing (standard deviation, of 255).
 const FLAT: f64 = 2.0;
 
@@ -96,21 +98,35 @@ impl Ground {
 
     /// How alike a template and the place at this corner are, -1 to 1.
     fn likeness(&self, t: &Level, x: usize, y: usize) -> f64 {
+        self.likeness_if(t, x, y, f64::NEG_INFINITY)
+    }
+
+    /// The same, or 0 where a quarter of the rows tells already that it is not half as much as is wanted.
+    fn likeness_if(&self, t: &Level, x: usize, y: usize, wanted: f64) -> f64 {
         let n = (t.width * t.height) as f64;
         let (sum, square) = (self.area(&self.sums, x, y, t.width, t.height), self.area(&self.squares, x, y, t.width, t.height));
         let variance = square as f64 - (sum as f64) * (sum as f64) / n;
         if variance < FLAT * FLAT * n {
             return 0.0;
         }
-        let mut product = 0i64;
-        for (row, line) in t.deviations.chunks_exact(t.width).enumerate() {
+        let row = |row: usize| {
             let start = (y + row) * self.gray.width + x;
             let ground = &self.gray.pixels[start..start + t.width];
-            product += i64::from(line.iter().zip(ground).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum::<i32>());
+            let line = &t.deviations[row * t.width..(row + 1) * t.width];
+            i64::from(line.iter().zip(ground).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum::<i32>())
+        };
+        let scale = t.norm * variance.sqrt();
+        let mut product: i64 = (0..t.height).step_by(SPARSE).map(row).sum();
+        if t.height >= 2 * SPARSE {
+            let mean = sum as f64 / n;
+            let sparse = (product as f64 - t.sparse_residue * mean) * t.sparse_share;
+            if sparse < wanted / 2.0 * scale {
+                return 0.0;
+            }
         }
+        product += (0..t.height).filter(|r| r % SPARSE != 0).map(row).sum::<i64>();
         // The deviations do not sum up to nothing exactly, as they were rounded.
-        let product = product as f64 - t.residue * sum as f64 / n;
-        product / (t.norm * variance.sqrt())
+        (product as f64 - t.residue * sum as f64 / n) / scale
     }
 }
 
@@ -123,6 +139,9 @@ struct Level {
     deviations: Vec<i16>,
     residue: f64,
     norm: f64,
+    /// The sum of the deviations of every fourth row, and how much more all rows weigh than those.
+    sparse_residue: f64,
+    sparse_share: f64,
 }
 
 impl Level {
@@ -134,7 +153,11 @@ impl Level {
         let residue = deviations.iter().map(|d| f64::from(*d)).sum::<f64>();
         let square = deviations.iter().map(|d| f64::from(*d) * f64::from(*d)).sum::<f64>();
         let spread = (square / n).sqrt() / 8.0;
-        (n > 0.0 && spread >= FLAT).then(|| Self { width: gray.width, height: gray.height, deviations, residue, norm: square.sqrt() })
+        let sparse = || deviations.chunks_exact(gray.width.max(1)).step_by(SPARSE).flatten().map(|d| f64::from(*d));
+        let (sparse_residue, sparse_square) = (sparse().sum::<f64>(), sparse().map(|d| d * d).sum::<f64>());
+        let sparse_share = if sparse_square > 0.0 { square / sparse_square } else { 0.0 };
+        let (width, height, norm) = (gray.width, gray.height, square.sqrt());
+        (n > 0.0 && spread >= FLAT).then_some(Self { width, height, deviations, residue, norm, sparse_residue, sparse_share })
     }
 }
 
@@ -250,7 +273,7 @@ impl Scene {
         let mut found: Vec<(f64, i32, i32)> = Vec::new();
         for y in area.1..area.3 {
             for x in area.0..area.2 {
-                let likeness = self.levels[level].likeness(own, x as usize, y as usize);
+                let likeness = self.levels[level].likeness_if(own, x as usize, y as usize, COARSE_FOUND);
                 if likeness < COARSE_FOUND || (found.len() == PROPOSALS && found[PROPOSALS - 1].0 >= likeness) {
                     continue;
                 }

@@ -57,8 +57,9 @@ const SELECT: &str =
         c.bounds_right, c.bounds_bottom, c.confidence, c.page, c.crop, c.learned_at,
         max(coalesce(c.base_last_seen, c.learned_at), coalesce(max(coalesce(sc.seen_before, s.last_seen)), 0)),
         c.base_seen + coalesce(sum(s.visit_count - sc.from_visit - sc.missed), 0),
-        coalesce(min(sc.misses), c.base_misses), c.extra
+        coalesce(min(sc.misses), CASE WHEN c.loose = 1 THEN a.detector_looks - c.loose_since ELSE 0 END), c.extra
      FROM components c
+     JOIN apps a ON a.id = c.app_id
      LEFT JOIN state_components sc ON sc.component_id = c.id
      LEFT JOIN states s ON s.id = sc.state_id";
 
@@ -240,8 +241,9 @@ pub(super) fn insert(connection: &Connection, origin: &str, app: i64, s: &Sighti
     connection
         .prepare_cached(
             "INSERT INTO components (uid, origin, app_id, position, key, name, kind, source, label, scrolls, res_id, class, bounds_left,
-                bounds_top, bounds_right, bounds_bottom, confidence, page, crop, learned_at, loose, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
+                bounds_top, bounds_right, bounds_bottom, confidence, page, crop, learned_at, loose, updated_at, loose_since)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+                (SELECT detector_looks FROM apps WHERE id = ?3))",
         )?
         .execute(params_from_iter(values))?;
     Ok(connection.last_insert_rowid())
@@ -249,28 +251,34 @@ pub(super) fn insert(connection: &Connection, origin: &str, app: i64, s: &Sighti
 
 /// A component was seen on a page.
 pub(super) fn belongs_somewhere(connection: &Connection, id: i64) -> Result<()> {
-    connection.prepare_cached("UPDATE components SET loose = 0, base_misses = 0 WHERE id = ?1 AND loose = 1")?.execute([id])?;
+    connection.prepare_cached("UPDATE components SET loose = 0 WHERE id = ?1 AND loose = 1")?.execute([id])?;
     Ok(())
 }
 
 /// Components were seen, and no state came of it.
-pub(super) fn seen_nowhere(connection: &Connection, seen: &[(i64, bool)], at: i64) -> Result<()> {
-    let mut statement = connection.prepare_cached(
-        "UPDATE components SET base_seen = base_seen + 1, base_misses = 0, base_last_seen = ?2, updated_at = ?2 WHERE id = ?1",
-    )?;
-    seen.iter().try_for_each(|(id, _)| statement.execute((id, at)).map(|_| ()))?;
+pub(super) fn seen_nowhere(connection: &Connection, app: i64, seen: &[(i64, bool)], at: i64) -> Result<()> {
+    seen.iter().try_for_each(|(id, _)| seen_loose(connection, app, *id, at))
+}
+
+/// A component that belongs to no page was seen.
+pub(super) fn seen_loose(connection: &Connection, app: i64, id: i64, at: i64) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE components SET base_seen = base_seen + 1, base_last_seen = ?2, updated_at = ?2,
+                loose_since = (SELECT detector_looks FROM apps WHERE id = ?3) WHERE id = ?1",
+        )?
+        .execute((id, at, app))?;
     Ok(())
 }
 
-/// Detected components that belong to no page can be missed anywhere; returns how many were.
-pub(super) fn missed_everywhere(connection: &Connection, app: i64, seen: &[(i64, bool)]) -> Result<usize> {
-    let mut statement = connection
-        .prepare_cached("SELECT id FROM components WHERE app_id = ?1 AND loose = 1 AND deleted_at IS NULL AND source <> 'tree'")?;
-    let loose = statement.query_map([app], |row| row.get::<_, i64>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
-    let missed: Vec<i64> = loose.into_iter().filter(|id| !seen.iter().any(|(s, _)| s == id)).collect();
-    let mut miss = connection.prepare_cached("UPDATE components SET base_misses = base_misses + 1 WHERE id = ?1")?;
-    missed.iter().try_for_each(|id| miss.execute([id]).map(|_| ()))?;
-    Ok(missed.len())
+/// Whether a component that belongs to no page was missed too often.
+pub(super) fn any_loose_overdue(connection: &Connection, app: i64) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM components c JOIN apps a ON a.id = c.app_id WHERE c.app_id = ?1 AND c.loose = 1
+                AND c.deleted_at IS NULL AND c.loose_since <= a.detector_looks - a.forget_threshold)",
+        )?
+        .query_row([app], |row| row.get(0))?)
 }
 
 /// A component is at another place than it was.

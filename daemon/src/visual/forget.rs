@@ -73,7 +73,8 @@ fn overdue_links(connection: &Connection, app: i64, threshold: i64) -> Result<Ve
 
 fn overdue_loose(connection: &Connection, app: i64, threshold: i64) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
-        "SELECT id FROM components WHERE app_id = ?1 AND loose = 1 AND deleted_at IS NULL AND base_misses >= ?2 ORDER BY position",
+        "SELECT id FROM components WHERE app_id = ?1 AND loose = 1 AND deleted_at IS NULL
+            AND loose_since <= (SELECT detector_looks FROM apps WHERE id = ?1) - ?2 ORDER BY position",
     )?;
     let found = statement.query_map((app, threshold), |row| row.get(0))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
@@ -145,8 +146,8 @@ fn unlink(connection: &Connection, state: i64, component: i64) -> Result<()> {
     connection.prepare_cached("DELETE FROM state_components WHERE state_id = ?1 AND component_id = ?2")?.execute((state, component))?;
     connection
         .prepare_cached(
-            "UPDATE components SET loose = 1 WHERE id = ?1 AND source <> 'tree'
-                AND NOT EXISTS (SELECT 1 FROM state_components WHERE component_id = ?1)",
+            "UPDATE components SET loose = 1, loose_since = (SELECT detector_looks FROM apps WHERE apps.id = components.app_id)
+             WHERE id = ?1 AND source <> 'tree' AND NOT EXISTS (SELECT 1 FROM state_components WHERE component_id = ?1)",
         )?
         .execute([component])?;
     Ok(())

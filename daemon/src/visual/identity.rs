@@ -120,6 +120,7 @@ pub struct Identity {
     pages: Sets,
     detected: Sets,
     states: HashMap<i64, Known>,
+    components: HashMap<String, i64>,
 }
 
 #[derive(Debug, Default)]
@@ -218,6 +219,16 @@ impl Identity {
     /// Takes up a state that is defined by a set of components.
     pub fn take_up_set(&mut self, state: i64, components: &[u64]) {
         self.detected.add(state, "", None, components);
+    }
+
+    /// The row of a component by what makes it the same.
+    pub fn component(&self, key: &str) -> Option<i64> {
+        self.components.get(key).copied()
+    }
+
+    /// Takes up a component.
+    pub fn take_up_component(&mut self, key: &str, id: i64) {
+        self.components.insert(key.to_owned(), id);
     }
 
     /// The state whose components are most like these, by the seed's rule.

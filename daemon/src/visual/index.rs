@@ -118,6 +118,11 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
             identity.take_up_code(row.get(0)?, &code);
         }
     }
+    let mut components = connection.prepare_cached("SELECT key, id FROM components WHERE app_id = ?1 AND deleted_at IS NULL")?;
+    let mut rows = components.query([known.id])?;
+    while let Some(row) = rows.next()? {
+        identity.take_up_component(&row.get::<_, String>(0)?, row.get(1)?);
+    }
     for (state, set) in defining_sets(connection, known.id)? {
         identity.take_up_set(state, &set);
     }

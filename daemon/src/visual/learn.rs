@@ -113,7 +113,11 @@ fn take_up(connection: &Connection, origin: &str, index: &Index, lesson: &Lesson
     let scope = scope::take_up(connection, origin, &lesson.scope)?;
     let identity = index.identity(connection, &lesson.scope)?;
     let mut identity = identity.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut learned = Learned { app: scope.id, learn_count: scope::count_learning(connection, scope.id, lesson.at)?, ..Learned::default() };
+    let mut learned = Learned {
+        app: scope.id,
+        learn_count: scope::count_learning(connection, scope.id, lesson.structure.is_none(), lesson.at)?,
+        ..Learned::default()
+    };
     let step = Step { connection, origin, app: scope.id, lesson };
     match &lesson.structure {
         Some(structure) => step.page(&mut identity, structure, &mut learned)?,
@@ -148,7 +152,7 @@ impl Step<'_> {
             states::put_variant(self.connection, self.origin, self.app, state, structure, names)?;
         }
         identity.note(structure, state, names);
-        self.settle_links(state, visit, true, learned)?;
+        self.settle_links(identity, state, visit, true, learned)?;
         (learned.state, learned.key) = (Some(state), Some(structure.key()));
         if let Some(code) = self.define_page(state, visit.count, structure)? {
             identity.take_up_code(state, &code);
@@ -184,15 +188,7 @@ impl Step<'_> {
         let at = self.lesson.at;
         let mut seen = Vec::with_capacity(self.lesson.sightings.len());
         for sighting in &self.lesson.sightings {
-            let known = components::by_key(self.connection, self.app, &sighting.key)?;
-            let component = match known {
-                Some(id) => id,
-                None => {
-                    learned.new_components += 1;
-                    components::insert(self.connection, self.origin, self.app, sighting, self.lesson.page.as_deref(), at)?
-                }
-            };
-            seen.push((component, known.is_some()));
+            seen.push(self.component(identity, sighting, learned)?);
         }
         let stable: Vec<u64> = seen.iter().filter(|(_, known)| *known).map(|(id, _)| id.unsigned_abs()).collect();
         let mut all: Vec<u64> = seen.iter().map(|(id, _)| id.unsigned_abs()).collect();
@@ -202,10 +198,10 @@ impl Step<'_> {
         match identity.by_components(&stable) {
             Some(state) => {
                 let visit = states::visit(self.connection, state, at)?;
-                self.settle_links(state, visit, false, learned)?;
+                self.settle_links(identity, state, visit, false, learned)?;
                 learned.state = Some(state);
             }
-            None if stable.is_empty() => components::seen_nowhere(self.connection, &seen, at)?,
+            None if stable.is_empty() => components::seen_nowhere(self.connection, self.app, &seen, at)?,
             None => {
                 let state = self.new_set(&seen, &stable)?;
                 identity.take_up_set(state, &stable);
@@ -217,7 +213,9 @@ impl Step<'_> {
         if let Some(state) = learned.state {
             states::put_set_variant(self.connection, self.origin, self.app, state, &key)?;
         }
-        learned.missed += components::missed_everywhere(self.connection, self.app, &seen)?;
+        if components::any_loose_overdue(self.connection, self.app)? {
+            index.touch(self.app, None);
+        }
         Ok(())
     }
 
@@ -236,6 +234,18 @@ impl Step<'_> {
         Ok(state)
     }
 
+    /// The row of what was seen, and whether it was known before.
+    fn component(&self, identity: &mut Identity, sighting: &Sighting, learned: &mut Learned) -> Result<(i64, bool)> {
+        if let Some(id) = identity.component(&sighting.key) {
+            return Ok((id, true));
+        }
+        let (page, at) = (self.lesson.page.as_deref(), self.lesson.at);
+        let id = components::insert(self.connection, self.origin, self.app, sighting, page, at)?;
+        identity.take_up_component(&sighting.key, id);
+        learned.new_components += 1;
+        Ok((id, false))
+    }
+
     fn link(&self, state: i64, visit: Visit, component: i64, defining: bool) -> Result<()> {
         self.connection
             .prepare_cached(
@@ -248,29 +258,15 @@ impl Step<'_> {
 
     /// Brings the links of a state up to date with what was seen on it. What defines a page grows by what is seen there again;
     /// what defines a set of detections stays as it is (seed 001).
-    fn settle_links(&self, state: i64, visit: Visit, grows: bool, learned: &mut Learned) -> Result<()> {
+    fn settle_links(&self, identity: &mut Identity, state: i64, visit: Visit, grows: bool, learned: &mut Learned) -> Result<()> {
         let mut links = self.links(state)?;
         let mut still: Vec<(&Sighting, Link)> = Vec::new();
         for sighting in &self.lesson.sightings {
             match links.remove(&sighting.key) {
                 Some(link) => still.push((sighting, link)),
                 None => {
-                    let known = components::by_key(self.connection, self.app, &sighting.key)?;
-                    let component = match known {
-                        Some(id) => id,
-                        None => {
-                            learned.new_components += 1;
-                            components::insert(
-                                self.connection,
-                                self.origin,
-                                self.app,
-                                sighting,
-                                self.lesson.page.as_deref(),
-                                self.lesson.at,
-                            )?
-                        }
-                    };
-                    self.link(state, visit, component, grows && known.is_some())?;
+                    let (component, known) = self.component(identity, sighting, learned)?;
+                    self.link(state, visit, component, grows && known)?;
                 }
             }
         }

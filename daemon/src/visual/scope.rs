@@ -88,14 +88,14 @@ pub fn take_up(connection: &Connection, origin: &str, scope: &Scope) -> Result<K
     find(connection, scope)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
 }
 
-/// Counts that something was learned; returns how often that was.
-pub(super) fn count_learning(connection: &Connection, id: i64, at: i64) -> Result<i64> {
+/// Counts that something was learned, by a detector alone or not; returns how often that was.
+pub(super) fn count_learning(connection: &Connection, id: i64, by_detector: bool, at: i64) -> Result<i64> {
     Ok(connection
         .prepare_cached(
-            "UPDATE apps SET learn_count = learn_count + 1, learned_at = max(coalesce(learned_at, 0), ?2), updated_at = ?2 WHERE id = ?1
+            "UPDATE apps SET learn_count = learn_count + 1, detector_looks = detector_looks + ?3, learned_at = max(coalesce(learned_at, 0), ?2), updated_at = ?2 WHERE id = ?1
              RETURNING learn_count",
         )?
-        .query_row((id, at), |row| row.get(0))?)
+        .query_row((id, at, by_detector), |row| row.get(0))?)
 }
 
 /// Sets how often in a row a component may be missed.
@@ -122,5 +122,11 @@ pub fn add_page(connection: &Connection, id: i64, page: &str, artifact: &str) ->
             "UPDATE apps SET extra = json_set(json_insert(coalesce(extra, '{}'), '$._pages', json('{}')), ?2, ?3), updated_at = ?4 WHERE id = ?1",
         )?
         .execute((id, path, artifact, now_ms()))?;
+    Ok(())
+}
+
+/// Counts a look of a detector.
+pub(super) fn count_detector_look(connection: &Connection, id: i64) -> Result<()> {
+    connection.prepare_cached("UPDATE apps SET detector_looks = detector_looks + 1 WHERE id = ?1")?.execute([id])?;
     Ok(())
 }

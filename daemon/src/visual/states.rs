@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::components::{self, next_position};
 use super::index::blob;
 use super::learn::Lesson;
+use super::scope;
 use crate::page::snapshot::Rect;
 use crate::page::structure::{self, Structure};
 use crate::store::{Result, new_uid, now_ms};
@@ -329,17 +330,13 @@ pub fn note_matches(
                 .execute((state, component, visit.before))?;
         }
     }
-    for component in missed {
-        counted += connection
-            .prepare_cached("UPDATE components SET base_misses = base_misses + 1 WHERE id = ?1 AND app_id = ?2 AND loose = 1")?
-            .execute((component, app))?;
+    if state.is_none() {
+        scope::count_detector_look(connection, app)?;
     }
     for (component, bounds) in found {
-        connection
-            .prepare_cached(
-                "UPDATE components SET base_seen = base_seen + 1, base_misses = 0, base_last_seen = ?2 WHERE id = ?1 AND loose = 1",
-            )?
-            .execute((component, at))?;
+        if state.is_none() && with_component(connection, *component)?.is_empty() {
+            components::seen_loose(connection, app, *component, at)?;
+        }
         components::moved(connection, *component, Some(*bounds), at)?;
     }
     Ok(counted)

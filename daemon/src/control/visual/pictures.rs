@@ -33,6 +33,8 @@ const PADDING: i32 = 4;
 const MAX_PICTURE: u64 = 64 << 20;
 /// A window's bounds are taken this much larger (seed 001), pixels.
 const WINDOW_MARGIN: i32 = 30;
+/// What fills more than one part in this many of a picture is a container.
+const CONTAINER: i64 = 5;
 /// The largest side of a screen that a picture is asked for.
 const WHOLE: u32 = 20_000;
 
@@ -81,6 +83,11 @@ impl Call {
     }
 }
 
+/// Whether a component is a thing by itself: what fills a large part of the screen is a container, and its picture that of its content.
+fn is_thing(pixels: &RgbImage, bounds: &Rect) -> bool {
+    bounds.area() * CONTAINER < i64::from(pixels.width()) * i64::from(pixels.height())
+}
+
 /// Cuts a component out of a picture, with a little of what is around it.
 fn cut(pixels: &RgbImage, bounds: &Rect) -> Option<RgbImage> {
     let (width, height) = (i32::try_from(pixels.width()).ok()?, i32::try_from(pixels.height()).ok()?);
@@ -105,7 +112,13 @@ impl Core {
         device: Option<i64>,
     ) -> Result<Vec<Option<String>>> {
         let source = pixels.clone();
-        let encoded = apart(move || wanted.iter().map(|b| cut(&source, b).and_then(|crop| png(&crop).ok())).collect::<Vec<_>>()).await?;
+        let encoded = apart(move || {
+            wanted
+                .iter()
+                .map(|b| Some(b).filter(|b| is_thing(&source, b)).and_then(|b| cut(&source, b)).and_then(|crop| png(&crop).ok()))
+                .collect::<Vec<_>>()
+        })
+        .await?;
         let mut kept = Vec::with_capacity(encoded.len());
         for content in encoded {
             kept.push(match content {

@@ -198,9 +198,9 @@ impl Step<'_> {
         self.connection
             .prepare_cached(
                 "INSERT INTO components (uid, origin, app_id, position, key, name, kind, source, label, dynamic, scrolls, res_id, class,
-                    bounds_left, bounds_top, bounds_right, bounds_bottom, confidence, page, base_seen, base_misses, base_last_seen, loose,
+                    bounds_left, bounds_top, bounds_right, bounds_bottom, confidence, page, base_seen, loose_since, base_last_seen, loose,
                     learned_at, extra, updated_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25,
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, (SELECT detector_looks FROM apps WHERE id = ?3) - ?21, ?22, ?23, ?24, ?25,
                     ?26)",
             )?
             .execute(params![
@@ -345,7 +345,8 @@ impl Step<'_> {
         self.connection
             .prepare_cached(
                 "INSERT INTO state_components (state_id, component_id, defining, from_visit, misses, seen_before)
-                 SELECT ?1, id, 1, ?2, base_misses, coalesce(base_last_seen, learned_at) FROM components WHERE id = ?3
+                 SELECT ?1, c.id, 1, ?2, a.detector_looks - c.loose_since, coalesce(c.base_last_seen, c.learned_at)
+                 FROM components c JOIN apps a ON a.id = c.app_id WHERE c.id = ?3
                  ON CONFLICT DO NOTHING",
             )?
             .execute((state, visits, component))?;
