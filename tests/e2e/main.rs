@@ -22,6 +22,7 @@ mod secrets;
 mod settings;
 mod sharing;
 mod subscription;
+mod traces;
 mod usb;
 mod visual;
 mod waiting;

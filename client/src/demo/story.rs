@@ -231,6 +231,7 @@ impl Story {
         say(&format!("\n{}", paint(STEP, "What was learned")));
         let known = self.must("memory.experience", json!({"app": SETTINGS}))?;
         say(&indent(&human::experience(&known)));
+        self.graph()?;
         say(&paint(STEP, "What was done (afctl memory log)"));
         let log = self.must("memory.log", json!({"limit": 40}))?;
         say(&indent(&human::log(&log)));
@@ -244,6 +245,18 @@ impl Story {
             "Another phone and task: afctl demo --seed {}. Your own phone: afctl device add NAME --url URL --token TOKEN",
             self.seed + 1
         ));
+        Ok(())
+    }
+
+    /// The pages that were learned on the way, and how to get from one to another.
+    fn graph(&mut self) -> Result<(), String> {
+        // One look more, so that the last page is seen for the second time.
+        self.must("observe.page", json!({"session": "tomorrow", "include": []}))?;
+        say(&paint(STEP, "The pages, and what leads from one to another (afctl visual graph --format mermaid)"));
+        let drawn = self.must("visual.graph", json!({"app": SETTINGS, "format": "mermaid"}))?;
+        say(&indent(drawn["graph"].as_str().unwrap_or_default()));
+        let path = self.must("visual.path", json!({"app": SETTINGS, "from": "Settings", "to": self.page}))?;
+        say(&format!("    {} {}\n", paint(GOOD, "the way:"), path["text"].as_str().unwrap_or_default()));
         Ok(())
     }
 

@@ -1,0 +1,64 @@
+//! How pages are told apart, on recordings: a small one made here, and those that `AFD_UI_TRACES` names.
+
+use std::path::Path;
+
+use afd_tests::traces::{self, Score};
+use serde_json::{Value, json};
+
+fn node(id: i64, parent: i64, class: &str, res_id: Option<&str>, text: Option<&str>, top: i64, flags: &str) -> Value {
+    json!([id, parent, class, res_id.map(|r| format!("org.example:id/{r}")), text, null, [0, top, 1080, top + 100], flags])
+}
+
+/// A screen of one activity: a bar, ids of its own, and a list.
+fn screen(name: &str, ids: &[&str], rows: &[&str]) -> Value {
+    let mut nodes =
+        vec![node(0, -1, "android.widget.FrameLayout", None, None, 0, ""), node(1, 0, "android.view.View", Some("bar"), None, 0, "")];
+    for (i, id) in ids.iter().enumerate() {
+        let i = i64::try_from(i).expect("few");
+        nodes.push(node(2 + i, 0, "android.widget.TextView", Some(id), Some(name), 100 * (i + 1), ""));
+    }
+    nodes.push(node(50, 0, "androidx.recyclerview.widget.RecyclerView", Some("list"), None, 900, "s"));
+    for (i, row) in rows.iter().enumerate() {
+        let i = i64::try_from(i).expect("few");
+        nodes.push(node(51 + i, 50, "android.widget.TextView", Some("row"), Some(row), 900 + 100 * i, "c"));
+    }
+    nodes.push(node(99, 0, "android.view.View", Some("footer"), None, 1800, ""));
+    let structure = ids.join("+");
+    json!({"state_str": format!("{name}{}", rows.len()), "structure": structure, "activity": "org.example/.Main", "package": "org.example", "w": 1080, "h": 1920, "nodes": nodes})
+}
+
+fn write(dir: &Path, states: &[Value], steps: &[(&str, &str)]) {
+    let lines = |rows: Vec<Value>| rows.iter().map(|r| format!("{r}\n")).collect::<String>();
+    std::fs::write(dir.join("made.states.jsonl"), lines(states.to_vec())).expect("writes");
+    let step = |(i, (from, to)): (usize, &(&str, &str))| json!({"i": i, "action": {"type": "touch", "target": {"rid": to, "cls": "x", "text": null}}, "from": from, "to": to, "noop": false});
+    std::fs::write(dir.join("made.steps.jsonl"), lines(steps.iter().enumerate().map(step).collect())).expect("writes");
+}
+
+#[test]
+fn pages_of_one_activity_are_told_apart_and_keep_their_state() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let first = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"];
+    let second = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
+    let states = [screen("a", &first, &["x 1", "y 2"]), screen("a", &first, &["z 3", "q 4", "w 5"]), screen("b", &second, &["x 1"])];
+    let steps: Vec<(&str, &str)> = [("a2", "b1"), ("b1", "a3"), ("a3", "b1"), ("b1", "a2")].repeat(10);
+    write(dir.path(), &states, &steps);
+    let recordings = traces::read(dir.path()).expect("reads");
+    assert_eq!(recordings.len(), 1);
+    let score = traces::score(&recordings[0]);
+    assert_eq!((score.all, score.frag, score.mix), (1.0, 1.0, 1.0), "{score:?}");
+    assert!(score.robust > 0.9, "{score:?}");
+    assert!(traces::read(Path::new("/nonexistent")).is_err());
+}
+
+#[test]
+fn recordings_of_real_apps_score_as_the_design_wants() {
+    let Some(dir) = std::env::var_os("AFD_UI_TRACES").filter(|d| !d.is_empty()) else {
+        eprintln!("skipped: AFD_UI_TRACES does not name a directory with recordings");
+        return;
+    };
+    let scores: Vec<Score> = traces::read(Path::new(&dir)).expect("reads").iter().map(traces::score).collect();
+    let mean = traces::average(&scores);
+    assert!(mean.all >= 0.80, "{mean:?}");
+    assert!((0.8..=1.3).contains(&mean.frag) && mean.mix <= 1.3, "{mean:?}");
+    assert!(mean.robust >= 0.9, "{mean:?}");
+}
