@@ -229,7 +229,11 @@ fn complete(call: &Named, global: &Global, address: &Address) -> Value {
         put("token", &address.token);
         put("device", &global.device);
         put("session", &global.session);
-    } else if namespace == "visual" || matches!(call.method.as_str(), "memory.context" | "memory.experience") {
+    } else if call.method == "visual.import" {
+        put("session", &global.session);
+    } else if (namespace == "visual" && call.method != "visual.export")
+        || matches!(call.method.as_str(), "memory.context" | "memory.experience")
+    {
         put("device", &global.device.clone().or_else(|| address.url.clone()));
         put("session", &global.session);
     } else if call.method == "memory.log" {

@@ -39,7 +39,8 @@ CREATE TABLE apps (
     app              TEXT NOT NULL,
     -- Empty for the app itself.
     site             TEXT NOT NULL,
-    host             TEXT,
+    -- The hosts that were seen of a site, as a list.
+    hosts            TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(hosts)),
     learn_count      INTEGER NOT NULL DEFAULT 0,
     forget_threshold INTEGER NOT NULL DEFAULT 15,
     -- Looks of a detector at no page in particular.
@@ -138,6 +139,7 @@ CREATE TABLE state_components (
     PRIMARY KEY (state_id, component_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX state_components_by_component ON state_components (component_id);
+CREATE INDEX state_components_missed ON state_components (misses) WHERE misses > 0;
 
 -- The structures that are this state: the one that named it, and those that were taken for it.
 CREATE TABLE state_variants (

@@ -74,5 +74,5 @@ wire! {
 
 methods! {
     /// Finds the components of an app or site on the screen by what they look like.
-    VisualMatch = "visual.match" (MatchParams) -> Matched, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, NotFound, StoreUnavailable, Timeout], r#"{"app":"com.android.settings"}"#;
+    VisualMatch = "visual.match" (MatchParams) -> Matched, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, NotFound, StoreUnavailable, Timeout], r#"{"app":"com.android.settings"}"#;
 }

@@ -307,6 +307,9 @@ wire! {
         /// What they belong to.
         #[serde(flatten)]
         pub about: About,
+        /// Hosts of the site, with their ports, as callers named them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub hosts: Vec<String>,
         /// The states.
         pub states: Vec<State>,
     }

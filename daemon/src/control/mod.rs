@@ -110,6 +110,7 @@ impl Core {
         let secrets =
             Secrets::open(&settings.database).map_err(|e| crate::store::StoreError::Unavailable(format!("its key cannot be used: {e}")))?;
         let live = Arc::new(Live::default());
+        let undone = store.undone();
         let numbers = store.clone();
         let devices = Registry::new(Arc::new(move || numbers.next_seq()), live.clone());
         devices.set_adb(&settings.adb);
@@ -118,7 +119,7 @@ impl Core {
             config,
             artifacts: Artifacts::new(store.clone()),
             jobs: Jobs::default(),
-            visual: Arc::default(),
+            visual: Arc::new(Index::new(undone)),
             store,
             devices,
             live,

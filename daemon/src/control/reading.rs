@@ -150,7 +150,11 @@ impl Call {
 
     /// Records that the session saw this.
     pub(super) fn record_only(&self, look: &Look, source: &'static str, shown: Option<usize>) {
-        let place = self.place_of(look);
+        self.record_at(look, source, shown, self.place_of(look));
+    }
+
+    /// Records that the session saw this, and where that was.
+    pub(super) fn record_at(&self, look: &Look, source: &'static str, shown: Option<usize>, place: Place) {
         let seen = Seen { place: place.clone(), inputs: look.reading.inputs, reliable: look.reliable() };
         self.core.views.update(self.session_id, self.device_id, seen, shown.map(|count| Arc::new(self.shown(look, count))));
         let snapshot = look.snapshot();

@@ -9,41 +9,12 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::observations::Observation;
 use super::{Origin, Place, derived_uid};
+use crate::page::moves::{Move, WAIT};
 use crate::page::target;
 use crate::store::{Result, now_ms};
 
 /// After so long an experience weighs half, milliseconds.
 const HALF_LIFE: f64 = 30.0 * 24.0 * 3600.0 * 1000.0;
-
-/// The verb of what happens by itself.
-pub const WAIT: &str = "wait";
-
-/// What leads from one structure to another.
-#[derive(Debug, Clone)]
-pub struct Move {
-    /// Structure before.
-    pub from: String,
-    /// What was done.
-    pub action: Action,
-    /// What two actions that do the same have in common.
-    pub action_key: String,
-    /// Structure after; `None` for failures.
-    pub to: Option<String>,
-    /// Structure of the page under that, when it is a dialog.
-    pub below: Option<String>,
-    /// How often it led there.
-    pub successes: i64,
-    /// How often it failed.
-    pub failures: i64,
-    /// Successes, older ones weighing less.
-    pub success_weight: f64,
-    /// Failures, older ones weighing less.
-    pub failure_weight: f64,
-    /// How long all successes took, milliseconds.
-    pub duration_ms: i64,
-    /// When it was done last, UTC milliseconds.
-    pub last_at: i64,
-}
 
 /// What is added.
 pub(super) struct Count<'a> {

@@ -1,6 +1,6 @@
 //! Observations and the session's cache of the newest one.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Origin, Place, moves, projection};
 use crate::store::{Result, new_uid, now_ms};
@@ -173,4 +173,13 @@ pub fn mark_stale(connection: &Connection, device: i64) -> Result<()> {
         .prepare_cached("UPDATE session_state SET stale = 1, updated_at = ?2 WHERE device_id = ?1 AND stale = 0")?
         .execute((device, now_ms()))?;
     Ok(())
+}
+
+/// The key of the structure that an observation saw.
+///
+/// # Errors
+/// What SQLite says.
+pub fn structure_of(connection: &Connection, uid: &str) -> Result<Option<String>> {
+    let found = connection.prepare_cached("SELECT structure_key FROM observations WHERE uid = ?1")?.query_row([uid], |row| row.get(0));
+    Ok(found.optional()?.flatten())
 }

@@ -3,10 +3,10 @@
 //! A component is named by what it is: resource id, class, role, and its words only where nothing else tells and they do not
 //! change by themselves. Rows of lists are one component for each kind of row, whatever they say.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::snapshot::{Flag, Node, Rect, Snapshot};
-use super::{label, mask, structure, target};
+use super::{label, mask, site, structure, target};
 
 /// The longest name made of a label, characters (seed 001).
 pub const MAX_NAME: usize = 30;
@@ -36,6 +36,15 @@ pub struct Element {
 struct Draft {
     element: Element,
     words: Option<String>,
+    of_list: bool,
+}
+
+/// How the keys of what belongs to the rows of a list begin.
+const OF_LIST: &str = "list>";
+
+/// Whether a key is that of what belongs to the rows of a list.
+pub fn is_of_list(key: &str) -> bool {
+    key.starts_with(OF_LIST)
 }
 
 /// The elements of what is in front, in reading order.
@@ -51,14 +60,11 @@ pub fn all(snapshot: &Snapshot) -> Vec<Element> {
 pub fn visible_texts(snapshot: &Snapshot) -> Vec<String> {
     let mut nodes = structure::front_nodes(snapshot);
     nodes.sort_by_key(|i| (snapshot.nodes[*i].bounds.top, snapshot.nodes[*i].bounds.left));
-    let mut texts: Vec<String> = Vec::new();
-    for node in nodes.into_iter().map(|i| &snapshot.nodes[i]).filter(|n| !n.is(Flag::Editable) && !n.password) {
-        let text = node.text.as_deref().or(node.desc.as_deref()).unwrap_or_default().trim();
-        if !text.is_empty() && !texts.iter().any(|t| t == text) {
-            texts.push(text.to_owned());
-        }
-    }
-    texts
+    let said = |n: &Node| !n.is(Flag::Editable) && !n.password && !site::is_address_bar(n.id_name());
+    let nodes = nodes.into_iter().map(|i| &snapshot.nodes[i]).filter(|n| said(n));
+    let texts = nodes.filter_map(|n| n.text.as_deref().or(n.desc.as_deref())).map(str::trim).filter(|t| !t.is_empty());
+    let mut met = HashSet::new();
+    texts.filter(|t| met.insert(*t)).map(str::to_owned).collect()
 }
 
 fn acts(node: &Node) -> bool {
@@ -87,7 +93,7 @@ fn row(node: &Node, role: &'static str, list: &Node) -> Draft {
     let what = node.res_id.as_deref().unwrap_or(&node.class);
     let name = format!("{}_{}", list.id_name().unwrap_or("list"), node.id_name().unwrap_or("row"));
     let element = Element {
-        key: format!("{within}>{what}|{}|{role}", node.class),
+        key: format!("{OF_LIST}{within}>{what}|{}|{role}", node.class),
         name: clean(&name),
         role,
         label: None,
@@ -96,7 +102,7 @@ fn row(node: &Node, role: &'static str, list: &Node) -> Draft {
         bounds: node.bounds,
         scrolls: true,
     };
-    Draft { element, words: None }
+    Draft { element, words: None, of_list: true }
 }
 
 /// A page of the web changes as it likes: only links and buttons with few plain words are remembered.
@@ -109,7 +115,8 @@ fn web_element(snapshot: &Snapshot, index: usize, role: &'static str) -> Option<
 fn element(snapshot: &Snapshot, index: usize, role: &'static str) -> Draft {
     let node = &snapshot.nodes[index];
     let words = label::of(snapshot, index).title;
-    let words = (!words.is_empty() && !node.is(Flag::Scrollable)).then_some(words);
+    let typed = site::is_address_bar(node.id_name());
+    let words = (!words.is_empty() && !node.is(Flag::Scrollable) && !typed).then_some(words);
     // What it says tells what it is only where it is there to be used; a switch says how it stands.
     let steady = words.as_deref().filter(|_| acts(node) && role != "switch" && role != "field").map(mask::digits);
     let above = snapshot.ancestors(index).find_map(|a| snapshot.nodes[a].id_name()).unwrap_or_default();
@@ -130,7 +137,7 @@ fn element(snapshot: &Snapshot, index: usize, role: &'static str) -> Draft {
         bounds: node.bounds,
         scrolls: snapshot.ancestors(index).any(|a| snapshot.nodes[a].is(Flag::Scrollable)),
     };
-    Draft { element, words: steady }
+    Draft { element, words: steady, of_list: false }
 }
 
 /// Ids that the system gives to what is different in each app and dialog.
@@ -140,32 +147,39 @@ fn is_generic(res_id: &str) -> bool {
 
 /// Elements alike in all else: those of a list are one, others are told apart by their words, or by their order.
 fn tell_twins_apart(drafts: Vec<Draft>) -> Vec<Element> {
-    let mut by_key: HashMap<String, Vec<usize>> = HashMap::new();
-    for (i, draft) in drafts.iter().enumerate() {
-        by_key.entry(draft.element.key.clone()).or_default().push(i);
+    let mut by_key: HashMap<&str, Twins<'_>> = HashMap::new();
+    for draft in &drafts {
+        let twins = by_key.entry(&draft.element.key).or_default();
+        twins.count += 1;
+        twins.words.extend(draft.words.as_deref());
     }
+    let mut met: HashMap<&str, usize> = HashMap::new();
     let mut out = Vec::with_capacity(drafts.len());
-    for (i, draft) in drafts.iter().enumerate() {
-        let twins = &by_key[&draft.element.key];
+    for draft in &drafts {
+        let twins = &by_key[draft.element.key.as_str()];
+        let at = met.entry(&draft.element.key).or_default();
+        *at += 1;
         let mut element = draft.element.clone();
-        if twins.len() > 1 {
-            let mut words: Vec<&str> = twins.iter().filter_map(|t| drafts[*t].words.as_deref()).collect();
-            words.sort_unstable();
-            words.dedup();
-            let at = twins.iter().position(|t| *t == i).unwrap_or_default();
-            if element.key.contains('>') {
-                if at > 0 {
-                    continue;
-                }
-            } else if words.len() == twins.len() {
+        if draft.of_list && *at > 1 {
+            continue;
+        }
+        if !draft.of_list && twins.count > 1 {
+            if twins.words.len() == twins.count {
                 element.key = format!("{}|{}", element.key, draft.words.as_deref().unwrap_or_default());
-            } else if at > 0 {
-                element.key = format!("{}|{}", element.key, at + 1);
+            } else if *at > 1 {
+                element.key = format!("{}|{at}", element.key);
             }
         }
         out.push(element);
     }
     out
+}
+
+/// Elements alike in all else.
+#[derive(Default)]
+struct Twins<'a> {
+    count: usize,
+    words: HashSet<&'a str>,
 }
 
 /// A label as a name: spaces become `_`, slashes `-`; at most [`MAX_NAME`] characters (seed 001).

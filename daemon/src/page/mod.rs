@@ -2,13 +2,14 @@
 //!
 //! A driver turns what its device says into a [`Snapshot`]; everything else here is computed from it: what can be acted
 //! on ([`refs`]), what it says ([`label`]), which page it is ([`fingerprint`]), what its state is recognised by ([`structure`],
-//! [`site`]), what is to be learned of it ([`element`]), whether it can be trusted ([`reliability`]), what a selector means
+//! [`site`], [`moves`]), what is to be learned of it ([`element`]), whether it can be trusted ([`reliability`]), what a selector means
 //! ([`select`]) and where to touch ([`touch`]).
 
 pub mod element;
 pub mod fingerprint;
 pub mod label;
 pub mod mask;
+pub mod moves;
 pub mod refs;
 pub mod reliability;
 pub mod select;

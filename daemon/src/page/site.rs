@@ -13,6 +13,15 @@ pub struct Site {
     pub port: Option<u16>,
 }
 
+/// Names that browsers give to their address bars.
+const ADDRESS_BARS: &[&str] =
+    &["url_bar", "mozac_browser_toolbar_url_view", "location_bar_edit_text", "url_field", "omnibarTextInput", "address_bar"];
+
+/// Whether a node of this id name is an address bar: what it shows is as good as typed.
+pub fn is_address_bar(id_name: Option<&str>) -> bool {
+    id_name.is_some_and(|name| ADDRESS_BARS.contains(&name))
+}
+
 /// Reads a URL, a host, or the text of a browser's address bar. `None` when it names no site: a file, a page of the browser
 /// itself, or nothing that can be a host.
 pub fn parse(url: &str) -> Option<Site> {

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
-use super::mask;
 use super::snapshot::{Flag, Node, Snapshot, WindowKind};
+use super::{mask, site};
 
 /// The longest text that is taken for a title, characters.
 const MAX_TITLE: usize = 40;
@@ -141,7 +141,11 @@ fn title(snapshot: &Snapshot, nodes: &[usize]) -> Option<String> {
     let top = nodes.iter().map(|i| snapshot.nodes[*i].bounds.top).min()?;
     nodes.iter().find_map(|i| {
         let node = &snapshot.nodes[*i];
-        let still = !node.is(Flag::Editable) && !node.is(Flag::Clickable) && !node.password && node.class.contains("TextView");
+        let still = !site::is_address_bar(node.id_name())
+            && !node.is(Flag::Editable)
+            && !node.is(Flag::Clickable)
+            && !node.password
+            && node.class.contains("TextView");
         // The upper third, as dialogs are low.
         let high = (node.bounds.top - top) * 3 < height - top;
         if !still || !high || in_list(snapshot, *i) || !(names_title(node) || snapshot.ancestors(*i).any(|a| is_bar(&snapshot.nodes[a]))) {

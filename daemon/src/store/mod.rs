@@ -7,7 +7,7 @@ mod migrate;
 mod writer;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -57,13 +57,17 @@ impl From<rusqlite::Error> for StoreError {
 /// The result of a piece of database work.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
-/// Remembers damage, once it is known.
+/// Remembers damage, once it is known, and counts writes that were undone.
 #[derive(Debug, Clone, Default)]
-struct Damage(Arc<Mutex<Option<String>>>);
+struct Damage(Arc<Mutex<Option<String>>>, Arc<AtomicU64>);
 
 impl Damage {
     fn get(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+
+    fn count_undone(&self) {
+        self.1.fetch_add(1, Ordering::SeqCst);
     }
 
     fn set(&self, what: String) {
@@ -155,6 +159,11 @@ impl Store {
     /// What is wrong with the database, once it is known.
     pub fn damage(&self) -> Option<String> {
         self.damage.get()
+    }
+
+    /// Counts writes that were undone: what somebody keeps in memory of them is not in the database.
+    pub fn undone(&self) -> Arc<AtomicU64> {
+        self.damage.1.clone()
     }
 
     /// Writes that wait for their commit.

@@ -154,7 +154,7 @@ fn commit_group(connection: &Connection, group: Vec<Work>, damage: &Damage) -> i
     let mut acknowledgements: Vec<Acknowledge> = Vec::with_capacity(group.len());
     for work in group {
         acknowledgements.push(match &begun {
-            Ok(()) => in_savepoint(connection, work),
+            Ok(()) => in_savepoint(connection, work, damage),
             Err(error) => work(Err(again(error))).1,
         });
         // A full disk makes SQLite roll everything back by itself; going on would commit the rest piece by piece.
@@ -164,6 +164,7 @@ fn commit_group(connection: &Connection, group: Vec<Work>, damage: &Damage) -> i
     }
     let committed = begun.and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));
     if let Err(error) = &committed {
+        damage.count_undone();
         if !connection.is_autocommit() {
             let _ = connection.execute_batch("ROLLBACK");
         }
@@ -202,11 +203,14 @@ fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(|_| ())
 }
 
-fn in_savepoint(connection: &Connection, work: Work) -> Acknowledge {
+fn in_savepoint(connection: &Connection, work: Work, damage: &Damage) -> Acknowledge {
     if let Err(error) = execute(connection, "SAVEPOINT work") {
         return work(Err(error.into())).1;
     }
     let (ok, acknowledge) = work(Ok(connection));
+    if !ok {
+        damage.count_undone();
+    }
     let ended = if ok { Ok(()) } else { execute(connection, "ROLLBACK TO work") };
     match ended.and_then(|()| execute(connection, "RELEASE work")) {
         Ok(()) => acknowledge,

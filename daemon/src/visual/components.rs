@@ -27,6 +27,8 @@ pub struct Component {
     pub label: Option<String>,
     /// Whether that changes by itself.
     pub dynamic: bool,
+    /// Whether it moves in and out of view.
+    pub scrolls: bool,
     /// Resource id.
     pub res_id: Option<String>,
     /// Class.
@@ -57,7 +59,7 @@ const SELECT: &str =
         c.bounds_right, c.bounds_bottom, c.confidence, c.page, c.crop, c.learned_at,
         max(coalesce(c.base_last_seen, c.learned_at), coalesce(max(coalesce(sc.seen_before, s.last_seen)), 0)),
         c.base_seen + coalesce(sum(s.visit_count - sc.from_visit - sc.missed), 0),
-        coalesce(min(sc.misses), CASE WHEN c.loose = 1 THEN a.detector_looks - c.loose_since ELSE 0 END), c.extra
+        coalesce(min(sc.misses), CASE WHEN c.loose = 1 THEN a.detector_looks - c.loose_since ELSE 0 END), c.extra, c.scrolls
      FROM components c
      JOIN apps a ON a.id = c.app_id
      LEFT JOIN state_components sc ON sc.component_id = c.id
@@ -84,6 +86,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Component> {
         seen_count: row.get(19)?,
         consecutive_misses: row.get(20)?,
         extra: row.get(21)?,
+        scrolls: row.get(22)?,
     })
 }
 
@@ -163,7 +166,7 @@ pub fn position(connection: &Connection, id: i64) -> Result<i64> {
 pub(super) fn defining_names(connection: &Connection, state: i64) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
-         WHERE sc.state_id = ?1 AND sc.defining = 1 ORDER BY c.name",
+         WHERE sc.state_id = ?1 AND sc.defining = 1 AND c.deleted_at IS NULL ORDER BY c.name",
     )?;
     let names = statement.query_map([state], |row| row.get(0))?;
     Ok(names.collect::<rusqlite::Result<_>>()?)
@@ -194,7 +197,7 @@ pub fn is_taken(connection: &Connection, app: i64, name: &str) -> Result<bool> {
 }
 
 /// A name that no other component of the scope has.
-fn free_name(connection: &Connection, app: i64, wanted: &str) -> Result<String> {
+pub(super) fn free_name(connection: &Connection, app: i64, wanted: &str) -> Result<String> {
     let mut name = wanted.to_owned();
     let mut n = 1;
     while is_taken(connection, app, &name)? {
@@ -321,23 +324,58 @@ pub(super) fn says(connection: &Connection, id: i64, sighting: &Sighting, at: i6
 ///
 /// # Errors
 /// What SQLite says.
-pub fn rename(connection: &Connection, id: i64, name: &str, label: &str, at: i64) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE components SET name = ?2, label = coalesce(label, ?3), updated_at = ?4 WHERE id = ?1")?
-        .execute((id, name, label, at))?;
+pub fn rename(connection: &Connection, id: i64, name: &str, at: i64) -> Result<()> {
+    connection.prepare_cached("UPDATE components SET name = ?2, updated_at = ?3 WHERE id = ?1")?.execute((id, name, at))?;
     Ok(())
 }
 
-/// Imported edges name components in their actions.
+/// The key of a component by its name, whatever it was called when it was learned.
+pub(super) fn key_of_name(connection: &Connection, app: i64, name: &str) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached("SELECT key FROM components WHERE app_id = ?1 AND name = ?2 AND deleted_at IS NULL")?
+        .query_row((app, name), |row| row.get(0))
+        .optional()?)
+}
+
+/// The imported edges whose actions name one of these components.
+///
+/// # Errors
+/// What SQLite says.
+pub fn edges_that_name(connection: &Connection, app: i64, names: &[&str]) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached("SELECT id, action FROM imported_edges WHERE app_id = ?1 ORDER BY position")?;
+    let rows = statement.query_map([app], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
+    let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    let named = |action: &str| action.split_once(':').is_some_and(|(_, name)| names.contains(&name));
+    Ok(rows.into_iter().filter(|(_, action)| named(action)).map(|(id, _)| id).collect())
+}
+
+/// Imported edges name components in their actions; one that is there already under the new name takes up the other's count.
 ///
 /// # Errors
 /// What SQLite says.
 pub fn rename_in_edges(connection: &Connection, app: i64, old: &str, new: &str, at: i64) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE imported_edges SET action = substr(action, 1, instr(action, ':')) || ?3, updated_at = ?4
-             WHERE app_id = ?1 AND instr(action, ':') > 0 AND substr(action, instr(action, ':') + 1) = ?2",
-        )?
-        .execute((app, old, new, at))?;
+    const RENAMED: &str = "substr(action, 1, instr(action, ':')) || ?2";
+    for edge in edges_that_name(connection, app, &[old])? {
+        let twin: Option<i64> = connection
+            .prepare_cached(&format!(
+                "SELECT o.id FROM imported_edges e JOIN imported_edges o ON o.from_state = e.from_state AND o.to_state = e.to_state
+                    AND o.action = (SELECT {RENAMED} FROM imported_edges WHERE id = ?1) WHERE e.id = ?1"
+            ))?
+            .query_row((edge, new), |row| row.get(0))
+            .optional()?;
+        match twin {
+            Some(twin) => {
+                connection
+                    .prepare_cached("UPDATE imported_edges SET count = count + (SELECT count FROM imported_edges WHERE id = ?2), updated_at = ?3 WHERE id = ?1")?
+                    .execute((twin, edge, at))?;
+                connection.prepare_cached("DELETE FROM imported_edges WHERE id = ?1")?.execute([edge])?;
+            }
+            None => {
+                connection
+                    .prepare_cached(&format!("UPDATE imported_edges SET action = {RENAMED}, updated_at = ?3 WHERE id = ?1"))?
+                    .execute((edge, new, at))?;
+            }
+        }
+    }
     Ok(())
 }

@@ -102,7 +102,9 @@ pub fn sightings(connection: &Connection, app: i64, source: &str, mut seen: Vec<
 /// Key and name of a detection.
 fn named(connection: &Connection, app: i64, d: &Detected, texts: &[(String, (i32, i32))]) -> Result<(String, String)> {
     if let Some(name) = d.name.as_deref().map(element::clean) {
-        return Ok((format!("name:{name}"), name));
+        // What was renamed is still the same.
+        let known = components::key_of_name(connection, app, &name)?;
+        return Ok((known.unwrap_or_else(|| format!("name:{name}")), name));
     }
     if let Some(key) = &d.same_as {
         return Ok((key.clone(), String::new()));
@@ -135,7 +137,7 @@ fn nearest((x, y): (i32, i32), texts: &[(String, (i32, i32))]) -> Option<&str> {
 fn same_place(connection: &Connection, app: i64, (x, y): (i32, i32)) -> Result<Option<String>> {
     Ok(connection
         .prepare_cached(
-            "SELECT key FROM components WHERE app_id = ?1 AND deleted_at IS NULL AND source <> 'tree' AND label IS NULL
+            "SELECT key FROM components WHERE app_id = ?1 AND deleted_at IS NULL AND source <> 'tree' AND key LIKE 'name:unlabeled\\_%' ESCAPE '\\'
                 AND abs((bounds_left + bounds_right) / 2 - ?2) < ?4 AND abs((bounds_top + bounds_bottom) / 2 - ?3) < ?4
              ORDER BY position LIMIT 1",
         )?

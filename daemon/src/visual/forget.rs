@@ -65,7 +65,7 @@ fn by_id(connection: &Connection, app: i64, id: i64) -> Result<Option<Component>
 fn overdue_links(connection: &Connection, app: i64, threshold: i64) -> Result<Vec<(i64, i64, i64)>> {
     let mut statement = connection.prepare_cached(
         "SELECT sc.state_id, sc.component_id, sc.misses FROM state_components sc JOIN components c ON c.id = sc.component_id
-         WHERE c.app_id = ?1 AND sc.misses >= ?2 ORDER BY c.position, sc.state_id",
+         WHERE c.app_id = ?1 AND sc.misses > 0 AND sc.misses >= ?2 ORDER BY c.position, sc.state_id",
     )?;
     let found = statement.query_map((app, threshold), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
@@ -85,12 +85,15 @@ fn leave_page(connection: &Connection, origin: &str, app: i64, state: i64, compo
     let mut change = Change::begin(connection, app);
     change.keep("components", "id", component.id)?;
     change.keep("state_components", "component_id", component.id)?;
+    let defined = defines(connection, state, component.id)?;
     unlink(connection, state, component.id)?;
     let pages = states::with_component(connection, component.id)?;
     if pages.is_empty() {
         mark_deleted(connection, component.id, at)?;
     }
-    drop_if_empty(connection, &mut change, state, at)?;
+    if defined {
+        drop_if_empty(connection, &mut change, state, at)?;
+    }
     let what = if pages.is_empty() { component.name.clone() } else { format!("{} on one of its pages", component.name) };
     change.commit(origin, "forget", &what, why, at)
 }
@@ -110,12 +113,15 @@ pub fn delete_component(
     let mut change = Change::begin(connection, app);
     change.keep("components", "id", component.id)?;
     change.keep("state_components", "component_id", component.id)?;
-    let pages = states::with_component(connection, component.id)?;
-    for state in &pages {
-        unlink(connection, *state, component.id)?;
+    let mut emptied = Vec::new();
+    for state in states::with_component(connection, component.id)? {
+        if defines(connection, state, component.id)? {
+            emptied.push(state);
+        }
+        unlink(connection, state, component.id)?;
     }
     mark_deleted(connection, component.id, at)?;
-    for state in pages {
+    for state in emptied {
         drop_if_empty(connection, &mut change, state, at)?;
     }
     change.commit(origin, op, &component.name, why, at)
@@ -129,6 +135,13 @@ pub fn delete_state(connection: &Connection, origin: &str, app: i64, state: &sta
     let mut change = Change::begin(connection, app);
     drop_state(connection, &mut change, state.id, at)?;
     change.commit(origin, "delete", state.called(), why, at)
+}
+
+/// Whether a component belongs to the set that defines a state.
+fn defines(connection: &Connection, state: i64, component: i64) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM state_components WHERE state_id = ?1 AND component_id = ?2 AND defining = 1)")?
+        .query_row((state, component), |row| row.get(0))?)
 }
 
 /// A link goes; what it counted stays with the component.
@@ -158,7 +171,7 @@ fn mark_deleted(connection: &Connection, component: i64, at: i64) -> Result<()> 
     Ok(())
 }
 
-/// A state that had a defining set and has none any more is gone.
+/// A state that had a defining set, which has just lost a component, and has none any more is gone.
 fn drop_if_empty(connection: &Connection, change: &mut Change<'_>, state: i64, at: i64) -> Result<()> {
     let lives: bool = connection
         .prepare_cached(
@@ -180,6 +193,12 @@ fn drop_state(connection: &Connection, change: &mut Change<'_>, state: i64, at: 
     for component in components {
         change.keep("components", "id", component)?;
         unlink(connection, state, component)?;
+        // What the tree told of a page is gone with its last page; what a detector saw may be anywhere.
+        connection.execute(
+            "UPDATE components SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1 AND source = 'tree' AND deleted_at IS NULL
+                AND NOT EXISTS (SELECT 1 FROM state_components WHERE component_id = ?1)",
+            (component, at),
+        )?;
     }
     connection.execute("DELETE FROM state_variants WHERE state_id = ?1", [state])?;
     connection.execute("DELETE FROM imported_edges WHERE from_state = ?1 OR to_state = ?1", [state])?;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use rusqlite::Connection;
 
 use super::states::{self, State};
-use crate::memory::moves::{Move, WAIT};
+use crate::page::moves::{Move, WAIT};
 use crate::page::target;
 use crate::store::Result;
 
@@ -128,7 +128,9 @@ pub fn read(connection: &Connection, app: i64, moves: &[Move]) -> Result<Graph> 
             states.insert(*id, state);
         }
     }
-    Ok(build(states, &by_key, moves, &imported(connection, app)?))
+    let mut graph = build(states, &by_key, moves, &imported(connection, app)?);
+    graph.keep_to(app);
+    Ok(graph)
 }
 
 /// What was counted for an action on a state.
@@ -190,7 +192,13 @@ pub fn build(states: BTreeMap<i64, State>, by_key: &HashMap<String, i64>, moves:
             }
         }
     }
-    edges.extend(imported.iter().filter(|i| states.contains_key(&i.from) && states.contains_key(&i.to)).map(from_import));
+    for edge in imported.iter().filter(|i| states.contains_key(&i.from) && states.contains_key(&i.to)).map(from_import) {
+        // What was exported and came back is known from events already.
+        if !edges.iter().any(|e: &Edge| e.what.is_some() && (e.from, e.to) == (edge.from, edge.to) && e.action == edge.action) {
+            edges.push(edge);
+        }
+    }
+    let edges = joined(edges);
     let interrupts = interrupting.into_iter().map(|(state, over)| {
         let ways = dismissals.remove(&state).unwrap_or_default();
         Interrupt { state, over: over.into_iter().collect(), dismissals: ways_out(ways) }
@@ -240,6 +248,32 @@ fn edge(from: i64, to: i64, tried: &Tried<'_>, outcome: &Outcome<'_>) -> Edge {
     }
 }
 
+/// Edges that read the same are one, as two buttons that nothing tells apart lead to the same page.
+fn joined(edges: Vec<Edge>) -> Vec<Edge> {
+    let mut at: HashMap<(i64, i64, String), usize> = HashMap::new();
+    let mut out: Vec<Edge> = Vec::with_capacity(edges.len());
+    for edge in edges {
+        match at.get(&(edge.from, edge.to, edge.action.clone())) {
+            Some(i) => {
+                let known = &mut out[*i];
+                let all = (known.attempts + edge.attempts).max(1) as f64;
+                let mean = |a: f64, b: f64| (a * known.attempts as f64 + b * edge.attempts as f64) / all;
+                (known.success_rate, known.probability) =
+                    (mean(known.success_rate, edge.success_rate), mean(known.probability, edge.probability));
+                known.count += edge.count;
+                known.attempts += edge.attempts;
+                known.mean_ms = known.mean_ms.or(edge.mean_ms);
+                known.last_used = known.last_used.max(edge.last_used);
+            }
+            None => {
+                at.insert((edge.from, edge.to, edge.action.clone()), out.len());
+                out.push(edge);
+            }
+        }
+    }
+    out
+}
+
 fn from_import(i: &Imported) -> Edge {
     let count = i.count as f64;
     Edge {
@@ -279,6 +313,22 @@ fn ways_out(edges: Vec<Edge>) -> Vec<Edge> {
 }
 
 impl Graph {
+    /// Keeps what touches a scope: its states, and those of others that its edges lead to or come from.
+    fn keep_to(&mut self, app: i64) {
+        let own: BTreeSet<i64> = self.states.values().filter(|s| s.app == app).map(|s| s.id).collect();
+        self.edges.retain(|e| own.contains(&e.from) || own.contains(&e.to));
+        self.interrupts.retain(|i| own.contains(&i.state) || i.over.iter().any(|s| own.contains(s)));
+        let mut used: BTreeSet<i64> = self.edges.iter().flat_map(|e| [e.from, e.to]).collect();
+        used.extend(self.interrupts.iter().map(|i| i.state));
+        self.states.retain(|id, _| own.contains(id) || used.contains(id));
+    }
+
+    /// The edges whose both ends belong to a scope.
+    pub fn own_edges(&self, app: i64) -> impl Iterator<Item = &Edge> {
+        let own = move |id: &i64| self.states.get(id).is_some_and(|s| s.app == app);
+        self.known_edges().filter(move |e| own(&e.from) && own(&e.to))
+    }
+
     /// Whether a state is an interrupt.
     pub fn is_interrupt(&self, state: i64) -> bool {
         self.interrupts.iter().any(|i| i.state == state)

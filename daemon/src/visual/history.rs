@@ -3,7 +3,7 @@
 //! Each change keeps the rows that it touched as they were. Undoing puts them back, takes away what the change had added, and
 //! keeps what was counted since.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
@@ -59,6 +59,23 @@ struct Undo {
     visits: Vec<(i64, i64)>,
 }
 
+impl Undo {
+    /// The states whose row or components were changed.
+    fn states_concerned(&self) -> BTreeSet<i64> {
+        let rows = |table: &str| self.restore.get(table).into_iter().flatten();
+        let own = rows("states").filter_map(|row| row["id"].as_i64());
+        own.chain(rows("state_components").filter_map(|row| row["state_id"].as_i64())).collect()
+    }
+
+    /// What was changed or added: tables and keys.
+    fn touched(&self) -> HashSet<String> {
+        let of = |(name, rows): (&String, &Vec<Map<String, Value>>)| -> Vec<String> {
+            table_of(name).map(|t| rows.iter().map(|row| format!("{name} {}", text_key(t, row))).collect()).unwrap_or_default()
+        };
+        self.restore.iter().chain(&self.remove).flat_map(of).collect()
+    }
+}
+
 /// A change under way.
 pub struct Change<'a> {
     connection: &'a Connection,
@@ -85,17 +102,9 @@ impl<'a> Change<'a> {
         let rows = capture(self.connection, table, column, value)?;
         self.watched.push((table, column, value));
         let kept = self.undo.restore.entry(table.0.to_owned()).or_default();
-        for row in rows {
-            if !kept.iter().any(|k| key_of(table, k) == key_of(table, &row)) {
-                kept.push(row);
-            }
-        }
+        let mut keys: HashSet<String> = kept.iter().map(|k| text_key(table, k)).collect();
+        kept.extend(rows.into_iter().filter(|row| keys.insert(text_key(table, row))));
         Ok(())
-    }
-
-    /// Whether anything was kept: a change that touched nothing need not be told.
-    pub fn is_empty(&self) -> bool {
-        self.undo.restore.values().all(Vec::is_empty)
     }
 
     /// Ends a change: it is in the history now.
@@ -104,12 +113,11 @@ impl<'a> Change<'a> {
     /// What SQLite says.
     pub fn commit(mut self, origin: &str, op: &str, what: &str, why: &str, at: i64) -> Result<Entry> {
         for (table, column, value) in std::mem::take(&mut self.watched) {
-            let kept = self.undo.restore.get(table.0).cloned().unwrap_or_default();
-            let added = capture(self.connection, table, column, value)?.into_iter().map(|row| key_of(table, &row));
-            let added: Vec<_> = added.filter(|key| !kept.iter().any(|k| key_of(table, k) == *key)).collect();
-            self.undo.remove.entry(table.0.to_owned()).or_default().extend(added);
+            let kept: HashSet<String> = self.undo.restore.get(table.0).into_iter().flatten().map(|k| text_key(table, k)).collect();
+            let added = capture(self.connection, table, column, value)?.into_iter().filter(|row| !kept.contains(&text_key(table, row)));
+            self.undo.remove.entry(table.0.to_owned()).or_default().extend(added.map(|row| key_of(table, &row)));
         }
-        for state in self.undo.restore.get("states").into_iter().flatten().filter_map(|row| row["id"].as_i64()) {
+        for state in self.undo.states_concerned() {
             let visits = self.connection.query_row("SELECT visit_count FROM states WHERE id = ?1", [state], |row| row.get(0)).optional()?;
             self.undo.visits.extend(visits.map(|v| (state, v)));
         }
@@ -130,6 +138,10 @@ fn table_of(name: &str) -> Result<Table> {
 
 fn key_of(table: Table, row: &Map<String, Value>) -> Map<String, Value> {
     table.1.iter().map(|column| ((*column).to_owned(), row.get(*column).cloned().unwrap_or_default())).collect()
+}
+
+fn text_key(table: Table, row: &Map<String, Value>) -> String {
+    table.1.iter().map(|column| row.get(*column).map(Value::to_string).unwrap_or_default()).collect::<Vec<_>>().join("|")
 }
 
 fn capture(connection: &Connection, table: Table, column: &str, value: i64) -> Result<Vec<Map<String, Value>>> {
@@ -205,18 +217,43 @@ pub fn find(connection: &Connection, app: Option<i64>, id: Option<i64>) -> Resul
     Ok(connection.prepare_cached(&sql)?.query_row(params![app, id], entry).optional()?)
 }
 
-/// Undoes a change.
+fn read(connection: &Connection, id: i64) -> Result<Undo> {
+    let text: String = connection.query_row("SELECT undo FROM visual_history WHERE id = ?1", [id], |row| row.get(0))?;
+    serde_json::from_str(&text).map_err(|e| StoreError::Unavailable(format!("the history cannot be read: {e}")))
+}
+
+/// The newest later change that touched the same rows and was not undone: it has to be undone first.
+///
+/// # Errors
+/// What SQLite says.
+pub fn blocked_by(connection: &Connection, id: i64) -> Result<Option<i64>> {
+    let own = read(connection, id)?.touched();
+    let mut statement = connection.prepare(
+        "SELECT id FROM visual_history WHERE id > ?1 AND undone_at IS NULL AND app_id = (SELECT app_id FROM visual_history WHERE id = ?1)
+         ORDER BY id DESC",
+    )?;
+    let later: Vec<i64> = statement.query_map([id], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    for other in later {
+        if !read(connection, other)?.touched().is_disjoint(&own) {
+            return Ok(Some(other));
+        }
+    }
+    Ok(None)
+}
+
+/// Undoes a change. What was seen since is kept; what was missed since is forgiven, or the next look would do it again.
 ///
 /// # Errors
 /// What SQLite says: a constraint when what was removed has been learned again since.
 pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
-    let text: String = connection.query_row("SELECT undo FROM visual_history WHERE id = ?1", [id], |row| row.get(0))?;
-    let undo: Undo = serde_json::from_str(&text).map_err(|e| StoreError::Unavailable(format!("the history cannot be read: {e}")))?;
+    let undo = read(connection, id)?;
+    let visits = |state: i64| -> Result<Option<i64>> {
+        Ok(connection.query_row("SELECT visit_count FROM states WHERE id = ?1", [state], |row| row.get(0)).optional()?)
+    };
     let mut since = Vec::new();
     for (state, then) in &undo.visits {
-        let now: Option<i64> =
-            connection.query_row("SELECT visit_count FROM states WHERE id = ?1", [state], |row| row.get(0)).optional()?;
-        since.push((*state, now.map_or(0, |now| (now - then).max(0))));
+        let now = visits(*state)?.unwrap_or(*then);
+        since.push((*state, now, (now - then).max(0)));
     }
     for table in TABLES.iter().rev() {
         let added = undo.remove.get(table.0).into_iter().flatten();
@@ -228,15 +265,43 @@ pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
             connection.execute(&format!("DELETE FROM {} WHERE {condition}", table.0), params_from_iter(values))?;
         }
     }
-    for table in TABLES {
-        for row in undo.restore.get(table.0).into_iter().flatten() {
-            put_back(connection, *table, row)?;
-        }
+    // Links that are left on these states came later.
+    for table in TABLES.iter().filter(|t| REFERRED_TO.contains(&t.0)) {
+        undo.restore.get(table.0).into_iter().flatten().try_for_each(|row| put_back(connection, *table, row))?;
     }
-    for (state, visits) in since.into_iter().filter(|(_, visits)| *visits > 0) {
-        connection.execute("UPDATE states SET visit_count = visit_count + ?2 WHERE id = ?1", (state, visits))?;
+    let restored: BTreeSet<i64> = undo.restore.get("states").into_iter().flatten().filter_map(|row| row["id"].as_i64()).collect();
+    for (state, now, more) in since.iter().filter(|(state, _, _)| restored.contains(state)) {
+        connection.execute("UPDATE states SET visit_count = visit_count + ?2 WHERE id = ?1", (state, more))?;
+        let shift = visits(*state)?.unwrap_or(*now) - now;
+        connection.execute("UPDATE state_components SET from_visit = from_visit + ?2 WHERE state_id = ?1", (state, shift))?;
     }
+    for table in TABLES.iter().filter(|t| !REFERRED_TO.contains(&t.0)) {
+        undo.restore.get(table.0).into_iter().flatten().try_for_each(|row| put_back(connection, *table, row))?;
+    }
+    forgive(connection, &undo, &since)?;
     connection.execute("UPDATE visual_history SET undone_at = ?2, updated_at = ?2 WHERE id = ?1", (id, at))?;
+    Ok(())
+}
+
+/// Looks since the change, at which nobody looked for what is back, count neither as seen nor as missed.
+fn forgive(connection: &Connection, undo: &Undo, since: &[(i64, i64, i64)]) -> Result<()> {
+    for row in undo.restore.get("state_components").into_iter().flatten() {
+        let (Some(state), Some(component)) = (row["state_id"].as_i64(), row["component_id"].as_i64()) else { continue };
+        let more = since.iter().find(|(s, _, _)| *s == state).map_or(0, |(_, _, more)| *more);
+        connection.execute(
+            "UPDATE state_components SET misses = 0, from_visit = from_visit + ?3,
+                seen_before = CASE WHEN ?3 > 0 OR misses > 0 THEN coalesce(seen_before, (SELECT last_seen FROM states WHERE id = ?1))
+                    ELSE seen_before END
+             WHERE state_id = ?1 AND component_id = ?2",
+            (state, component, more),
+        )?;
+    }
+    for row in undo.restore.get("components").into_iter().flatten() {
+        connection.execute(
+            "UPDATE components SET loose_since = (SELECT detector_looks FROM apps WHERE apps.id = components.app_id) WHERE id = ?1 AND loose = 1",
+            [row["id"].as_i64()],
+        )?;
+    }
     Ok(())
 }
 

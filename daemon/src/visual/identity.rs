@@ -152,6 +152,11 @@ impl Identity {
         }
     }
 
+    /// Whether just this structure was seen before.
+    pub fn has_seen(&self, structure: &Structure) -> bool {
+        self.variants.contains_key(&structure.key())
+    }
+
     /// The key under which a state is known best, for what is recognised without being learned.
     pub fn name_of(&self, state: i64) -> Option<&str> {
         self.states.get(&state)?.named_by.as_deref()

@@ -1,6 +1,7 @@
 //! What is needed in memory to say at once which state a screen is.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
@@ -15,6 +16,9 @@ use crate::store::Result;
 pub struct Index {
     identities: Mutex<HashMap<Scope, Arc<Mutex<Identity>>>>,
     untidy: Mutex<HashMap<i64, Touched>>,
+    /// Writes that were undone, as the store counts them, and as they were counted when all that is loaded was loaded.
+    undone: Arc<AtomicU64>,
+    undone_then: AtomicU64,
 }
 
 /// What a job has to look at in a scope.
@@ -42,12 +46,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Index {
+    /// An index that lets go of what it loaded when writes are undone.
+    pub fn new(undone: Arc<AtomicU64>) -> Self {
+        Self { undone, ..Self::default() }
+    }
+
     /// The identity of a scope, loaded from the database if need be. For the writer alone, whose connection sees every lesson
     /// before: others would load what is out of date.
     ///
     /// # Errors
     /// What SQLite says.
     pub fn identity(&self, connection: &Connection, scope: &Scope) -> Result<Arc<Mutex<Identity>>> {
+        let undone = self.undone.load(Ordering::SeqCst);
+        if self.undone_then.swap(undone, Ordering::SeqCst) != undone {
+            lock(&self.identities).clear();
+        }
         if let Some(known) = self.loaded(scope) {
             return Ok(known);
         }
@@ -84,6 +97,14 @@ impl Index {
         lock(&self.untidy).entry(app).or_default().everything = true;
     }
 
+    /// Puts back what a job could not do.
+    pub fn put_back(&self, app: i64, touched: Touched) {
+        let mut untidy = lock(&self.untidy);
+        let entry = untidy.entry(app).or_default();
+        entry.everything |= touched.everything;
+        entry.states.extend(touched.states);
+    }
+
     /// Takes what the jobs have to look at.
     pub fn take_untidy(&self) -> HashMap<i64, Touched> {
         std::mem::take(&mut lock(&self.untidy))
@@ -100,7 +121,7 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
     let Some(known) = scope::find(connection, scope)? else { return Ok(identity) };
     let mut variants = connection.prepare_cached(
         "SELECT v.key, v.state_id, v.seen, v.place, v.title, v.features, v.defines FROM state_variants v JOIN states s ON s.id = v.state_id
-         WHERE v.app_id = ?1 ORDER BY s.position, v.defines DESC",
+         WHERE v.app_id = ?1 AND v.key NOT LIKE 'set:%' ORDER BY s.position, v.defines DESC",
     )?;
     let mut rows = variants.query([known.id])?;
     while let Some(row) = rows.next()? {

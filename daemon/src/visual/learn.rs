@@ -3,7 +3,7 @@
 //! Only what changed is written. That a page was seen again as it was is one count at its state and one at its scope; how
 //! often and when each of its components was seen follows from that.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::Connection;
 
@@ -12,6 +12,7 @@ use super::index::Index;
 use super::scope::{self, Scope};
 use super::states::Visit;
 use super::{components, states};
+use crate::page::element;
 use crate::page::snapshot::Rect;
 use crate::page::structure::Structure;
 use crate::store::Result;
@@ -143,6 +144,8 @@ impl Step<'_> {
     fn page(&self, identity: &mut Identity, structure: &Structure, learned: &mut Learned) -> Result<()> {
         let at = self.lesson.at;
         let verdict = identity.decide(structure);
+        // What was taken for another page before is no first sighting.
+        let returns = identity.has_seen(structure);
         let (state, names) = match verdict {
             Verdict::Is(state) | Verdict::Joins(state) => (state, false),
             Verdict::New => (states::insert_page(self.connection, self.origin, self.app, structure, at)?, true),
@@ -154,7 +157,7 @@ impl Step<'_> {
         identity.note(structure, state, names);
         self.settle_links(identity, state, visit, true, learned)?;
         (learned.state, learned.key) = (Some(state), Some(structure.key()));
-        if let Some(code) = self.define_page(state, visit.count, structure)? {
+        if let Some(code) = self.define_page(state, visit.count == 1 && !returns, structure)? {
             identity.take_up_code(state, &code);
             learned.defined = true;
         }
@@ -162,8 +165,8 @@ impl Step<'_> {
     }
 
     /// A page that is seen again is defined by what was there each time.
-    fn define_page(&self, state: i64, visits: i64, structure: &Structure) -> Result<Option<String>> {
-        if visits == 1 {
+    fn define_page(&self, state: i64, first: bool, structure: &Structure) -> Result<Option<String>> {
+        if first {
             states::set_texts(self.connection, state, &self.lesson.texts)?;
             return Ok(None);
         }
@@ -172,7 +175,11 @@ impl Step<'_> {
         let key = structure.key();
         let names: Vec<&str> = if names.is_empty() { vec![&key] } else { names.iter().map(String::as_str).collect() };
         let code = self.new_code(&names)?;
-        let texts: Vec<String> = draft.texts.into_iter().filter(|t| self.lesson.texts.contains(t)).collect();
+        let mut texts = draft.texts;
+        match texts.is_empty() {
+            true => texts.clone_from(&self.lesson.texts),
+            false => texts.retain(|t| self.lesson.texts.contains(t)),
+        }
         let name = self.lesson.page.clone().or_else(|| structure.title.clone()).unwrap_or_else(|| states::name_of(structure, &code));
         states::define(self.connection, state, &code, &name, self.lesson.page.as_deref(), &texts)?;
         Ok(Some(code))
@@ -270,13 +277,18 @@ impl Step<'_> {
                 }
             }
         }
-        // What scrolls can be missed only while the view stands where it stood.
-        let stands = still.iter().any(|(s, l)| l.scrolls && s.bounds == l.bounds) || !still.iter().any(|(_, l)| l.scrolls);
-        let eyes: Vec<&str> = self.lesson.sightings.iter().map(|s| s.source.as_str()).collect();
-        let blind = |link: &Link| (link.scrolls && !stands) || !(eyes.contains(&link.source.as_str()) || (grows && link.source == TREE));
-        for link in links.into_values().filter(|l| !blind(l)) {
-            self.miss(state, &link, visit.before)?;
-            learned.missed += 1;
+        // What scrolls can be missed only while the view stands where it stood. Parts of list rows tell nothing of that.
+        let mut telling = still.iter().filter(|(s, l)| l.scrolls && !element::is_of_list(&s.key)).peekable();
+        let stands = telling.peek().is_some() && telling.all(|(s, l)| s.bounds == l.bounds);
+        let eyes: HashSet<&str> = self.lesson.sightings.iter().map(|s| s.source.as_str()).collect();
+        for link in links.into_values() {
+            let seen_by_these_eyes = eyes.contains(link.source.as_str()) || (grows && link.source == TREE);
+            if seen_by_these_eyes && (!link.scrolls || stands) {
+                self.miss(state, &link, visit.before)?;
+                learned.missed += 1;
+            } else {
+                self.pass_over(state, &link, visit.before)?;
+            }
         }
         for (sighting, link) in still {
             self.see(state, sighting, &link, grows)?;
@@ -288,7 +300,7 @@ impl Step<'_> {
         let mut statement = self.connection.prepare_cached(
             "SELECT c.key, sc.component_id, sc.misses, sc.defining, c.source, c.scrolls, c.bounds_left, c.bounds_top, c.bounds_right,
                 c.bounds_bottom, c.label, c.dynamic, sc.seen_before
-             FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = ?1",
+             FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = ?1 AND c.deleted_at IS NULL",
         )?;
         let found = statement.query_map([state], |row| {
             let link = Link {
@@ -313,6 +325,17 @@ impl Step<'_> {
             .prepare_cached(
                 "UPDATE state_components SET missed = missed + 1, misses = misses + 1,
                     seen_before = coalesce(seen_before, ?3)
+                 WHERE state_id = ?1 AND component_id = ?2",
+            )?
+            .execute((state, link.component, before))?;
+        Ok(())
+    }
+
+    /// A component that could not be seen was neither seen nor missed.
+    fn pass_over(&self, state: i64, link: &Link, before: i64) -> Result<()> {
+        self.connection
+            .prepare_cached(
+                "UPDATE state_components SET from_visit = from_visit + 1, seen_before = coalesce(seen_before, ?3)
                  WHERE state_id = ?1 AND component_id = ?2",
             )?
             .execute((state, link.component, before))?;

@@ -19,6 +19,9 @@ use crate::store::Result;
 /// # Errors
 /// What SQLite says.
 pub fn similar(connection: &Connection, origin: &str, app: i64, touched: &Touched, at: i64) -> Result<Vec<Entry>> {
+    if touched.states.is_empty() && !touched.everything {
+        return Ok(Vec::new());
+    }
     let mut touched = touched.clone();
     let mut entries = Vec::new();
     loop {
@@ -147,7 +150,9 @@ fn join_edges(connection: &Connection, survivor: &State, gone: &State, at: i64) 
                 connection.execute("DELETE FROM imported_edges WHERE id = ?1", [id])?;
             }
             None => {
-                renamed.push((id, key.0, key.2));
+                if (key.0, key.2) != (from, to) {
+                    renamed.push((id, key.0, key.2));
+                }
                 first.insert(key, id);
             }
         }

@@ -1,6 +1,6 @@
 //! Ways through the state graph.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use pathfinding::directed::{bfs::bfs, bfs::bfs_reach, yen::yen};
 
@@ -97,12 +97,4 @@ pub fn nearest(graph: &Graph, wanted: &Wanted, components: &BTreeMap<i64, BTreeS
         wanted.goals.iter().map(of).max().unwrap_or_default()
     };
     reached.into_iter().rev().max_by_key(likeness)
-}
-
-/// The states from which a goal can be reached.
-pub fn leading_to(graph: &Graph, goals: &BTreeSet<i64>) -> HashSet<i64> {
-    let best = best_edges(graph, true);
-    let mut back: HashMap<i64, Vec<i64>> = HashMap::new();
-    best.iter().for_each(|(from, edges)| edges.iter().for_each(|e| back.entry(e.to).or_default().push(*from)));
-    goals.iter().flat_map(|goal| bfs_reach(*goal, |s| back.get(s).cloned().unwrap_or_default()).collect::<Vec<_>>()).collect()
 }

@@ -142,16 +142,16 @@ impl<'a> Picture<'a> {
         let mut out = String::from("flowchart LR\n");
         for (c, name) in self.clusters.iter().enumerate() {
             let _ = writeln!(out, "  subgraph c{c}[\"{}\"]", escaped(name));
-            for (_, node) in self.in_cluster(c) {
-                let label = escaped(&format!("{}\n{}", node.state.called(), self.note(node)));
+            for (n, node) in self.in_cluster(c) {
+                let label = escaped(&format!("{} {}\n{}", node.state.called(), node.id, self.note(node)));
                 let (open, close) = if node.interrupt { ("([", "])") } else { ("[", "]") };
-                let _ = writeln!(out, "    {}{open}\"{label}\"{close}", node.id);
+                let _ = writeln!(out, "    n{n}{open}\"{label}\"{close}");
             }
             out.push_str("  end\n");
         }
         for line in &self.lines {
-            let (from, to) = (&self.nodes[line.from].id, &self.nodes[line.to].id);
-            let _ = writeln!(out, "  {from} -->|\"{}\"| {to}", escaped(&line.label()));
+            let (from, to) = (line.from, line.to);
+            let _ = writeln!(out, "  n{from} -->|\"{}\"| n{to}", escaped(&line.label()));
         }
         out
     }

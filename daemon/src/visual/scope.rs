@@ -56,9 +56,9 @@ pub fn find(connection: &Connection, scope: &Scope) -> Result<Option<Known>> {
 /// A scope by its row.
 ///
 /// # Errors
-/// What SQLite says, also when there is none.
-pub fn get(connection: &Connection, id: i64) -> Result<Known> {
-    Ok(connection.prepare_cached(&format!("SELECT {COLUMNS} FROM apps WHERE id = ?1"))?.query_row([id], known)?)
+/// What SQLite says.
+pub fn get(connection: &Connection, id: i64) -> Result<Option<Known>> {
+    Ok(connection.prepare_cached(&format!("SELECT {COLUMNS} FROM apps WHERE id = ?1"))?.query_row([id], known).optional()?)
 }
 
 /// All scopes, by name.
@@ -129,4 +129,28 @@ pub fn add_page(connection: &Connection, id: i64, page: &str, artifact: &str) ->
 pub(super) fn count_detector_look(connection: &Connection, id: i64) -> Result<()> {
     connection.prepare_cached("UPDATE apps SET detector_looks = detector_looks + 1 WHERE id = ?1")?.execute([id])?;
     Ok(())
+}
+
+/// Notes a host that was seen of a site, with its port.
+///
+/// # Errors
+/// What SQLite says.
+pub fn add_host(connection: &Connection, scope: &Scope, host: &str, port: Option<u16>) -> Result<()> {
+    let host = port.map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+    connection
+        .prepare_cached(
+            "UPDATE apps SET hosts = json_insert(hosts, '$[#]', ?3), updated_at = ?4 WHERE app = ?1 AND site = ?2
+                AND NOT EXISTS (SELECT 1 FROM json_each(hosts) WHERE value = ?3)",
+        )?
+        .execute((&scope.app, scope.site.as_deref().unwrap_or_default(), host, now_ms()))?;
+    Ok(())
+}
+
+/// The hosts that were seen of a site.
+///
+/// # Errors
+/// What SQLite says.
+pub fn hosts(connection: &Connection, id: i64) -> Result<Vec<String>> {
+    let text: String = connection.prepare_cached("SELECT hosts FROM apps WHERE id = ?1")?.query_row([id], |row| row.get(0))?;
+    Ok(serde_json::from_str(&text).unwrap_or_default())
 }

@@ -120,7 +120,7 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<State>> {
 pub fn defining(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>> {
     let mut statement = connection.prepare_cached(
         "SELECT sc.state_id, c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
-         WHERE c.app_id = ?1 AND sc.defining = 1 ORDER BY sc.state_id, c.name",
+         WHERE c.app_id = ?1 AND sc.defining = 1 AND c.deleted_at IS NULL ORDER BY sc.state_id, c.name",
     )?;
     let found = statement.query_map([app], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
@@ -282,17 +282,15 @@ pub(super) fn put_set_variant(connection: &Connection, origin: &str, app: i64, s
     Ok(())
 }
 
-/// The state that an observation saw.
+/// The state that a structure is, by its key.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn seen_in(connection: &Connection, observation: &str) -> Result<Option<State>> {
-    let columns = COLUMNS.split(", ").map(|c| format!("s.{c}")).collect::<Vec<_>>().join(", ");
-    let sql = format!(
-        "SELECT {columns} FROM observations o JOIN state_variants v ON v.key = o.structure_key JOIN states s ON s.id = v.state_id
-         WHERE o.uid = ?1 AND s.deleted_at IS NULL"
-    );
-    Ok(connection.prepare_cached(&sql)?.query_row([observation], read).optional()?)
+pub fn of_structure(connection: &Connection, key: &str) -> Result<Option<State>> {
+    match by_structure(connection, &[key])?.pop() {
+        Some((_, state)) => get(connection, state),
+        None => Ok(None),
+    }
 }
 
 /// Notes which components were found by their pictures and which were not. Where the state is known, it is a visit at which only
@@ -316,7 +314,7 @@ pub fn note_matches(
         let all: Vec<i64> = links.query_map([state], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
         for component in all {
             let change = if !looked.contains(&component) {
-                "from_visit = from_visit + 1"
+                "from_visit = from_visit + 1, seen_before = coalesce(seen_before, ?3)"
             } else if missed.contains(&component) {
                 counted += 1;
                 "missed = missed + 1, misses = misses + 1, seen_before = coalesce(seen_before, ?3)"

@@ -39,7 +39,10 @@ async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
 pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<ImportedFiles> {
     let dir = absolute("dir", &params.dir)?;
     let read = apart(move || files::read(&dir)).await?;
-    let found = read.map_err(|e| Error::param("dir", "a directory with the memory of an app, or of several", e))?;
+    let found = read.map_err(|e| Error::new(ErrorCode::NotFound, e).hint("give the directory of an app, or the one that holds them"))?;
+    if params.app.is_some() && found.iter().filter(|d| d.site.is_none()).count() > 1 {
+        return Err(Error::param("app", "nothing, as the directory holds several apps", "a name"));
+    }
     let session = core.session_row(params.session.as_deref().unwrap_or(DEFAULT_SESSION)).await?;
     let mut imported = Vec::new();
     let mut app = String::new();
@@ -79,6 +82,8 @@ impl Core {
         if dry_run {
             // What was rehearsed is not there.
             self.visual.reload(&scope);
+        } else {
+            self.visual.touch_all(report.app);
         }
         let mut pictures = Tally { found: (report.pictures.len() + pages.len()) as u64, ..Tally::default() };
         let mut remarks: Vec<FileRemark> =
@@ -205,6 +210,9 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<ExportedF
         let export = core.store.read_all(move |c| files::collect(c, &scope, &graph::read(c, &scope)?)).await?;
         let target = dir.join(&export.directory);
         // Sites lie in the directory of their app.
+        if exports.iter().any(|(_, other, _): &(Known, PathBuf, Export)| *other == target) {
+            return Err(Error::param("app", "one of the apps whose names make the same directory, at a time", target.display()));
+        }
         if target.join("meta.json").exists() {
             return Err(Error::param("dir", "a place where nothing was exported to before", target.display()));
         }

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::{Core, Error, Result};
-use crate::memory::log;
+use crate::memory::{log, observations};
 use crate::page::site;
 use crate::store::Result as Stored;
 use crate::visual::components;
@@ -64,6 +64,14 @@ pub(super) async fn scope(core: &Arc<Core>, of: ScopeOf<'_>) -> Result<Known> {
     }
 }
 
+/// The state that an observation saw.
+pub(super) fn seen_in(connection: &Connection, observation: &str) -> Stored<Option<State>> {
+    match observations::structure_of(connection, observation)? {
+        Some(key) => states::of_structure(connection, &key),
+        None => Ok(None),
+    }
+}
+
 /// The app and site that are meant: those that are given, else those of the page that the session saw last.
 fn meant(
     connection: &Connection,
@@ -77,10 +85,10 @@ fn meant(
     }
     let seen = log::context(connection, session, device)?;
     let page = match seen.observation_id.as_deref() {
-        Some(uid) => states::seen_in(connection, uid)?,
+        Some(uid) => seen_in(connection, uid)?,
         None => None,
     };
-    let of_page = page.map(|state| scope::get(connection, state.app)).transpose()?;
+    let of_page = page.map(|state| scope::get(connection, state.app)).transpose()?.flatten();
     Ok(match (of_page, seen.app, site) {
         (Some(known), _, None) => Some((known.scope.app, known.scope.site)),
         (Some(known), _, site) => Some((known.scope.app, site)),

@@ -79,12 +79,16 @@ pub async fn transitions(core: &Arc<Core>, params: &TransitionsParams) -> Result
 pub async fn states(core: &Arc<Core>, params: &StatesParams) -> Result<States> {
     let known = find::scope(core, params.scope()).await?;
     let (scope, all) = (known.clone(), params.all);
-    let (graph, own, defining) =
-        core.store.read_all(move |c| Ok((read(c, &scope)?, states::list(c, scope.id, all)?, states::defining(c, scope.id)?))).await?;
+    let (graph, own, defining, hosts) = core
+        .store
+        .read_all(move |c| {
+            Ok((read(c, &scope)?, states::list(c, scope.id, all)?, states::defining(c, scope.id)?, scope::hosts(c, scope.id)?))
+        })
+        .await?;
     let mut names: BTreeMap<i64, Vec<String>> = BTreeMap::new();
     defining.into_iter().for_each(|(state, name)| names.entry(state).or_default().push(name));
     let states = own.into_iter().map(|s| wire(&graph, &s, names.remove(&s.id).unwrap_or_default())).collect();
-    Ok(States { about: about(&known), states })
+    Ok(States { about: about(&known), hosts, states })
 }
 
 fn wire(graph: &Graph, state: &State, defining_components: Vec<String>) -> afd_proto::visual::State {
@@ -158,7 +162,7 @@ fn ground(connection: &Connection, known: &Known, params: &PathParams, device: O
     };
     let seen = log::context(connection, params.session.as_deref().unwrap_or(DEFAULT_SESSION), device)?;
     let start = match seen.observation_id.as_deref() {
-        Some(uid) => states::seen_in(connection, uid)?.map(|s| s.id),
+        Some(uid) => find::seen_in(connection, uid)?.map(|s| s.id),
         None => None,
     };
     let mut components: BTreeMap<i64, BTreeSet<String>> = BTreeMap::new();

@@ -13,15 +13,19 @@ use super::super::rows::count;
 use super::super::{Call, Core, Error, Result};
 use super::pictures::{self, Shown};
 use super::{UPKEEP_JOB, find};
+use crate::memory::Place;
 use crate::page::snapshot::Rect;
 use crate::page::structure::Structure;
-use crate::page::{Snapshot, element};
+use crate::page::{Flag, Node, Snapshot, element, site};
 use crate::store::now_ms;
 use crate::visual::detections::{self, Detected};
 use crate::visual::detector::{self, DetectorError};
 use crate::visual::learn::{self, Lesson, Sighting, TREE};
 use crate::visual::scope::{self, Scope};
 use crate::visual::{files, index, states};
+
+/// No screen is larger, pixels.
+const MAX_PLACE: i32 = 100_000;
 
 /// What the tree of a screen teaches.
 fn lesson(snapshot: &Snapshot, structure: &Structure, page: Option<String>, at: i64) -> Lesson {
@@ -60,9 +64,8 @@ impl Call {
             return;
         }
         let (core, origin) = (self.core.clone(), self.core.store.origin().to_owned());
-        let (snapshot, at) = (look.reading.value.clone(), look.at);
+        let lesson = lesson(look.snapshot(), &structures.front, None, look.at);
         self.core.store.write_behind("what a screen teaches", move |c| {
-            let lesson = lesson(&snapshot, &structures.front, None, at);
             let learned = learn::learn(c, &origin, &core.visual, &lesson)?;
             if learned.missed > 0 {
                 core.jobs.nudge(UPKEEP_JOB);
@@ -83,12 +86,17 @@ pub async fn learn(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> {
     if params.detect && params.detections.is_some() {
         return Err(Error::param("detect", "nothing, as detections were sent", "true"));
     }
-    match (&params.detections, &params.picture) {
-        (Some(detections), _) => from_detections(core, params, detections).await,
-        (None, Some(picture)) if params.detect => from_picture(core, params, picture).await,
-        (None, Some(_)) => Err(Error::param("picture", "detections, or detect", "neither")),
-        (None, None) => from_screen(core, params).await,
+    let learned = match (&params.detections, &params.picture) {
+        (Some(detections), _) => from_detections(core, params, detections).await?,
+        (None, Some(picture)) if params.detect => from_picture(core, params, picture).await?,
+        (None, Some(_)) => return Err(Error::param("picture", "detections, or detect", "neither")),
+        (None, None) => from_screen(core, params).await?,
+    };
+    if let Some(site) = params.site.as_deref().and_then(site::parse) {
+        let scope = Scope { app: learned.about.app.clone(), site: learned.about.site.clone() };
+        core.store.write(move |c| scope::add_host(c, &scope, &site.host, site.port)).await?;
     }
+    Ok(learned)
 }
 
 /// What was seen without a device, which cannot tell the app.
@@ -137,7 +145,10 @@ async fn from_screen(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> 
     };
     let structures = look.structures.clone().filter(|_| look.reliable());
     let detected = match &shown {
-        Some(shown) if params.detect => Some(core.detect(shown).await?),
+        Some(shown) if params.detect => {
+            let (name, seen) = core.detect(shown).await?;
+            Some((name, seen.into_iter().filter(|d| !core.was_typed(d, look.snapshot())).collect()))
+        }
         _ => None,
     };
     let on_screen = look.snapshot().app.clone();
@@ -166,12 +177,24 @@ async fn from_screen(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> 
         None => return Err(untrusted(&look)),
     };
     let keeper = shown.filter(|_| params.pictures).map(|shown| Keeper { shown, session: call.session_id, device: Some(call.device_id) });
-    let learned = keep(core, lesson, detected, keeper, params.forget_threshold).await?;
-    call.record_only(&look, "learn", None);
+    let (learned, key) = take_up(core, lesson, detected, keeper, params.forget_threshold).await?;
+    // The page is named as it was learned, so that what led here leads to its state.
+    let place = call.place_of(&look);
+    let structure = if look.reliable() { key } else { None };
+    call.record_at(&look, "learn", None, Place { structure, ..place });
     Ok(learned)
 }
 
 impl Core {
+    /// Whether what was detected lies in a field, or says what was typed.
+    fn was_typed(&self, detected: &Detected, snapshot: &Snapshot) -> bool {
+        let b = detected.bounds;
+        let (x, y) = (f64::from(b.left) / 2.0 + f64::from(b.right) / 2.0, f64::from(b.top) / 2.0 + f64::from(b.bottom) / 2.0);
+        let secret = |n: &Node| n.is(Flag::Editable) || n.password || site::is_address_bar(n.id_name());
+        snapshot.nodes.iter().any(|n| secret(n) && n.bounds.contains(x, y))
+            || detected.label.as_deref().is_some_and(|label| self.secrets.was_typed(label))
+    }
+
     /// Runs the detector of the settings on a picture.
     async fn detect(&self, shown: &Shown) -> Result<(String, Vec<Detected>)> {
         let settings = self.config.get().visual.clone();
@@ -215,7 +238,8 @@ fn all_detected(detections: &[Detection], field: &str) -> Result<Vec<Detected>> 
 /// A detection as it is learned, or what is wrong with it.
 fn detected(d: &Detection) -> std::result::Result<Detected, (&'static str, &'static str, String)> {
     let [left, top, right, bottom] = d.bounds;
-    if right <= left || bottom <= top {
+    let sane = -MAX_PLACE..=MAX_PLACE;
+    if right <= left || bottom <= top || ![left, top, right, bottom].iter().all(|v| sane.contains(v)) {
         return Err(("box", "left, top, right and bottom of something with an area", format!("{:?}", d.bounds)));
     }
     if let Some(confidence) = d.confidence.filter(|c| !(0.0..=1.0).contains(c)) {
@@ -251,11 +275,22 @@ struct Keeper {
 /// Takes up a lesson and tells what came of it.
 async fn keep(
     core: &Arc<Core>,
-    mut lesson: Lesson,
+    lesson: Lesson,
     detected: Option<(String, Vec<Detected>)>,
     keeper: Option<Keeper>,
     threshold: Option<u32>,
 ) -> Result<Learned> {
+    take_up(core, lesson, detected, keeper, threshold).await.map(|(learned, _)| learned)
+}
+
+/// The same, with the key that the page is recorded by.
+async fn take_up(
+    core: &Arc<Core>,
+    mut lesson: Lesson,
+    detected: Option<(String, Vec<Detected>)>,
+    keeper: Option<Keeper>,
+    threshold: Option<u32>,
+) -> Result<(Learned, Option<String>)> {
     let source = detected.as_ref().map_or_else(|| TREE.to_owned(), |(name, _)| name.clone());
     let mut skipped = Vec::new();
     if let Some((name, detected)) = detected {
@@ -289,7 +324,7 @@ async fn keep(
     }
     core.jobs.nudge(UPKEEP_JOB);
     let Scope { app, site } = scope;
-    Ok(Learned {
+    let told = Learned {
         about: afd_proto::visual::About { app, site },
         state: state.and_then(|s| Some(StateRef { id: s.code.clone()?, name: s.called().to_owned() })),
         new_state: learned.defined,
@@ -300,7 +335,8 @@ async fn keep(
         source,
         skipped,
         picture: picture.map(|(_, artifact)| artifact),
-    })
+    };
+    Ok((told, learned.key))
 }
 
 impl Core {

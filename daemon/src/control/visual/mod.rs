@@ -17,9 +17,10 @@ use super::{Call, Core};
 use crate::page::structure::{Structure, Structures};
 use crate::store::{Result as Stored, now_ms};
 use crate::visual::history::Entry;
+use crate::visual::index::{self, Touched};
 use crate::visual::scope::{self, Known};
 use crate::visual::states::State;
-use crate::visual::{forget, index, merge};
+use crate::visual::{forget, merge};
 
 /// The job that forgets and merges.
 pub(super) const UPKEEP_JOB: &str = "visual-upkeep";
@@ -34,7 +35,7 @@ fn short(state: &State) -> StateRef {
 
 /// A change as it is told.
 fn told(connection: &Connection, entry: Entry) -> Stored<Change> {
-    let about = about(&scope::get(connection, entry.app)?);
+    let about = scope::get(connection, entry.app)?.map(|known| about(&known)).unwrap_or(About { app: String::new(), site: None });
     Ok(Change {
         id: entry.id,
         uid: entry.uid,
@@ -60,17 +61,21 @@ pub(super) async fn tidy(core: &Core) -> crate::job::Outcome {
     let (mut forgotten, mut merged) = (0, 0);
     for (app, touched) in core.visual.take_untidy() {
         let (origin, index) = (core.store.origin().to_owned(), core.visual.clone());
+        let wanted = touched.clone();
         let done = core.store.write(move |c| {
-            let known = scope::get(c, app)?;
+            let Some(known) = scope::get(c, app)? else { return Ok(Vec::new()) };
             let mut entries = forget::stale(c, &origin, &known, now_ms())?;
-            entries.extend(merge::similar(c, &origin, app, &touched, now_ms())?);
+            // What lost a component may have become like another.
+            let wanted = if entries.is_empty() { wanted } else { Touched { everything: true, ..wanted } };
+            entries.extend(merge::similar(c, &origin, app, &wanted, now_ms())?);
             if !entries.is_empty() {
                 index.reload(&known.scope);
+                crate::visual::history::prune(c)?;
             }
-            crate::visual::history::prune(c)?;
             entries.into_iter().map(|entry| told(c, entry)).collect::<Stored<Vec<_>>>()
         });
-        for change in done.await.map_err(|e| e.to_string())? {
+        let done = done.await.inspect_err(|_| core.visual.put_back(app, touched));
+        for change in done.map_err(|e| e.to_string())? {
             if change.op == "merge" {
                 merged += 1
             } else {

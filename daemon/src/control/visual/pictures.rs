@@ -25,7 +25,7 @@ use crate::store::now_ms;
 use crate::visual::components::{self, Component, Filter};
 use crate::visual::detections::Detected;
 use crate::visual::scope::{self, Known, Scope};
-use crate::visual::states;
+use crate::visual::{index, states};
 
 /// How much of what is around a component is cut out with it, pixels (seed 001).
 const PADDING: i32 = 4;
@@ -187,6 +187,8 @@ impl Core {
 struct Sought {
     component: Component,
     template: Option<Template>,
+    /// Width and height of its picture.
+    size: (i32, i32),
 }
 
 /// `visual.match`
@@ -224,7 +226,9 @@ pub async fn find_components(core: &Arc<Core>, params: &MatchParams) -> Result<M
     let state =
         shown.look.as_ref().filter(|l| l.reliable()).and_then(|l| l.structures.as_ref()).and_then(|s| core.visual.recognise(&s.front));
     let matched = answer(&known, sought, hits, took_ms);
-    core.note_matches(&known, state.map(|s| s.state), &matched.1, &matched.2).await?;
+    // A page of another app, or of another site, says nothing about these.
+    let here = shown.look.as_ref().and_then(|l| l.structures.as_ref()).is_some_and(|s| index::of(&s.front) == known.scope);
+    core.note_matches(&known, state.filter(|_| here).map(|s| s.state), &matched.1, &matched.2).await?;
     Ok(matched.0)
 }
 
@@ -264,7 +268,8 @@ impl Core {
             let template = |file: &PathBuf| picture::decode_any(&std::fs::read(file).ok()?).ok();
             let sought = found.into_iter().filter_map(|(component, file)| {
                 let pixels = template(&file)?;
-                Some(Sought { component, template: Template::of(&pixels) })
+                let side = |v: u32| i32::try_from(v).unwrap_or(i32::MAX);
+                Some(Sought { component, template: Template::of(&pixels), size: (side(pixels.width()), side(pixels.height())) })
             });
             sought.collect()
         };
@@ -299,7 +304,10 @@ fn window(snapshot: &Snapshot) -> (i32, i32, i32, i32) {
     }
 }
 
-fn search(pixels: &RgbImage, sought: Vec<Sought>, bounds: (i32, i32, i32, i32)) -> (Vec<Component>, Vec<Option<Option<ncc::Hit>>>) {
+/// What was looked for, with the size of its picture, and what came of it: nothing for flat pictures, else whether it is there.
+type Looked = (Vec<(Component, (i32, i32))>, Vec<Option<Option<ncc::Hit>>>);
+
+fn search(pixels: &RgbImage, sought: Vec<Sought>, bounds: (i32, i32, i32, i32)) -> Looked {
     let scene = Scene::of(pixels);
     let mut at = HashMap::new();
     let mut wanted: Vec<Wanted> = Vec::new();
@@ -310,7 +318,7 @@ fn search(pixels: &RgbImage, sought: Vec<Sought>, bounds: (i32, i32, i32, i32)) 
             // The picture has a little of what is around.
             wanted.push((template, s.component.bounds.map(|b| ((b.left - PADDING).max(0), (b.top - PADDING).max(0)))));
         }
-        components.push(s.component);
+        components.push((s.component, s.size));
     }
     let hits = ncc::find_all(&scene, &wanted, bounds);
     let hits = (0..components.len()).map(|i| at.get(&i).map(|w| hits[*w])).collect();
@@ -319,20 +327,29 @@ fn search(pixels: &RgbImage, sought: Vec<Sought>, bounds: (i32, i32, i32, i32)) 
 
 type Answer = (Matched, Vec<(i64, Rect)>, Vec<i64>);
 
-fn answer(known: &Known, components: Vec<Component>, hits: Vec<Option<Option<ncc::Hit>>>, took_ms: u64) -> Answer {
+fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Option<Option<ncc::Hit>>>, took_ms: u64) -> Answer {
     let (mut found, mut missing, mut flat) = (Vec::new(), Vec::new(), Vec::new());
     let (mut seen, mut missed) = (Vec::new(), Vec::new());
-    for (component, hit) in components.into_iter().zip(hits) {
+    for ((component, size), hit) in components.into_iter().zip(hits) {
         match hit {
             None => flat.push(component.name),
             Some(None) => {
-                missed.push(component.id);
+                // What scrolls may merely be out of view.
+                if !component.scrolls {
+                    missed.push(component.id);
+                }
                 missing.push(component.name);
             }
             Some(Some(hit)) => {
-                let (w, h) = component.bounds.map_or((0, 0), |b| (b.width(), b.height()));
-                let (left, top) = (hit.x + PADDING.min(hit.x), hit.y + PADDING.min(hit.y));
-                let bounds = Rect { left, top, right: left + w, bottom: top + h };
+                let bounds = match component.bounds {
+                    Some(b) => {
+                        // How much was around it, which is less at the edges of the screen.
+                        let (dx, dy) = (PADDING.min(b.left.max(0)), PADDING.min(b.top.max(0)));
+                        let (left, top) = (hit.x + dx, hit.y + dy);
+                        Rect { left, top, right: left + b.width(), bottom: top + b.height() }
+                    }
+                    None => Rect { left: hit.x, top: hit.y, right: hit.x + size.0, bottom: hit.y + size.1 },
+                };
                 let moved = component.bounds.is_some_and(|b| b != bounds);
                 seen.push((component.id, bounds));
                 let how = match hit.how {

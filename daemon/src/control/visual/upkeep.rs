@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::super::memory::limit;
 use super::super::{Core, Error, Result};
-use super::{about, find, told};
+use super::{UPKEEP_JOB, about, find, told};
 use crate::page::element;
 use crate::store::{Result as Stored, StoreError, now_ms};
 use crate::visual::components::{self, Filter};
@@ -133,8 +133,10 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> 
                         .hint("delete one of them, or choose another name")));
                 }
                 change.keep("components", "id", component.id)?;
-                change.keep("imported_edges", "app_id", app)?;
-                components::rename(c, component.id, &name, &wanted, at)?;
+                for edge in components::edges_that_name(c, app, &[&component.name, &name])? {
+                    change.keep("imported_edges", "id", edge)?;
+                }
+                components::rename(c, component.id, &name, at)?;
                 components::rename_in_edges(c, app, &component.name, &name, at)?;
                 ("component", component.name.clone())
             }
@@ -182,9 +184,11 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Change> {
             }
         };
         index.reload(&own);
+        index.touch_all(app);
         Ok(Ok(told(c, entry)?))
     });
     let change = done.await??;
+    core.jobs.nudge(UPKEEP_JOB);
     core.tell(&change);
     Ok(change)
 }
@@ -259,14 +263,14 @@ pub async fn undo(core: &Arc<Core>, params: &UndoParams) -> Result<Change> {
         if entry.undone_at.is_some() {
             return Ok(Err(Error::new(ErrorCode::Conflict, format!("change {} was undone already", entry.id))));
         }
-        match history::undo(c, entry.id, now_ms()) {
-            Ok(()) => {}
-            Err(StoreError::Sql(error)) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) => {
-                return Err(StoreError::Sql(error));
-            }
-            Err(other) => return Err(other),
+        if let Some(later) = history::blocked_by(c, entry.id)? {
+            let what = format!("change {later} came later and touched the same things");
+            return Ok(Err(Error::new(ErrorCode::Conflict, what).hint(format!("undo it first: `afctl visual undo --id {later}`"))));
         }
-        index.reload(&scope::get(c, entry.app)?.scope);
+        history::undo(c, entry.id, now_ms())?;
+        if let Some(known) = scope::get(c, entry.app)? {
+            index.reload(&known.scope);
+        }
         let undone = history::find(c, None, Some(entry.id))?.unwrap_or(entry);
         Ok(Ok(told(c, undone)?))
     });

@@ -67,14 +67,10 @@ pub(super) fn parse(text: &str) -> Result<Screen, String> {
     Ok(Screen { snapshot, has_top_line })
 }
 
-/// Names that browsers give to their address bars.
-const ADDRESS_BARS: &[&str] =
-    &["url_bar", "mozac_browser_toolbar_url_view", "location_bar_edit_text", "url_field", "omnibarTextInput", "address_bar"];
-
 /// The site that a browser's address bar names, unless somebody is typing there.
 fn site_shown(snapshot: &Snapshot) -> Option<String> {
     let typing = snapshot.windows.iter().any(|w| w.kind == WindowKind::InputMethod);
-    let bar = snapshot.nodes.iter().find(|n| n.id_name().is_some_and(|name| ADDRESS_BARS.contains(&name)))?;
+    let bar = snapshot.nodes.iter().find(|n| site::is_address_bar(n.id_name()))?;
     if typing { None } else { site::parse(bar.text.as_deref()?).map(|s| s.name) }
 }
 

@@ -113,9 +113,13 @@ impl Directory {
 
     /// Reads a file; one that is damaged is replaced by its backup, if there is one.
     fn object(&mut self, file: &str) -> Ordered {
+        self.object_and_text(file).0
+    }
+
+    fn object_and_text(&mut self, file: &str) -> (Ordered, String) {
         match load(&self.path.join(file)) {
             Ok(Some(object)) => object,
-            Ok(None) => Ordered::default(),
+            Ok(None) => Default::default(),
             Err(why) => {
                 let backup = load(&self.path.join(format!("{file}.bak"))).ok().flatten();
                 match &backup {
@@ -129,7 +133,8 @@ impl Directory {
 
     /// The single file of the first era, brought into the form of the four as the original does it.
     fn take_profile(&mut self) {
-        let mut profile: Map<String, Value> = self.object("profile.json").0.into_iter().collect();
+        let (whole, text) = self.object_and_text("profile.json");
+        let mut profile: Map<String, Value> = whole.0.iter().cloned().collect();
         let truthy = |v: &Value| !matches!(v, Value::Null | Value::Bool(false)) && *v != json!("") && *v != json!([]) && *v != json!({});
         let size = [take(&mut profile, "img_size"), take(&mut profile, "retina_img_size")].into_iter().flatten().find(truthy);
         self.meta.insert("app".to_owned(), take(&mut profile, "app").unwrap_or_else(|| json!("")));
@@ -145,12 +150,14 @@ impl Directory {
                 self.meta.insert(key.to_owned(), value);
             }
         }
-        // Read again for its order, which a map has not.
-        let whole = load(&self.path.join("profile.json")).ok().flatten().unwrap_or_default();
-        let text = std::fs::read_to_string(self.path.join("profile.json")).unwrap_or_default();
-        let parts: Parts = serde_json::from_str(&text).unwrap_or_default();
-        self.components = parts.components;
-        self.states = parts.states;
+        let part = |key: &str| whole.0.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
+        self.components = in_order(&text, "components").unwrap_or_default();
+        self.states = in_order(&text, "states").unwrap_or_default();
+        for key in ["components", "states"] {
+            if part(key).is_some_and(|v| !v.is_object() && !v.is_null()) {
+                self.remark("profile.json", key, "passed over: it is no object");
+            }
+        }
         for (_, row) in &mut self.components.0 {
             age(row);
         }
@@ -177,12 +184,10 @@ impl Directory {
     }
 }
 
-/// The parts of a profile whose order counts.
-#[derive(Default, serde::Deserialize)]
-#[serde(default)]
-struct Parts {
-    components: Ordered,
-    states: Ordered,
+/// A member of an object in the order of its text, which a value has not.
+fn in_order(text: &str, key: &str) -> Option<Ordered> {
+    let members: std::collections::HashMap<String, Box<serde_json::value::RawValue>> = serde_json::from_str(text).ok()?;
+    serde_json::from_str(members.get(key)?.get()).ok()
 }
 
 /// Components of the first era have no activity.
@@ -225,8 +230,8 @@ fn transitions(rows: Vec<Value>) -> Ordered {
     out
 }
 
-/// Reads an object from a file; `None` when there is no file.
-fn load(path: &Path) -> Result<Option<Ordered>, String> {
+/// Reads an object from a file, and its text; `None` when there is no file.
+fn load(path: &Path) -> Result<Option<(Ordered, String)>, String> {
     match std::fs::metadata(path) {
         Err(_) => return Ok(None),
         Ok(meta) if meta.len() > MAX_FILE => return Err(format!("{} bytes are too many", meta.len())),
@@ -234,5 +239,7 @@ fn load(path: &Path) -> Result<Option<Ordered>, String> {
     }
     let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
     let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-    serde_json::from_str(text.trim_start_matches('\u{feff}')).map(Some).map_err(|e| e.to_string())
+    let text = text.trim_start_matches('\u{feff}').to_owned();
+    let object = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+    Ok(Some((object, text)))
 }

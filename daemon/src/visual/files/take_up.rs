@@ -56,7 +56,6 @@ pub fn take_up(connection: &Connection, origin: &str, index: &Index, scope: &Sco
     let states = step.states(&names)?;
     step.transitions(states)?;
     index.reload(scope);
-    index.touch_all(known.id);
     let remarks = std::mem::take(&mut step.from.remarks);
     step.report.remarks.extend(remarks);
     Ok(step.report)
@@ -71,6 +70,11 @@ struct Step<'a> {
     report: Report,
 }
 
+/// No count is larger.
+const MAX_COUNT: i64 = 1_000_000_000;
+/// No place on a screen is further, pixels.
+const MAX_PLACE: i64 = 100_000;
+
 fn text(map: &mut Map<String, Value>, key: &str) -> Option<String> {
     match map.get(key) {
         Some(Value::String(_)) => take(map, key).and_then(|v| v.as_str().map(str::to_owned)),
@@ -78,8 +82,9 @@ fn text(map: &mut Map<String, Value>, key: &str) -> Option<String> {
     }
 }
 
+/// A count; what is beyond all counting stays as it is.
 fn number(map: &mut Map<String, Value>, key: &str) -> Option<i64> {
-    let n = map.get(key).and_then(Value::as_i64)?;
+    let n = map.get(key).and_then(Value::as_i64).filter(|n| n.abs() <= MAX_COUNT)?;
     map.remove(key);
     Some(n)
 }
@@ -111,7 +116,8 @@ impl Step<'_> {
     fn meta(&mut self, known: &scope::Known) -> Result<()> {
         let mut meta = std::mem::take(&mut self.from.meta);
         let count = number(&mut meta, "detect_count").unwrap_or_default();
-        let threshold = number(&mut meta, "forget_threshold").filter(|t| *t > 0);
+        // What somebody has set here stays.
+        let threshold = number(&mut meta, "forget_threshold").filter(|t| *t > 0 && known.learn_count == 0);
         let learned = time(&mut meta, "last_updated");
         let size = meta.get("img_size").and_then(Value::as_array).and_then(|a| Some((a.first()?.as_i64()?, a.get(1)?.as_i64()?)));
         if size.is_some() {
@@ -140,15 +146,23 @@ impl Step<'_> {
         let rows = std::mem::take(&mut self.from.components).0;
         self.report.components.found = rows.len() as u64;
         for (name, row) in rows {
-            let Value::Object(row) = row else {
+            let Value::Object(mut row) = row else {
                 self.report.components.skipped += 1;
                 self.skip("components.json", &name, "left behind: it is no object");
                 continue;
             };
-            if names.contains_key(&name) {
+            let key = row.get(OURS).and_then(|o| o.get("key")).and_then(Value::as_str);
+            let known = match key {
+                Some(key) => components::by_key(self.connection, self.app, key)?,
+                None => None,
+            };
+            // What was renamed since is the same; what is called so and is something else keeps its name.
+            if let Some(id) = known.or_else(|| names.get(&name).copied().filter(|_| key.is_none())) {
+                names.insert(name, id);
                 self.report.components.present += 1;
                 continue;
             }
+            row.retain(|key, _| !key.starts_with('_'));
             let id = self.component(&name, row)?;
             names.insert(name, id);
             self.report.components.added += 1;
@@ -161,7 +175,8 @@ impl Step<'_> {
             Some(Value::Object(ours)) => ours,
             _ => Map::new(),
         };
-        let place = ["rel_x", "rel_y", "w", "h"].map(|key| row.get(key).and_then(Value::as_i64).and_then(|n| i32::try_from(n).ok()));
+        let place = ["rel_x", "rel_y", "w", "h"].map(|key| row.get(key).and_then(Value::as_i64).filter(|n| n.abs() <= MAX_PLACE));
+        let place = place.map(|n| n.and_then(|n| i32::try_from(n).ok()));
         let bounds = match place {
             [Some(x), Some(y), Some(w), Some(h)] if w >= 0 && h >= 0 => {
                 ["rel_x", "rel_y", "w", "h"].iter().for_each(|key| drop(row.remove(*key)));
@@ -209,7 +224,7 @@ impl Step<'_> {
                 self.app,
                 next_position(self.connection, "components", self.app)?,
                 key,
-                name,
+                components::free_name(self.connection, self.app, name)?,
                 kind.as_deref().unwrap_or("icon"),
                 source.as_deref().unwrap_or("detection"),
                 label,
@@ -258,7 +273,7 @@ impl Step<'_> {
         let rows = std::mem::take(&mut self.from.states).0;
         self.report.states.found = rows.len() as u64;
         for (code, row) in rows {
-            let Value::Object(row) = row else {
+            let Value::Object(mut row) = row else {
                 self.report.states.skipped += 1;
                 self.skip("states.json", &code, "left behind: it is no object");
                 continue;
@@ -267,6 +282,7 @@ impl Step<'_> {
                 self.report.states.present += 1;
                 continue;
             }
+            row.retain(|key, _| !key.starts_with('_'));
             let id = self.state(&code, row, names)?;
             codes.insert(code, id);
             self.report.states.added += 1;
@@ -296,7 +312,8 @@ impl Step<'_> {
             self.skip("states.json", code, format!("without {ghosts:?}, which are not among the components"));
             row.insert("_ghosts".to_owned(), json!(ghosts));
         }
-        let kind = text(&mut ours, "kind").unwrap_or_else(|| if known.is_empty() { "opaque" } else { "detected" }.to_owned());
+        let kind = text(&mut ours, "kind").filter(|k| ["page", "dialog", "detected", "opaque"].contains(&k.as_str()));
+        let kind = kind.unwrap_or_else(|| if known.is_empty() { "opaque" } else { "detected" }.to_owned());
         let (first, last) = (time(&mut row, "first_seen"), time(&mut row, "last_seen"));
         let (name, description) = (text(&mut row, "name"), text(&mut row, "description"));
         let visits = number(&mut row, "visit_count");

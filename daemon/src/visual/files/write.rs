@@ -47,7 +47,7 @@ pub fn collect(connection: &Connection, known: &Known, graph: &Graph) -> Result<
     let components = components::list(connection, known.id, &Filter::default())?;
     let rows = components.iter().map(|c| (c.name.clone(), component(c, &mut export.pictures))).collect::<Vec<_>>();
     let states = states(connection, known)?;
-    let edges = transitions(graph);
+    let edges = transitions(graph, known.id);
     export.counts = (rows.len(), states.0.len(), edges.0.len());
     export.files = vec![
         ("meta.json", meta(connection, known, &mut export.pictures)?),
@@ -104,7 +104,8 @@ fn meta(connection: &Connection, known: &Known, pictures: &mut Vec<Picture>) -> 
         })?;
     let mut extra = extra(text.as_deref());
     for (file, artifact) in extra.remove("_pages").and_then(|p| p.as_object().cloned()).unwrap_or_default() {
-        pictures.extend(artifact.as_str().map(|a| Picture { artifact: a.to_owned(), file: format!("pages/{file}") }));
+        let file = format!("pages/{}", picture_of(&file));
+        pictures.extend(artifact.as_str().map(|a| Picture { artifact: a.to_owned(), file }));
     }
     let mut row = Ordered::default();
     put(&mut row, &extra, "app", json!(known.scope.app));
@@ -129,7 +130,7 @@ fn component(c: &Component, pictures: &mut Vec<Picture>) -> Value {
         }
     }
     if let Some(crop) = &c.crop {
-        let given = extra.get("icon_file").and_then(Value::as_str).filter(|f| is_inside(f));
+        let given = extra.get("icon_file").and_then(Value::as_str).filter(|f| is_inside(f) && f.starts_with("components/"));
         let file = given.map_or_else(|| format!("components/{}.png", picture_of(&c.name)), str::to_owned);
         pictures.push(Picture { artifact: crop.clone(), file: file.clone() });
         put(&mut row, &extra, "icon_file", json!(file));
@@ -146,14 +147,14 @@ fn component(c: &Component, pictures: &mut Vec<Picture>) -> Value {
     put_learned(&mut row, &extra, "seen_count", json!(c.seen_count), c.seen_count > 0);
     put_learned(&mut row, &extra, "consecutive_misses", json!(c.consecutive_misses), c.consecutive_misses > 0);
     put_rest(&mut row, extra);
-    if !c.key.starts_with("name:") {
+    if c.key != format!("name:{}", c.name) {
         row.0.push((OURS.to_owned(), ours(c)));
     }
     value(row)
 }
 
 fn ours(c: &Component) -> Value {
-    json!({"uid": c.uid, "key": c.key, "resId": c.res_id, "class": c.class, "dynamic": c.dynamic})
+    json!({"uid": c.uid, "key": c.key, "resId": c.res_id, "class": c.class, "dynamic": c.dynamic, "scrolls": c.scrolls})
 }
 
 /// A path that stays where it belongs.
@@ -219,10 +220,10 @@ fn variants(connection: &Connection, state: i64) -> Result<Vec<Value>> {
 }
 
 /// The edges of the graph: `|` in an action would make the key ambiguous, which the original does not mind.
-fn transitions(graph: &Graph) -> Ordered {
+fn transitions(graph: &Graph, app: i64) -> Ordered {
     let mut rows = Ordered::default();
     let code = |id: &i64| graph.states.get(id).and_then(|s| s.code.clone()).unwrap_or_default();
-    for edge in graph.known_edges() {
+    for edge in graph.own_edges(app) {
         let (from, to) = (code(&edge.from), code(&edge.to));
         let mut row = Ordered::default();
         let extra = extra(edge.extra.as_deref());
