@@ -611,6 +611,8 @@ fn components_are_found_by_their_pictures() {
     client.ok("visual.learn", json!({"pictures": true}));
     let learned = client.ok("visual.learn", json!({"pictures": true}));
     assert!(learned["picture"].is_string(), "{learned}");
+    let pages = client.ok("artifact.list", json!({"kind": "page_image"}))["artifacts"].as_array().map(Vec::len);
+    assert_eq!(pages, Some(1), "the newest picture of a page is kept, not all of them");
     let pictured = components(&mut client, SETTINGS);
     assert!(pictured.iter().all(|c| c["hasPicture"] == true), "{pictured:?}");
     let matched = client.ok("visual.match", json!({}));

@@ -127,6 +127,17 @@ pub fn file_of(connection: &Connection, uid: &str) -> Result<Option<PathBuf>> {
         .map(PathBuf::from))
 }
 
+/// The number of an artifact that was not deleted, by its uid.
+///
+/// # Errors
+/// What SQLite says.
+pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
+    Ok(connection
+        .prepare_cached("SELECT id FROM artifacts WHERE uid = ?1 AND deleted_at IS NULL")?
+        .query_row([uid], |row| row.get(0))
+        .optional()?)
+}
+
 /// Which artifacts.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {

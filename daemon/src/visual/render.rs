@@ -12,7 +12,7 @@ use super::states::State;
 /// The longest label of an edge, characters.
 const MAX_LABEL: usize = 34;
 /// Over so many lines, labels would lie on one another: pointing at a line tells then.
-const MAX_LABELLED: usize = 160;
+const MAX_LABELLED: usize = 80;
 
 /// A state as it is drawn.
 struct Node<'a> {
@@ -319,7 +319,7 @@ fn draw_line(out: &mut String, line: &Line<'_>, layout: &Layout, labelled: bool)
     let thick = 1.0 + (line.count() as f64).ln_1p() * 0.5;
     let _ = writeln!(
         out,
-        "<g><title>{}</title><path d=\"{path}\" fill=\"none\" stroke=\"#889\" stroke-width=\"{thick:.1}\" marker-end=\"url(#arrow)\"/>",
+        "<g><title>{}</title><path d=\"{path}\" fill=\"none\" stroke=\"#889\" stroke-opacity=\"0.7\" stroke-width=\"{thick:.1}\" marker-end=\"url(#arrow)\"/>",
         xml(&line.whole())
     );
     if labelled {

@@ -111,18 +111,20 @@ pub fn set_threshold(connection: &Connection, id: i64, threshold: i64) -> Result
     Ok(())
 }
 
-/// Notes the artifact that holds the picture of a page.
+/// Notes the artifact that holds the picture of a page; returns the one that held it before.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn add_page(connection: &Connection, id: i64, page: &str, artifact: &str) -> Result<()> {
+pub fn add_page(connection: &Connection, id: i64, page: &str, artifact: &str) -> Result<Option<String>> {
     let path = format!("$._pages.\"{}\"", page.replace(['"', '\\'], "_"));
+    let before: Option<String> =
+        connection.prepare_cached("SELECT extra ->> ?2 FROM apps WHERE id = ?1")?.query_row((id, &path), |row| row.get(0))?;
     connection
         .prepare_cached(
             "UPDATE apps SET extra = json_set(json_insert(coalesce(extra, '{}'), '$._pages', json('{}')), ?2, ?3), updated_at = ?4 WHERE id = ?1",
         )?
         .execute((id, path, artifact, now_ms()))?;
-    Ok(())
+    Ok(before.filter(|b| b != artifact))
 }
 
 /// Counts a look of a detector.

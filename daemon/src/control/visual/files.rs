@@ -113,7 +113,7 @@ impl Core {
                     pictures.added += 1;
                     if let Some(uid) = uid {
                         let (app, page) = (report.app, file.trim_start_matches("pages/").to_owned());
-                        self.store.write(move |c| scope::add_page(c, app, &page, &uid)).await?;
+                        self.keep_page(app, page, uid).await?;
                     }
                 }
                 Err(why) => {
@@ -152,6 +152,19 @@ impl Core {
         }
         let (mime_type, extension) = if content.starts_with(b"\x89PNG") { ("image/png", "png") } else { ("image/jpeg", "jpg") };
         self.keep_picture(kind, (mime_type, extension), content, session, None, "visual.import").await.map(|uid| Ok(Some(uid)))
+    }
+
+    /// Notes the picture of a page; the one before it is let go of.
+    pub(super) async fn keep_page(self: &Arc<Self>, app: i64, page: String, uid: String) -> Result<()> {
+        let replaced = self.store.write(move |c| match scope::add_page(c, app, &page, &uid)? {
+            Some(before) => artifact::id_of(c, &before),
+            None => Ok(None),
+        });
+        if let Some(id) = replaced.await? {
+            let deleter = self.clone();
+            self.finish(async move { deleter.artifacts.delete(id).await }).await??;
+        }
+        Ok(())
     }
 
     /// Keeps a picture as an artifact; answers its uid.

@@ -319,8 +319,7 @@ async fn take_up(
         })
         .await?;
     if let Some((page, artifact)) = &picture {
-        let (page, artifact, app) = (page.clone(), artifact.clone(), learned.app);
-        core.store.write(move |c| scope::add_page(c, app, &page, &artifact)).await?;
+        core.keep_page(learned.app, page.clone(), artifact.clone()).await?;
     }
     core.jobs.nudge(UPKEEP_JOB);
     let Scope { app, site } = scope;
