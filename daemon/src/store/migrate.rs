@@ -62,4 +62,25 @@ mod tests {
         MIGRATIONS.validate().expect("valid");
         assert_eq!(DIR.dirs().count(), SCHEMA as usize);
     }
+
+    #[test]
+    fn a_database_of_an_earlier_version_keeps_what_it_has() {
+        let mut connection = Connection::open_in_memory().expect("opens");
+        MIGRATIONS.to_version(&mut connection, 2).expect("the version before");
+        connection
+            .execute_batch(
+                "INSERT INTO sessions VALUES (1, 's', 'o', 'default', 1, 1, NULL);
+                 INSERT INTO devices VALUES (1, 'd', 'o', 'pixel', 'k', 1, 1, NULL);
+                 INSERT INTO observations (uid, origin, seq, session_id, device_id, trace_id, source, settled, reliable, observed_at, updated_at)
+                    VALUES ('seen', 'o', 5, 1, 1, 't', 'page', 1, 1, 7, 7);",
+            )
+            .expect("fills");
+        run(&mut connection).expect("migrates");
+        let (at, structure): (i64, Option<String>) = connection
+            .query_row("SELECT observed_at, structure_key FROM observations WHERE uid = 'seen'", [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .expect("is there");
+        assert_eq!((at, structure), (7, None));
+        let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("reads");
+        assert_eq!(version, SCHEMA);
+    }
 }
