@@ -841,3 +841,27 @@ fn what_was_typed_is_learned_nowhere() {
     client.ok("visual.export", json!({"dir": out}));
     assert!(!format!("{:?}", tree(&out)).contains("Hollyhock"));
 }
+
+#[test]
+fn what_is_tapped_beside_a_pop_up_is_no_advice() {
+    let world = World::new();
+    let mut client = world.client();
+    for page in ["reviews", "sale", "me", "help"] {
+        world.phone.scene(SHOP, Some(page));
+        known(&mut client);
+        world.phone.run(json!({"do": "popup", "dialog": "rate"}));
+        look(&mut client);
+        match page {
+            // The row can be seen and reached beside the pop-up.
+            "reviews" => drop(client.call("act.tap", json!({"by": "text", "value": "Customer 1", "exactMatch": true}))),
+            _ => tap(&mut client, "Not now"),
+        }
+        look(&mut client);
+    }
+    let popup = states(&mut client, SHOP).into_iter().find(|s| s["kind"] == "dialog").expect("the pop-up");
+    let ways: Vec<&str> = popup["interrupt"]["dismissals"].as_array().expect("ways").iter().filter_map(|d| d["action"].as_str()).collect();
+    assert_eq!(ways, ["tap button \"Not now\""]);
+    // It can be named, and is said to be no place to go to.
+    let path = client.ok("visual.path", json!({"app": SHOP, "from": "Me", "to": "Do you like Shop?"}));
+    assert!(path["text"].as_str().is_some_and(|t| t.contains("pop-up")), "{path}");
+}

@@ -365,6 +365,9 @@ fn detections(file: &str) -> Result<Value, Failure> {
         file => std::fs::read_to_string(file),
     };
     let text = text.map_err(|e| bad(e.to_string()))?;
+    if text.trim().is_empty() {
+        return Err(bad("it is empty; nothing seen is an empty array: []".to_owned()));
+    }
     if text.trim_start().starts_with('[') {
         return serde_json::from_str(&text).map_err(|e| bad(format!("it is no JSON array: {e}")));
     }

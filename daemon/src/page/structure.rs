@@ -23,7 +23,7 @@ const LISTS: &[&str] = &["RecyclerView", "ListView", "GridView"];
 pub struct Structure {
     /// Package.
     pub app: String,
-    /// Site, for browsers; its name as [`site`](super::site) makes it.
+    /// Site, for browsers; its name as [`super::site`] makes it.
     pub site: Option<String>,
     /// Where it is: the activity, or nothing for a dialog, which may come up anywhere in its app.
     pub place: String,

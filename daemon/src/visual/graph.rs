@@ -128,9 +128,38 @@ pub fn read(connection: &Connection, app: i64, moves: &[Move]) -> Result<Graph> 
             states.insert(*id, state);
         }
     }
-    let mut graph = build(states, &by_key, moves, &imported(connection, app)?);
+    let own = parts_of_dialogs(connection, &states)?;
+    let mut graph = build(states, &by_key, moves, &imported(connection, app)?, &own);
     graph.keep_to(app);
     Ok(graph)
+}
+
+/// The labels and resource ids of what belongs to each dialog.
+fn parts_of_dialogs(connection: &Connection, states: &BTreeMap<i64, State>) -> Result<HashMap<i64, BTreeSet<String>>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT c.label, c.res_id FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = ?1",
+    )?;
+    let mut parts: HashMap<i64, BTreeSet<String>> = HashMap::new();
+    for state in states.values().filter(|s| s.kind == "dialog") {
+        let mut rows = statement.query([state.id])?;
+        while let Some(row) = rows.next()? {
+            let known = [row.get::<_, Option<String>>(0)?, row.get(1)?];
+            parts.entry(state.id).or_default().extend(known.into_iter().flatten());
+        }
+    }
+    Ok(parts)
+}
+
+/// Whether an action was done to the dialog itself, or to nothing in particular. A tap beside it may take it away too, but what
+/// was tapped there is not there the next time.
+fn is_part(way: &Edge, parts: Option<&BTreeSet<String>>) -> bool {
+    let Some(action) = &way.what else { return false };
+    let has = |text: Option<&String>| text.is_some_and(|t| parts.is_some_and(|p| p.contains(t)));
+    match &action.target {
+        // Ids of the system stand for other buttons in other dialogs: there the words count.
+        Some(target) => has(target.label.as_ref()) || (target.label.is_none() && has(target.res_id.as_ref())),
+        None => action.point.is_none() && action.verb != WAIT,
+    }
 }
 
 /// What was counted for an action on a state.
@@ -151,7 +180,13 @@ struct Outcome<'a> {
 }
 
 /// Lays states over moves.
-pub fn build(states: BTreeMap<i64, State>, by_key: &HashMap<String, i64>, moves: &[Move], imported: &[Imported]) -> Graph {
+fn build(
+    states: BTreeMap<i64, State>,
+    by_key: &HashMap<String, i64>,
+    moves: &[Move],
+    imported: &[Imported],
+    parts: &HashMap<i64, BTreeSet<String>>,
+) -> Graph {
     let state_of = |key: &str| by_key.get(key).copied().filter(|id| states.contains_key(id));
     let interrupting = interrupts(&states, moves, &state_of);
     let mut order: Vec<(i64, &str)> = Vec::new();
@@ -200,7 +235,8 @@ pub fn build(states: BTreeMap<i64, State>, by_key: &HashMap<String, i64>, moves:
     }
     let edges = joined(edges);
     let interrupts = interrupting.into_iter().map(|(state, over)| {
-        let ways = dismissals.remove(&state).unwrap_or_default();
+        let mut ways = dismissals.remove(&state).unwrap_or_default();
+        ways.retain(|way| is_part(way, parts.get(&state)));
         Interrupt { state, over: over.into_iter().collect(), dismissals: ways_out(ways) }
     });
     let interrupts: Vec<Interrupt> = interrupts.collect();
@@ -334,7 +370,12 @@ impl Graph {
         self.interrupts.iter().any(|i| i.state == state)
     }
 
-    /// The states that can be named: defined, and no interrupts.
+    /// The states of a scope that can be named, interrupts among them.
+    pub fn named(&self, app: i64) -> impl Iterator<Item = &State> + Clone {
+        self.states.values().filter(move |s| s.code.is_some() && s.app == app)
+    }
+
+    /// The states that can be gone to: defined, and no interrupts.
     pub fn places(&self) -> impl Iterator<Item = &State> + Clone {
         self.states.values().filter(|s| s.code.is_some() && !self.is_interrupt(s.id))
     }

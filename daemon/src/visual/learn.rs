@@ -244,6 +244,9 @@ impl Step<'_> {
     /// The row of what was seen, and whether it was known before.
     fn component(&self, identity: &mut Identity, sighting: &Sighting, learned: &mut Learned) -> Result<(i64, bool)> {
         if let Some(id) = identity.component(&sighting.key) {
+            if sighting.crop.is_some() {
+                components::pictured(self.connection, id, sighting.crop.as_deref(), self.lesson.at)?;
+            }
             return Ok((id, true));
         }
         let (page, at) = (self.lesson.page.as_deref(), self.lesson.at);

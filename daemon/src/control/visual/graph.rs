@@ -65,7 +65,7 @@ pub async fn transitions(core: &Arc<Core>, params: &TransitionsParams) -> Result
     let known = find::scope(core, params.scope()).await?;
     let graph = load(core, &known).await?;
     let from = match &params.from {
-        Some(given) => Some(find::state(graph.places(), given).ok_or_else(|| find::no_state(graph.places(), given))?.id),
+        Some(given) => Some(find::state(graph.named(known.id), given).ok_or_else(|| find::no_state(graph.named(known.id), given))?.id),
         None => None,
     };
     let edges = graph.known_edges().filter(|e| from.is_none_or(|f| f == e.from));
@@ -154,7 +154,7 @@ struct Ground {
 
 fn ground(connection: &Connection, known: &Known, params: &PathParams, device: Option<&str>) -> Stored<Ground> {
     let graph = read(connection, known)?;
-    let places: Vec<&State> = graph.places().collect();
+    let places: Vec<&State> = graph.named(known.id).collect();
     let goals = find::pages(connection, known.id, &places, &params.to)?;
     let from = match &params.from {
         Some(given) => find::pages(connection, known.id, &places, given)?,
@@ -187,11 +187,11 @@ pub async fn path(core: &Arc<Core>, params: &PathParams) -> Result<Path> {
     let ground = core.store.read_all(move |c| ground(c, &scope, &asked, device.as_deref())).await?;
     let graph = &ground.graph;
     let from = match &params.from {
-        Some(given) => *ground.from.first().ok_or_else(|| find::no_state(graph.places(), given))?,
+        Some(given) => *ground.from.first().ok_or_else(|| find::no_state(graph.named(known.id), given))?,
         None => ground.start.filter(|s| graph.states.contains_key(s)).ok_or_else(no_start)?,
     };
     if ground.goals.is_empty() {
-        return Err(find::no_state(graph.places(), &params.to));
+        return Err(find::no_state(graph.named(known.id), &params.to));
     }
     let wanted = Wanted { from, goals: ground.goals.clone(), shortest: params.shortest, routes: others as usize + 1 };
     Ok(answer(&known, &ground, &wanted))
@@ -223,6 +223,9 @@ fn answer(known: &Known, ground: &Ground, wanted: &Wanted) -> Path {
         (Some(route), _) => {
             let steps: Vec<&str> = route.edges.iter().map(|e| e.action.as_str()).collect();
             format!("from {:?}: {}", from.name, steps.join(", then "))
+        }
+        (None, _) if wanted.goals.iter().all(|g| graph.is_interrupt(*g)) => {
+            format!("{:?} is a pop-up: it comes up by itself, and is no place to go to", to.name)
         }
         (None, Some(near)) if near.id != from.id => {
             format!("no way from {:?} to {:?} is known; {:?} can be reached and is most like it", from.name, to.name, near.name)

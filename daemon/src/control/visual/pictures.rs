@@ -248,6 +248,8 @@ impl Core {
                     None => None,
                 };
                 let mut components = components::list(c, app, &Filter { state, ..Filter::default() })?;
+                // What says something else each time looks different each time.
+                components.retain(|c| !c.dynamic);
                 if let Some(names) = &names {
                     if let Some(missing) = names.iter().find(|n| !components.iter().any(|c| c.name == **n)) {
                         return Ok(Err(find::no_state(all.iter(), missing)));

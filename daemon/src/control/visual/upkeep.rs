@@ -141,6 +141,12 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> 
                 ("component", component.name.clone())
             }
             Thing::State(state) => {
+                let others = states::list(c, app, false)?;
+                if others.iter().any(|s| s.id != state.id && s.name.as_deref() == Some(&wanted)) {
+                    return Ok(Err(
+                        Error::new(ErrorCode::Conflict, format!("there is a state {wanted:?} already")).hint("choose another name")
+                    ));
+                }
                 change.keep("states", "id", state.id)?;
                 states::rename(c, state.id, &wanted, at)?;
                 ("state", state.called().to_owned())

@@ -45,6 +45,39 @@ impl Serialize for Ordered {
     }
 }
 
+/// A file: members, or rows of members, in their order.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// `meta.json`
+    Members(Ordered),
+    /// The others.
+    Rows(Vec<(String, Ordered)>),
+}
+
+impl Content {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Content::Members(members) => members.0.len(),
+            Content::Rows(rows) => rows.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Serialize for Content {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Content::Members(members) => members.serialize(serializer),
+            Content::Rows(rows) => serializer.collect_map(rows.iter().map(|(key, row)| (key, row))),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Ordered {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct InOrder;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 
-use super::{OURS, Ordered, directory_of, local, picture_of};
+use super::{Content, OURS, Ordered, directory_of, local, picture_of};
 use crate::store::Result;
 use crate::visual::components::{self, Component, Filter};
 use crate::visual::graph::Graph;
@@ -27,7 +27,7 @@ pub struct Export {
     /// Its directory, relative to the one that was given.
     pub directory: String,
     /// Names and contents of its files.
-    pub files: Vec<(&'static str, Ordered)>,
+    pub files: Vec<(&'static str, Content)>,
     /// Pictures that belong to it.
     pub pictures: Vec<Picture>,
     /// How many components, states and transitions.
@@ -48,12 +48,12 @@ pub fn collect(connection: &Connection, known: &Known, graph: &Graph) -> Result<
     let rows = components.iter().map(|c| (c.name.clone(), component(c, &mut export.pictures))).collect::<Vec<_>>();
     let states = states(connection, known)?;
     let edges = transitions(graph, known.id);
-    export.counts = (rows.len(), states.0.len(), edges.0.len());
+    export.counts = (rows.len(), states.len(), edges.len());
     export.files = vec![
-        ("meta.json", meta(connection, known, &mut export.pictures)?),
-        ("components.json", Ordered(rows)),
-        ("states.json", states),
-        ("transitions.json", edges),
+        ("meta.json", Content::Members(meta(connection, known, &mut export.pictures)?)),
+        ("components.json", Content::Rows(rows)),
+        ("states.json", Content::Rows(states)),
+        ("transitions.json", Content::Rows(edges)),
     ];
     Ok(export)
 }
@@ -92,11 +92,6 @@ fn put_rest(row: &mut Ordered, extra: Map<String, Value>) {
     row.0.extend(extra.into_iter().filter(|(key, _)| !key.starts_with('_')));
 }
 
-fn value(row: Ordered) -> Value {
-    // A map is sorted, which is as good: the original reads rows by their members.
-    Value::Object(row.0.into_iter().collect())
-}
-
 fn meta(connection: &Connection, known: &Known, pictures: &mut Vec<Picture>) -> Result<Ordered> {
     let (text, width, height): (Option<String>, Option<i64>, Option<i64>) =
         connection.query_row("SELECT extra, image_width, image_height FROM apps WHERE id = ?1", [known.id], |row| {
@@ -118,7 +113,7 @@ fn meta(connection: &Connection, known: &Known, pictures: &mut Vec<Picture>) -> 
     Ok(row)
 }
 
-fn component(c: &Component, pictures: &mut Vec<Picture>) -> Value {
+fn component(c: &Component, pictures: &mut Vec<Picture>) -> Ordered {
     let extra = extra(c.extra.as_deref());
     let mut row = Ordered::default();
     put_learned(&mut row, &extra, "type", json!(c.kind), false);
@@ -150,7 +145,7 @@ fn component(c: &Component, pictures: &mut Vec<Picture>) -> Value {
     if c.key != format!("name:{}", c.name) {
         row.0.push((OURS.to_owned(), ours(c)));
     }
-    value(row)
+    row
 }
 
 fn ours(c: &Component) -> Value {
@@ -163,12 +158,12 @@ fn is_inside(file: &str) -> bool {
     path.components().all(|c| matches!(c, std::path::Component::Normal(_))) && !file.is_empty()
 }
 
-fn states(connection: &Connection, known: &Known) -> Result<Ordered> {
+fn states(connection: &Connection, known: &Known) -> Result<Vec<(String, Ordered)>> {
     let mut sets: HashMap<i64, Vec<String>> = HashMap::new();
     for (state, name) in states::defining(connection, known.id)? {
         sets.entry(state).or_default().push(name);
     }
-    let mut rows = Ordered::default();
+    let mut rows = Vec::new();
     for state in states::list(connection, known.id, false)? {
         let extra = extra(state.extra.as_deref());
         if extra.contains_key("_named_only") {
@@ -176,12 +171,12 @@ fn states(connection: &Connection, known: &Known) -> Result<Ordered> {
         }
         let set = sets.remove(&state.id).unwrap_or_default();
         let row = state_row(connection, &state, extra, set)?;
-        rows.0.push((state.code.clone().unwrap_or_default(), row));
+        rows.push((state.code.clone().unwrap_or_default(), row));
     }
     Ok(rows)
 }
 
-fn state_row(connection: &Connection, state: &State, extra: Map<String, Value>, mut set: Vec<String>) -> Result<Value> {
+fn state_row(connection: &Connection, state: &State, extra: Map<String, Value>, mut set: Vec<String>) -> Result<Ordered> {
     set.extend(extra.get("_ghosts").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
     set.sort_unstable();
     let mut row = Ordered::default();
@@ -202,7 +197,7 @@ fn state_row(connection: &Connection, state: &State, extra: Map<String, Value>, 
         let member = json!({"uid": state.uid, "kind": state.kind, "place": state.place, "title": state.title, "variants": variants});
         row.0.push((OURS.to_owned(), member));
     }
-    Ok(value(row))
+    Ok(row)
 }
 
 fn variants(connection: &Connection, state: i64) -> Result<Vec<Value>> {
@@ -220,8 +215,8 @@ fn variants(connection: &Connection, state: i64) -> Result<Vec<Value>> {
 }
 
 /// The edges of the graph: `|` in an action would make the key ambiguous, which the original does not mind.
-fn transitions(graph: &Graph, app: i64) -> Ordered {
-    let mut rows = Ordered::default();
+fn transitions(graph: &Graph, app: i64) -> Vec<(String, Ordered)> {
+    let mut rows = Vec::new();
     let code = |id: &i64| graph.states.get(id).and_then(|s| s.code.clone()).unwrap_or_default();
     for edge in graph.own_edges(app) {
         let (from, to) = (code(&edge.from), code(&edge.to));
@@ -234,7 +229,7 @@ fn transitions(graph: &Graph, app: i64) -> Ordered {
         put(&mut row, &extra, "last_used", edge.last_used.map_or(Value::Null, |at| json!(local(at))));
         put(&mut row, &extra, "success_rate", json!(edge.success_rate));
         put_rest(&mut row, extra);
-        rows.0.push((format!("{from}|{}|{to}", edge.action), value(row)));
+        rows.push((format!("{from}|{}|{to}", edge.action), row));
     }
     rows
 }
