@@ -121,7 +121,7 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
     let Some(known) = scope::find(connection, scope)? else { return Ok(identity) };
     let mut variants = connection.prepare_cached(
         "SELECT v.key, v.state_id, v.seen, v.place, v.title, v.features, v.defines FROM state_variants v JOIN states s ON s.id = v.state_id
-         WHERE v.app_id = ?1 AND v.key NOT LIKE 'set:%' ORDER BY s.position, v.defines DESC",
+         WHERE v.app_id = ?1 ORDER BY s.position, v.defines DESC",
     )?;
     let mut rows = variants.query([known.id])?;
     while let Some(row) = rows.next()? {

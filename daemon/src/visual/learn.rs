@@ -75,7 +75,7 @@ pub struct Learned {
     pub learn_count: i64,
     /// Row of the state; `None` when nothing that was seen is known well enough to define one.
     pub state: Option<i64>,
-    /// Key that observations name the structure by.
+    /// Key that observations name the structure by, when there is one.
     pub key: Option<String>,
     /// Whether the state was defined just now.
     pub defined: bool,
@@ -198,10 +198,6 @@ impl Step<'_> {
             seen.push(self.component(identity, sighting, learned)?);
         }
         let stable: Vec<u64> = seen.iter().filter(|(_, known)| *known).map(|(id, _)| id.unsigned_abs()).collect();
-        let mut all: Vec<u64> = seen.iter().map(|(id, _)| id.unsigned_abs()).collect();
-        all.sort_unstable();
-        let key = states::set_key(self.connection, self.app, &all)?;
-        learned.key = Some(key.clone());
         match identity.by_components(&stable) {
             Some(state) => {
                 let visit = states::visit(self.connection, state, at)?;
@@ -216,9 +212,6 @@ impl Step<'_> {
                 learned.state = Some(state);
                 learned.defined = true;
             }
-        }
-        if let Some(state) = learned.state {
-            states::put_set_variant(self.connection, self.origin, self.app, state, &key)?;
         }
         if components::any_loose_overdue(self.connection, self.app)? {
             index.touch(self.app, None);

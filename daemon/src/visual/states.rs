@@ -9,7 +9,7 @@ use super::index::blob;
 use super::learn::Lesson;
 use super::scope;
 use crate::page::snapshot::Rect;
-use crate::page::structure::{self, Structure};
+use crate::page::structure::Structure;
 use crate::store::{Result, new_uid, now_ms};
 
 /// At most this many texts of a state are kept (seed 001).
@@ -260,25 +260,6 @@ pub(super) fn put_variant(connection: &Connection, origin: &str, app: i64, state
                 updated_at = excluded.updated_at",
         )?
         .execute(params![s.key(), origin, app, state, s.place, s.title, s.dialog, blob(&s.features), names, now_ms()])?;
-    Ok(())
-}
-
-/// The key that observations name a set of detected components by.
-pub(super) fn set_key(connection: &Connection, app: i64, components: &[u64]) -> Result<String> {
-    let uid: String = connection.prepare_cached("SELECT uid FROM apps WHERE id = ?1")?.query_row([app], |row| row.get(0))?;
-    let set = components.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
-    Ok(format!("set:{:016x}", structure::feature(&format!("{uid}|{set}"))))
-}
-
-/// Notes that a set of detections is a state.
-pub(super) fn put_set_variant(connection: &Connection, origin: &str, app: i64, state: i64, key: &str) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO state_variants (key, origin, app_id, state_id, place, dialog, features, defines, seen, updated_at)
-             VALUES (?1, ?2, ?3, ?4, '', 0, x'', 0, 1, ?5)
-             ON CONFLICT (key) DO UPDATE SET state_id = excluded.state_id WHERE state_id <> excluded.state_id",
-        )?
-        .execute((key, origin, app, state, now_ms()))?;
     Ok(())
 }
 
