@@ -1,8 +1,8 @@
 //! The daemon of `afd`. Rooms by floor, from the bottom; a room uses only rooms on floors below it:
 //!
-//! 0. [`store`], [`config`]
-//! 1. [`page`], [`text`], [`picture`], [`artifact`], [`live`], [`job`]
-//! 2. [`device`], [`memory`], [`session`]
+//! 0. [`store`], [`config`], [`net`]
+//! 1. [`page`], [`text`], [`picture`], [`artifact`], [`live`], [`job`], [`model`]
+//! 2. [`device`], [`memory`], [`visual`], [`session`]
 //! 3. [`control`]
 //! 4. [`rpc`]
 //! 5. [`lifecycle`]
@@ -15,6 +15,8 @@ pub mod job;
 pub mod lifecycle;
 pub mod live;
 pub mod memory;
+pub mod model;
+pub mod net;
 pub mod page;
 pub mod picture;
 pub mod rpc;

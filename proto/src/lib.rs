@@ -10,11 +10,13 @@ mod macros;
 pub mod act;
 pub mod artifact;
 pub mod config;
+pub mod conversation;
 pub mod daemon;
 pub mod device;
 pub mod error;
 pub mod events;
 pub mod files;
+pub mod findings;
 pub mod frame;
 pub mod graph;
 pub mod import;
@@ -25,10 +27,12 @@ pub mod method;
 pub mod notes;
 pub mod observe;
 pub mod paths;
+pub mod pattern;
 pub mod picture;
 pub mod recover;
 pub mod rpc;
 pub mod secret;
+pub mod session;
 pub mod verify;
 pub mod visual;
 pub mod vocabulary;
@@ -42,7 +46,7 @@ pub const PROTOCOL: u32 = 1;
 
 /// What a daemon of this version can do beyond the bare method table; clients go by these, not by version numbers.
 pub const CAPABILITIES: &[&str] =
-    &["line", "contentLength", "http", "webSocket", "batch", "events", "requestKey", "lease", "hints", "states"];
+    &["line", "contentLength", "http", "webSocket", "batch", "events", "requestKey", "lease", "hints", "states", "sessions"];
 
 /// Every method of the daemon, in the order of the namespaces of the documentation.
 pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
@@ -60,6 +64,10 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
         graph::METHODS,
         files::METHODS,
         looks::METHODS,
+        session::METHODS,
+        findings::METHODS,
+        conversation::METHODS,
+        pattern::METHODS,
         job::METHODS,
         events::METHODS,
         rpc::METHODS,

@@ -136,3 +136,23 @@ macro_rules! scope_params {
         }
     )* };
 }
+
+/// Parameters of a method about a session: adds its name.
+macro_rules! session_params {
+    ($( $(#[$m:meta])* pub struct $name:ident { $( $(#[$fm:meta])* pub $field:ident : $ty:ty, )* } )*) => { $(
+        params! {
+            $(#[$m])*
+            pub struct $name {
+                /// Name of the session, by default `"default"`.
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub session: Option<String>,
+                $( $(#[$fm])* pub $field: $ty, )*
+            }
+        }
+        impl $crate::session::SessionCall for $name {
+            fn session(&self) -> &str {
+                self.session.as_deref().unwrap_or($crate::vocabulary::DEFAULT_SESSION)
+            }
+        }
+    )* };
+}

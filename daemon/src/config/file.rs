@@ -7,6 +7,7 @@ use afd_proto::Secret;
 use serde::Deserialize;
 
 use super::ConfigError;
+use super::agent::{self, Conversation, LanguageModelSettings};
 
 /// What the file may say.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -30,6 +31,12 @@ pub struct File {
     pub adb: Adb,
     /// `[visual]`
     pub visual: Visual,
+    /// `[sessions]`
+    pub sessions: Sessions,
+    /// `[conversation]`
+    pub conversation: Conversation,
+    /// `[model]`
+    pub model: LanguageModelSettings,
     /// `[output]`, which only clients read.
     pub output: Output,
 }
@@ -206,6 +213,14 @@ impl Default for Visual {
     }
 }
 
+/// Where sessions leave files.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Sessions {
+    /// The directory of progress files.
+    pub progress_dir: Option<PathBuf>,
+}
+
 /// How clients print.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
@@ -331,6 +346,7 @@ fn validate(file: &File) -> Result<(), String> {
     if !(1..=600_000).contains(&file.visual.detector_timeout_ms) {
         return Err(format!("visual.detector_timeout_ms is {}, expected 1 to 600000", file.visual.detector_timeout_ms));
     }
+    agent::validate(&file.conversation, &file.model)?;
     if file.adb.server_port == Some(0) {
         return Err("adb.server_port is 0, expected 1 to 65535".to_owned());
     }

@@ -16,6 +16,8 @@ enum Kind {
     Path,
     Number,
     Flag,
+    /// Words, with commas between them when they are set.
+    List,
 }
 
 /// A setting.
@@ -64,6 +66,35 @@ const KEYS: &[Key] = &[
     key("visual.tesseract_path", Kind::Path, "the program tesseract"),
     key("visual.tesseract_languages", Kind::Text, "the languages that tesseract reads, such as eng or deu+eng"),
     key("adb.path", Kind::Path, "the program adb"),
+    key("sessions.progress_dir", Kind::Path, "directory of progress files"),
+    key("conversation.model", Kind::Text, "language model or tokenizer whose tokens are counted"),
+    key("conversation.max_tokens", Kind::Number, "size of a context, tokens"),
+    key("conversation.max_messages", Kind::Number, "the most messages in a context"),
+    key("conversation.compaction_threshold", Kind::Number, "above this share of either a context is compacted, per cent"),
+    key("conversation.keep_recent", Kind::Number, "how many of the newest messages compaction leaves"),
+    key("conversation.summary_lines", Kind::Number, "lines of the rolling summary"),
+    key("conversation.recent_messages", Kind::Number, "messages that are sent with it"),
+    key("conversation.brief_request", Kind::Number, "letters of a request in a line of it"),
+    key("conversation.brief_answer", Kind::Number, "letters of an answer in a line of it"),
+    key("conversation.tracked_keys", Kind::List, "context keys"),
+    key("conversation.context_calls", Kind::List, "tools whose successful calls set context keys"),
+    key("conversation.split_system", Kind::Number, "share of a budget for rules and context keys, per cent"),
+    key("conversation.split_knowledge", Kind::Number, "for notes, experience, bugs and patterns, per cent"),
+    key("conversation.split_history", Kind::Number, "for summary and recent turns, per cent"),
+    key("conversation.split_current_task", Kind::Number, "for goal and tasks, per cent"),
+    key("conversation.split_tools", Kind::Number, "for the definitions of the caller's tools, per cent"),
+    key("conversation.split_buffer", Kind::Number, "left empty, per cent"),
+    key("conversation.tokenizer_idle_ms", Kind::Number, "how long the tables of a tokenizer stay after they were used, milliseconds"),
+    key("model.provider", Kind::Text, "language model for summaries: openai or anthropic; none without it"),
+    key("model.base_url", Kind::Text, "its base URL, unless it is the provider's own"),
+    key("model.name", Kind::Text, "its name"),
+    key("model.key_env", Kind::Text, "variable of the daemon's environment that holds its key"),
+    key("model.key_file", Kind::Path, "file that holds its key; a bare name may be a systemd credential"),
+    key("model.timeout_ms", Kind::Number, "how long its answer may take, milliseconds"),
+    key("model.attempts", Kind::Number, "how often it is asked for a summary before that is given up"),
+    key("model.retry_ms", Kind::Number, "how long it is left alone after a failure, milliseconds; twice as long each time"),
+    key("model.max_input_chars", Kind::Number, "the most of a conversation that it is given at once, characters"),
+    key("model.max_output_tokens", Kind::Number, "the most that it may answer, tokens"),
     key("adb.server_port", Kind::Number, "port of the adb server on this machine"),
 ];
 
@@ -140,11 +171,20 @@ fn default_of(name: &str, config: &Config) -> Value {
         "visual.detector_timeout_ms" => json!(file.visual.detector_timeout_ms),
         "visual.tesseract_path" => json!(file.visual.tesseract_path),
         "visual.tesseract_languages" => json!(file.visual.tesseract_languages),
+        "sessions.progress_dir" => json!(afd_proto::paths::state_dir()),
+        _ if name.starts_with("conversation.") => field(&file.conversation, name),
+        _ if name.starts_with("model.") => field(&file.model, name),
         _ if name.ends_with(".timeout_ms") => json!(10_000),
         _ if name.ends_with(".proxy") => json!("auto"),
         _ if name.ends_with(".allow_shell") || name.ends_with(".allow_intent") => json!(false),
         _ => Value::Null,
     }
+}
+
+/// A field of a table, by the key of its setting.
+fn field<T: serde::Serialize>(table: &T, name: &str) -> Value {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    serde_json::to_value(table).ok().and_then(|t| t.get(last).cloned()).unwrap_or_default()
 }
 
 fn document(config: &Config) -> Result<DocumentMut, ConfigError> {
@@ -163,6 +203,7 @@ fn in_file(document: &DocumentMut, name: &str) -> Option<Value> {
         toml_edit::Value::String(v) => Some(json!(v.value())),
         toml_edit::Value::Integer(v) => Some(json!(v.value())),
         toml_edit::Value::Boolean(v) => Some(json!(v.value())),
+        toml_edit::Value::Array(list) => Some(list.iter().map(|v| json!(v.as_str().unwrap_or_default())).collect()),
         other => Some(json!(other.to_string().trim())),
     }
 }
@@ -218,6 +259,7 @@ fn typed(name: &str, key: &Key, text: &str) -> Result<toml_edit::Value, KeyError
             number.ok_or_else(|| unfit("a whole number of at least 0"))?.into()
         }
         Kind::Flag => text.trim().parse::<bool>().map_err(|_| unfit("true or false"))?.into(),
+        Kind::List => text.split(',').map(str::trim).filter(|w| !w.is_empty()).collect::<toml_edit::Array>().into(),
         Kind::Path if text.is_empty() => return Err(unfit("a path")),
         Kind::Text | Kind::Secret | Kind::Path => text.into(),
     })
@@ -322,7 +364,11 @@ mod tests {
             let value = match (key.kind, key.name) {
                 (_, "output.default") => "json",
                 (_, "proxy") => "direct",
-                (_, "url" | "remote.url") => "http://h:2",
+                (_, "url" | "remote.url" | "model.base_url") => "http://h:2",
+                // It needs a name beside it.
+                (_, "model.provider") if config.get().model.name.is_empty() => continue,
+                (_, "model.provider") => "openai",
+                (_, "conversation.max_tokens" | "model.max_input_chars") => "7000",
                 (Kind::Number, _) => "7",
                 (Kind::Flag, _) => "true",
                 _ => "/some/text",

@@ -3,6 +3,7 @@
 //! Precedence is flag, environment, file, default. The file is TOML; unknown keys are warned about by name; a bad file is
 //! refused at the start and, at a reload, keeps the old settings.
 
+mod agent;
 mod edit;
 mod file;
 pub mod keys;
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+pub use agent::{Conversation, LanguageModelSettings, Provider};
 pub use edit::{add_device, remove_device};
 pub use file::{Adb, DeviceSettings, File, Limits, Proxy, Usb, Visual, check_name, check_url, read as read_file};
 
@@ -73,6 +75,12 @@ pub struct Settings {
     pub adb: Adb,
     /// What is learned of screens.
     pub visual: Visual,
+    /// Where progress files go.
+    pub progress_dir: PathBuf,
+    /// How conversations are kept.
+    pub conversation: Conversation,
+    /// The language model.
+    pub model: LanguageModelSettings,
     /// How long calls in flight may go on after a stop was asked for.
     pub drain: Duration,
     /// Keys of the file that nobody knows.
@@ -167,6 +175,8 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
     let (file, warnings) = file::read(&overrides.config)?;
     // A relative path in the file is meant from where the file is.
     let base = overrides.config.parent().unwrap_or(Path::new("/")).to_owned();
+    // A bare name of a key file may be that of a credential that systemd brings.
+    let secrets_dir = std::env::var_os("CREDENTIALS_DIRECTORY").map_or_else(|| base.clone(), PathBuf::from);
     let path = |key: &str, in_file: &Option<PathBuf>| {
         overrides.values.get(key).map(|o| o.value.clone()).or_else(|| in_file.as_ref().map(|p| base.join(p)))
     };
@@ -186,6 +196,9 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
         limits: file.limits.clone(),
         adb: file.adb.clone(),
         visual: file.visual.clone(),
+        progress_dir: path("sessions.progress_dir", &file.sessions.progress_dir).unwrap_or_else(afd_proto::paths::state_dir),
+        conversation: file.conversation.clone(),
+        model: LanguageModelSettings { key_file: file.model.key_file.as_ref().map(|f| secrets_dir.join(f)), ..file.model.clone() },
         drain: Duration::from_millis(file.daemon.drain_ms),
         warnings,
     })

@@ -1,6 +1,21 @@
-//! Sessions: who works on what. They appear by use.
+//! Sessions: who works on what, how far it is, what was found, and what was said. They appear by use.
 
-use rusqlite::Connection;
+pub mod bugs;
+pub mod conversation;
+pub mod page_models;
+pub mod patterns;
+pub mod progress;
+pub mod prompt;
+pub mod report;
+pub mod results;
+pub mod summary;
+pub mod tasks;
+pub mod tested;
+
+use std::path::PathBuf;
+
+use afd_proto::session::{SessionInfo, SessionStatus};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::store::{Result, new_uid, now_ms};
 
@@ -23,6 +38,188 @@ pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> 
 /// # Errors
 /// What SQLite says.
 pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
-    use rusqlite::OptionalExtension;
     Ok(connection.prepare_cached("SELECT id FROM sessions WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()?)
+}
+
+/// What is kept of a session itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Session {
+    /// Row.
+    pub id: i64,
+    /// Names it in every copy of this memory.
+    pub uid: String,
+    /// Its name.
+    pub name: String,
+    /// What is to be reached.
+    pub goal: Option<String>,
+    /// Package.
+    pub app: Option<String>,
+    /// Working directory.
+    pub directory: Option<PathBuf>,
+    /// Where progress files go on every change.
+    pub progress_dir: Option<PathBuf>,
+    /// What is to be done next, as it was said.
+    pub next_steps: Vec<String>,
+    /// What stands in the way, as it was said.
+    pub blockers: Vec<String>,
+    /// The summary that was written when it ended.
+    pub summary: Option<String>,
+    /// When it was first used, UTC milliseconds.
+    pub created_at: i64,
+    /// When it was started, if it was; UTC milliseconds.
+    pub started_at: Option<i64>,
+    /// When it was ended, UTC milliseconds.
+    pub ended_at: Option<i64>,
+    /// When its row was changed, UTC milliseconds.
+    pub updated_at: i64,
+}
+
+impl Session {
+    /// Whether it goes on.
+    pub fn status(&self) -> SessionStatus {
+        if self.ended_at.is_some() { SessionStatus::Ended } else { SessionStatus::Active }
+    }
+
+    /// When it began, UTC milliseconds.
+    pub fn began(&self) -> i64 {
+        self.started_at.unwrap_or(self.created_at)
+    }
+}
+
+const COLUMNS: &str = "id, uid, name, goal, app, directory, progress_dir, next_steps, blockers, summary, created_at, started_at, ended_at,
+    updated_at";
+
+/// A list that is kept as JSON.
+pub(crate) fn list_of<T: serde::de::DeserializeOwned>(text: &str) -> Vec<T> {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// A value as JSON.
+pub(crate) fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
+    let path = |i: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(i)?.map(PathBuf::from));
+    Ok(Session {
+        id: row.get(0)?,
+        uid: row.get(1)?,
+        name: row.get(2)?,
+        goal: row.get(3)?,
+        app: row.get(4)?,
+        directory: path(5)?,
+        progress_dir: path(6)?,
+        next_steps: list_of(&row.get::<_, String>(7)?),
+        blockers: list_of(&row.get::<_, String>(8)?),
+        summary: row.get(9)?,
+        created_at: row.get(10)?,
+        started_at: row.get(11)?,
+        ended_at: row.get(12)?,
+        updated_at: row.get(13)?,
+    })
+}
+
+/// A session by its name.
+///
+/// # Errors
+/// What SQLite says.
+pub fn by_name(connection: &Connection, name: &str) -> Result<Option<Session>> {
+    let sql = format!("SELECT {COLUMNS} FROM sessions WHERE name = ?1 AND deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row([name], read).optional()?)
+}
+
+/// Writes what may change of a session.
+///
+/// # Errors
+/// What SQLite says.
+pub fn update(connection: &Connection, session: &Session) -> Result<()> {
+    let text = |path: &Option<PathBuf>| path.as_ref().map(|p| p.display().to_string());
+    connection
+        .prepare_cached(
+            "UPDATE sessions SET goal = ?2, app = ?3, directory = ?4, progress_dir = ?5, next_steps = ?6, blockers = ?7, summary = ?8,
+                started_at = ?9, ended_at = ?10, updated_at = ?11 WHERE id = ?1",
+        )?
+        .execute(params![
+            session.id,
+            session.goal,
+            session.app,
+            text(&session.directory),
+            text(&session.progress_dir),
+            json(&session.next_steps),
+            json(&session.blockers),
+            session.summary,
+            session.started_at,
+            session.ended_at,
+            now_ms()
+        ])?;
+    Ok(())
+}
+
+/// Notes that something of a session changed.
+///
+/// # Errors
+/// What SQLite says.
+pub fn touch(connection: &Connection, session: i64) -> Result<()> {
+    connection.prepare_cached("UPDATE sessions SET updated_at = ?2 WHERE id = ?1")?.execute((session, now_ms()))?;
+    Ok(())
+}
+
+/// Which sessions.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only those that do or do not go on.
+    pub status: Option<SessionStatus>,
+    /// Only those about this package.
+    pub app: Option<String>,
+    /// Only rows before this one.
+    pub before: Option<i64>,
+    /// At most this many.
+    pub limit: usize,
+}
+
+/// Sessions, newest first.
+///
+/// # Errors
+/// What SQLite says.
+pub fn list(connection: &Connection, filter: &Filter) -> Result<Vec<Session>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM sessions WHERE deleted_at IS NULL AND (?1 IS NULL OR (ended_at IS NULL) = ?1) AND (?2 IS NULL OR app = ?2)
+            AND (?3 IS NULL OR id < ?3) ORDER BY id DESC LIMIT ?4"
+    );
+    let active = filter.status.map(|s| s == SessionStatus::Active);
+    let limit = i64::try_from(filter.limit).unwrap_or(i64::MAX);
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(params![active, filter.app, filter.before, limit], read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A session with its counts; `last_activity` is when something was recorded under it on a device.
+///
+/// # Errors
+/// What SQLite says.
+pub fn info(connection: &Connection, session: &Session, last_activity: Option<i64>) -> Result<SessionInfo> {
+    Ok(SessionInfo {
+        session: session.name.clone(),
+        uid: session.uid.clone(),
+        status: session.status(),
+        goal: session.goal.clone(),
+        app: session.app.clone(),
+        directory: session.directory.as_ref().map(|d| d.display().to_string()),
+        started_at: session.began(),
+        ended_at: session.ended_at,
+        last_activity_at: session.updated_at.max(last_activity.unwrap_or(0)),
+        auto_progress: session.progress_dir.is_some(),
+        tasks: tasks::counts(connection, session.id)?,
+        bugs: bugs::counts(connection, &bugs::Filter { session: Some(session.id), ..bugs::Filter::default() })?,
+        results: results::counts(connection, &results::Filter { session: Some(session.id), ..results::Filter::default() })?,
+    })
+}
+
+/// What cannot be done with what is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// There is no such thing.
+    Missing(String),
+    /// It contradicts what is there, and what to do about it.
+    Conflict(String, String),
 }

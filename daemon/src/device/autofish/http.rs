@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::DriverError;
 use crate::config::{DeviceSettings, Proxy};
+use crate::net;
 
 /// The largest answer that is read, bytes.
 const MAX_ANSWER: usize = 64 << 20;
@@ -56,7 +57,7 @@ impl Http {
         base.set_fragment(None);
         base.set_path("");
         let mut builder =
-            Client::builder().connect_timeout(timeout.min(Duration::from_secs(5))).redirect(reqwest::redirect::Policy::none());
+            net::plain_client().connect_timeout(timeout.min(Duration::from_secs(5))).redirect(reqwest::redirect::Policy::none());
         let direct = match settings.proxy {
             Proxy::Auto => is_near(&base),
             Proxy::Direct => true,

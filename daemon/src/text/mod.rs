@@ -6,6 +6,8 @@
 //! `LIKE` reads everything. What kind a token is, is told by a mark at its beginning and not by a column: a full-text index
 //! keeps one list per token, and would have to read through the places in all columns to find those in one.
 
+pub mod cut;
+
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 

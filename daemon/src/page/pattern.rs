@@ -1,0 +1,124 @@
+//! Page patterns (seed 002, `urlToPattern`): a page's name without what is different each time.
+
+use url::Url;
+
+/// The longest name, characters.
+pub const LONGEST: usize = 2_000;
+
+/// The pattern of a page: for a URL its scheme, host, port and path with placeholders, no credentials, no query, and of the fragment
+/// only a route. Anything else (page keys, activities, codes of states) is a pattern by itself.
+pub fn of(page: &str) -> String {
+    let page = page.trim();
+    let Some(url) = parse(page) else { return page.to_owned() };
+    let mut pattern = format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default());
+    if let Some(port) = url.port() {
+        pattern.push_str(&format!(":{port}"));
+    }
+    pattern.push_str(&path(url.path()));
+    // A route of an application that lives in one page; an anchor is no page.
+    if let Some(route) = url.fragment().map(|f| f.trim_start_matches('!')).filter(|f| f.starts_with('/')) {
+        let route = route.split('?').next().unwrap_or_default();
+        pattern.push_str(&format!("#{}", path(route)));
+    }
+    pattern
+}
+
+fn parse(page: &str) -> Option<Url> {
+    let (scheme, _) = page.split_once("://")?;
+    if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
+        return None;
+    }
+    Url::parse(page).ok().filter(Url::has_host)
+}
+
+fn path(path: &str) -> String {
+    let segments = path.split('/').filter(|s| !s.is_empty()).map(segment);
+    let joined = segments.collect::<Vec<_>>().join("/");
+    format!("/{joined}")
+}
+
+/// A part of a path, or what stands for it: whole parts only, so that `2fa` stays what it is.
+fn segment(text: &str) -> String {
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    let length = text.chars().count();
+    let hex = text.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+    let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    let words = text.split(['-', '_']).filter(|w| w.len() > 2 && w.chars().all(|c| c.is_ascii_lowercase())).count();
+    let placeholder = if text.parse::<i128>().is_ok() {
+        Some(":id")
+    } else if is_date(text) {
+        Some(":date")
+    } else if hex && length >= 8 && digits > 0 {
+        Some(":id")
+    } else if plain && length >= 12 && digits >= 3 && words < 2 {
+        // Keys of stores and the like: long, and full of figures.
+        Some(":id")
+    } else {
+        None
+    };
+    placeholder.map_or_else(|| text.to_owned(), str::to_owned)
+}
+
+fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let number = |text: &str, length: usize| text.len() == length && text.chars().all(|c| c.is_ascii_digit());
+    matches!(parts.as_slice(), [year, month, day] if number(year, 4) && number(month, 2) && number(day, 2))
+}
+
+/// What pages of one site or one app begin with.
+pub fn site(pattern: &str) -> String {
+    match pattern.split_once("://") {
+        Some((scheme, rest)) => format!("{scheme}://{}", rest.split(['/', '#']).next().unwrap_or_default()),
+        None => pattern.split(['/', '|']).next().unwrap_or_default().to_owned(),
+    }
+}
+
+/// How close two patterns are, from 0 to 1: 1 for the same one, else the share of their parts that are equal from the beginning on.
+pub fn similarity(one: &str, other: &str) -> f64 {
+    if one == other {
+        return 1.0;
+    }
+    let parts = |pattern: &str| -> Vec<String> {
+        pattern.split(['/', '|', '#']).filter(|p| !p.is_empty() && !p.ends_with(':')).map(str::to_owned).collect()
+    };
+    let (one, other) = (parts(one), parts(other));
+    let common = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+    let longest = one.len().max(other.len()).max(1);
+    // Never the very page.
+    (common as f64 / longest as f64).min(0.99)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_different_each_time_becomes_a_placeholder() {
+        for (page, pattern) in [
+            ("https://Shop.Example:443/users/123/profile?tab=2#top", "https://shop.example/users/:id/profile"),
+            ("https://me:secret@shop.example/cart/", "https://shop.example/cart"),
+            ("https://shop.example/auth/2fa", "https://shop.example/auth/2fa"),
+            ("https://shop.example/v2/orders/9f8b1c2d-1111-4222-8333-abcdefabcdef", "https://shop.example/v2/orders/:id"),
+            ("https://shop.example/o/5f2b9c7e8a", "https://shop.example/o/:id"),
+            ("https://shop.example/news/2026-11-22/top-10-phones-of-2026", "https://shop.example/news/:date/top-10-phones-of-2026"),
+            ("https://shop.example/p/dQw4w9WgXcQ1a2b", "https://shop.example/p/:id"),
+            ("http://localhost:8080/#/users/7?x=1", "http://localhost:8080/#/users/:id"),
+            ("http://localhost:8080/#section", "http://localhost:8080/"),
+            ("https://shop.example", "https://shop.example/"),
+            ("com.example.shop/.Cart", "com.example.shop/.Cart"),
+            ("act=com.example/.Main|wv=0|rid=list", "act=com.example/.Main|wv=0|rid=list"),
+        ] {
+            assert_eq!(of(page), pattern, "{page}");
+            assert_eq!(of(&of(page)), pattern, "a pattern is its own pattern: {page}");
+        }
+    }
+
+    #[test]
+    fn pages_that_lie_together_are_alike() {
+        let (cart, pay) = (of("https://s.example/shop/cart"), of("https://s.example/shop/pay"));
+        assert!(similarity(&cart, &pay) > 0.5 && similarity(&cart, &pay) < 1.0);
+        assert_eq!(similarity(&cart, &cart), 1.0);
+        assert!(similarity(&cart, &of("https://s.example/about")) < similarity(&cart, &pay));
+        assert_eq!(site(&cart), "https://s.example");
+    }
+}

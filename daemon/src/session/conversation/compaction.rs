@@ -1,0 +1,174 @@
+//! Compaction: older messages leave the context, and sentences that were said stand for them until a language model has written
+//! something better (seed 002, `compact`). The record keeps everything.
+
+use afd_proto::conversation::Role;
+use afd_proto::pattern::PatternKind;
+use rusqlite::Connection;
+
+use super::messages::{self, Fact};
+use super::{Conversation, summaries};
+use crate::config::Conversation as Settings;
+use crate::model::Counter;
+use crate::session::patterns;
+use crate::store::Result;
+
+/// The most that a summary takes, tokens, and the share of the context that it may take at all.
+const SUMMARY: (i64, i64) = (1_000, 10);
+/// At most this many sentences are chosen from.
+const CHOSEN_FROM: usize = 400;
+/// At most this many become patterns at a time.
+const LEARNED: usize = 20;
+/// What is worth less does not become a pattern.
+const WORTH_LEARNING: f64 = 0.6;
+
+/// Sizes of a conversation's context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Tokens.
+    pub tokens: i64,
+    /// Messages.
+    pub messages: i64,
+    /// Per cent of either from which on it is compacted.
+    pub threshold: i64,
+    /// Newest messages that stay.
+    pub keep: i64,
+}
+
+impl Limits {
+    /// Those of a conversation.
+    pub fn of(conversation: &Conversation, settings: &Settings) -> Self {
+        let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        Self {
+            tokens: conversation.max_tokens.unwrap_or(number(settings.max_tokens)),
+            messages: number(settings.max_messages),
+            threshold: number(settings.compaction_threshold),
+            keep: number(settings.keep_recent),
+        }
+    }
+
+    /// Whether a context is fuller than it should be.
+    pub fn exceeded(&self, conversation: &Conversation) -> bool {
+        let above = |used: i64, limit: i64| i128::from(used) * 100 > i128::from(limit) * i128::from(self.threshold);
+        above(conversation.used, self.tokens) || above(conversation.in_context(), self.messages)
+    }
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Messages that left the context.
+    pub messages: i64,
+    /// Key facts that became patterns.
+    pub facts: i64,
+}
+
+/// The last message that is to leave the context; `None` when none may. A turn stays whole if it can, and a call of a tool is never
+/// parted from its answer.
+fn last_to_go(connection: &Connection, c: &Conversation, limits: Limits) -> Result<Option<i64>> {
+    let begins = c.begins_after();
+    let wanted = c.position - limits.keep;
+    let room = limits.tokens * limits.threshold / 100;
+    // If what is to stay is too much by itself, less of it stays, but never less than the last turn.
+    let kept = c.tokens - messages::running(connection, c.session, wanted)?;
+    let last_turn = messages::last_turn(connection, c.session, begins)?;
+    let upto = if kept > room {
+        messages::turn_after(connection, c.session, begins, c.tokens - room / 2)?.unwrap_or(last_turn).min(last_turn) - 1
+    } else {
+        wanted
+    };
+    if upto <= begins {
+        return Ok(None);
+    }
+    let start = whole_turn(connection, c.session, begins, upto + 1)?;
+    Ok(start.map(|start| start - 1).filter(|upto| *upto > begins))
+}
+
+/// Where what stays begins: at the turn that a message belongs to, or inside it where no call of a tool is parted from its answer.
+fn whole_turn(connection: &Connection, session: i64, begins: i64, first: i64) -> Result<Option<i64>> {
+    let before = messages::between(connection, session, begins, first)?;
+    if let Some(turn) = before.iter().rev().find(|m| m.message.role == Role::User && m.position > begins + 1) {
+        return Ok(Some(turn.position));
+    }
+    Ok(before.iter().rev().find(|m| m.message.role != Role::Tool && m.position > begins + 1).map(|m| m.position))
+}
+
+/// Compacts a conversation, whose figures go on with it. `asks` tells whether a language model is to write a better summary.
+///
+/// # Errors
+/// What SQLite says.
+pub fn compact(
+    connection: &Connection,
+    origin: &str,
+    conversation: &mut Conversation,
+    limits: Limits,
+    counter: &Counter,
+    app: Option<&str>,
+    asks: bool,
+) -> Result<Done> {
+    let Some(upto) = last_to_go(connection, conversation, limits)? else { return Ok(Done::default()) };
+    let (session, begins, after) = (conversation.session, conversation.begins_after(), conversation.cleared_to);
+    let most = SUMMARY.0.min(limits.tokens * SUMMARY.1 / 100);
+    let (text, tokens) = extract(connection, session, after, upto, most, counter)?;
+    summaries::add(connection, origin, session, (after, upto), &text, tokens, asks)?;
+    conversation.compacted_to = upto;
+    conversation.used = conversation.tokens - messages::running(connection, session, upto)? + tokens;
+    for rule in messages::rules(connection, session, after, RULES)? {
+        conversation.used += if rule.position <= upto { rule.tokens } else { 0 };
+    }
+    let fresh = messages::facts(connection, session, begins, upto + 1, LEARNED)?;
+    let facts = learn(connection, origin, session, app, &fresh)?;
+    Ok(Done { messages: upto - begins, facts })
+}
+
+/// At most this many rules stay in a context.
+pub(super) const RULES: usize = 8;
+
+/// What was said, in the words in which it was said: after what a language model wrote about the beginning, if it did.
+///
+/// # Errors
+/// What SQLite says.
+pub fn extract(connection: &Connection, session: i64, after: i64, upto: i64, most: i64, counter: &Counter) -> Result<(String, i64)> {
+    let written = summaries::written(connection, session, after, upto)?;
+    let (mut lines, mut spent, from) = match written {
+        Some(kept) if kept.info.tokens <= most => (vec![kept.info.text], kept.info.tokens, kept.info.upto),
+        _ => (Vec::new(), 0, after),
+    };
+    let found = messages::facts(connection, session, from, upto + 1, CHOSEN_FROM)?;
+    let chosen = choose(found, most - spent);
+    lines.extend(chosen.iter().map(|fact| format!("- {}", fact.text)));
+    let text = if lines.is_empty() { format!("{} messages, none of which said anything particular.", upto - after) } else { lines.join("\n") };
+    spent = counter.count(&text);
+    Ok((text, spent))
+}
+
+/// The best of them that fit, in the order in which they were said.
+pub fn choose(best_first: Vec<Fact>, most: i64) -> Vec<Fact> {
+    let mut spent = 0;
+    let mut chosen: Vec<Fact> = Vec::new();
+    for fact in best_first {
+        // A dash and a line end go with each.
+        let cost = fact.tokens + 2;
+        if spent + cost <= most {
+            spent += cost;
+            chosen.push(fact);
+        }
+    }
+    chosen.sort_by_key(|f| f.position);
+    chosen
+}
+
+/// Words by which a person says what they want.
+const WANTS: &[&str] = &["prefer", "always", "never", "i want", "i like", "favourite", "favorite", "please use", "don't use"];
+
+fn learn(connection: &Connection, origin: &str, session: i64, app: Option<&str>, facts: &[Fact]) -> Result<i64> {
+    let mut learned = 0;
+    for fact in facts.iter().filter(|f| f.score >= WORTH_LEARNING) {
+        let folded = crate::text::fold(&fact.text);
+        let wants = fact.role == Role::User && WANTS.iter().any(|w| folded.contains(w));
+        let kind = if wants { PatternKind::UserPreference } else { PatternKind::KeyFact };
+        let new = patterns::New { kind, text: &fact.text, app: app.unwrap_or(""), page: "", data: None, prior: None, session: Some(session) };
+        patterns::save(connection, origin, &new)?;
+        learned += 1;
+    }
+    Ok(learned)
+}

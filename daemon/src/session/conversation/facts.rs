@@ -1,0 +1,241 @@
+//! Which sentences are worth keeping when a conversation does not fit: no language model is asked.
+//!
+//! A fact is a statement that says something particular (figures, names, quoted words), that says something which was not said
+//! before, and that is not one of many of the same make. Requests, questions and what tools print all the time are none.
+
+use std::collections::HashSet;
+
+use afd_proto::conversation::Role;
+use sha2::{Digest, Sha256};
+
+use crate::text::{self, cut};
+
+/// At most this many sentences of a message are looked at: the first half and the last half of them.
+const LOOKED_AT: usize = 400;
+/// At most this many sentences of a message are kept.
+const KEPT: usize = 40;
+/// Letters of a sentence that is kept; what is longer is cut.
+const LONGEST: usize = 400;
+/// Fewer words than this say nothing by themselves.
+const SHORTEST: usize = 3;
+/// At most this many words of a sentence are counted.
+const COUNTED: usize = 48;
+/// So many of the rarest words say how new a sentence is.
+const RAREST: usize = 3;
+/// What is worth less is not kept.
+const LEAST: f64 = 0.35;
+
+/// A sentence that may be worth keeping.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// It.
+    pub text: String,
+    /// What it is worth by itself.
+    pub worth: f64,
+    /// Hash of it.
+    pub sentence: i64,
+    /// Hash of it without its figures and names.
+    pub template: i64,
+    /// Hashes of its words.
+    pub words: Vec<i64>,
+}
+
+/// Words that announce a fact.
+const CUES: &[&str] = &[
+    "remember", "note", "important", "always", "never", "must", "prefer", "prefers", "preferred", "decided", "decision", "because", "bug",
+    "error", "fails", "failed", "broken", "password", "passcode", "code", "pin", "deadline", "only", "limit", "found", "requires",
+    "required", "instead", "account", "number", "address", "name", "called", "version", "merke", "wichtig", "immer", "niemals",
+];
+
+/// What a request begins with.
+const REQUESTS: &[&str] = &[
+    "please", "can", "could", "go", "goto", "navigate", "open", "tap", "click", "press", "scroll", "show", "tell", "check", "try", "do",
+    "now", "next", "continue", "run", "let", "close", "take", "look", "start", "type", "enter", "swipe", "find", "use",
+];
+
+/// A hash for the database.
+fn hash(text: &str) -> i64 {
+    let digest = Sha256::digest(text.as_bytes());
+    i64::from_le_bytes(digest[..8].try_into().unwrap_or_default())
+}
+
+/// The sentences of a message that may be worth keeping, best first.
+pub fn candidates(role: Role, content: &str) -> Vec<Candidate> {
+    if role == Role::System {
+        return Vec::new();
+    }
+    let flat = if role == Role::Tool { leaves(content) } else { None };
+    let sentences: Vec<&str> = match &flat {
+        Some(lines) => lines.iter().map(String::as_str).collect(),
+        None => cut::sentences(content).collect(),
+    };
+    let skipped = LOOKED_AT / 2..sentences.len().saturating_sub(LOOKED_AT / 2);
+    let looked_at = sentences.iter().enumerate().filter(|(i, _)| sentences.len() <= LOOKED_AT || !skipped.contains(i));
+    let mut seen = HashSet::new();
+    let mut found: Vec<Candidate> =
+        looked_at.filter_map(|(_, sentence)| candidate(role, sentence)).filter(|c| c.worth >= LEAST && seen.insert(c.sentence)).collect();
+    found.sort_by(|a, b| b.worth.total_cmp(&a.worth));
+    found.truncate(KEPT);
+    found
+}
+
+/// What a JSON document says, a line for each value.
+fn leaves(content: &str) -> Option<Vec<String>> {
+    let value: serde_json::Value = serde_json::from_str(content.trim()).ok().filter(|v: &serde_json::Value| v.is_object() || v.is_array())?;
+    let mut lines = Vec::new();
+    collect(&value, "", &mut lines);
+    Some(lines)
+}
+
+fn collect(value: &serde_json::Value, name: &str, lines: &mut Vec<String>) {
+    if lines.len() >= LOOKED_AT {
+        return;
+    }
+    match value {
+        serde_json::Value::Object(members) => members.iter().for_each(|(key, value)| collect(value, key, lines)),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| collect(item, name, lines)),
+        serde_json::Value::String(text) if text.split_whitespace().nth(3).is_some() => lines.extend(cut::sentences(text).map(str::to_owned)),
+        serde_json::Value::String(text) if !text.trim().is_empty() => lines.push(format!("{name}: {}", text.trim())),
+        serde_json::Value::Number(number) => lines.push(format!("{name}: {number}")),
+        _ => {}
+    }
+}
+
+fn candidate(role: Role, sentence: &str) -> Option<Candidate> {
+    let trimmed = sentence.trim_start_matches(['-', '*', '\u{2022}', '#', '>', ' ']).trim();
+    let shown = cut::head(trimmed, LONGEST);
+    let words: Vec<String> = text::words(shown);
+    let plain: Vec<&str> = shown.split_whitespace().collect();
+    // Scripts without spaces have few blanks and many tokens.
+    if plain.len() < SHORTEST && words.len() < SHORTEST * 2 || words.is_empty() {
+        return None;
+    }
+    let mut hashes: Vec<i64> = words.iter().take(COUNTED).map(|w| hash(w)).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    Some(Candidate {
+        worth: worth(role, shown, &plain),
+        sentence: hash(&text::fold(shown)),
+        template: hash(&format!("template {}", template(&plain))),
+        words: hashes,
+        text: if shown.len() < trimmed.len() { format!("{shown} ...") } else { shown.to_owned() },
+    })
+}
+
+/// Whether a word is particular: has a figure in it, is quoted, is a name, an identifier or an address.
+fn is_particular(word: &str, first: bool) -> bool {
+    let inner = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let mut letters = inner.chars();
+    let Some(initial) = letters.next() else { return false };
+    let rest: Vec<char> = letters.collect();
+    let identifier = inner.contains(['@', '_', '/', '\\', ':']) || (inner.contains(['-', '.']) && inner.len() > 4);
+    let camel = rest.iter().any(|c| c.is_uppercase());
+    inner.chars().any(|c| c.is_numeric()) || identifier || camel || (initial.is_uppercase() && !first && !rest.is_empty())
+}
+
+/// The sentence without what is particular in it.
+fn template(words: &[&str]) -> String {
+    let masked = words.iter().enumerate().map(|(i, w)| if is_particular(w, i == 0) { "#".to_owned() } else { text::fold(w) });
+    masked.collect::<Vec<_>>().join(" ")
+}
+
+fn worth(role: Role, sentence: &str, words: &[&str]) -> f64 {
+    let folded: Vec<String> =
+        words.iter().map(|w| text::fold(w.trim_matches(|c: char| !c.is_alphanumeric()))).filter(|w| !w.is_empty()).collect();
+    let has = |list: &[&str]| folded.iter().any(|w| list.contains(&w.as_str()));
+    let mut worth: f64 = match role {
+        Role::User => 0.5,
+        Role::Assistant => 0.4,
+        _ => 0.3,
+    };
+    let particular = words.iter().enumerate().filter(|(i, w)| is_particular(w, *i == 0)).count();
+    worth += 0.2 * (particular.min(3) as f64);
+    if sentence.contains(['"', '\u{201c}', '\u{ab}', '\u{300c}', '`']) {
+        worth += 0.15;
+    }
+    if has(CUES) {
+        worth += 0.3;
+    }
+    let states = [" is ", " are ", " was ", " were ", " has ", " have ", " = ", ": ", " ist ", " sind ", " est ", " es ", "是", "は"];
+    if states.iter().any(|s| sentence.contains(s)) {
+        worth += 0.2;
+    }
+    if sentence.ends_with(['?', '\u{ff1f}', '\u{61f}']) {
+        worth -= 0.5;
+    }
+    if folded.first().is_some_and(|w| REQUESTS.contains(&w.as_str())) {
+        worth -= 0.4;
+    }
+    if words.len() > 60 {
+        worth -= 0.3;
+    }
+    let marks = sentence.chars().filter(|c| matches!(c, '{' | '}' | '[' | ']' | '<' | '>' | '|')).count();
+    if marks * 8 > sentence.chars().count() {
+        worth -= 0.5;
+    }
+    worth
+}
+
+/// What a sentence is worth in its conversation: `seen` says how often each of its words came up before.
+pub fn score(candidate: &Candidate, seen: &[i64]) -> f64 {
+    let mut rare: Vec<f64> = seen.iter().map(|n| 1.0 / (1.0 + (1.0 + *n as f64).ln())).collect();
+    rare.sort_by(|a, b| b.total_cmp(a));
+    let taken = rare.len().clamp(1, RAREST);
+    let novelty = rare.iter().take(taken).sum::<f64>() / taken as f64;
+    candidate.worth * (0.25 + 0.75 * novelty)
+}
+
+/// What a sentence is worth beside others of the same make, of which there are `alike`. It changes only when their number doubles,
+/// so that a choice made by it stays the same for long.
+pub fn among(score: f64, alike: i64) -> f64 {
+    score / (1.0 + f64::from(alike.max(1).ilog2())).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn best(role: Role, text: &str) -> f64 {
+        candidates(role, text).first().map_or(0.0, |c| c.worth)
+    }
+
+    #[test]
+    fn statements_with_particulars_are_worth_more_than_requests() {
+        let facts = [
+            "The staging password is Tulip-4711.",
+            "My favourite colour is teal.",
+            "We decided to ship on the 14th of March.",
+            "Bug: the total stays at 10 when two items are in the cart",
+            "Das Konto von Frau Meier hat die Nummer 88-1204.",
+            "订单号是 48213，收件人是王芳。",
+        ];
+        for fact in facts {
+            for request in ["Now open the next page please.", "Can you tell me what is on the screen?", "ok", "Done.", "Scroll down a bit more"] {
+                assert!(best(Role::User, fact) > best(Role::User, request) + 0.1, "{fact} / {request}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_tool_prints_is_read_as_what_it_says() {
+        let found = candidates(Role::Tool, r#"{"success":true,"order":{"orderId":"A-48213","note":"The courier comes on Friday at nine."}}"#);
+        let texts: Vec<&str> = found.iter().map(|c| c.text.as_str()).collect();
+        assert!(texts.contains(&"The courier comes on Friday at nine."), "{texts:?}");
+    }
+
+    #[test]
+    fn what_was_said_before_is_worth_less_and_so_is_one_of_many() {
+        let candidate = candidates(Role::User, "The tea costs 3 dollars.").remove(0);
+        let new = score(&candidate, &vec![0; candidate.words.len()]);
+        let old = score(&candidate, &vec![50; candidate.words.len()]);
+        assert!(new > old * 2.0);
+        assert!(among(1.0, 1) > among(1.0, 40) && among(1.0, 40) > 0.3);
+        assert!((among(1.0, 33) - among(1.0, 60)).abs() < f64::EPSILON, "it changes only now and then");
+    }
+
+    #[test]
+    fn a_long_message_brings_a_bounded_number() {
+        let text: String = (0..20_000).map(|i| format!("Item {i} is called Widget-{i} and costs {i} euros.\n")).collect();
+        assert_eq!(candidates(Role::User, &text).len(), KEPT);
+    }
+}

@@ -1,0 +1,130 @@
+//! Conversations: the record of what was said, and what of it is in a model's context.
+//!
+//! Messages are numbered from 1 and never deleted. Those up to `cleared_to` were cleared, those up to `compacted_to` are stood for by a
+//! summary; the rest is in the context.
+
+pub mod assemble;
+pub mod budget;
+pub mod compaction;
+pub mod facts;
+pub mod keys;
+pub mod messages;
+pub mod rolling;
+pub mod shapes;
+pub mod summaries;
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{json, list_of};
+use crate::store::{Result, new_uid, now_ms};
+use keys::Known;
+use rolling::Line;
+
+/// What is kept of a conversation beside its messages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Conversation {
+    /// Row of the session.
+    pub session: i64,
+    /// Whose tokens are counted, unless it is that of the settings.
+    pub model: Option<String>,
+    /// Size of its context, tokens, unless it is that of the settings.
+    pub max_tokens: Option<i64>,
+    /// Names of context keys beside those of the settings.
+    pub tracked: Vec<String>,
+    /// Context keys.
+    pub context: BTreeMap<String, Known>,
+    /// Lines of the rolling summary.
+    pub rolling: Vec<Line>,
+    /// The last message.
+    pub position: i64,
+    /// The last turn.
+    pub turn: i64,
+    /// The last message that was cleared.
+    pub cleared_to: i64,
+    /// The last message that a summary stands for.
+    pub compacted_to: i64,
+    /// Tokens of all messages.
+    pub tokens: i64,
+    /// Tokens of those in the context, with the summary.
+    pub used: i64,
+}
+
+impl Conversation {
+    /// The last message that is not in the context.
+    pub fn begins_after(&self) -> i64 {
+        self.cleared_to.max(self.compacted_to)
+    }
+
+    /// How many messages are in the context.
+    pub fn in_context(&self) -> i64 {
+        self.position - self.begins_after()
+    }
+}
+
+/// The conversation of a session; one that has not begun is empty.
+///
+/// # Errors
+/// What SQLite says.
+pub fn of(connection: &Connection, session: i64) -> Result<Conversation> {
+    let found = connection
+        .prepare_cached(
+            "SELECT model, max_tokens, tracked, context, rolling, position, turn, cleared_to, compacted_to, tokens, used_tokens
+             FROM conversations WHERE session_id = ?1",
+        )?
+        .query_row([session], |row| {
+            let text = |i: usize| row.get::<_, String>(i);
+            Ok(Conversation {
+                session,
+                model: row.get(0)?,
+                max_tokens: row.get(1)?,
+                tracked: list_of(&text(2)?),
+                context: serde_json::from_str(&text(3)?).unwrap_or_default(),
+                rolling: list_of(&text(4)?),
+                position: row.get(5)?,
+                turn: row.get(6)?,
+                cleared_to: row.get(7)?,
+                compacted_to: row.get(8)?,
+                tokens: row.get(9)?,
+                used: row.get(10)?,
+            })
+        })
+        .optional()?;
+    Ok(found.unwrap_or(Conversation { session, ..Conversation::default() }))
+}
+
+/// Writes a conversation.
+///
+/// # Errors
+/// What SQLite says.
+pub fn save(connection: &Connection, origin: &str, c: &Conversation) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO conversations (session_id, uid, origin, model, max_tokens, tracked, context, rolling, position, turn, cleared_to,
+                compacted_to, tokens, used_tokens, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+             ON CONFLICT (session_id) DO UPDATE SET model = excluded.model, max_tokens = excluded.max_tokens, tracked = excluded.tracked,
+                context = excluded.context, rolling = excluded.rolling, position = excluded.position, turn = excluded.turn,
+                cleared_to = excluded.cleared_to, compacted_to = excluded.compacted_to, tokens = excluded.tokens,
+                used_tokens = excluded.used_tokens, updated_at = excluded.updated_at",
+        )?
+        .execute(params![
+            c.session,
+            new_uid(),
+            origin,
+            c.model,
+            c.max_tokens,
+            json(&c.tracked),
+            json(&c.context),
+            json(&c.rolling),
+            c.position,
+            c.turn,
+            c.cleared_to,
+            c.compacted_to,
+            c.tokens,
+            c.used,
+            now_ms()
+        ])?;
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! Page models (seed 002): what a page is made of, and how stable that is from one time to the next.
+
+use std::collections::BTreeSet;
+
+use afd_proto::pattern::{PageElement, PageModel};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{json, list_of};
+use crate::page::pattern;
+use crate::store::{Result, new_uid, now_ms};
+
+/// How much the newest time counts in the stability of a page.
+const NEWEST: f64 = 0.3;
+/// At most this many pages are compared with the one that is asked about.
+const COMPARED: i64 = 500;
+
+const COLUMNS: &str = "id, uid, app, page, page_type, elements, stability_score, seen_count, updated_at";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<PageModel> {
+    let app: String = row.get(2)?;
+    Ok(PageModel {
+        id: row.get(0)?,
+        uid: row.get(1)?,
+        app: (!app.is_empty()).then_some(app),
+        page: row.get(3)?,
+        page_type: row.get(4)?,
+        elements: list_of(&row.get::<_, String>(5)?),
+        stability_score: row.get(6)?,
+        seen_count: row.get(7)?,
+        updated_at: row.get(8)?,
+        similarity: None,
+    })
+}
+
+/// The share of elements that two looks at a page have in common.
+fn in_common(before: &[PageElement], after: &[PageElement]) -> f64 {
+    let names = |elements: &[PageElement]| -> BTreeSet<(String, Option<String>)> {
+        elements.iter().map(|e| (e.selector.clone().unwrap_or_else(|| e.name.clone()), e.role.clone())).collect()
+    };
+    let (before, after) = (names(before), names(after));
+    let all = before.union(&after).count();
+    if all == 0 { 1.0 } else { before.intersection(&after).count() as f64 / all as f64 }
+}
+
+/// Keeps a page model. One that is there already tells how stable the page is.
+///
+/// # Errors
+/// What SQLite says.
+pub fn save(connection: &Connection, origin: &str, app: &str, page: &str, page_type: &str, elements: &[PageElement]) -> Result<PageModel> {
+    let now = now_ms();
+    let sql = format!("SELECT {COLUMNS} FROM page_models WHERE app = ?1 AND page = ?2 AND deleted_at IS NULL");
+    let known = connection.prepare_cached(&sql)?.query_row((app, page), read).optional()?;
+    let id = match known {
+        Some(known) => {
+            let stability = known.stability_score * (1.0 - NEWEST) + in_common(&known.elements, elements) * NEWEST;
+            connection
+                .prepare_cached(
+                    "UPDATE page_models SET page_type = ?2, elements = ?3, stability_score = ?4, seen_count = seen_count + 1, updated_at = ?5
+                     WHERE id = ?1",
+                )?
+                .execute(params![known.id, page_type, json(elements), (stability * 1000.0).round() / 1000.0, now])?;
+            known.id
+        }
+        None => connection
+            .prepare_cached(
+                "INSERT INTO page_models (uid, origin, app, page, page_type, elements, stability_score, created_at, updated_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1.0, ?7, ?7) RETURNING id",
+            )?
+            .query_row(params![new_uid(), origin, app, page, page_type, json(elements), now], |row| row.get(0))?,
+    };
+    let sql = format!("SELECT {COLUMNS} FROM page_models WHERE id = ?1");
+    Ok(connection.prepare_cached(&sql)?.query_row([id], read)?)
+}
+
+/// Models of a normalised page, then of pages like it; without a page the newest.
+///
+/// # Errors
+/// What SQLite says.
+pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limit: usize) -> Result<Vec<PageModel>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM page_models WHERE deleted_at IS NULL AND (?1 IS NULL OR app = ?1) AND (?2 IS NULL OR substr(page, 1, length(?2)) = ?2)
+         ORDER BY (?3 IS NOT NULL AND page = ?3) DESC, updated_at DESC LIMIT ?4"
+    );
+    let site = page.map(pattern::site);
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(params![app, site, page, COMPARED], read)?;
+    let mut models: Vec<PageModel> = found.collect::<rusqlite::Result<_>>()?;
+    if let Some(page) = page {
+        models.iter_mut().for_each(|m| m.similarity = Some(pattern::similarity(&m.page, page)));
+        models.retain(|m| m.similarity.is_some_and(|s| s > 0.0));
+        models.sort_by(|a, b| b.similarity.unwrap_or(0.0).total_cmp(&a.similarity.unwrap_or(0.0)));
+    }
+    models.truncate(limit);
+    Ok(models)
+}
+
+/// Deletes a page model; returns its uid.
+///
+/// # Errors
+/// What SQLite says.
+pub fn delete(connection: &Connection, id: i64) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached("UPDATE page_models SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1 AND deleted_at IS NULL RETURNING uid")?
+        .query_row((id, now_ms()), |row| row.get(0))
+        .optional()?)
+}

@@ -1,0 +1,208 @@
+//! Learned patterns (seed 002): what holds, for a page, an app, or everywhere, and how sure that is.
+
+use afd_proto::pattern::{Pattern, PatternKind};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::json;
+use crate::store::{Result, new_uid, now_ms};
+
+/// How sure a pattern is before it was used.
+const PRIOR: f64 = 0.5;
+/// How many uses that belief is worth.
+const WEIGHT: f64 = 2.0;
+/// How much surer it is for having been learned again.
+const AGAIN: f64 = 0.5;
+
+/// A pattern to be kept.
+#[derive(Debug, Clone, Copy)]
+pub struct New<'a> {
+    /// What kind of thing it says.
+    pub kind: PatternKind,
+    /// What it says.
+    pub text: &'a str,
+    /// Package; empty for none.
+    pub app: &'a str,
+    /// The normalised page; empty for none.
+    pub page: &'a str,
+    /// Facts of it.
+    pub data: Option<&'a serde_json::Map<String, serde_json::Value>>,
+    /// How sure it is before it was used.
+    pub prior: Option<f64>,
+    /// Row of the session that learned it.
+    pub session: Option<i64>,
+}
+
+/// How sure a pattern is: its first belief, moved by what use made of it (a Beta distribution's mean).
+pub fn confidence(prior: f64, held: f64, failed: f64) -> f64 {
+    let sure = (prior * WEIGHT + held) / (WEIGHT + held + failed);
+    (sure * 1000.0).round() / 1000.0
+}
+
+const SELECT: &str = "SELECT p.id, p.uid, p.kind, p.text, p.app, p.page, p.data, p.confidence, p.usage_count, p.success_count, p.failure_count,
+        p.last_used_at, s.name, p.created_at
+     FROM patterns p LEFT JOIN sessions s ON s.id = p.session_id";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Pattern> {
+    let some = |i: usize| row.get::<_, String>(i).map(|text| (!text.is_empty()).then_some(text));
+    Ok(Pattern {
+        id: row.get(0)?,
+        uid: row.get(1)?,
+        kind: row.get(2)?,
+        text: row.get(3)?,
+        app: some(4)?,
+        page: some(5)?,
+        data: row.get::<_, Option<String>>(6)?.and_then(|text| serde_json::from_str(&text).ok()),
+        confidence: row.get(7)?,
+        usage_count: row.get(8)?,
+        success_count: row.get(9)?,
+        failure_count: row.get(10)?,
+        last_used_at: row.get(11)?,
+        session: row.get(12)?,
+        created_at: row.get(13)?,
+    })
+}
+
+/// A pattern by its number.
+///
+/// # Errors
+/// What SQLite says.
+pub fn get(connection: &Connection, id: i64) -> Result<Option<Pattern>> {
+    let sql = format!("{SELECT} WHERE p.id = ?1 AND p.deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row([id], read).optional()?)
+}
+
+/// Keeps a pattern. One that is there already becomes surer, and takes up the newer facts.
+///
+/// # Errors
+/// What SQLite says.
+pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Pattern> {
+    let (now, prior) = (now_ms(), new.prior.unwrap_or(PRIOR));
+    let known = connection
+        .prepare_cached("SELECT id, prior, success_count, failure_count FROM patterns WHERE kind = ?1 AND app = ?2 AND page = ?3 AND text = ?4 AND deleted_at IS NULL")?
+        .query_row((new.kind.word(), new.app, new.page, new.text), |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, f64>(1)?, row.get::<_, i64>(2)?, row.get::<_, i64>(3)?))
+        })
+        .optional()?;
+    let id = match known {
+        Some((id, before, held, failed)) => {
+            let prior = new.prior.unwrap_or(before + (1.0 - before) * AGAIN * 0.5);
+            connection
+                .prepare_cached("UPDATE patterns SET prior = ?2, confidence = ?3, data = coalesce(?4, data), updated_at = ?5 WHERE id = ?1")?
+                .execute(params![id, prior, confidence(prior, held as f64, failed as f64), new.data.map(json), now])?;
+            id
+        }
+        None => connection
+            .prepare_cached(
+                "INSERT INTO patterns (uid, origin, session_id, kind, text, app, page, data, prior, confidence, created_at, updated_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11) RETURNING id",
+            )?
+            .query_row(
+                params![
+                    new_uid(),
+                    origin,
+                    new.session,
+                    new.kind.word(),
+                    new.text,
+                    new.app,
+                    new.page,
+                    new.data.map(json),
+                    prior,
+                    confidence(prior, 0.0, 0.0),
+                    now
+                ],
+                |row| row.get(0),
+            )?,
+    };
+    Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
+}
+
+/// Which patterns.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Those about this normalised page, and those about none.
+    pub page: Option<String>,
+    /// Those about this package, and those about none.
+    pub app: Option<String>,
+    /// Only those of this kind.
+    pub kind: Option<PatternKind>,
+    /// Only those that this session learned.
+    pub session: Option<i64>,
+    /// Only those whose text contains this, in any case.
+    pub text: Option<String>,
+    /// Only those that are at least so sure.
+    pub least: f64,
+    /// At most this many.
+    pub limit: usize,
+}
+
+/// Patterns: those about the page first, then those about the app; surest first.
+///
+/// # Errors
+/// What SQLite says.
+pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
+    let text = filter.text.as_ref().map(|t| format!("%{}%", t.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")));
+    let sql = format!(
+        "{SELECT} WHERE p.deleted_at IS NULL AND (?1 IS NULL OR p.page = ?1 OR (p.page = '' AND (?2 IS NOT NULL OR p.app = '')))
+            AND (?2 IS NULL OR p.app = ?2 OR p.app = '' OR (?1 IS NOT NULL AND p.page = ?1)) AND (?3 IS NULL OR p.kind = ?3)
+            AND (?4 IS NULL OR p.session_id = ?4) AND (?5 IS NULL OR p.text LIKE ?5 ESCAPE '\\') AND p.confidence >= ?6
+         ORDER BY (?1 IS NOT NULL AND p.page = ?1) DESC, (?2 IS NOT NULL AND p.app = ?2) DESC, p.confidence DESC, p.id DESC LIMIT ?7"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(
+        params![
+            filter.page,
+            filter.app,
+            filter.kind.map(PatternKind::word),
+            filter.session,
+            text,
+            filter.least,
+            i64::try_from(filter.limit).unwrap_or(i64::MAX)
+        ],
+        read,
+    )?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Notes that a pattern was used, and whether it held.
+///
+/// # Errors
+/// What SQLite says.
+pub fn used(connection: &Connection, id: i64, held: Option<bool>) -> Result<Option<Pattern>> {
+    let found = connection
+        .prepare_cached("SELECT prior, success_count, failure_count FROM patterns WHERE id = ?1 AND deleted_at IS NULL")?
+        .query_row([id], |row| Ok((row.get::<_, f64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)))
+        .optional()?;
+    let Some((prior, mut successes, mut failures)) = found else { return Ok(None) };
+    successes += i64::from(held == Some(true));
+    failures += i64::from(held == Some(false));
+    connection
+        .prepare_cached(
+            "UPDATE patterns SET success_count = ?2, failure_count = ?3, usage_count = usage_count + 1, confidence = ?4, last_used_at = ?5,
+                updated_at = ?5 WHERE id = ?1",
+        )?
+        .execute(params![id, successes, failures, confidence(prior, successes as f64, failures as f64), now_ms()])?;
+    get(connection, id)
+}
+
+/// Deletes a pattern; returns its uid.
+///
+/// # Errors
+/// What SQLite says.
+pub fn delete(connection: &Connection, id: i64) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached("UPDATE patterns SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1 AND deleted_at IS NULL RETURNING uid")?
+        .query_row((id, now_ms()), |row| row.get(0))
+        .optional()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn confidence_follows_what_use_made_of_it() {
+        assert_eq!(confidence(0.5, 0.0, 0.0), 0.5);
+        assert!(confidence(0.5, 3.0, 0.0) > 0.75 && confidence(0.5, 0.0, 3.0) < 0.25);
+        assert!(confidence(0.9, 0.0, 1.0) > confidence(0.5, 0.0, 1.0));
+    }
+}

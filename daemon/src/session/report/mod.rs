@@ -1,0 +1,104 @@
+//! Reports of a session for people: Markdown, and one HTML page with everything in it.
+
+pub mod html;
+
+use afd_proto::findings::{Bug, TestResult};
+
+use super::summary::{Digest, duration, page_name, rfc3339};
+
+/// A picture of a report.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    /// Uid of its artifact.
+    pub artifact: String,
+    /// Its file.
+    pub file: String,
+    /// It, as JPEG.
+    pub jpeg: Vec<u8>,
+}
+
+/// A cell of a table, or a line: nothing in it is markup.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '\n' | '\r' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn bug(bug: &Bug, pictures: &[Picture]) -> String {
+    let mut lines = vec![format!("### {} ({}, {})", plain(&bug.title), bug.severity.word(), bug.status.word()), String::new()];
+    let mut field = |name: &str, value: Option<&str>| {
+        if let Some(value) = value {
+            lines.push(format!("* {name}: {}", plain(value)));
+        }
+    };
+    field("Page", bug.page.as_deref());
+    field("Description", bug.description.as_deref());
+    field("Expected", bug.expected.as_deref());
+    field("Actual", bug.actual.as_deref());
+    field("Resolution", bug.resolution.as_deref());
+    if !bug.steps.is_empty() {
+        lines.extend([String::new(), "Steps:".to_owned(), String::new()]);
+        lines.extend(bug.steps.iter().enumerate().map(|(i, step)| format!("{}. {}", i + 1, plain(step))));
+    }
+    if let Some(picture) = bug.screenshot.as_ref().and_then(|uid| pictures.iter().find(|p| &p.artifact == uid)) {
+        lines.extend([String::new(), format!("![screenshot](<{}>)", picture.file.replace(['<', '>', '\n'], "_"))]);
+    }
+    lines.join("\n")
+}
+
+fn result(result: &TestResult) -> String {
+    let took = result.duration_ms.map_or(String::new(), |ms| format!("{ms} ms"));
+    let cells = [
+        plain(&result.name),
+        result.status.word().to_owned(),
+        plain(result.state.as_deref().or(result.page.as_deref()).unwrap_or("")),
+        took,
+        plain(result.summary.as_deref().unwrap_or("")),
+    ];
+    format!("| {} |", cells.join(" | "))
+}
+
+/// The report as Markdown; pictures are linked.
+pub fn markdown(digest: &Digest, pictures: &[Picture]) -> String {
+    let mut parts = vec![format!("# Session {}", plain(&digest.session.name))];
+    if let Some(goal) = &digest.session.goal {
+        parts.push(format!("Goal: {}", plain(goal)));
+    }
+    let ended = digest.session.ended_at.map_or("goes on".to_owned(), |at| format!("ended {}", rfc3339(at)));
+    parts.push(format!("Started {}, {ended}, {}.", rfc3339(digest.session.began()), duration(digest.lasted())));
+    parts.push(format!("```text\n{}\n```", digest.summary(true).replace("```", "'''")));
+    let tasks = digest.done.iter().chain(&digest.current).chain(&digest.queue).map(|t| {
+        let came = t.summary.as_deref().or(t.progress.as_deref()).map_or(String::new(), |s| format!(": {}", plain(s)));
+        format!("* [{}] {}{came}", t.status.word(), plain(&t.description))
+    });
+    parts.push(section("Tasks", tasks.collect()));
+    parts.push(format!("## Bugs\n\n{}", joined(digest.bugs.iter().map(|b| bug(b, pictures)).collect(), "\n\n")));
+    if !digest.results.is_empty() {
+        let rows: Vec<String> = digest.results.iter().map(result).collect();
+        parts.push(format!("## Test results\n\n| test | status | page | took | seen |\n|---|---|---|---|---|\n{}", rows.join("\n")));
+    }
+    parts.push(section("Pages", digest.pages.iter().map(|p| format!("* {} ({} looks)", plain(&page_name(p)), p.observations)).collect()));
+    parts.push(section("Next steps", digest.next_steps().iter().map(|s| format!("* {}", plain(s))).collect()));
+    let blockers = digest.blockers();
+    if !blockers.is_empty() {
+        parts.push(section("Blockers", blockers.iter().map(|b| format!("* {}", plain(b))).collect()));
+    }
+    parts.join("\n\n") + "\n"
+}
+
+fn joined(lines: Vec<String>, between: &str) -> String {
+    if lines.is_empty() { "None.".to_owned() } else { lines.join(between) }
+}
+
+fn section(title: &str, lines: Vec<String>) -> String {
+    format!("## {title}\n\n{}", joined(lines, "\n"))
+}

@@ -1,0 +1,101 @@
+//! Elements that sessions marked as tested (seed 002, `testedElements`).
+
+use afd_proto::findings::TestedElement;
+use rusqlite::{Connection, params};
+
+use crate::store::{Result, new_uid, now_ms};
+
+/// An element to be marked.
+#[derive(Debug, Clone)]
+pub struct Mark {
+    /// As it was named.
+    pub element: String,
+    /// Uid and name of the component that it is.
+    pub component: Option<(String, String)>,
+    /// Package; empty when nobody knows.
+    pub app: String,
+    /// Page key, activity or URL; empty when nobody knows.
+    pub page: String,
+    /// State.
+    pub state: Option<String>,
+    /// Whether an assertion about it held.
+    pub passed: Option<bool>,
+}
+
+/// Marks an element.
+///
+/// # Errors
+/// What SQLite says.
+pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) -> Result<TestedElement> {
+    let now = now_ms();
+    let (passed, failed) = (i64::from(mark.passed == Some(true)), i64::from(mark.passed == Some(false)));
+    let (passed, failed, times) = connection
+        .prepare_cached(
+            "INSERT INTO tested_elements (uid, origin, session_id, app, page, state, element, component, passed, failed, created_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11)
+             ON CONFLICT (session_id, app, page, element) DO UPDATE SET passed = passed + excluded.passed, failed = failed + excluded.failed,
+                times = times + 1, component = coalesce(excluded.component, component), state = coalesce(excluded.state, state),
+                updated_at = excluded.updated_at
+             RETURNING passed, failed, times",
+        )?
+        .query_row(
+            params![
+                new_uid(),
+                origin,
+                session,
+                mark.app,
+                mark.page,
+                mark.state,
+                mark.element,
+                mark.component.as_ref().map(|c| &c.0),
+                passed,
+                failed,
+                now
+            ],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )?;
+    super::touch(connection, session)?;
+    Ok(TestedElement {
+        element: mark.element.clone(),
+        component: mark.component.as_ref().map(|c| c.1.clone()),
+        app: mark.app.clone(),
+        page: mark.page.clone(),
+        passed,
+        failed,
+        times,
+        last_at: now,
+    })
+}
+
+/// A marked element with what it is known as.
+#[derive(Debug, Clone)]
+pub struct Marked {
+    /// It; `component` holds the uid.
+    pub element: TestedElement,
+    /// State.
+    pub state: Option<String>,
+}
+
+/// All that a session marked, first one first.
+///
+/// # Errors
+/// What SQLite says.
+pub fn all(connection: &Connection, session: i64) -> Result<Vec<Marked>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT element, component, app, page, passed, failed, times, updated_at, state FROM tested_elements WHERE session_id = ?1 ORDER BY id",
+    )?;
+    let found = statement.query_map([session], |row| {
+        let element = TestedElement {
+            element: row.get(0)?,
+            component: row.get(1)?,
+            app: row.get(2)?,
+            page: row.get(3)?,
+            passed: row.get(4)?,
+            failed: row.get(5)?,
+            times: row.get(6)?,
+            last_at: row.get(7)?,
+        };
+        Ok(Marked { element, state: row.get(8)? })
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
