@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{act, app, artifact, config, connect, daemon, device, import, job, memory, observe, recover, verify, visual};
+use crate::commands::{
+    act, app, artifact, config, connect, conversation, daemon, device, import, job, memory, observe, pattern, recover, session, verify,
+    visual,
+};
 
 /// Hands on a phone and a memory of what they did there, for AI agents.
 ///
@@ -140,6 +143,18 @@ pub enum Command {
     /// What screens are made of, and how to get from one to another
     #[command(subcommand)]
     Visual(visual::Visual),
+    /// What an agent is doing, how far it is, and how somebody else goes on
+    #[command(subcommand)]
+    Session(session::Session),
+    /// What was said, and what of it goes into the model's context
+    #[command(subcommand)]
+    Conversation(conversation::Conversation),
+    /// What was learned about pages and in general
+    #[command(subcommand)]
+    Pattern(pattern::Pattern),
+    /// What pages are made of
+    #[command(subcommand)]
+    PageModel(pattern::PageModel),
     /// Reach a phone over its cable
     #[command(subcommand)]
     Connect(connect::Connect),

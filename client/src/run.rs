@@ -138,6 +138,12 @@ fn perform(asked: &Global, address: &Address, command: &Command) -> Outcome {
     Outcome { category, op, result }
 }
 
+/// Methods about the session of --session.
+fn takes_session(method: &str) -> bool {
+    let of_all = matches!(method, "session.list" | "session.bug.list" | "session.bug.resolve" | "session.result.list");
+    method.starts_with("conversation.") || (method.starts_with("session.") && !of_all)
+}
+
 /// Methods that take their own time-out.
 fn takes_timeout(method: &str) -> bool {
     matches!(method, "observe.wait" | "act.scrollTo" | "act.shell")
@@ -187,6 +193,10 @@ fn call_of(command: &Command, global: &Global) -> Result<Named, Failure> {
         Command::Device(c) => c.call().into(),
         Command::Artifact(c) => c.call().into(),
         Command::Visual(c) => c.call()?.into(),
+        Command::Session(c) => c.call().into(),
+        Command::Conversation(c) => c.call()?.into(),
+        Command::Pattern(c) => c.call()?.into(),
+        Command::PageModel(c) => c.call()?.into(),
         Command::Config(c) => c.call().into(),
         Command::Import(c) => c.call(typed_config(global)).into(),
         Command::Job(c) => c.call().into(),
@@ -238,7 +248,7 @@ fn complete(call: &Named, global: &Global, address: &Address) -> Value {
         put("session", &global.session);
     } else if call.method == "memory.log" {
         put("device", &global.device);
-    } else if call.method == "memory.save" {
+    } else if matches!(call.method.as_str(), "memory.save" | "pattern.save") || takes_session(&call.method) {
         put("session", &global.session);
     }
     Value::Object(params)
@@ -256,6 +266,9 @@ fn name(command: &Command, global: &Global) -> (String, String) {
         Command::Connect(_) => pair("connect", "usb"),
         Command::Import(_) => pair("import", "af"),
         Command::Visual(visual) => pair("visual", visual.verb()),
+        Command::Conversation(conversation) => pair("conversation", conversation.verb()),
+        Command::Pattern(pattern) => pair("pattern", pattern.verb()),
+        Command::PageModel(model) => pair("page-model", model.verb()),
         other => match call_of(other, global) {
             Ok(call) => {
                 let (group, verb) = call.method.split_once('.').unwrap_or((&call.method, ""));

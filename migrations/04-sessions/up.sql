@@ -254,3 +254,6 @@ CREATE TABLE page_models (
 ) STRICT;
 CREATE UNIQUE INDEX page_models_once ON page_models (app, page) WHERE deleted_at IS NULL;
 CREATE INDEX page_models_by_page ON page_models (page) WHERE deleted_at IS NULL;
+
+-- What a bug, a result or a message shows stays, whatever the limits of size and age say.
+ALTER TABLE artifacts ADD COLUMN kept INTEGER NOT NULL DEFAULT 0 CHECK (kept IN (0, 1));

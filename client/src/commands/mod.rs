@@ -5,18 +5,24 @@ pub mod app;
 pub mod artifact;
 pub mod config;
 pub mod connect;
+pub mod conversation;
 pub mod daemon;
 pub mod device;
 pub mod import;
 pub mod job;
 pub mod memory;
 pub mod observe;
+pub mod pattern;
 pub mod recover;
+pub mod session;
 pub mod verify;
 pub mod visual;
 
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
+
+use crate::dial::USAGE;
+use crate::outcome::Failure;
 
 /// A call to the daemon.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,6 +88,32 @@ impl By {
 /// A path as the daemon can understand it, which runs somewhere else.
 pub fn absolute(path: &str) -> String {
     std::path::absolute(path).map_or_else(|_| path.to_owned(), |p| p.display().to_string())
+}
+
+/// Reads a list of objects from a file, or from standard input for `-`: a JSON array, or an object on each line.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_list(option: &str, file: &str) -> Result<Value, Failure> {
+    let bad = |why: String| Failure::new("INVALID_PARAMS", format!("{option} {file}: {why}"), USAGE);
+    let text = match file {
+        "-" => std::io::read_to_string(std::io::stdin()),
+        file => std::fs::read_to_string(file),
+    }
+    .map_err(|e| bad(e.to_string()))?;
+    if text.trim().is_empty() {
+        return Err(bad("it is empty; none is an empty array: []".to_owned()));
+    }
+    if text.trim_start().starts_with('[') {
+        return serde_json::from_str(&text).map_err(|e| bad(format!("it is no JSON array: {e}")));
+    }
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let objects = lines.map(|(i, line)| match serde_json::from_str(line) {
+        Ok(object @ Value::Object(_)) => Ok(object),
+        Ok(_) => Err(bad(format!("line {} is no object", i + 1))),
+        Err(e) => Err(bad(format!("line {}: {e}", i + 1))),
+    });
+    objects.collect::<Result<Vec<Value>, Failure>>().map(Value::Array)
 }
 
 /// Reads `X,Y`.

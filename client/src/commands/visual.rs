@@ -2,10 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use serde_json::Value;
-
-use super::{Call, absolute};
-use crate::dial::USAGE;
+use super::{Call, absolute, read_list};
 use crate::outcome::Failure;
 
 /// What screens are made of, and how to get from one to another.
@@ -302,7 +299,7 @@ impl Visual {
                 .scope
                 .on(Call::new("visual.learn"))
                 .maybe("page", l.page.clone())
-                .maybe("detections", l.detections.as_deref().map(detections).transpose()?)
+                .maybe("detections", l.detections.as_deref().map(|file| read_list("--detections", file)).transpose()?)
                 .maybe("detect", l.detect.then_some(true))
                 .maybe("picture", l.picture.as_deref().map(absolute))
                 .maybe("pictures", l.pictures.then_some(true))
@@ -355,23 +352,4 @@ impl Visual {
             }
         })
     }
-}
-
-/// Reads detections: an array of objects, or an object on each line.
-fn detections(file: &str) -> Result<Value, Failure> {
-    let bad = |why: String| Failure::new("INVALID_PARAMS", format!("--detections {file}: {why}"), USAGE);
-    let text = match file {
-        "-" => std::io::read_to_string(std::io::stdin()),
-        file => std::fs::read_to_string(file),
-    };
-    let text = text.map_err(|e| bad(e.to_string()))?;
-    if text.trim().is_empty() {
-        return Err(bad("it is empty; nothing seen is an empty array: []".to_owned()));
-    }
-    if text.trim_start().starts_with('[') {
-        return serde_json::from_str(&text).map_err(|e| bad(format!("it is no JSON array: {e}")));
-    }
-    let lines = text.lines().filter(|l| !l.trim().is_empty()).enumerate();
-    let read = lines.map(|(i, line)| serde_json::from_str(line).map_err(|e| bad(format!("line {}: {e}", i + 1))));
-    read.collect::<Result<Vec<Value>, Failure>>().map(Value::Array)
 }

@@ -311,7 +311,7 @@ fn action(value: &Value) -> String {
 
 /// A name of the wire as it is typed here.
 pub fn kebab(name: &str) -> String {
-    name.chars().flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] }).collect()
+    name.replace('.', "-").chars().flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] }).collect()
 }
 
 fn status(data: &Value) -> String {

@@ -29,7 +29,7 @@ struct Kept {
 
 fn kept(connection: &Connection) -> Result<Vec<Kept>> {
     let mut statement = connection.prepare(
-        "SELECT file_path, max(size_bytes), max(created_at), max(kind IN ('component_image', 'page_image')) FROM artifacts
+        "SELECT file_path, max(size_bytes), max(created_at), max(kept = 1 OR kind IN ('component_image', 'page_image')) FROM artifacts
          WHERE managed = 1 AND deleted_at IS NULL GROUP BY file_path ORDER BY max(created_at), max(id)",
     )?;
     let rows = statement.query_map([], |row| {

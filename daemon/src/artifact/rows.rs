@@ -127,6 +127,15 @@ pub fn file_of(connection: &Connection, uid: &str) -> Result<Option<PathBuf>> {
         .map(PathBuf::from))
 }
 
+/// Keeps an artifact, by its uid, whatever the limits say: something that was recorded shows it.
+///
+/// # Errors
+/// What SQLite says.
+pub fn keep(connection: &Connection, uid: &str) -> Result<()> {
+    connection.prepare_cached("UPDATE artifacts SET kept = 1, updated_at = ?2 WHERE uid = ?1")?.execute((uid, now_ms()))?;
+    Ok(())
+}
+
 /// The number of an artifact that was not deleted, by its uid.
 ///
 /// # Errors

@@ -176,7 +176,10 @@ pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSetting
     let shares = [c.split_system, c.split_knowledge, c.split_history, c.split_current_task, c.split_tools, c.split_buffer];
     let sum = shares.iter().fold(0_u64, |sum, share| sum.saturating_add(*share));
     if sum > 100 || c.split_history == 0 {
-        return Err(format!("conversation.split_* add up to {sum} with {} for history, expected at most 100 and at least 1", c.split_history));
+        return Err(format!(
+            "conversation.split_* add up to {sum} with {} for history, expected at most 100 and at least 1",
+            c.split_history
+        ));
     }
     check(
         "model",

@@ -9,8 +9,9 @@ use base64::Engine;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Call, Core, Error, Result};
+use super::{Call, Core, Error, Result, current_trace};
 use crate::artifact::{self, ArtifactError, Filter, New, Place};
+use crate::store::new_uid;
 
 /// The job that keeps the limits.
 pub(super) const LIMITS_JOB: &str = "artifact-limits";
@@ -125,6 +126,38 @@ impl Call {
 }
 
 impl Core {
+    /// Writes an artifact of a session that shows no device: to a file that the field of a call names, else to the shared root.
+    pub(super) async fn save_for_session(
+        self: &Arc<Self>,
+        session: &str,
+        content: Content,
+        field: &'static str,
+        file: Option<PathBuf>,
+    ) -> Result<Written> {
+        if let Some(file) = file.as_ref().filter(|file| self.is_own(file)) {
+            return Err(Error::param(field, "a file that is not the daemon's own", file.display()));
+        }
+        let named = file.is_some();
+        let new = New {
+            place: file.map_or_else(|| Place::Root(self.config.get().artifacts.dir.clone()), Place::File),
+            kind: content.kind,
+            mime_type: content.mime_type,
+            extension: content.extension,
+            content: content.bytes,
+            op: content.op,
+            session: self.session_row(session).await?,
+            device: None,
+            trace: current_trace().unwrap_or_else(new_uid),
+        };
+        let saver = self.clone();
+        match self.finish(async move { saver.artifacts.save(new).await }).await? {
+            Err(error @ (ArtifactError::Io { .. } | ArtifactError::NoFile(_))) if named => {
+                Err(Error::param(field, "a place where a file can be written", error))
+            }
+            written => Ok(written?),
+        }
+    }
+
     /// Whether a path is that of a file which the daemon itself lives on, whatever way it is written.
     pub(super) fn is_own(&self, path: &Path) -> bool {
         let real = |path: &Path| {

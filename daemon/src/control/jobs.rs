@@ -7,7 +7,7 @@ use afd_proto::ErrorCode;
 use afd_proto::job::{Job, Jobs, RunParams};
 use serde_json::json;
 
-use super::{Core, Error, Result, artifacts, visual};
+use super::{Core, Error, Result, artifacts, conversation, visual};
 
 /// How often the limits of artifacts are looked at; much that is written asks for it earlier.
 const ARTIFACT_LIMITS: Duration = Duration::from_secs(3600);
@@ -27,7 +27,17 @@ pub fn start(core: &Arc<Core>) {
         VISUAL_UPKEEP,
         |core| async move { visual::tidy(&core).await },
     );
+    add(
+        core,
+        conversation::SUMMARIES_JOB,
+        "asks the language model for summaries of what left the context of conversations",
+        SUMMARIES,
+        |core| async move { conversation::summarise::run(&core).await },
+    );
 }
+
+/// How often summaries that are due are looked for; compaction asks for it earlier.
+const SUMMARIES: Duration = Duration::from_secs(3600);
 
 /// Adds a job that works on the core as long as there is one.
 fn add<F, Fut>(core: &Arc<Core>, name: &'static str, about: &'static str, every: Duration, work: F)

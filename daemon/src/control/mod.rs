@@ -5,6 +5,7 @@ pub mod admin;
 pub mod artifacts;
 mod carry;
 pub mod config;
+pub mod conversation;
 pub mod devices;
 mod error;
 pub mod events;
@@ -15,12 +16,14 @@ pub mod jobs;
 pub mod memory;
 pub mod notes;
 pub mod observe;
+pub mod patterns;
 mod reading;
 pub mod recover;
 mod request;
 mod rows;
 pub mod screenshot;
 mod scroll;
+pub mod session;
 pub mod shell;
 pub mod usb;
 pub mod verify;
@@ -42,9 +45,10 @@ use crate::device::{Device, Registry, Resolved};
 use crate::job::Jobs;
 use crate::live::Live;
 use crate::memory::{Origin, secrets::Secrets, views::Views};
+use crate::model::Tokenizers;
 use crate::store::{Store, new_uid, now_ms};
 use crate::visual::Index;
-use crate::{device, session};
+use crate::{device, session as sessions};
 
 pub use error::{Error, Result};
 use request::Requests;
@@ -89,6 +93,14 @@ pub struct Core {
     requests: Requests,
     /// Who waits for what to come up.
     lookouts: Lookouts,
+    /// What counts tokens.
+    pub tokenizers: Arc<Tokenizers>,
+    /// Progress files are written one after the other.
+    progress: tokio::sync::Mutex<()>,
+    /// Writers of conversations.
+    turns: conversation::Turns,
+    /// Whether somebody sees to it that tokenizers go in time.
+    sweeping: std::sync::atomic::AtomicBool,
     sessions: Mutex<HashMap<String, i64>>,
     /// Start, UTC milliseconds.
     pub started_at: i64,
@@ -127,6 +139,10 @@ impl Core {
             secrets: Arc::new(secrets),
             requests: Requests::default(),
             lookouts: Lookouts::default(),
+            tokenizers: Arc::default(),
+            progress: tokio::sync::Mutex::default(),
+            turns: conversation::Turns::default(),
+            sweeping: std::sync::atomic::AtomicBool::new(false),
             sessions: Mutex::default(),
             started_at: now_ms(),
             started: Instant::now(),
@@ -183,7 +199,7 @@ impl Core {
             return Ok(id);
         }
         let (origin, wanted) = (self.store.origin().to_owned(), name.to_owned());
-        let id = self.store.write(move |c| session::row_id(c, &origin, &wanted)).await?;
+        let id = self.store.write(move |c| sessions::row_id(c, &origin, &wanted)).await?;
         self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(name.to_owned(), id);
         Ok(id)
     }

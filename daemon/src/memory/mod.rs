@@ -13,6 +13,7 @@ pub mod notes;
 pub mod observations;
 pub mod projection;
 pub mod secrets;
+pub mod sessions;
 pub mod views;
 
 use rusqlite::Connection;

@@ -115,6 +115,19 @@ pub fn one(connection: &Connection, id: i64) -> Result<Option<Note>> {
         .optional()?)
 }
 
+/// The notes of a session, by its row, first one first.
+///
+/// # Errors
+/// What SQLite says.
+pub fn of_session(connection: &Connection, session: i64) -> Result<Vec<Note>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM notes n JOIN sessions s ON s.id = n.session_id WHERE n.session_id = ?1 AND n.deleted_at IS NULL ORDER BY n.id"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map([session], note)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
 /// How many notes a chain has.
 ///
 /// # Errors

@@ -19,6 +19,17 @@ pub fn size(jpeg: &[u8]) -> Result<(u32, u32), String> {
     ImageReader::with_format(Cursor::new(jpeg), ImageFormat::Jpeg).into_dimensions().map_err(|e| e.to_string())
 }
 
+/// Width and height of a PNG or JPEG, and whether it is a PNG.
+///
+/// # Errors
+/// When it is neither.
+pub fn size_any(file: &[u8]) -> Result<((u32, u32), bool), String> {
+    let png = file.starts_with(b"\x89PNG");
+    let format = if png { ImageFormat::Png } else { ImageFormat::Jpeg };
+    let size = ImageReader::with_format(Cursor::new(file), format).into_dimensions().map_err(|e| e.to_string())?;
+    Ok((size, png))
+}
+
 /// The pixels of a JPEG.
 ///
 /// # Errors
@@ -45,6 +56,16 @@ pub fn decode_any(file: &[u8]) -> Result<RgbImage, String> {
         return decode(file);
     }
     decode_as(file, ImageFormat::Png)
+}
+
+/// A picture no side of which is longer than this, pixels.
+pub fn at_most(picture: RgbImage, longest: u32) -> RgbImage {
+    let (width, height) = picture.dimensions();
+    if width.max(height) <= longest {
+        return picture;
+    }
+    let scaled = |side: u32| (u64::from(side) * u64::from(longest) / u64::from(width.max(height))).max(1) as u32;
+    image::imageops::thumbnail(&picture, scaled(width), scaled(height))
 }
 
 /// A picture as a file; the quality, from 1 to 100, is that of a JPEG.

@@ -9,6 +9,7 @@ mod artifact;
 mod codec;
 mod config;
 mod connection;
+mod conversation;
 mod daemon;
 mod device;
 mod dispatch;
@@ -20,8 +21,10 @@ mod memory;
 mod observe;
 mod openrpc;
 mod params;
+mod pattern;
 mod recover;
 mod register;
+mod session;
 mod verify;
 mod visual;
 
@@ -47,6 +50,9 @@ pub fn methods(core: &Arc<Core>) -> Methods {
     memory::register(&mut module);
     artifact::register(&mut module);
     visual::register(&mut module);
+    session::register(&mut module);
+    conversation::register(&mut module);
+    pattern::register(&mut module);
     job::register(&mut module);
     events::register(&mut module);
     openrpc::register(&mut module);

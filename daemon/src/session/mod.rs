@@ -128,6 +128,14 @@ pub fn by_name(connection: &Connection, name: &str) -> Result<Option<Session>> {
     Ok(connection.prepare_cached(&sql)?.query_row([name], read).optional()?)
 }
 
+/// The package that a session is about, by its row.
+///
+/// # Errors
+/// What SQLite says.
+pub fn app_of(connection: &Connection, session: i64) -> Result<Option<String>> {
+    Ok(connection.prepare_cached("SELECT app FROM sessions WHERE id = ?1")?.query_row([session], |row| row.get(0)).optional()?.flatten())
+}
+
 /// Writes what may change of a session.
 ///
 /// # Errors

@@ -38,7 +38,8 @@ pub fn confidence(prior: f64, held: f64, failed: f64) -> f64 {
     (sure * 1000.0).round() / 1000.0
 }
 
-const SELECT: &str = "SELECT p.id, p.uid, p.kind, p.text, p.app, p.page, p.data, p.confidence, p.usage_count, p.success_count, p.failure_count,
+const SELECT: &str =
+    "SELECT p.id, p.uid, p.kind, p.text, p.app, p.page, p.data, p.confidence, p.usage_count, p.success_count, p.failure_count,
         p.last_used_at, s.name, p.created_at
      FROM patterns p LEFT JOIN sessions s ON s.id = p.session_id";
 
@@ -87,7 +88,9 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
         Some((id, before, held, failed)) => {
             let prior = new.prior.unwrap_or(before + (1.0 - before) * AGAIN * 0.5);
             connection
-                .prepare_cached("UPDATE patterns SET prior = ?2, confidence = ?3, data = coalesce(?4, data), updated_at = ?5 WHERE id = ?1")?
+                .prepare_cached(
+                    "UPDATE patterns SET prior = ?2, confidence = ?3, data = coalesce(?4, data), updated_at = ?5 WHERE id = ?1",
+                )?
                 .execute(params![id, prior, confidence(prior, held as f64, failed as f64), new.data.map(json), now])?;
             id
         }

@@ -38,8 +38,8 @@ fn with_blockers(connection: &Connection, (mut task, before): (Task, Vec<String>
     if !matches!(task.status, TaskStatus::Pending) {
         return Ok(task);
     }
-    let mut open = connection
-        .prepare_cached("SELECT id FROM tasks WHERE uid = ?1 AND deleted_at IS NULL AND status NOT IN ('passed', 'skipped')")?;
+    let mut open =
+        connection.prepare_cached("SELECT id FROM tasks WHERE uid = ?1 AND deleted_at IS NULL AND status NOT IN ('passed', 'skipped')")?;
     for uid in before {
         if let Some(id) = open.query_row([uid], |row| row.get(0)).optional()? {
             task.blocked_by.push(id);
@@ -83,7 +83,8 @@ pub fn add(connection: &Connection, origin: &str, session: i64, description: &st
             None => return Ok(Err(no_task(*id))),
         }
     }
-    insert(connection, origin, session, &New { description, priority, before: &before, status: TaskStatus::Pending, ..New::default() }).map(Ok)
+    insert(connection, origin, session, &New { description, priority, before: &before, status: TaskStatus::Pending, ..New::default() })
+        .map(Ok)
 }
 
 /// A task to be written as it was elsewhere.

@@ -15,6 +15,7 @@ pub mod graph;
 pub mod history;
 pub mod identity;
 pub mod index;
+pub mod known;
 pub mod learn;
 pub mod merge;
 pub mod path;

@@ -1,24 +1,21 @@
 //! `visual.transitions`, `visual.path`, `visual.graph`
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::artifact::Written;
 use afd_proto::graph::{Drawn, GraphFormat, GraphParams, Path, PathParams, Route, Transition, Transitions, TransitionsParams};
 use afd_proto::visual::{Dismissal, Interrupt, ScopeCall, States, StatesParams};
 use afd_proto::vocabulary::{DEFAULT_SESSION, Hint};
 use rusqlite::Connection;
 
-use super::super::artifacts::absolute;
+use super::super::artifacts::{Content, absolute};
 use super::super::rows::count;
-use super::super::{Call, Core, Error, Result, current_trace};
+use super::super::{Call, Core, Error, Result};
 use super::{about, find, short};
-use crate::artifact::{ArtifactError, New, Place};
 use crate::memory::{log, moves};
 use crate::page::structure::Structure;
-use crate::store::{Result as Stored, new_uid, now_ms};
+use crate::store::{Result as Stored, now_ms};
 use crate::visual::graph::{self, Edge, Graph};
 use crate::visual::path::{self, Wanted};
 use crate::visual::scope::{self, Known};
@@ -262,7 +259,12 @@ pub async fn draw(core: &Arc<Core>, params: &GraphParams) -> Result<Drawn> {
         GraphFormat::Svg => picture.svg(),
     };
     let artifact = match file {
-        Some(file) => Some(core.save_for_session(params.session.as_deref(), drawn(format), file, drawing.clone().into_bytes()).await?),
+        Some(file) => {
+            let (mime_type, extension) = drawn(format);
+            let bytes = drawing.clone().into_bytes();
+            let content = Content { kind: "state_graph", mime_type, extension, op: "visual.graph", bytes };
+            Some(core.save_for_session(params.session.as_deref().unwrap_or(DEFAULT_SESSION), content, "saveFile", Some(file)).await?)
+        }
         None => None,
     };
     Ok(Drawn {
@@ -281,40 +283,5 @@ fn drawn(format: GraphFormat) -> (&'static str, &'static str) {
         GraphFormat::Dot => ("text/vnd.graphviz", "dot"),
         GraphFormat::Mermaid => ("text/plain", "mmd"),
         GraphFormat::Svg => ("image/svg+xml", "svg"),
-    }
-}
-
-impl Core {
-    /// Writes a drawing for a session.
-    async fn save_for_session(
-        self: &Arc<Self>,
-        session: Option<&str>,
-        (mime_type, extension): (&'static str, &'static str),
-        file: PathBuf,
-        content: Vec<u8>,
-    ) -> Result<Written> {
-        if self.is_own(&file) {
-            return Err(Error::param("saveFile", "a file that is not the daemon's own", file.display()));
-        }
-        let session = self.session_row(session.unwrap_or(DEFAULT_SESSION)).await?;
-        let trace = current_trace().unwrap_or_else(new_uid);
-        let new = New {
-            place: Place::File(file),
-            kind: "state_graph",
-            mime_type,
-            extension,
-            content,
-            op: "visual.graph",
-            session,
-            device: None,
-            trace,
-        };
-        let saver = self.clone();
-        match self.finish(async move { saver.artifacts.save(new).await }).await? {
-            Err(error @ (ArtifactError::Io { .. } | ArtifactError::NoFile(_))) => {
-                Err(Error::param("saveFile", "a place where a file can be written", error))
-            }
-            written => Ok(written?),
-        }
     }
 }

@@ -310,16 +310,7 @@ mod tests {
     fn recorded(position: i64, role: Role, text: &str) -> Recorded {
         let message = said(role, text.to_owned());
         let tokens = tokens(&message, &Counter::estimate());
-        Recorded {
-            uid: String::new(),
-            position,
-            turn: position,
-            message,
-            tokens,
-            tokenizer: "estimate".into(),
-            in_context: true,
-            at: 0,
-        }
+        Recorded { uid: String::new(), position, turn: position, message, tokens, tokenizer: "estimate".into(), in_context: true, at: 0 }
     }
 
     #[test]
@@ -359,7 +350,8 @@ mod tests {
     #[test]
     fn texts_are_cut_to_their_tokens_in_any_script() {
         let counter = Counter::estimate();
-        for text in ["words and words. ".repeat(500), "长长的文本。".repeat(500), "👨‍👩‍👧".repeat(500), "x".repeat(5_000)] {
+        for text in ["words and words. ".repeat(500), "长长的文本。".repeat(500), "👨‍👩‍👧".repeat(500), "x".repeat(5_000)]
+        {
             let cost = counter.count(&text);
             for most in [20, 100, 1_000] {
                 let cut = cut_to(&text, cost, most, &counter);

@@ -136,7 +136,8 @@ pub fn extract(connection: &Connection, session: i64, after: i64, upto: i64, mos
     let found = messages::facts(connection, session, from, upto + 1, CHOSEN_FROM)?;
     let chosen = choose(found, most - spent);
     lines.extend(chosen.iter().map(|fact| format!("- {}", fact.text)));
-    let text = if lines.is_empty() { format!("{} messages, none of which said anything particular.", upto - after) } else { lines.join("\n") };
+    let text =
+        if lines.is_empty() { format!("{} messages, none of which said anything particular.", upto - after) } else { lines.join("\n") };
     spent = counter.count(&text);
     Ok((text, spent))
 }
@@ -166,7 +167,8 @@ fn learn(connection: &Connection, origin: &str, session: i64, app: Option<&str>,
         let folded = crate::text::fold(&fact.text);
         let wants = fact.role == Role::User && WANTS.iter().any(|w| folded.contains(w));
         let kind = if wants { PatternKind::UserPreference } else { PatternKind::KeyFact };
-        let new = patterns::New { kind, text: &fact.text, app: app.unwrap_or(""), page: "", data: None, prior: None, session: Some(session) };
+        let new =
+            patterns::New { kind, text: &fact.text, app: app.unwrap_or(""), page: "", data: None, prior: None, session: Some(session) };
         patterns::save(connection, origin, &new)?;
         learned += 1;
     }

@@ -42,9 +42,44 @@ pub struct Candidate {
 
 /// Words that announce a fact.
 const CUES: &[&str] = &[
-    "remember", "note", "important", "always", "never", "must", "prefer", "prefers", "preferred", "decided", "decision", "because", "bug",
-    "error", "fails", "failed", "broken", "password", "passcode", "code", "pin", "deadline", "only", "limit", "found", "requires",
-    "required", "instead", "account", "number", "address", "name", "called", "version", "merke", "wichtig", "immer", "niemals",
+    "remember",
+    "note",
+    "important",
+    "always",
+    "never",
+    "must",
+    "prefer",
+    "prefers",
+    "preferred",
+    "decided",
+    "decision",
+    "because",
+    "bug",
+    "error",
+    "fails",
+    "failed",
+    "broken",
+    "password",
+    "passcode",
+    "code",
+    "pin",
+    "deadline",
+    "only",
+    "limit",
+    "found",
+    "requires",
+    "required",
+    "instead",
+    "account",
+    "number",
+    "address",
+    "name",
+    "called",
+    "version",
+    "merke",
+    "wichtig",
+    "immer",
+    "niemals",
 ];
 
 /// What a request begins with.
@@ -81,7 +116,8 @@ pub fn candidates(role: Role, content: &str) -> Vec<Candidate> {
 
 /// What a JSON document says, a line for each value.
 fn leaves(content: &str) -> Option<Vec<String>> {
-    let value: serde_json::Value = serde_json::from_str(content.trim()).ok().filter(|v: &serde_json::Value| v.is_object() || v.is_array())?;
+    let value: serde_json::Value =
+        serde_json::from_str(content.trim()).ok().filter(|v: &serde_json::Value| v.is_object() || v.is_array())?;
     let mut lines = Vec::new();
     collect(&value, "", &mut lines);
     Some(lines)
@@ -94,7 +130,9 @@ fn collect(value: &serde_json::Value, name: &str, lines: &mut Vec<String>) {
     match value {
         serde_json::Value::Object(members) => members.iter().for_each(|(key, value)| collect(value, key, lines)),
         serde_json::Value::Array(items) => items.iter().for_each(|item| collect(item, name, lines)),
-        serde_json::Value::String(text) if text.split_whitespace().nth(3).is_some() => lines.extend(cut::sentences(text).map(str::to_owned)),
+        serde_json::Value::String(text) if text.split_whitespace().nth(3).is_some() => {
+            lines.extend(cut::sentences(text).map(str::to_owned))
+        }
         serde_json::Value::String(text) if !text.trim().is_empty() => lines.push(format!("{name}: {}", text.trim())),
         serde_json::Value::Number(number) => lines.push(format!("{name}: {number}")),
         _ => {}
@@ -210,7 +248,9 @@ mod tests {
             "订单号是 48213，收件人是王芳。",
         ];
         for fact in facts {
-            for request in ["Now open the next page please.", "Can you tell me what is on the screen?", "ok", "Done.", "Scroll down a bit more"] {
+            for request in
+                ["Now open the next page please.", "Can you tell me what is on the screen?", "ok", "Done.", "Scroll down a bit more"]
+            {
                 assert!(best(Role::User, fact) > best(Role::User, request) + 0.1, "{fact} / {request}");
             }
         }
@@ -218,7 +258,8 @@ mod tests {
 
     #[test]
     fn what_a_tool_prints_is_read_as_what_it_says() {
-        let found = candidates(Role::Tool, r#"{"success":true,"order":{"orderId":"A-48213","note":"The courier comes on Friday at nine."}}"#);
+        let found =
+            candidates(Role::Tool, r#"{"success":true,"order":{"orderId":"A-48213","note":"The courier comes on Friday at nine."}}"#);
         let texts: Vec<&str> = found.iter().map(|c| c.text.as_str()).collect();
         assert!(texts.contains(&"The courier comes on Friday at nine."), "{texts:?}");
     }

@@ -93,14 +93,13 @@ fn anthropic(messages: &[Message]) -> (Vec<Value>, Option<String>) {
             Role::Assistant => ("assistant", blocks(&message.content)),
             Role::Tool => {
                 let answer = blocks(&message.content);
-                let block = json!({"type": "tool_result", "tool_use_id": message.tool_call_id, "content": answer, "is_error": message.failed});
+                let block =
+                    json!({"type": "tool_result", "tool_use_id": message.tool_call_id, "content": answer, "is_error": message.failed});
                 ("user", vec![block])
             }
             Role::User | Role::System => ("user", blocks(&message.content)),
         };
-        content.extend(
-            message.tool_calls.iter().map(|c| json!({"type": "tool_use", "id": c.id, "name": c.name, "input": c.arguments})),
-        );
+        content.extend(message.tool_calls.iter().map(|c| json!({"type": "tool_use", "id": c.id, "name": c.name, "input": c.arguments})));
         match shaped.last_mut().filter(|last| last["role"] == role) {
             Some(last) => {
                 if let Some(list) = last["content"].as_array_mut() {

@@ -43,7 +43,15 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Kept> {
 ///
 /// # Errors
 /// What SQLite says.
-pub fn add(connection: &Connection, origin: &str, session: i64, (after, upto): (i64, i64), text: &str, tokens: i64, due: bool) -> Result<()> {
+pub fn add(
+    connection: &Connection,
+    origin: &str,
+    session: i64,
+    (after, upto): (i64, i64),
+    text: &str,
+    tokens: i64,
+    due: bool,
+) -> Result<()> {
     let now = now_ms();
     // A newer one covers what the older ones were to be asked for.
     connection.prepare_cached("UPDATE summaries SET due_at = NULL WHERE session_id = ?1")?.execute([session])?;

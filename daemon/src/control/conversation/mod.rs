@@ -1,0 +1,108 @@
+//! `conversation.*`: what was said, and what of it goes into the model's context.
+
+pub mod append;
+pub mod compact;
+pub mod context;
+pub mod read;
+pub mod summarise;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use afd_proto::ErrorCode;
+use afd_proto::conversation::Usage;
+
+use super::{Core, Error, Result};
+use crate::model::{Counter, Tokenizers};
+use crate::session::conversation::Conversation;
+use crate::session::conversation::budget;
+use crate::session::conversation::compaction::Limits;
+
+/// The job that asks a language model for summaries.
+pub(super) const SUMMARIES_JOB: &str = "conversation-summaries";
+
+/// Writers of a conversation take turns, in the order in which they came.
+#[derive(Default)]
+pub(super) struct Turns(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
+
+impl Turns {
+    fn of(&self, session: &str) -> Arc<tokio::sync::Mutex<()>> {
+        let mut all = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if all.len() > 256 {
+            all.retain(|_, turn| Arc::strong_count(turn) > 1);
+        }
+        all.entry(session.to_owned()).or_default().clone()
+    }
+}
+
+/// Whose tokens a conversation's are.
+fn model_of(core: &Core, conversation: &Conversation) -> String {
+    conversation.model.clone().unwrap_or_else(|| core.config.get().conversation.model.clone())
+}
+
+/// What counts the tokens of a conversation. Its tables go again when nobody needs them for a while.
+async fn counter(core: &Arc<Core>, conversation: &Conversation) -> Result<Counter> {
+    let (tokenizers, model) = (core.tokenizers.clone(), model_of(core, conversation));
+    let counter = tokio::task::spawn_blocking(move || tokenizers.counter(&model));
+    let counter = counter.await.map_err(|e| Error::new(ErrorCode::Internal, format!("tokens cannot be counted: {e}")))?;
+    core.sweep_tokenizers();
+    Ok(counter)
+}
+
+impl Core {
+    /// Sees to it that tables of tokenizers are dropped in time.
+    fn sweep_tokenizers(self: &Arc<Self>) {
+        use std::sync::atomic::Ordering;
+        if self.sweeping.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let weak = Arc::downgrade(self);
+        let idle = Duration::from_millis(self.config.get().conversation.tokenizer_idle_ms);
+        tokio::spawn(async move {
+            let mut wait = idle;
+            loop {
+                tokio::time::sleep(wait).await;
+                let Some(core) = weak.upgrade() else { return };
+                let tokenizers = core.tokenizers.clone();
+                match tokio::task::spawn_blocking(move || tokenizers.sweep(idle)).await {
+                    Ok(Some(next)) => wait = next,
+                    _ => {
+                        core.sweeping.store(false, Ordering::SeqCst);
+                        // Somebody may have loaded one meanwhile, who saw that a sweep was under way.
+                        match core.tokenizers.sweep(idle) {
+                            Some(next) if !core.sweeping.swap(true, Ordering::SeqCst) => wait = next,
+                            _ => return,
+                        }
+                    }
+                }
+            }
+        });
+    }
+}
+
+fn as_i64(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+/// How full a context is.
+fn usage(core: &Core, session: &str, conversation: &Conversation) -> Usage {
+    let settings = &core.config.get().conversation;
+    let limits = Limits::of(conversation, settings);
+    let percentage = conversation.used as f64 * 100.0 / limits.tokens.max(1) as f64;
+    Usage {
+        session: session.to_owned(),
+        used: conversation.used,
+        limit: limits.tokens,
+        percentage: (percentage * 10.0).round() / 10.0,
+        threshold: limits.threshold as f64,
+        messages: conversation.in_context(),
+        max_messages: limits.messages,
+        recorded: conversation.position,
+        recorded_tokens: conversation.tokens,
+        tokenizer: Tokenizers::name(&model_of(core, conversation)).to_owned(),
+        allocation: budget::allocate(limits.tokens, settings),
+        asked: None,
+        can_afford: None,
+    }
+}

@@ -1,0 +1,102 @@
+//! `conversation.list`, `conversation.usage`, `conversation.summary`
+
+use std::sync::Arc;
+
+use afd_proto::conversation::{ConversationListParams, Messages, Recorded, Role, Summary, SummaryParams, Usage, UsageParams};
+use afd_proto::session::SessionCall;
+
+use super::super::memory::limit;
+use super::super::session::{context_of, known};
+use super::super::{Core, Error, Result};
+use super::{as_i64, counter, usage};
+use crate::session::conversation::{self, budget, messages, rolling, summaries};
+
+/// `conversation.list`
+///
+/// # Errors
+/// When there is no such session.
+pub async fn list(core: &Arc<Core>, params: &ConversationListParams) -> Result<Messages> {
+    let limit = limit(params.limit, 20)?;
+    let before = params.cursor.unwrap_or(i64::MAX);
+    if before < 1 {
+        return Err(Error::param("cursor", "the nextCursor of an answer", before));
+    }
+    let session = known(core, params.session()).await?.id;
+    let listed = core.store.read_all(move |c| {
+        let talk = conversation::of(c, session)?;
+        let mut messages = messages::newest(c, session, before, limit + 1)?;
+        let more = messages.len() > limit;
+        messages.truncate(limit);
+        messages.iter_mut().for_each(|m| m.in_context = m.position > talk.begins_after());
+        let next_cursor = messages.last().filter(|_| more).map(|m| m.position);
+        Ok(Messages { messages, next_cursor })
+    });
+    Ok(listed.await?)
+}
+
+/// `conversation.usage`
+///
+/// # Errors
+/// When there is no such session.
+pub async fn used(core: &Arc<Core>, params: &UsageParams) -> Result<Usage> {
+    if params.tokens.is_some() && params.text.is_some() {
+        return Err(Error::param("text", "either tokens or text", "both"));
+    }
+    let session = known(core, params.session()).await?;
+    let talk = core.store.read_all(move |c| conversation::of(c, session.id)).await?;
+    let mut usage = usage(core, params.session(), &talk);
+    usage.asked = match (&params.text, params.tokens) {
+        (Some(text), _) => {
+            let (counter, text) = (counter(core, &talk).await?, text.clone());
+            let counted = tokio::task::spawn_blocking(move || counter.count(&text));
+            Some(counted.await.map_err(|e| Error::new(afd_proto::ErrorCode::Internal, e.to_string()))?)
+        }
+        (None, tokens) => tokens.map(as_i64),
+    };
+    usage.can_afford = usage.asked.map(|asked| budget::can_afford(usage.used, asked, usage.limit, &usage.allocation));
+    Ok(usage)
+}
+
+/// `conversation.summary`
+///
+/// # Errors
+/// When there is no such session.
+pub async fn summary(core: &Arc<Core>, params: &SummaryParams) -> Result<Summary> {
+    let session = known(core, params.session()).await?;
+    let (id, name) = (session.id, session.name.clone());
+    let talk = core.store.read_all(move |c| conversation::of(c, id)).await?;
+    let counter = counter(core, &talk).await?;
+    let keep = usize::try_from(core.config.get().conversation.recent_messages).unwrap_or(2);
+    let summed = core.store.read_all(move |c| {
+        let talk = conversation::of(c, id)?;
+        // One more is the request that was not answered yet, and another tells whether there were others.
+        let mut said: Vec<Recorded> = messages::last_said(c, id, talk.cleared_to, keep + 2)?;
+        let open = usize::from(said.last().is_some_and(|m| m.message.role == Role::User));
+        let more = said.len() > keep + open;
+        said.drain(..said.len().saturating_sub(keep + open));
+        let last = said.into_iter().map(|mut m| {
+            m.message.tool_calls.clear();
+            m.message
+        });
+        let lines = rolling::shown(&talk.rolling);
+        let sent = rolling::messages(&lines, last.collect(), more);
+        let tokens: i64 = sent.iter().map(|m| messages::tokens(m, &counter)).sum();
+        let all = talk.tokens - messages::running(c, id, talk.cleared_to)?;
+        Ok(Summary {
+            lines,
+            messages: sent,
+            tokens,
+            tokens_of_all: all,
+            saved_percent: saved(tokens, all),
+            context: context_of(c, id, &name)?,
+            compacted: summaries::newest(c, id, talk.cleared_to)?.map(|kept| kept.info),
+            session: name,
+        })
+    });
+    Ok(summed.await?)
+}
+
+/// The share that is saved, per cent.
+pub(super) fn saved(sent: i64, all: i64) -> f64 {
+    if all <= 0 { 0.0 } else { ((all - sent).max(0) as f64 * 1000.0 / all as f64).round() / 10.0 }
+}

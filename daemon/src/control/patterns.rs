@@ -1,0 +1,149 @@
+//! `pattern.*`, `pageModel.*`
+
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use afd_proto::pattern::{
+    PageModel, PageModelDeleteParams, PageModelFindParams, PageModelSaveParams, PageModels, Pattern, PatternDeleteParams, PatternDeleted,
+    PatternFindParams, PatternSaveParams, PatternUsedParams, Patterns,
+};
+use afd_proto::vocabulary::DEFAULT_SESSION;
+
+use super::memory::limit;
+use super::session::{check_optional, check_text, known};
+use super::{Core, Error, Result, check_session};
+use crate::page::pattern;
+use crate::session::{page_models, patterns};
+
+/// The longest text, characters.
+const TEXT: usize = 2_000;
+/// The largest facts of a pattern, bytes.
+const DATA: usize = 64 << 10;
+/// At most this many elements of a page.
+const ELEMENTS: usize = 2_000;
+
+fn check_share(field: &'static str, value: Option<f64>) -> Result<()> {
+    match value {
+        Some(value) if !(0.0..=1.0).contains(&value) => Err(Error::param(field, "0 to 1", value)),
+        _ => Ok(()),
+    }
+}
+
+fn none(what: &str, id: i64) -> Error {
+    Error::new(ErrorCode::NotFound, format!("there is no {what} {id}"))
+}
+
+/// `pattern.save`
+///
+/// # Errors
+/// When a field is of no use.
+pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Pattern> {
+    check_text("text", &params.text, TEXT)?;
+    check_optional("page", params.page.as_deref(), pattern::LONGEST)?;
+    check_optional("app", params.app.as_deref(), 255)?;
+    check_share("confidence", params.confidence)?;
+    let size = params.data.as_ref().map_or(0, |data| crate::session::json(data).len());
+    if size > DATA {
+        return Err(Error::param("data", "at most 65536 bytes", format!("{size} bytes")));
+    }
+    let name = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
+    check_session(name)?;
+    let (session, origin, p) = (core.session_row(name).await?, core.store.origin().to_owned(), params.clone());
+    let saved = core.store.write(move |c| {
+        let new = patterns::New {
+            kind: p.kind,
+            text: p.text.trim(),
+            app: p.app.as_deref().unwrap_or(""),
+            page: &p.page.as_deref().map(pattern::of).unwrap_or_default(),
+            data: p.data.as_ref(),
+            prior: p.confidence,
+            session: Some(session),
+        };
+        patterns::save(c, &origin, &new)
+    });
+    Ok(saved.await?)
+}
+
+/// `pattern.find`
+///
+/// # Errors
+/// When a field is out of range, or there is no such session.
+pub async fn find(core: &Arc<Core>, params: &PatternFindParams) -> Result<Patterns> {
+    check_optional("page", params.page.as_deref(), pattern::LONGEST)?;
+    check_share("minConfidence", params.min_confidence)?;
+    let page = params.page.as_deref().map(pattern::of);
+    let session = match &params.session {
+        Some(name) => Some(known(core, name).await?.id),
+        None => None,
+    };
+    let filter = patterns::Filter {
+        page: page.clone(),
+        app: params.app.clone(),
+        kind: params.kind,
+        session,
+        text: params.text.clone(),
+        least: params.min_confidence.unwrap_or(0.0),
+        limit: limit(params.limit, 20)?,
+    };
+    Ok(Patterns { page, patterns: core.store.read_all(move |c| patterns::find(c, &filter)).await? })
+}
+
+/// `pattern.used`
+///
+/// # Errors
+/// When there is no such pattern.
+pub async fn used(core: &Arc<Core>, params: &PatternUsedParams) -> Result<Pattern> {
+    let (id, held) = (params.id, params.held);
+    core.store.write(move |c| patterns::used(c, id, held)).await?.ok_or_else(|| none("pattern", id))
+}
+
+/// `pattern.delete`
+///
+/// # Errors
+/// When there is no such pattern.
+pub async fn delete(core: &Arc<Core>, params: &PatternDeleteParams) -> Result<PatternDeleted> {
+    let id = params.id;
+    let uid = core.store.write(move |c| patterns::delete(c, id)).await?;
+    uid.map(|uid| PatternDeleted { id, uid }).ok_or_else(|| none("pattern", id))
+}
+
+/// `pageModel.save`
+///
+/// # Errors
+/// When a field is of no use.
+pub async fn save_page(core: &Arc<Core>, params: &PageModelSaveParams) -> Result<PageModel> {
+    check_text("page", &params.page, pattern::LONGEST)?;
+    check_text("pageType", &params.page_type, 100)?;
+    check_optional("app", params.app.as_deref(), 255)?;
+    if params.elements.len() > ELEMENTS {
+        return Err(Error::param("elements", "at most 2000", params.elements.len()));
+    }
+    params.elements.iter().try_for_each(|e| check_text("elements", &e.name, 300))?;
+    let (origin, p) = (core.store.origin().to_owned(), params.clone());
+    let saved = core.store.write(move |c| {
+        page_models::save(c, &origin, p.app.as_deref().unwrap_or(""), &pattern::of(&p.page), p.page_type.trim(), &p.elements)
+    });
+    Ok(saved.await?)
+}
+
+/// `pageModel.find`
+///
+/// # Errors
+/// When the limit is out of range.
+pub async fn find_pages(core: &Arc<Core>, params: &PageModelFindParams) -> Result<PageModels> {
+    check_optional("page", params.page.as_deref(), pattern::LONGEST)?;
+    let (page, app, limit) = (params.page.as_deref().map(pattern::of), params.app.clone(), limit(params.limit, 5)?);
+    let wanted = page.clone();
+    let page_models = core.store.read_all(move |c| page_models::find(c, wanted.as_deref(), app.as_deref(), limit)).await?;
+    Ok(PageModels { page, page_models })
+}
+
+/// `pageModel.delete`
+///
+/// # Errors
+/// When there is no such model.
+pub async fn delete_page(core: &Arc<Core>, params: &PageModelDeleteParams) -> Result<PatternDeleted> {
+    let id = params.id;
+    let uid = core.store.write(move |c| page_models::delete(c, id)).await?;
+    uid.map(|uid| PatternDeleted { id, uid }).ok_or_else(|| none("page model", id))
+}

@@ -1,0 +1,135 @@
+//! `session.coverage`, `session.tested`: what was tested of what the visual memory knows.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use afd_proto::findings::{Tested, TestedElement, TestedParams};
+use afd_proto::session::{Coverage, CoverageParams, SessionCall, Share, VisitedPage};
+use rusqlite::Connection;
+
+use super::super::{Core, Error, Result};
+use super::findings::place;
+use super::{check_text, for_writing, known};
+use crate::memory::sessions;
+use crate::session::tested::{self, Mark, Marked};
+use crate::session::{Session, results};
+use crate::store::Result as Stored;
+use crate::visual::known::{self as visual, Element};
+use crate::visual::states;
+
+/// At most this many names of what is missing.
+const NAMED: usize = 20;
+/// At most this many elements in one call.
+const MAX_ELEMENTS: usize = 1_000;
+
+fn share(known: usize, covered: usize, missing: Vec<String>) -> Share {
+    let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+    let percent = if known == 0 { 0.0 } else { covered as f64 * 1000.0 / known as f64 };
+    Share {
+        known: number(known),
+        covered: number(covered),
+        percent: percent.round() / 10.0,
+        missing: missing.into_iter().take(NAMED).collect(),
+    }
+}
+
+/// `session.coverage`
+///
+/// # Errors
+/// When there is no such session.
+pub async fn coverage(core: &Arc<Core>, params: &CoverageParams) -> Result<Coverage> {
+    let session = known(core, params.session()).await?;
+    let app = params.app.clone();
+    let gathered = core.store.read_all(move |c| {
+        let pages = sessions::pages(c, session.id)?.into_iter().map(|(page, _)| page).collect::<Vec<_>>();
+        gather(c, &session, app.as_deref(), &pages, &tested::all(c, session.id)?)
+    });
+    Ok(gathered.await?)
+}
+
+/// What was tested of an app: the one that is named, that of the session, or the one that it was in most.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn gather(c: &Connection, session: &Session, app: Option<&str>, pages: &[VisitedPage], marked: &[Marked]) -> Stored<Coverage> {
+    let mut coverage = Coverage {
+        elements_tested: i64::try_from(marked.len()).unwrap_or(i64::MAX),
+        pages_visited: i64::try_from(pages.len()).unwrap_or(i64::MAX),
+        ..Coverage::default()
+    };
+    let Some(app) = app.map(str::to_owned).or_else(|| session.app.clone()).or_else(|| most_used(pages)) else { return Ok(coverage) };
+    let visited = visited(c, session.id)?;
+    let with_result = tested_states(c, session.id, marked)?;
+    let known = visual::pages(c, &app)?;
+    let of = |covers: &dyn Fn(&visual::Page) -> bool| {
+        let (covered, missing): (Vec<&visual::Page>, Vec<&visual::Page>) = known.iter().partition(|p| covers(p));
+        share(known.len(), covered.len(), missing.iter().map(|p| p.name.clone()).collect())
+    };
+    coverage.pages = of(&|p| visited.contains(&p.id));
+    coverage.pages_tested = of(&|p| with_result.contains(&p.code));
+    // What nobody was on yet is a page to visit, not one to test.
+    let on = known.iter().filter(|p| visited.contains(&p.id) && !with_result.contains(&p.code));
+    coverage.pages_tested.missing = on.map(|p| p.name.clone()).take(NAMED).collect();
+    let elements = visual::elements(c, &app)?;
+    let uids: BTreeSet<&str> = marked.iter().filter_map(|m| m.element.component.as_deref()).collect();
+    let (covered, missing): (Vec<&Element>, Vec<&Element>) = elements.iter().partition(|e| uids.contains(e.uid.as_str()));
+    coverage.elements = share(elements.len(), covered.len(), missing.iter().map(|e| e.name.clone()).collect());
+    coverage.coverage_percent = if elements.is_empty() { coverage.pages.percent } else { coverage.elements.percent };
+    coverage.app = Some(app);
+    Ok(coverage)
+}
+
+fn most_used(pages: &[VisitedPage]) -> Option<String> {
+    let mut used: HashMap<&str, i64> = HashMap::new();
+    pages.iter().filter(|p| !p.app.is_empty()).for_each(|p| *used.entry(&p.app).or_default() += p.observations);
+    used.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(a.0))).map(|(app, _)| app.to_owned())
+}
+
+/// The states that a session was in.
+fn visited(c: &Connection, session: i64) -> Stored<BTreeSet<i64>> {
+    let keys = sessions::structures(c, session)?;
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    Ok(states::by_structure(c, &keys)?.into_iter().map(|(_, state)| state).collect())
+}
+
+/// The codes of states with a test result or a tested element.
+fn tested_states(c: &Connection, session: i64, marked: &[Marked]) -> Stored<BTreeSet<String>> {
+    let mut states: BTreeSet<String> = marked.iter().filter_map(|m| m.state.clone()).collect();
+    states.extend(results::places(c, session)?.into_iter().filter_map(|(_, state)| state));
+    Ok(states)
+}
+
+/// `session.tested`
+///
+/// # Errors
+/// When an element has no name.
+pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<Tested> {
+    if params.elements.is_empty() || params.elements.len() > MAX_ELEMENTS {
+        return Err(Error::param("elements", "1 to 1000 names", format!("{}", params.elements.len())));
+    }
+    params.elements.iter().try_for_each(|e| check_text("elements", e, 300))?;
+    let session = for_writing(core, params.session()).await?;
+    let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;
+    let (origin, elements, passed) = (core.store.origin().to_owned(), params.elements.clone(), params.passed);
+    let name = session.name.clone();
+    let marked = core.store.write(move |c| {
+        let known = place.app.as_deref().map(|app| visual::elements(c, app)).transpose()?.unwrap_or_default();
+        let mut marked: Vec<TestedElement> = Vec::new();
+        for element in elements {
+            let component = known.iter().find(|k| k.is_called(&element)).map(|k| (k.uid.clone(), k.name.clone()));
+            let mark = Mark {
+                element,
+                component,
+                app: place.app.clone().unwrap_or_default(),
+                page: place.page.clone().unwrap_or_default(),
+                state: place.state.clone(),
+                passed,
+            };
+            marked.push(tested::mark(c, &origin, session.id, &mark)?);
+        }
+        Ok((marked, i64::try_from(tested::all(c, session.id)?.len()).unwrap_or(i64::MAX)))
+    });
+    let (elements, total) = marked.await?;
+    core.session_changed(&name).await;
+    Ok(Tested { session: name, elements, total })
+}

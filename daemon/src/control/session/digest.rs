@@ -1,0 +1,90 @@
+//! Gathering what a session amounts to from all the rooms that know something of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use afd_proto::session::{Statistics, VisitedPage};
+use rusqlite::Connection;
+
+use super::super::{Core, Result};
+use super::coverage;
+use crate::memory::{log, sessions};
+use crate::session::summary::Digest;
+use crate::session::{self, Session, bugs, conversation, results, tasks, tested};
+use crate::store::{Result as Stored, now_ms};
+use crate::visual::states;
+
+/// Everything of one kind is gathered up to this many.
+const ALL: usize = 100_000;
+
+/// What a session amounts to.
+pub(crate) async fn digest(core: &Arc<Core>, session: Session) -> Result<Digest> {
+    Ok(core.store.read_all(move |c| gather(c, session)).await?)
+}
+
+/// What a session amounts to.
+///
+/// # Errors
+/// What SQLite says.
+pub(in crate::control) fn gather(c: &Connection, session: Session) -> Stored<Digest> {
+    let id = session.id;
+    let totals = sessions::totals(c, id)?;
+    let stats = log::stats(c, Some(id))?;
+    let marked = tested::all(c, id)?;
+    let sum = |of: fn(&tested::Marked) -> i64| marked.iter().map(of).sum::<i64>();
+    let pages = pages(c, id)?;
+    let mut bugs = bugs::list(c, &bugs::Filter { session: Some(id), ..bugs::Filter::default() }, ALL)?;
+    bugs::worst_first(&mut bugs);
+    Ok(Digest {
+        info: session::info(c, &session, totals.last_at)?,
+        statistics: Statistics {
+            actions_performed: totals.done,
+            assertions_passed: totals.held + sum(|m| m.element.passed),
+            assertions_failed: totals.did_not_hold + sum(|m| m.element.failed),
+            errors_encountered: totals.errors,
+            observations: totals.observations,
+            artifacts: stats.artifacts,
+            notes: stats.notes,
+            messages: conversation::of(c, id)?.position,
+        },
+        coverage: coverage::gather(c, &session, None, &pages, &marked)?,
+        current: tasks::current(c, id)?,
+        queue: tasks::queue(c, id)?,
+        done: tasks::done(c, id)?,
+        results: results::list(c, &results::Filter { session: Some(id), ..results::Filter::default() }, ALL)?,
+        last_action: sessions::last_action(c, id)?,
+        context: context(c, id, &session.name)?,
+        bugs,
+        pages,
+        session,
+        at: now_ms(),
+    })
+}
+
+/// The pages of a session, with the states that they are.
+fn pages(c: &Connection, session: i64) -> Stored<Vec<VisitedPage>> {
+    let mut pages = Vec::new();
+    for (mut page, structure) in sessions::pages(c, session)? {
+        let state = structure.map(|key| states::of_structure(c, &key)).transpose()?.flatten();
+        page.name = state.as_ref().filter(|s| s.code.is_some()).map(|s| s.called().to_owned());
+        page.state = state.and_then(|s| s.code);
+        pages.push(page);
+    }
+    Ok(pages)
+}
+
+/// The context keys of a session: those of its conversation, and those that the daemon's own calls tell, the newer ones.
+///
+/// # Errors
+/// What SQLite says.
+pub(in crate::control) fn context(c: &Connection, session: i64, name: &str) -> Stored<BTreeMap<String, String>> {
+    let mut known = conversation::of(c, session)?.context;
+    let seen = log::context(c, name, None)?;
+    let at = seen.observed_at.unwrap_or(0);
+    for (key, value) in [("device", seen.device), ("app", seen.app), ("page", seen.activity)] {
+        if let Some(value) = value.filter(|_| known.get(key).is_none_or(|k| k.at <= at)) {
+            known.insert(key.to_owned(), conversation::keys::Known { value, at });
+        }
+    }
+    Ok(known.into_iter().map(|(key, known)| (key, known.value)).collect())
+}

@@ -1,0 +1,97 @@
+//! `session.export`: everything about a session as one document.
+
+use std::sync::Arc;
+
+use afd_proto::session::{Export, ExportParams, Exported, SessionCall};
+
+use super::super::artifacts::{Content, absolute};
+use super::super::{Core, Result};
+use super::{digest, known};
+use crate::artifact;
+use crate::memory::{log, notes};
+use crate::session::conversation::{self, messages, summaries};
+use crate::session::{patterns, tested};
+use crate::visual::known as visual;
+
+/// What the document is, and its version.
+const FORMAT: (&str, u32) = ("afd-session", 1);
+/// Everything of one kind up to this many.
+const ALL: usize = 1_000_000;
+
+/// `session.export`
+///
+/// # Errors
+/// When there is no such session, or the document cannot be written.
+pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<Exported> {
+    let file = params.file.as_deref().map(|f| absolute("file", f)).transpose()?;
+    let session = known(core, params.session()).await?;
+    let name = session.name.clone();
+    let document = document(core, session).await?;
+    let content = Content::json("session_export", "session.export", &document)?;
+    let size_bytes = i64::try_from(content.bytes.len()).unwrap_or(i64::MAX);
+    if file.is_none() && content.bytes.len() <= core.config.get().limits.inline_bytes {
+        return Ok(Exported { session: name, document: Some(Box::new(document)), file: None, artifact_id: None, size_bytes });
+    }
+    let written = core.save_for_session(&name, content, "file", file).await?;
+    Ok(Exported {
+        session: name,
+        document: None,
+        file: Some(written.saved_file),
+        artifact_id: Some(written.artifact_id),
+        size_bytes: written.size_bytes,
+    })
+}
+
+async fn document(core: &Arc<Core>, session: crate::session::Session) -> Result<Export> {
+    let digest = digest(core, session).await?;
+    let (id, name) = (digest.session.id, digest.session.name.clone());
+    let gathered = core.store.read_all(move |c| {
+        let talk = conversation::of(c, id)?;
+        let mut messages = messages::between(c, id, 0, i64::MAX)?;
+        messages.iter_mut().for_each(|m| m.in_context = m.position > talk.begins_after());
+        let filter = log::Filter { session: Some(name.clone()), after: Some(0), limit: ALL, ..log::Filter::default() };
+        let artifacts = artifact::Filter { session: Some(name.clone()), kind: None, before: None, limit: ALL };
+        let mut tested: Vec<_> = tested::all(c, id)?.into_iter().map(|m| m.element).collect();
+        // Components are told by name; their uids are of no use elsewhere.
+        let mut names = std::collections::HashMap::new();
+        for app in tested.iter().map(|t| t.app.clone()).collect::<std::collections::BTreeSet<_>>() {
+            names.extend(visual::elements(c, &app)?.into_iter().map(|e| (e.uid, e.name)));
+        }
+        tested.iter_mut().for_each(|t| t.component = t.component.as_ref().and_then(|uid| names.get(uid).cloned()));
+        let patterns = patterns::Filter { session: Some(id), limit: ALL, ..patterns::Filter::default() };
+        Ok((
+            messages,
+            summaries::all(c, id)?,
+            patterns::find(c, &patterns)?,
+            log::read(c, &filter)?.events,
+            notes::of_session(c, id)?,
+            artifact::list(c, &artifacts)?.artifacts,
+            tested,
+        ))
+    });
+    let (messages, summaries, patterns, events, notes, artifacts, tested) = gathered.await?;
+    let (next_steps, blockers, summary) = (digest.next_steps(), digest.blockers(), digest.summary(true));
+    let tasks = digest.done.into_iter().chain(digest.current).chain(digest.queue).collect();
+    Ok(Export {
+        format: FORMAT.0.to_owned(),
+        version: FORMAT.1,
+        summary: digest.session.summary.unwrap_or(summary),
+        info: digest.info,
+        statistics: digest.statistics,
+        coverage: digest.coverage,
+        tasks,
+        bugs: digest.bugs,
+        results: digest.results,
+        tested,
+        pages: digest.pages,
+        messages,
+        summaries,
+        patterns,
+        events,
+        notes,
+        artifacts,
+        next_steps,
+        blockers,
+        context: digest.context,
+    })
+}

@@ -1,0 +1,232 @@
+//! `session.bug.*`, `session.result.*`
+
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use afd_proto::findings::{
+    Bug, BugAddParams, BugAdded, BugListParams, BugResolveParams, Bugs, ResultAddParams, ResultListParams, Results, TestResult,
+};
+use afd_proto::session::SessionCall;
+use serde_json::json;
+
+use super::super::memory::limit;
+use super::super::{Core, Error, Result};
+use super::{check_optional, check_text, for_writing, known};
+use crate::artifact;
+use crate::memory::{log, observations};
+use crate::session::{Session, bugs, results, tasks};
+use crate::visual::states;
+
+/// The longest title, characters.
+const TITLE: usize = 300;
+/// The longest text, characters.
+const TEXT: usize = 10_000;
+/// At most this many steps.
+const STEPS: usize = 100;
+
+/// Where a finding was made.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FoundAt {
+    pub app: Option<String>,
+    pub page: Option<String>,
+    pub state: Option<String>,
+}
+
+/// The page that is named, else the one that the session saw last.
+pub(super) async fn place(core: &Arc<Core>, session: &Session, page: Option<&str>, app: Option<&str>) -> Result<FoundAt> {
+    check_optional("page", page, crate::page::pattern::LONGEST)?;
+    check_optional("app", app, 255)?;
+    let (name, own, page, app) = (session.name.clone(), session.app.clone(), page.map(str::to_owned), app.map(str::to_owned));
+    let found = core.store.read_all(move |c| {
+        let seen = log::context(c, &name, None)?;
+        let structure = match (&page, seen.observation_id.as_deref()) {
+            (None, Some(uid)) => observations::structure_of(c, uid)?,
+            _ => None,
+        };
+        let state = structure.map(|key| states::of_structure(c, &key)).transpose()?.flatten().and_then(|s| s.code);
+        let here = page.is_none();
+        Ok(FoundAt { app: app.or(seen.app.filter(|_| here)).or(own), page: page.or(seen.page_key).or(seen.activity), state })
+    });
+    Ok(found.await?)
+}
+
+/// The uid of an artifact that is named by number or uid, or the newest screenshot of the session.
+async fn artifact_of(core: &Arc<Core>, field: &'static str, session: &Session, named: Option<&str>) -> Result<Option<String>> {
+    let Some(named) = named else { return Ok(None) };
+    let (wanted, name) = (named.to_owned(), session.name.clone());
+    let found = core.store.read_all(move |c| {
+        if wanted == "latest" {
+            let newest = artifact::Filter { session: Some(name), kind: Some("screenshot_image".to_owned()), before: None, limit: 1 };
+            return Ok(artifact::list(c, &newest)?.artifacts.into_iter().next().map(|a| a.uid));
+        }
+        match wanted.parse::<i64>() {
+            Ok(id) => Ok(artifact::find(c, id)?.map(|a| a.uid)),
+            Err(_) => Ok(artifact::id_of(c, &wanted)?.map(|_| wanted)),
+        }
+    });
+    match found.await? {
+        Some(uid) => Ok(Some(uid)),
+        None if named == "latest" => Err(Error::param(field, "a screenshot that the session has taken", "none")),
+        None => Err(Error::new(ErrorCode::NotFound, format!("{field}: there is no artifact {named:?}"))
+            .hint("`afctl artifact list` shows the numbers of the artifacts")
+            .details(json!({"path": field, "expected": "an artifact", "got": named}))),
+    }
+}
+
+/// `session.bug.add`
+///
+/// # Errors
+/// When a field is of no use, or the artifact is not there.
+pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAdded> {
+    check_text("title", &params.title, TITLE)?;
+    for (field, text) in [("description", &params.description), ("expected", &params.expected), ("actual", &params.actual)] {
+        check_optional(field, text.as_deref(), TEXT)?;
+    }
+    if params.steps.len() > STEPS {
+        return Err(Error::param("steps", "at most 100 steps", params.steps.len()));
+    }
+    params.steps.iter().try_for_each(|step| check_text("steps", step, TEXT))?;
+    let session = for_writing(core, params.session()).await?;
+    let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;
+    let screenshot = artifact_of(core, "screenshot", &session, params.screenshot.as_deref()).await?;
+    let (origin, id, p) = (core.store.origin().to_owned(), session.id, params.clone());
+    let added = core.store.write(move |c| {
+        let similar = bugs::similar(c, &p.title, place.app.as_deref())?;
+        screenshot.as_deref().map(|uid| artifact::keep(c, uid)).transpose()?;
+        let new = bugs::New {
+            uid: None,
+            task: tasks::current(c, id)?.map(|t| t.uid),
+            title: p.title.trim().to_owned(),
+            severity: p.severity,
+            description: p.description,
+            steps: p.steps,
+            expected: p.expected,
+            actual: p.actual,
+            app: place.app,
+            page: place.page,
+            state: place.state,
+            screenshot,
+            resolved: false,
+        };
+        Ok(BugAdded { bug: bugs::add(c, &origin, id, &new)?, similar })
+    });
+    let added = added.await?;
+    core.session_changed(&session.name).await;
+    Ok(added)
+}
+
+async fn row_of(core: &Arc<Core>, session: Option<&str>) -> Result<Option<i64>> {
+    match session {
+        Some(name) => Ok(Some(known(core, name).await?.id)),
+        None => Ok(None),
+    }
+}
+
+/// `session.bug.list`
+///
+/// # Errors
+/// When there is no such session.
+pub async fn list_bugs(core: &Arc<Core>, params: &BugListParams) -> Result<Bugs> {
+    let limit = limit(params.limit, 20)?;
+    let filter = bugs::Filter {
+        session: row_of(core, params.session.as_deref()).await?,
+        severity: params.severity,
+        status: params.status,
+        app: params.app.clone(),
+        page: params.page.clone(),
+        before: params.cursor,
+    };
+    let listed = core.store.read_all(move |c| {
+        let mut bugs = bugs::list(c, &filter, limit + 1)?;
+        let more = bugs.len() > limit;
+        bugs.truncate(limit);
+        let next_cursor = bugs.last().filter(|_| more).map(|b| b.id);
+        Ok(Bugs { bugs, counts: bugs::counts(c, &bugs::Filter { before: None, ..filter })?, next_cursor })
+    });
+    Ok(listed.await?)
+}
+
+/// `session.bug.resolve`
+///
+/// # Errors
+/// When there is no such bug, or it is resolved already.
+pub async fn resolve_bug(core: &Arc<Core>, params: &BugResolveParams) -> Result<Bug> {
+    check_text("reason", &params.reason, TEXT)?;
+    let (id, reason) = (params.id, params.reason.trim().to_owned());
+    let done = core.store.write(move |c| match bugs::get(c, id)? {
+        Some(bug) if bug.resolved_at.is_some() => Ok(Some(Err(bug))),
+        Some(_) => Ok(bugs::resolve(c, id, &reason)?.map(Ok)),
+        None => Ok(None),
+    });
+    match done.await? {
+        Some(Ok(bug)) => {
+            core.session_changed(&bug.session).await;
+            Ok(bug)
+        }
+        Some(Err(bug)) => Err(Error::new(ErrorCode::Conflict, format!("bug {id} is resolved already"))
+            .details(json!({"resolvedAt": bug.resolved_at, "resolution": bug.resolution}))),
+        None => Err(Error::new(ErrorCode::NotFound, format!("there is no bug {id}")).hint("`afctl session bug list` shows the bugs")),
+    }
+}
+
+/// `session.result.add`
+///
+/// # Errors
+/// When a field is of no use, or the artifact or the bug is not there.
+pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<TestResult> {
+    check_text("name", &params.name, TITLE)?;
+    check_optional("summary", params.summary.as_deref(), TEXT)?;
+    let session = for_writing(core, params.session()).await?;
+    let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;
+    let evidence = artifact_of(core, "evidence", &session, params.evidence.as_deref()).await?;
+    let bug = match params.bug {
+        Some(id) => {
+            let found = core.store.read_all(move |c| bugs::get(c, id)).await?;
+            Some(found.ok_or_else(|| Error::new(ErrorCode::NotFound, format!("bug: there is no bug {id}")))?.uid)
+        }
+        None => None,
+    };
+    let (origin, id, p) = (core.store.origin().to_owned(), session.id, params.clone());
+    let added = core.store.write(move |c| {
+        evidence.as_deref().map(|uid| artifact::keep(c, uid)).transpose()?;
+        let new = results::New {
+            task: tasks::current(c, id)?.map(|t| t.uid),
+            name: p.name.trim().to_owned(),
+            status: p.status,
+            app: place.app,
+            page: place.page,
+            state: place.state,
+            duration_ms: p.duration_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX)),
+            summary: p.summary,
+            evidence,
+            bug,
+        };
+        results::add(c, &origin, id, &new)
+    });
+    let added = added.await?;
+    core.session_changed(&session.name).await;
+    Ok(added)
+}
+
+/// `session.result.list`
+///
+/// # Errors
+/// When there is no such session.
+pub async fn list_results(core: &Arc<Core>, params: &ResultListParams) -> Result<Results> {
+    let limit = limit(params.limit, 20)?;
+    let filter = results::Filter {
+        session: row_of(core, params.session.as_deref()).await?,
+        status: params.status,
+        page: params.page.clone(),
+        since: params.since,
+        before: params.cursor,
+    };
+    let listed = core.store.read_all(move |c| {
+        let mut results = results::list(c, &filter, limit + 1)?;
+        let more = results.len() > limit;
+        results.truncate(limit);
+        let next_cursor = results.last().filter(|_| more).map(|r| r.id);
+        Ok(Results { results, counts: results::counts(c, &results::Filter { before: None, ..filter })?, next_cursor })
+    });
+    Ok(listed.await?)
+}

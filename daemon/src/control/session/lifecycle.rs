@@ -1,0 +1,172 @@
+//! `session.start`, `session.list`, `session.show`, `session.end`
+
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use afd_proto::findings::TaskStatus;
+use afd_proto::session::{EndParams, Ended, ListParams, ReportFormat, SessionCall, SessionShown, Sessions, ShowParams, StartParams};
+use serde_json::json;
+
+use super::super::memory::limit;
+use super::super::{Core, Error, Result, check_session};
+use super::{check_directory, check_optional, check_text, digest, for_writing, known, progress, report};
+use crate::memory::sessions;
+use crate::session::conversation::{self, keys::Known};
+use crate::session::summary::Digest;
+use crate::session::{self, Filter, tasks};
+use crate::store::now_ms;
+
+/// The longest goal, characters.
+const GOAL: usize = 2_000;
+/// At most this many of each kind are shown.
+const SHOWN: usize = 50;
+/// At most this many tasks are queued at the start.
+const TASKS: usize = 1_000;
+/// At most this many context keys, and their longest name and value, characters.
+pub(in crate::control) const KEYS: (usize, usize, usize) = (100, 64, 500);
+
+/// Names and values of context keys.
+pub(in crate::control) fn check_context(context: &std::collections::BTreeMap<String, String>) -> Result<()> {
+    if context.len() > KEYS.0 {
+        return Err(Error::param("context", "at most 100 keys", context.len()));
+    }
+    for (key, value) in context {
+        check_key("context", key)?;
+        check_text("context", value, KEYS.2)?;
+    }
+    Ok(())
+}
+
+fn check_key(field: &'static str, key: &str) -> Result<()> {
+    let fits = !key.is_empty() && key.chars().count() <= KEYS.1 && key.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
+    if fits { Ok(()) } else { Err(Error::param(field, "names of letters, digits, '-', '_' and '.'", format!("{key:?}"))) }
+}
+
+/// `session.start`
+///
+/// # Errors
+/// When it was started already, or a field is of no use.
+pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionShown> {
+    let name = params.session();
+    check_session(name)?;
+    check_optional("goal", params.goal.as_deref(), GOAL)?;
+    check_optional("app", params.app.as_deref(), 255)?;
+    check_optional("model", params.model.as_deref(), 200)?;
+    check_context(&params.context)?;
+    params.tracked_keys.iter().try_for_each(|key| check_key("trackedKeys", key))?;
+    if params.tracked_keys.len() > KEYS.0 || params.tasks.len() > TASKS {
+        return Err(Error::param("tasks", "at most 1000 tasks and 100 tracked keys", params.tasks.len().max(params.tracked_keys.len())));
+    }
+    params.tasks.iter().try_for_each(|task| check_text("tasks", task, 2_000))?;
+    if params.max_tokens.is_some_and(|n| !(256..=100_000_000).contains(&n)) {
+        return Err(Error::param("maxTokens", "256 to 100000000", params.max_tokens.unwrap_or(0)));
+    }
+    let directory = check_directory("directory", params.directory.as_deref())?;
+    let dir = check_directory("progressDir", params.progress_dir.as_deref())?;
+    let dir = params.auto_progress.then(|| dir.unwrap_or_else(|| core.config.get().progress_dir.clone()));
+    core.session_row(name).await?;
+    let (origin, p, wanted) = (core.store.origin().to_owned(), params.clone(), name.to_owned());
+    let started = core.store.write(move |c| {
+        let Some(mut session) = session::by_name(c, &wanted)? else { return Ok(None) };
+        if session.started_at.is_some() || session.ended_at.is_some() {
+            return Ok(Some(Err(session)));
+        }
+        session.goal = p.goal;
+        session.app = p.app;
+        session.directory = directory;
+        session.progress_dir = dir;
+        session.started_at = Some(now_ms());
+        session::update(c, &session)?;
+        let mut talk = conversation::of(c, session.id)?;
+        talk.model = p.model;
+        talk.max_tokens = p.max_tokens.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+        talk.tracked = p.tracked_keys;
+        let at = now_ms();
+        talk.context.extend(p.context.into_iter().map(|(key, value)| (key, Known { value, at })));
+        conversation::save(c, &origin, &talk)?;
+        for description in &p.tasks {
+            let new = tasks::New { description: description.trim(), status: TaskStatus::Pending, ..tasks::New::default() };
+            tasks::insert(c, &origin, session.id, &new)?;
+        }
+        Ok(Some(Ok(())))
+    });
+    if let Some(Err(session)) = started.await? {
+        let (what, hint) = match session.ended_at {
+            Some(_) => ("has ended", "`afctl session resume` takes it up again; another name begins a new one"),
+            None => ("was started already", "`afctl session show` shows it, `afctl session resume` tells how to go on"),
+        };
+        return Err(Error::new(ErrorCode::Conflict, format!("session {name:?} {what}")).hint(hint).details(json!({"session": name})));
+    }
+    core.session_changed(name).await;
+    show_named(core, name).await
+}
+
+/// `session.list`
+///
+/// # Errors
+/// When the limit is out of range.
+pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Sessions> {
+    let limit = limit(params.limit, 20)?;
+    let filter = Filter { status: params.status, app: params.app.clone(), before: params.cursor, limit: limit + 1 };
+    let listed = core.store.read_all(move |c| {
+        let mut found = session::list(c, &filter)?;
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let next_cursor = found.last().filter(|_| more).map(|s| s.id);
+        let infos = found.iter().map(|s| session::info(c, s, sessions::last_at(c, s.id)?));
+        Ok(Sessions { sessions: infos.collect::<crate::store::Result<_>>()?, next_cursor })
+    });
+    Ok(listed.await?)
+}
+
+/// `session.show`
+///
+/// # Errors
+/// When there is no such session.
+pub async fn show(core: &Arc<Core>, params: &ShowParams) -> Result<SessionShown> {
+    show_named(core, params.session()).await
+}
+
+async fn show_named(core: &Arc<Core>, name: &str) -> Result<SessionShown> {
+    let session = known(core, name).await?;
+    Ok(shown(digest(core, session).await?))
+}
+
+fn shown(digest: Digest) -> SessionShown {
+    SessionShown {
+        summary: digest.session.summary.clone().unwrap_or_else(|| digest.summary(true)),
+        current_task: crate::session::progress::current(&digest),
+        next_steps: digest.next_steps(),
+        blockers: digest.blockers(),
+        open_bugs: digest.open_bugs().take(SHOWN).cloned().collect(),
+        queue: digest.queue.into_iter().take(SHOWN).collect(),
+        pages: digest.pages.into_iter().take(SHOWN).collect(),
+        info: digest.info,
+        statistics: digest.statistics,
+        coverage: digest.coverage,
+        context: digest.context,
+    }
+}
+
+/// `session.end`: compacts, writes the final summary, the progress files and the report.
+///
+/// # Errors
+/// When there is no such session, it has ended, or the report cannot be written.
+pub async fn end(core: &Arc<Core>, params: &EndParams) -> Result<Ended> {
+    let name = params.session();
+    known(core, name).await?;
+    let mut session = for_writing(core, name).await?;
+    let file = params.file.as_deref().map(|f| super::super::artifacts::absolute("file", f)).transpose()?;
+    let compacted = super::super::conversation::compact::all(core, name).await?;
+    session.ended_at = Some(now_ms());
+    let mut done = digest(core, session.clone()).await?;
+    done.info.status = session.status();
+    done.info.ended_at = session.ended_at;
+    session.summary = Some(done.summary(true));
+    // The report first: a session that cannot be reported on has not ended.
+    let report = report::write(core, &done, ReportFormat::Html, file).await?;
+    let (summary, ended_at) = (session.summary.clone().unwrap_or_default(), session.ended_at.unwrap_or_default());
+    core.store.write(move |c| session::update(c, &session)).await?;
+    let written = progress::write(core, known(core, name).await?, None).await?;
+    Ok(Ended { session: name.to_owned(), ended_at, summary, compacted, report, progress_file: written.file })
+}

@@ -1,0 +1,85 @@
+//! `session.*`: what an agent is doing, what it found, and how somebody else goes on.
+
+pub mod coverage;
+mod digest;
+pub mod export;
+pub mod findings;
+pub mod lifecycle;
+pub mod progress;
+pub mod report;
+pub mod resume;
+pub mod tasks;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use serde_json::json;
+
+use super::{Core, Error, Result, check_session};
+use crate::session::{self, Refusal, Session};
+
+pub(super) use digest::{context as context_of, digest};
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Missing(what) => Error::new(ErrorCode::NotFound, what).hint("`afctl session task list` shows the tasks of a session"),
+            Refusal::Conflict(what, hint) => Error::new(ErrorCode::Conflict, what).hint(hint),
+        }
+    }
+}
+
+/// A session that is known.
+pub(super) async fn known(core: &Arc<Core>, name: &str) -> Result<Session> {
+    check_session(name)?;
+    let wanted = name.to_owned();
+    let found = core.store.read_all(move |c| session::by_name(c, &wanted)).await?;
+    found.ok_or_else(|| no_session(name))
+}
+
+fn no_session(name: &str) -> Error {
+    Error::new(ErrorCode::NotFound, format!("there is no session {name:?}"))
+        .hint("`afctl session list` shows the sessions; `afctl session start` begins one")
+        .details(json!({"session": name}))
+}
+
+/// A session that something is to be written to; it appears by use.
+pub(super) async fn for_writing(core: &Arc<Core>, name: &str) -> Result<Session> {
+    check_session(name)?;
+    core.session_row(name).await?;
+    let session = known(core, name).await?;
+    if session.ended_at.is_some() {
+        return Err(Error::new(ErrorCode::Conflict, format!("session {name:?} has ended"))
+            .hint("`afctl session resume` takes it up again")
+            .details(json!({"session": name, "endedAt": session.ended_at})));
+    }
+    Ok(session)
+}
+
+/// A text of a call: not blank, not too long.
+pub(super) fn check_text(field: &'static str, text: &str, most: usize) -> Result<()> {
+    let length = text.chars().count();
+    if text.trim().is_empty() || length > most {
+        let got = if text.trim().is_empty() { "nothing but blanks".to_owned() } else { format!("{length} characters") };
+        return Err(Error::param(field, &format!("1 to {most} characters"), got));
+    }
+    Ok(())
+}
+
+pub(super) fn check_optional(field: &'static str, text: Option<&str>, most: usize) -> Result<()> {
+    match text {
+        Some(text) => check_text(field, text, most),
+        None => Ok(()),
+    }
+}
+
+/// A directory of a call.
+fn check_directory(field: &'static str, path: Option<&str>) -> Result<Option<PathBuf>> {
+    let Some(path) = path else { return Ok(None) };
+    let path = super::artifacts::absolute(field, path)?;
+    if path.exists() && !path.is_dir() {
+        return Err(Error::param(field, "a directory", path.display()));
+    }
+    Ok(Some(path))
+}

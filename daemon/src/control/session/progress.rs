@@ -1,0 +1,160 @@
+//! `session.progress`: the files that tell how far a session is.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use afd_proto::session::{ProgressParams, ProgressWritten, SessionCall};
+
+use super::super::{Core, Error, Result};
+use super::{check_directory, check_text, digest, for_writing, known};
+use crate::session::progress::{self, GitState};
+use crate::session::{self, Session, summary::Digest};
+
+/// How long git may take.
+const GIT: Duration = Duration::from_secs(5);
+/// At most this many changes are named.
+const CHANGES: usize = 200;
+/// At most this many steps or blockers.
+const STEPS: usize = 100;
+
+/// `session.progress`
+///
+/// # Errors
+/// When there is no such session, or the files cannot be written.
+pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<ProgressWritten> {
+    for (field, list) in [("nextSteps", &params.next_steps), ("blockers", &params.blockers)] {
+        let list = list.as_deref().unwrap_or(&[]);
+        if list.len() > STEPS {
+            return Err(Error::param(field, "at most 100", list.len()));
+        }
+        list.iter().try_for_each(|step| check_text(field, step, 1_000))?;
+    }
+    let directory = check_directory("directory", params.directory.as_deref())?;
+    let dir = check_directory("dir", params.dir.as_deref())?;
+    let mut session = known(core, params.session()).await?;
+    let changes = params.next_steps.is_some() || params.blockers.is_some() || directory.is_some() || params.auto.is_some();
+    if changes {
+        session = for_writing(core, params.session()).await?;
+        if let Some(steps) = &params.next_steps {
+            session.next_steps.clone_from(steps);
+        }
+        if let Some(blockers) = &params.blockers {
+            session.blockers.clone_from(blockers);
+        }
+        session.directory = directory.or(session.directory);
+        session.progress_dir = match params.auto {
+            Some(true) => Some(dir.clone().or(session.progress_dir).unwrap_or_else(|| core.config.get().progress_dir.clone())),
+            Some(false) => None,
+            None => session.progress_dir,
+        };
+        let changed = session.clone();
+        core.store.write(move |c| session::update(c, &changed)).await?;
+    }
+    write(core, session, dir).await
+}
+
+/// Writes the files of a session, where it is said, where they went before, or to the state directory.
+pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBuf>) -> Result<ProgressWritten> {
+    let digest = digest(core, session).await?;
+    let (git, warnings) = git_of(&digest).await;
+    let progress = progress::of(&digest, git);
+    let session = &digest.session;
+    let dir = dir.or_else(|| session.progress_dir.clone()).unwrap_or_else(|| core.config.get().progress_dir.clone());
+    let (file, report) = progress::files(&dir, &session.name);
+    let json = serde_json::to_string_pretty(&progress)
+        .map_err(|e| Error::new(afd_proto::ErrorCode::Internal, format!("progress cannot be written as JSON: {e}")))?;
+    let contents = [(file.clone(), json + "\n"), (report.clone(), progress::text(&progress))];
+    for (path, _) in &contents {
+        if core.is_own(path) {
+            return Err(Error::param("dir", "a directory whose files are not the daemon's own", dir.display()));
+        }
+    }
+    // One after the other: an older state never replaces a newer one.
+    let _turn = core.progress.lock().await;
+    let written = tokio::task::spawn_blocking(move || contents.iter().try_for_each(|(path, text)| replace(path, text)));
+    match written.await {
+        Ok(Ok(())) => {}
+        Ok(Err((path, error))) => {
+            return Err(Error::param("dir", "a directory that can be written to", format!("{}: {error}", path.display())));
+        }
+        Err(error) => return Err(Error::new(afd_proto::ErrorCode::Internal, error.to_string())),
+    }
+    Ok(ProgressWritten {
+        session: session.name.clone(),
+        file: file.display().to_string(),
+        report_file: report.display().to_string(),
+        auto: session.progress_dir.is_some(),
+        progress,
+        warnings,
+    })
+}
+
+/// Writes a file in one step.
+fn replace(path: &Path, text: &str) -> std::result::Result<(), (PathBuf, std::io::Error)> {
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    let write = || {
+        std::fs::create_dir_all(dir)?;
+        let mut file = tempfile::NamedTempFile::new_in(dir)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(path).map(|_| ()).map_err(|e| e.error)
+    };
+    write().map_err(|error| (path.to_owned(), error))
+}
+
+/// The state of the working directory, and why it is not known.
+pub(super) async fn git_of(digest: &Digest) -> (GitState, Vec<String>) {
+    let Some(directory) = &digest.session.directory else { return (GitState::default(), Vec::new()) };
+    let both = tokio::join!(git(directory, &["log", "-1", "--format=%H %s"]), git(directory, &["status", "--porcelain"]));
+    match both {
+        (commit, Ok(status)) => {
+            let mut changes: Vec<String> = status.lines().map(str::to_owned).collect();
+            let more = changes.len().saturating_sub(CHANGES);
+            changes.truncate(CHANGES);
+            changes.extend((more > 0).then(|| format!("and {more} more")));
+            // A repository without a commit has a state too.
+            (GitState { last_commit: commit.ok().map(|c| c.trim().to_owned()), changes }, Vec::new())
+        }
+        (_, Err(why)) => (GitState::default(), vec![format!("the git state of {} is not known: {why}", directory.display())]),
+    }
+}
+
+async fn git(directory: &Path, arguments: &[&str]) -> std::result::Result<String, String> {
+    let mut command = tokio::process::Command::new("git");
+    command
+        .arg("-C")
+        .arg(directory)
+        // A repository may name a program to run; nothing of it is to be run from here.
+        .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
+        .args(arguments)
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
+    match tokio::time::timeout(GIT, command.output()).await {
+        Ok(Ok(output)) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        Ok(Ok(output)) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(said.lines().next().unwrap_or("git failed").to_owned())
+        }
+        Ok(Err(error)) => Err(format!("git cannot be run: {error}")),
+        Err(_) => Err("git took too long".to_owned()),
+    }
+}
+
+impl Core {
+    /// Something significant of a session changed: its progress files follow if they are to. That they cannot be written is no reason
+    /// to refuse the change, which is on record.
+    pub(in crate::control) async fn session_changed(self: &Arc<Self>, name: &str) {
+        let session = match known(self, name).await {
+            Ok(session) if session.progress_dir.is_some() => session,
+            _ => return,
+        };
+        if let Err(error) = write(self, session, None).await {
+            tracing::warn!(%error, session = name, "cannot write the progress files");
+        }
+    }
+}

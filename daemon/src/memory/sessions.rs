@@ -1,0 +1,131 @@
+//! What a session did and saw: figures, pages, the last action.
+
+use afd_proto::session::{PageSnapshot, VisitedPage};
+use afd_proto::vocabulary::Action;
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::page::target;
+use crate::store::Result;
+
+/// Figures of a session's events.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Actions and recoveries that were done.
+    pub done: i64,
+    /// Checks that held.
+    pub held: i64,
+    /// Checks that did not.
+    pub did_not_hold: i64,
+    /// Everything else that failed or whose outcome is unknown.
+    pub errors: i64,
+    /// Observations.
+    pub observations: i64,
+    /// When something was done or seen last, UTC milliseconds.
+    pub last_at: Option<i64>,
+}
+
+/// Counts what a session did, by its row.
+///
+/// # Errors
+/// What SQLite says.
+pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
+    let (done, held, did_not_hold, errors, acted_at) = connection
+        .prepare_cached(
+            "SELECT coalesce(sum(status = 'ok' AND category <> 'verify'), 0), coalesce(sum(status = 'ok' AND category = 'verify'), 0),
+                coalesce(sum(failure_cause = 'ASSERTION_FAILED'), 0),
+                coalesce(sum(status <> 'ok' AND coalesce(failure_cause, '') <> 'ASSERTION_FAILED'), 0), max(at)
+             FROM events WHERE session_id = ?1 AND deleted_at IS NULL",
+        )?
+        .query_row([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get::<_, Option<i64>>(4)?)))?;
+    let (observations, seen_at) = connection
+        .prepare_cached("SELECT count(*), max(observed_at) FROM observations WHERE session_id = ?1")?
+        .query_row([session], |row| Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?)))?;
+    Ok(Totals { done, held, did_not_hold, errors, observations, last_at: acted_at.max(seen_at) })
+}
+
+/// When something was done or seen last by a session, UTC milliseconds.
+///
+/// # Errors
+/// What SQLite says.
+pub fn last_at(connection: &Connection, session: i64) -> Result<Option<i64>> {
+    let newest = |table: &str, column: &str| -> Result<Option<i64>> {
+        let sql = format!("SELECT {column} FROM {table} WHERE session_id = ?1 ORDER BY seq DESC LIMIT 1");
+        Ok(connection.prepare_cached(&sql)?.query_row([session], |row| row.get(0)).optional()?)
+    };
+    Ok(newest("events", "at")?.max(newest("observations", "observed_at")?))
+}
+
+/// The pages that a session saw, last seen first, each with the key of its newest structure.
+///
+/// # Errors
+/// What SQLite says.
+pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, Option<String>)>> {
+    // With max(), the other columns are those of the row that has it.
+    let mut statement = connection.prepare_cached(
+        "SELECT app, activity, page_key, count(*), min(observed_at), observed_at, uid, fingerprint, content_hash, node_count, ref_count,
+            structure_key, max(seq)
+         FROM observations WHERE session_id = ?1 AND page_key IS NOT NULL GROUP BY page_key ORDER BY max(seq) DESC",
+    )?;
+    let found = statement.query_map([session], |row| {
+        let page = VisitedPage {
+            app: row.get::<_, Option<String>>(0)?.unwrap_or_default(),
+            activity: row.get(1)?,
+            key: row.get(2)?,
+            state: None,
+            name: None,
+            observations: row.get(3)?,
+            first_seen: row.get(4)?,
+            last_seen: row.get(5)?,
+            snapshot: PageSnapshot {
+                observation_id: row.get(6)?,
+                fingerprint: row.get(7)?,
+                content_hash: row.get(8)?,
+                node_count: row.get(9)?,
+                ref_count: row.get(10)?,
+            },
+        };
+        Ok((page, row.get(11)?))
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The keys of all structures that a session saw.
+///
+/// # Errors
+/// What SQLite says.
+pub fn structures(connection: &Connection, session: i64) -> Result<Vec<String>> {
+    let mut statement =
+        connection.prepare_cached("SELECT DISTINCT structure_key FROM observations WHERE session_id = ?1 AND structure_key IS NOT NULL")?;
+    let found = statement.query_map([session], |row| row.get(0))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// What a session did last, in words; what was typed is not in them.
+///
+/// # Errors
+/// What SQLite says.
+pub fn last_action(connection: &Connection, session: i64) -> Result<Option<String>> {
+    let found = connection
+        .prepare_cached(
+            "SELECT action, op, category, status, failure_cause FROM events WHERE session_id = ?1 AND deleted_at IS NULL ORDER BY seq DESC LIMIT 1",
+        )?
+        .query_row([session], |row| {
+            Ok((
+                row.get::<_, Option<String>>(0)?,
+                row.get::<_, String>(1)?,
+                row.get::<_, String>(2)?,
+                row.get::<_, String>(3)?,
+                row.get::<_, Option<String>>(4)?,
+            ))
+        })
+        .optional()?;
+    Ok(found.map(|(action, op, category, status, cause)| {
+        let action: Option<Action> = action.and_then(|text| serde_json::from_str(&text).ok());
+        let what = action.as_ref().map_or_else(|| format!("{category} {op}"), target::sentence);
+        match (status.as_str(), cause) {
+            ("ok", _) => what,
+            (_, Some(cause)) => format!("{what} ({cause})"),
+            (status, None) => format!("{what} ({status})"),
+        }
+    }))
+}

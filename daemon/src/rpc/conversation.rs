@@ -1,0 +1,19 @@
+//! `conversation.*`
+
+use afd_proto::conversation::{
+    ConversationAppend, ConversationClear, ConversationCompact, ConversationContext, ConversationList, ConversationSummary,
+    ConversationUsage,
+};
+
+use super::register::{Module, method};
+use crate::control::conversation::{append, compact, context, read};
+
+pub(super) fn register(module: &mut Module) {
+    method::<ConversationAppend, _, _>(module, |core, p| async move { append::append(&core, p).await });
+    method::<ConversationList, _, _>(module, |core, p| async move { read::list(&core, &p).await });
+    method::<ConversationUsage, _, _>(module, |core, p| async move { read::used(&core, &p).await });
+    method::<ConversationContext, _, _>(module, |core, p| async move { context::context(&core, &p).await });
+    method::<ConversationCompact, _, _>(module, |core, p| async move { compact::compact(&core, &p).await });
+    method::<ConversationSummary, _, _>(module, |core, p| async move { read::summary(&core, &p).await });
+    method::<ConversationClear, _, _>(module, |core, p| async move { compact::clear(&core, &p).await });
+}

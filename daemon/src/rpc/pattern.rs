@@ -1,0 +1,16 @@
+//! `pattern.*`, `pageModel.*`
+
+use afd_proto::pattern::{PageModelDelete, PageModelFind, PageModelSave, PatternDelete, PatternFind, PatternSave, PatternUsed};
+
+use super::register::{Module, method};
+use crate::control::patterns;
+
+pub(super) fn register(module: &mut Module) {
+    method::<PatternSave, _, _>(module, |core, p| async move { patterns::save(&core, &p).await });
+    method::<PatternFind, _, _>(module, |core, p| async move { patterns::find(&core, &p).await });
+    method::<PatternUsed, _, _>(module, |core, p| async move { patterns::used(&core, &p).await });
+    method::<PatternDelete, _, _>(module, |core, p| async move { patterns::delete(&core, &p).await });
+    method::<PageModelSave, _, _>(module, |core, p| async move { patterns::save_page(&core, &p).await });
+    method::<PageModelFind, _, _>(module, |core, p| async move { patterns::find_pages(&core, &p).await });
+    method::<PageModelDelete, _, _>(module, |core, p| async move { patterns::delete_page(&core, &p).await });
+}

@@ -1,0 +1,34 @@
+//! `session.*`
+
+use afd_proto::findings::{
+    BugAdd, BugList, BugResolve, ResultAdd, ResultList, TaskAdd, TaskFinish, TaskList, TaskStart, TaskUpdate, TestedMark,
+};
+use afd_proto::session::{
+    SessionCoverage, SessionEnd, SessionExport, SessionList, SessionProgress, SessionReport, SessionResume, SessionShow, SessionStart,
+};
+
+use super::register::{Module, method};
+use crate::control::session::{coverage, export, findings, lifecycle, progress, report, resume, tasks};
+
+pub(super) fn register(module: &mut Module) {
+    method::<SessionStart, _, _>(module, |core, p| async move { lifecycle::start(&core, &p).await });
+    method::<SessionList, _, _>(module, |core, p| async move { lifecycle::list(&core, &p).await });
+    method::<SessionShow, _, _>(module, |core, p| async move { lifecycle::show(&core, &p).await });
+    method::<SessionEnd, _, _>(module, |core, p| async move { lifecycle::end(&core, &p).await });
+    method::<SessionProgress, _, _>(module, |core, p| async move { progress::progress(&core, &p).await });
+    method::<SessionResume, _, _>(module, |core, p| async move { resume::resume(&core, &p).await });
+    method::<SessionReport, _, _>(module, |core, p| async move { report::report(&core, &p).await });
+    method::<SessionExport, _, _>(module, |core, p| async move { export::export(&core, &p).await });
+    method::<SessionCoverage, _, _>(module, |core, p| async move { coverage::coverage(&core, &p).await });
+    method::<TaskAdd, _, _>(module, |core, p| async move { tasks::add(&core, &p).await });
+    method::<TaskStart, _, _>(module, |core, p| async move { tasks::start(&core, &p).await });
+    method::<TaskUpdate, _, _>(module, |core, p| async move { tasks::update(&core, &p).await });
+    method::<TaskFinish, _, _>(module, |core, p| async move { tasks::finish(&core, &p).await });
+    method::<TaskList, _, _>(module, |core, p| async move { tasks::list(&core, &p).await });
+    method::<BugAdd, _, _>(module, |core, p| async move { findings::add_bug(&core, &p).await });
+    method::<BugList, _, _>(module, |core, p| async move { findings::list_bugs(&core, &p).await });
+    method::<BugResolve, _, _>(module, |core, p| async move { findings::resolve_bug(&core, &p).await });
+    method::<ResultAdd, _, _>(module, |core, p| async move { findings::add_result(&core, &p).await });
+    method::<ResultList, _, _>(module, |core, p| async move { findings::list_results(&core, &p).await });
+    method::<TestedMark, _, _>(module, |core, p| async move { coverage::mark(&core, &p).await });
+}
