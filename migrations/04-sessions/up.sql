@@ -171,13 +171,15 @@ CREATE TABLE message_facts (
     text       TEXT NOT NULL,
     tokens     INTEGER NOT NULL,
     score      REAL NOT NULL,
+    -- The same among the sentences of its make that were there before: by this the best ones are read.
+    rank       REAL NOT NULL,
     -- Hashes of the sentence, and of it without its figures.
     sentence   INTEGER NOT NULL,
     template   INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX message_facts_once ON message_facts (session_id, sentence);
-CREATE INDEX message_facts_best ON message_facts (session_id, score DESC, position);
+CREATE INDEX message_facts_best ON message_facts (session_id, rank DESC, position);
 
 -- How often a session said what: `hash` is that of a word, or of a sentence without its figures.
 CREATE TABLE message_terms (

@@ -3,6 +3,7 @@
 mod acting;
 mod artifacts;
 mod command_line;
+mod conversation;
 mod crash;
 mod faults;
 mod framings;
@@ -19,6 +20,7 @@ mod privileged;
 mod refs;
 mod screenshots;
 mod secrets;
+mod sessions;
 mod settings;
 mod sharing;
 mod subscription;

@@ -91,7 +91,7 @@ fn every_example_is_valid() {
     let mut client = world.client();
     for method in document(&mut client) {
         let name = method["name"].as_str().expect("a name");
-        if ["daemon.shutdown", "events.unsubscribe", "device.add", "visual.export"].contains(&name) {
+        if ["daemon.shutdown", "events.unsubscribe", "device.add", "visual.export", "session.progress"].contains(&name) {
             continue;
         }
         if let Err(afd_tests::CallError::Answered { number, message, .. }) = client.connection.call(name, Value::Object(example(&method))) {

@@ -3,6 +3,7 @@
 
 pub mod adb;
 pub mod daemon;
+pub mod endpoint;
 pub mod http;
 pub mod phone;
 pub mod programs;
@@ -120,8 +121,12 @@ impl Client {
             "visual.match",
             "memory.save",
             "memory.experience",
+            "session.",
+            "conversation.",
+            "pattern.save",
         ];
-        if takes.iter().any(|t| method.starts_with(t)) && params.get("session").is_none() {
+        let of_all = ["session.list", "session.bug.list", "session.bug.resolve", "session.result.list"].contains(&method);
+        if takes.iter().any(|t| method.starts_with(t)) && !of_all && params.get("session").is_none() {
             params["session"] = json!(self.session);
         }
         self.connection.call(method, params).map_err(|error| match error {

@@ -352,6 +352,7 @@ pub enum Bug {
         /// What happens
         #[arg(long)]
         actual: Option<String>,
+        /// Where it is
         #[command(flatten)]
         place: Place,
         /// Number or uid of an artifact, or latest for the newest screenshot of the session
@@ -369,6 +370,7 @@ pub enum Bug {
         /// Only open or resolved ones
         #[arg(long, value_enum)]
         status: Option<BugStatus>,
+        /// Where it is
         #[command(flatten)]
         place: Place,
         /// At most this many [default: 20]
@@ -399,6 +401,7 @@ pub enum TestResult {
         /// How it ended
         #[arg(long, value_enum)]
         status: ResultStatus,
+        /// Where it is
         #[command(flatten)]
         place: Place,
         /// How long it took

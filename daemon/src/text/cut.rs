@@ -86,10 +86,10 @@ fn joined(line: &str) -> Vec<&str> {
         at += piece.len();
         let said = line[begin..at].trim_end();
         let last = said.split_whitespace().next_back().unwrap_or("");
-        let abbreviates = last.ends_with('.')
-            && last.chars().count() <= 4
-            && last.chars().next().is_some_and(char::is_alphabetic)
-            && (last.matches('.').count() > 1 || ABBREVIATIONS.contains(&last.to_lowercase().as_str()));
+        let short = last.ends_with('.') && last.chars().count() <= 4;
+        let dotted = last.matches('.').count() > 1 || ABBREVIATIONS.contains(&last.to_lowercase().as_str());
+        let ordinal = last.len() <= 3 && last.trim_end_matches('.').bytes().all(|b| b.is_ascii_digit());
+        let abbreviates = short && (ordinal || (dotted && last.starts_with(char::is_alphabetic)));
         if !abbreviates {
             found.push(said.trim());
             begin = at;
@@ -125,10 +125,10 @@ mod tests {
 
     #[test]
     fn sentences_keep_numbers_and_abbreviations_whole() {
-        let text = "It costs 3.50 at Dr. Who's. Done!\n- next line\n\n打开设置。然后选择。";
+        let text = "It costs 3.50 at Dr. Who's. Done!\n- next line\n\n打开设置。然后选择。\nVom 4. bis 8. August. Gut.";
         assert_eq!(
             sentences(text).collect::<Vec<_>>(),
-            ["It costs 3.50 at Dr. Who's.", "Done!", "- next line", "打开设置。", "然后选择。"]
+            ["It costs 3.50 at Dr. Who's.", "Done!", "- next line", "打开设置。", "然后选择。", "Vom 4. bis 8. August.", "Gut."]
         );
     }
 

@@ -45,7 +45,7 @@ enum Class {
 }
 
 /// Scripts without spaces between words, Hangul, whose words carry endings, and symbols such as emoji, which are words of their own.
-fn is_dense(c: char) -> bool {
+pub fn is_dense(c: char) -> bool {
     matches!(c as u32,
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF |
         0x2190..=0x2BFF | 0x2E80..=0x2FDF | 0x3005..=0x3007 | 0x3021..=0x3029 | 0x3040..=0x312F | 0x31F0..=0x31FF |

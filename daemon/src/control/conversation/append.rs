@@ -29,7 +29,8 @@ const PARTS: usize = 1_000;
 
 fn check(i: usize, message: &Message) -> Result<()> {
     let bad = |field: &str, expected: &str, got: String| Err(Error::param(&format!("messages[{i}].{field}"), expected, got));
-    if message.content.is_empty() && message.tool_calls.is_empty() {
+    // A tool may answer nothing.
+    if message.content.is_empty() && message.tool_calls.is_empty() && message.role != Role::Tool {
         return bad("content", "a text, parts, or calls of tools beside it", "nothing".to_owned());
     }
     if !message.tool_calls.is_empty() && message.role != Role::Assistant {

@@ -102,13 +102,14 @@ fn gather(c: &Connection, session: &Session, talk: &Conversation, room: i64) -> 
     let recent = messages::between(c, id, first - 1, talk.position)?;
     let written = summaries::written(c, id, cleared, first - 1)?;
     let after = written.as_ref().map_or(cleared, |kept| kept.info.upto);
-    let mut facts = messages::facts(c, id, after, first, FACTS)?;
+    let facts = messages::facts(c, id, after, first, FACTS)?;
     let mut context = context_of(c, id, &session.name)?;
     let seen = log::context(c, &session.name, None)?;
     let app = context.get("app").cloned().or_else(|| session.app.clone());
     let page = context.remove("page");
-    let knowledge = knowledge(c, session, app.as_deref(), page.as_deref(), &recent)?;
-    facts.retain(|fact| !knowledge.iter().any(|k| k.text.contains(fact.text.as_str())));
+    let mut knowledge = knowledge(c, session, app.as_deref(), page.as_deref(), &recent)?;
+    // What became a pattern at a compaction is told once, with the summary.
+    knowledge.retain(|known| known.kind != "patterns" || !facts.iter().any(|fact| item("patterns", fact.text.as_str()).text == known.text));
     let older = (first - 1 - cleared, messages::running(c, id, first - 1)? - before);
     let place = Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, ..Place::default() };
     Ok(Material {

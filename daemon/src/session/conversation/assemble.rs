@@ -16,9 +16,9 @@ use crate::text::cut;
 /// Share of the history that recent turns may take, per cent; the rest is for the summary.
 const RECENT: i64 = 60;
 /// The most of a budget that the summary takes, however much is left over, per cent.
-const SUMMARY: i64 = 35;
+const SUMMARY: i64 = 50;
 /// What a sentence must be worth to be taken into the summary.
-const WORTH: f64 = 0.3;
+const WORTH: f64 = 0.2;
 /// A message takes at most this part of what recent turns may take.
 const LONG: i64 = 3;
 

@@ -142,20 +142,43 @@ pub fn extract(connection: &Connection, session: i64, after: i64, upto: i64, mos
     Ok((text, spent))
 }
 
+/// The shares of the room that what people, the model and tools said may take first, per cent: tools say most, and least of it
+/// matters. What is left over then goes to the best of all.
+const VOICES: [(Role, i64); 3] = [(Role::User, 50), (Role::Assistant, 30), (Role::Tool, 20)];
+
 /// The best of them that fit, in the order in which they were said.
 pub fn choose(best_first: Vec<Fact>, most: i64) -> Vec<Fact> {
-    let mut spent = 0;
     let mut chosen: Vec<Fact> = Vec::new();
+    let mut spent = 0;
+    let mut rest = best_first;
+    for (role, share) in VOICES {
+        let (own, others): (Vec<Fact>, Vec<Fact>) = rest.into_iter().partition(|f| f.role == role);
+        let mut left = take(own, most * share / 100, &mut chosen, &mut spent);
+        left.extend(others);
+        rest = left;
+    }
+    rest.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.position.cmp(&b.position)));
+    let room = most - spent;
+    take(rest, room, &mut chosen, &mut spent);
+    chosen.sort_by_key(|f| f.position);
+    chosen
+}
+
+/// Takes those that fit; returns the others.
+fn take(best_first: Vec<Fact>, room: i64, chosen: &mut Vec<Fact>, spent: &mut i64) -> Vec<Fact> {
+    let (mut used, mut left) = (0, Vec::new());
     for fact in best_first {
         // A dash and a line end go with each.
         let cost = fact.tokens + 2;
-        if spent + cost <= most {
-            spent += cost;
+        if used + cost <= room {
+            used += cost;
             chosen.push(fact);
+        } else {
+            left.push(fact);
         }
     }
-    chosen.sort_by_key(|f| f.position);
-    chosen
+    *spent += used;
+    left
 }
 
 /// Words by which a person says what they want.

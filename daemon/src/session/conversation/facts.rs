@@ -16,6 +16,8 @@ const LOOKED_AT: usize = 400;
 const KEPT: usize = 40;
 /// Letters of a sentence that is kept; what is longer is cut.
 const LONGEST: usize = 400;
+/// Requests of at most so many words are mere steps.
+const SHORT_REQUEST: usize = 8;
 /// Fewer words than this say nothing by themselves.
 const SHORTEST: usize = 3;
 /// At most this many words of a sentence are counted.
@@ -23,7 +25,7 @@ const COUNTED: usize = 48;
 /// So many of the rarest words say how new a sentence is.
 const RAREST: usize = 3;
 /// What is worth less is not kept.
-const LEAST: f64 = 0.35;
+const LEAST: f64 = 0.2;
 
 /// A sentence that may be worth keeping.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +72,17 @@ const CUES: &[&str] = &[
     "requires",
     "required",
     "instead",
+    "keep",
+    "avoid",
+    "don't",
+    "not",
+    "except",
+    "until",
+    "agreed",
+    "scope",
+    "belongs",
+    "owned",
+    "means",
     "account",
     "number",
     "address",
@@ -80,6 +93,43 @@ const CUES: &[&str] = &[
     "wichtig",
     "immer",
     "niemals",
+];
+
+/// What announces a fact in writing without spaces (Chinese, Japanese) or with endings (Korean).
+const DENSE_CUES: &[&str] = &[
+    "决定",
+    "记住",
+    "记得",
+    "密码",
+    "一定",
+    "不要",
+    "必须",
+    "喜欢",
+    "过敏",
+    "号",
+    "名字",
+    "约",
+    "截止",
+    "只能",
+    "改成",
+    "地址",
+    "电话",
+    "错误",
+    "失败",
+    "严重",
+    "必ず",
+    "覚えて",
+    "好き",
+    "番号",
+    "決め",
+    "予約",
+    "締切",
+    "名前",
+    "기억",
+    "번호",
+    "예약",
+    "이름",
+    "반드시",
 ];
 
 /// What a request begins with.
@@ -106,9 +156,12 @@ pub fn candidates(role: Role, content: &str) -> Vec<Candidate> {
     };
     let skipped = LOOKED_AT / 2..sentences.len().saturating_sub(LOOKED_AT / 2);
     let looked_at = sentences.iter().enumerate().filter(|(i, _)| sentences.len() <= LOOKED_AT || !skipped.contains(i));
+    let share = if role == Role::Tool { diluted(sentences.len()) } else { 1.0 };
     let mut seen = HashSet::new();
-    let mut found: Vec<Candidate> =
-        looked_at.filter_map(|(_, sentence)| candidate(role, sentence)).filter(|c| c.worth >= LEAST && seen.insert(c.sentence)).collect();
+    let mut found: Vec<Candidate> = looked_at
+        .filter_map(|(_, sentence)| candidate(role, sentence, share))
+        .filter(|c| c.worth >= LEAST && seen.insert(c.sentence))
+        .collect();
     found.sort_by(|a, b| b.worth.total_cmp(&a.worth));
     found.truncate(KEPT);
     found
@@ -139,20 +192,35 @@ fn collect(value: &serde_json::Value, name: &str, lines: &mut Vec<String>) {
     }
 }
 
-fn candidate(role: Role, sentence: &str) -> Option<Candidate> {
+/// What each of many lines that a tool prints is worth: the more there are, the less each matters.
+fn diluted(lines: usize) -> f64 {
+    1.0 / (1.0 + 0.15 * f64::from(lines.max(1).ilog2()))
+}
+
+/// Whether a line is one of a log: it begins with a time of the day.
+fn is_logged(words: &[&str]) -> bool {
+    let is_time =
+        |w: &&str| w.len() >= 5 && w.matches(':').count() >= 1 && w.chars().all(|c| c.is_ascii_digit() || ":.-TZ[],+".contains(c));
+    words.len() > 3 && words.iter().take(2).any(is_time)
+}
+
+fn candidate(role: Role, sentence: &str, share: f64) -> Option<Candidate> {
     let trimmed = sentence.trim_start_matches(['-', '*', '\u{2022}', '#', '>', ' ']).trim();
     let shown = cut::head(trimmed, LONGEST);
     let words: Vec<String> = text::words(shown);
     let plain: Vec<&str> = shown.split_whitespace().collect();
     // Scripts without spaces have few blanks and many tokens.
-    if plain.len() < SHORTEST && words.len() < SHORTEST * 2 || words.is_empty() {
+    // A value of a document says something by itself when it is a particular one.
+    let value = role == Role::Tool && plain.len() == 2 && plain[0].ends_with(':') && is_particular(plain[1], false);
+    if plain.len() < SHORTEST && words.len() < SHORTEST * 2 && !value || words.is_empty() {
         return None;
     }
-    let mut hashes: Vec<i64> = words.iter().take(COUNTED).map(|w| hash(w)).collect();
+    // Figures are new each time, and tell nothing of whether the sentence is.
+    let mut hashes: Vec<i64> = words.iter().filter(|w| !w.chars().all(|c| c.is_ascii_digit())).take(COUNTED).map(|w| hash(w)).collect();
     hashes.sort_unstable();
     hashes.dedup();
     Some(Candidate {
-        worth: worth(role, shown, &plain),
+        worth: worth(role, shown, &plain) * share,
         sentence: hash(&text::fold(shown)),
         template: hash(&format!("template {}", template(&plain))),
         words: hashes,
@@ -173,8 +241,27 @@ fn is_particular(word: &str, first: bool) -> bool {
 
 /// The sentence without what is particular in it.
 fn template(words: &[&str]) -> String {
-    let masked = words.iter().enumerate().map(|(i, w)| if is_particular(w, i == 0) { "#".to_owned() } else { text::fold(w) });
+    let masked = words.iter().enumerate().map(|(i, w)| match w.contains(text::is_dense) {
+        // Such a word is a whole clause: only its figures are masked.
+        true => w.chars().map(|c| if is_figure(c) { '#' } else { c }).collect(),
+        false if is_particular(w, i == 0) => "#".to_owned(),
+        false => text::fold(w),
+    });
     masked.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a character is a figure, in writing without spaces too.
+fn is_figure(c: char) -> bool {
+    c.is_numeric()
+        || "\u{4e00}\u{4e8c}\u{4e09}\u{56db}\u{4e94}\u{516d}\u{4e03}\u{516b}\u{4e5d}\u{5341}\u{767e}\u{5343}\u{4e07}\u{4e24}".contains(c)
+}
+
+/// How much is particular in a sentence without spaces: figures, foreign words, and what announces a fact.
+fn particular_in_dense(sentence: &str) -> f64 {
+    let figures = sentence.contains(is_figure);
+    let foreign = sentence.split(|c: char| !c.is_ascii_alphanumeric()).any(|w| w.len() > 1);
+    let cues = DENSE_CUES.iter().filter(|cue| sentence.contains(*cue)).count().min(2);
+    0.2 * f64::from(u8::from(figures)) + 0.2 * f64::from(u8::from(foreign)) + 0.2 * cues as f64
 }
 
 fn worth(role: Role, sentence: &str, words: &[&str]) -> f64 {
@@ -186,8 +273,11 @@ fn worth(role: Role, sentence: &str, words: &[&str]) -> f64 {
         Role::Assistant => 0.4,
         _ => 0.3,
     };
-    let particular = words.iter().enumerate().filter(|(i, w)| is_particular(w, *i == 0)).count();
+    let particular = words.iter().enumerate().filter(|(i, w)| !w.contains(text::is_dense) && is_particular(w, *i == 0)).count();
     worth += 0.2 * (particular.min(3) as f64);
+    if sentence.chars().filter(|c| text::is_dense(*c)).count() * 2 > sentence.chars().filter(|c| c.is_alphanumeric()).count() {
+        worth += particular_in_dense(sentence);
+    }
     if sentence.contains(['"', '\u{201c}', '\u{ab}', '\u{300c}', '`']) {
         worth += 0.15;
     }
@@ -202,10 +292,14 @@ fn worth(role: Role, sentence: &str, words: &[&str]) -> f64 {
         worth -= 0.5;
     }
     if folded.first().is_some_and(|w| REQUESTS.contains(&w.as_str())) {
-        worth -= 0.4;
+        // A long one says more than what to do next.
+        worth -= if words.len() > SHORT_REQUEST { 0.15 } else { 0.4 };
     }
     if words.len() > 60 {
         worth -= 0.3;
+    }
+    if role == Role::Tool && is_logged(words) {
+        worth -= 0.6;
     }
     let marks = sentence.chars().filter(|c| matches!(c, '{' | '}' | '[' | ']' | '<' | '>' | '|')).count();
     if marks * 8 > sentence.chars().count() {

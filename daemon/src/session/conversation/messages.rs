@@ -140,11 +140,12 @@ fn keep(
 ) -> Result<()> {
     let session = conversation.session;
     let seen = candidate.words.iter().map(|word| count(connection, session, *word)).collect::<Result<Vec<_>>>()?;
-    count(connection, session, candidate.template)?;
+    let alike = count(connection, session, candidate.template)? + 1;
+    let score = facts::score(candidate, &seen);
     connection
         .prepare_cached(
-            "INSERT INTO message_facts (uid, origin, session_id, position, role, text, tokens, score, sentence, template, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            "INSERT INTO message_facts (uid, origin, session_id, position, role, text, tokens, score, rank, sentence, template, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
              ON CONFLICT (session_id, sentence) DO UPDATE SET position = excluded.position, updated_at = excluded.updated_at",
         )?
         .execute(params![
@@ -155,7 +156,8 @@ fn keep(
             role_word(role),
             candidate.text,
             tokens,
-            facts::score(candidate, &seen),
+            score,
+            facts::among(score, alike),
             candidate.sentence,
             candidate.template,
             now
@@ -312,7 +314,7 @@ pub fn facts(connection: &Connection, session: i64, after: i64, before: i64, lim
     let mut statement = connection.prepare_cached(
         "SELECT f.position, f.role, f.text, f.tokens, f.score, coalesce(t.seen, 1) FROM message_facts f
          LEFT JOIN message_terms t ON t.session_id = f.session_id AND t.hash = f.template
-         WHERE f.session_id = ?1 AND f.position > ?2 AND f.position < ?3 ORDER BY f.score DESC, f.position LIMIT ?4",
+         WHERE f.session_id = ?1 AND f.position > ?2 AND f.position < ?3 ORDER BY f.rank DESC, f.position LIMIT ?4",
     )?;
     let found = statement.query_map((session, after, before, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
         Ok(Fact {

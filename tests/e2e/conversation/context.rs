@@ -1,0 +1,186 @@
+//! The messages for the model's next turn.
+
+use afd_tests::{Client, World};
+use serde_json::{Value, json};
+
+use super::talk::recorded;
+use super::{append, assistant, text_of, tool, user};
+
+fn tell(client: &mut Client, messages: &[Value]) {
+    for some in messages.chunks(400) {
+        append(client, some.to_vec());
+    }
+}
+
+/// Counts with the tokenizer itself, not with what the daemon says.
+fn counted(messages: &[Value]) -> i64 {
+    let counter = afd::model::Tokenizers::default().counter("o200k_base");
+    messages
+        .iter()
+        .map(|m| {
+            let calls = m["toolCalls"].as_array().map_or(0, |calls| {
+                calls.iter().map(|c| counter.count(c["name"].as_str().unwrap_or("")) + counter.count(&c["arguments"].to_string())).sum()
+            });
+            4 + counter.count(m["content"].as_str().unwrap_or("")) + calls
+        })
+        .sum()
+}
+
+#[test]
+fn a_long_conversation_fits_and_keeps_its_facts() {
+    let world = World::new();
+    let mut client = world.client_of("shop");
+    client.ok("session.start", json!({"goal": "test the shop app", "app": "com.shop"}));
+    let (messages, facts) = recorded();
+    std::fs::create_dir_all("/tmp/convs").unwrap();
+    std::fs::write("/tmp/convs/own.jsonl", messages.iter().map(|m| format!("{m}\n")).collect::<String>()).unwrap();
+    std::fs::write(
+        "/tmp/convs/own.facts.json",
+        json!(facts.iter().map(|f| json!({"turn": 0, "needle": f})).collect::<Vec<_>>()).to_string(),
+    )
+    .unwrap();
+    tell(&mut client, &messages[..messages.len() - 3]);
+    let context = client.ok("conversation.context", json!({"budget": 4000}));
+    let sent = context["messages"].as_array().expect("messages");
+    let (tokens, all) = (counted(sent), counted(&messages));
+    assert_eq!(context["tokens"], tokens, "the figure is that of the tokenizer");
+    assert!(tokens <= 4_000, "{tokens}");
+    let saved = 100.0 - tokens as f64 * 100.0 / all as f64;
+    assert!(saved >= 70.0, "{saved} % of {all}");
+    let text = text_of(&context);
+    let missing: Vec<&&str> = facts.iter().filter(|f| !text.contains(**f)).collect();
+    assert!(facts.len() - missing.len() >= 16, "{missing:?} are missing of:\n{text}");
+    println!("{tokens} tokens of {all}, {saved:.1} % saved, {} of {} facts", facts.len() - missing.len(), facts.len());
+    // What did not fit is told, with why.
+    let left = context["leftOut"].as_array().expect("what was left out");
+    assert!(left.iter().any(|l| l["what"] == "messages" && l["count"].as_i64() > Some(500)), "{left:?}");
+    // The rules come first, the request that is not answered yet last but for what is true right now.
+    assert!(text.starts_with("You test the shop app on a phone. Be brief."));
+    assert_eq!(sent.iter().rev().find(|m| m["role"] == "user").expect("the request")["content"], messages[messages.len() - 4]["content"]);
+}
+
+#[test]
+fn the_same_memory_gives_the_same_bytes_and_a_turn_more_only_adds_to_the_end() {
+    let world = World::new();
+    let mut client = world.client_of("shop");
+    client.ok("session.start", json!({"goal": "test the shop app", "app": "com.shop"}));
+    let (messages, _) = recorded();
+    tell(&mut client, &messages[..401]);
+    let budget = json!({"budget": 16000});
+    let raw = |client: &mut Client| client.ok("conversation.context", budget.clone()).to_string();
+    assert_eq!(raw(&mut client), raw(&mut client));
+    let mut kept = 0;
+    let mut before = client.ok("conversation.context", budget.clone());
+    for turn in messages[401..481].chunks(4) {
+        append(&mut client, turn.to_vec());
+        let after = client.ok("conversation.context", budget.clone());
+        let (old, new) = (before["messages"].as_array().expect("messages"), after["messages"].as_array().expect("messages"));
+        let stable = before["stableMessages"].as_u64().expect("a number") as usize;
+        kept += usize::from(old[..stable] == new[..stable.min(new.len())]);
+        before = after;
+    }
+    assert!(kept >= 14, "the prefix held in {kept} of 20 turns");
+}
+
+#[test]
+fn what_is_known_comes_with_it() {
+    let world = World::new();
+    let mut client = world.client_of("qa");
+    client.ok("session.start", json!({"goal": "test the settings", "app": "com.android.settings", "tasks": ["turn Wi-Fi on"]}));
+    client.ok("session.task.start", json!({}));
+    client.ok("session.bug.add", json!({"title": "The switch sticks", "severity": "high"}));
+    client.ok("memory.save", json!({"app": "com.android.settings", "topic": "nav/wifi", "content": "Wi-Fi is under Network"}));
+    client.ok("pattern.save", json!({"kind": "flakyElement", "text": "the banner comes and goes", "app": "com.android.settings"}));
+    client.ok("pattern.save", json!({"kind": "procedure", "text": "about another app", "app": "org.other"}));
+    client.ok("observe.page", json!({}));
+    let alias = client.alias("Wi-Fi");
+    client.ok("act.tap", json!({"by": "ref", "value": alias}));
+    client.ok("observe.page", json!({}));
+    client.ok("act.back", json!({}));
+    client.ok("observe.page", json!({}));
+    append(&mut client, vec![user("where is wifi?")]);
+    let context = client.ok("conversation.context", json!({"budget": 3000}));
+    let text = text_of(&context);
+    for known in [
+        "- device: pixel",
+        "- app: com.android.settings",
+        "- Goal: test the settings",
+        "- Current task: turn Wi-Fi on",
+        "- Open high bug: The switch sticks",
+        "- the banner comes and goes",
+        "- Note nav/wifi: Wi-Fi is under Network",
+        "## Right now\n- Page: com.android.settings/",
+        "Network",
+    ] {
+        assert!(text.contains(known), "{known:?} is not in:\n{text}");
+    }
+    assert!(!text.contains("about another app"));
+    let parts: Vec<&str> = context["parts"].as_array().expect("parts").iter().filter_map(|p| p["part"].as_str()).collect();
+    assert_eq!(parts, ["system", "knowledge", "history", "now"]);
+    let shares = &context["allocation"];
+    assert_eq!(*shares, json!({"system": 450, "knowledge": 600, "history": 1050, "currentTask": 450, "tools": 300, "buffer": 150}));
+    for part in context["parts"].as_array().expect("parts") {
+        assert!(part["tokens"].as_i64() <= Some(1050), "{part}");
+    }
+}
+
+#[test]
+fn shapes_are_those_of_the_models() {
+    let world = World::new();
+    let mut client = world.client_of("s");
+    let mut messages = vec![json!({"role": "system", "content": "rules"}), user("go")];
+    messages.extend(tool("c1", "tap", json!({"x": 1}), "done"));
+    append(&mut client, messages);
+    let openai = client.ok("conversation.context", json!({"format": "openai"}));
+    let call = openai["messages"].as_array().expect("messages").iter().find(|m| m["tool_calls"].is_array()).expect("a call").clone();
+    assert_eq!(call["tool_calls"][0]["function"]["arguments"], "{\"x\":1}");
+    let anthropic = client.ok("conversation.context", json!({"format": "anthropic"}));
+    assert!(anthropic["system"].as_str().is_some_and(|s| s.contains("rules")));
+    assert_eq!(anthropic["messages"][2]["content"][0]["type"], "tool_result");
+}
+
+#[test]
+fn pictures_count_by_their_size_and_are_sent_again() {
+    let world = World::new();
+    let mut client = world.client_of("pic");
+    let picture = png();
+    let message = json!({"role": "user", "content": [{"type": "text", "text": "look"}, {"type": "image", "data": picture}]});
+    let appended = append(&mut client, vec![message]);
+    // 30 by 50 pixels cost 2 tokens, the word 1, the message 4.
+    assert_eq!(appended["tokens"], 7);
+    let listed = client.ok("conversation.list", json!({}));
+    let part = &listed["messages"][0]["content"][1];
+    assert_eq!((&part["width"], &part["height"], part.get("data")), (&json!(30), &json!(50), None));
+    assert!(part["artifact"].is_string());
+    let context = client.ok("conversation.context", json!({"format": "openai"}));
+    let url = context["messages"][0]["content"][1]["image_url"]["url"].as_str().expect("a picture").to_owned();
+    assert_eq!(url, format!("data:image/png;base64,{picture}"));
+    let bad = client.fails(
+        "conversation.append",
+        json!({"messages": [{"role": "user", "content": [{"type": "image", "data": "!"}]}]}),
+        "INVALID_PARAMS",
+    );
+    assert_eq!(bad.details["path"], "messages[0].content[0].data");
+    append(&mut client, vec![assistant("a picture")]);
+}
+
+/// A small PNG in base64.
+fn png() -> String {
+    use base64::Engine;
+    let mut file = std::io::Cursor::new(Vec::new());
+    image::RgbImage::from_pixel(30, 50, image::Rgb([9, 99, 199])).write_to(&mut file, image::ImageFormat::Png).expect("encodes");
+    base64::engine::general_purpose::STANDARD.encode(file.into_inner())
+}
+
+#[test]
+fn a_budget_that_makes_no_sense_is_refused() {
+    let world = World::new();
+    let mut client = world.client_of("x");
+    client.fails("conversation.context", json!({}), "NOT_FOUND");
+    append(&mut client, vec![user("hi")]);
+    let refused = client.fails("conversation.context", json!({"budget": 3}), "INVALID_PARAMS");
+    assert_eq!(refused.details["path"], "budget");
+    for budget in [64, 100, 1000] {
+        assert!(client.ok("conversation.context", json!({"budget": budget}))["tokens"].as_i64() <= Some(budget));
+    }
+}

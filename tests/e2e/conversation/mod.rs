@@ -1,0 +1,35 @@
+//! Conversations: what was said, what goes into the model's context, and what stands for the rest.
+
+mod context;
+mod endpoint;
+mod summary;
+mod talk;
+mod texts;
+
+use afd_tests::Client;
+use serde_json::{Value, json};
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+fn assistant(text: &str) -> Value {
+    json!({"role": "assistant", "content": text})
+}
+
+/// A call of a tool and its answer.
+fn tool(id: &str, name: &str, arguments: Value, answer: &str) -> [Value; 2] {
+    [
+        json!({"role": "assistant", "toolCalls": [{"id": id, "name": name, "arguments": arguments}]}),
+        json!({"role": "tool", "toolCallId": id, "content": answer}),
+    ]
+}
+
+fn append(client: &mut Client, messages: Vec<Value>) -> Value {
+    client.ok("conversation.append", json!({"messages": messages}))
+}
+
+/// The texts of a context's messages, one after the other.
+fn text_of(context: &Value) -> String {
+    context["messages"].as_array().expect("messages").iter().map(|m| format!("{}\n", m["content"].as_str().unwrap_or(""))).collect()
+}

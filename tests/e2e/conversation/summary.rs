@@ -1,0 +1,170 @@
+//! The rolling summary and context keys of seed 004, usage, compaction, clearing.
+
+use afd_tests::World;
+use serde_json::{Value, json};
+
+use super::talk::recorded;
+use super::{append, assistant, text_of, tool, user};
+
+#[test]
+fn context_keys_come_from_calls_that_succeeded() {
+    let world = World::new();
+    let mut client = world.client_of("atlas");
+    client.ok("session.start", json!({"trackedKeys": ["build"], "context": {"host": "sunri-pi1"}}));
+    append(&mut client, vec![user("navigate to watchlist on google_tv")]);
+    let arguments = json!({"userinterface_name": "google_tv", "tree_id": "t-1", "build": 77});
+    let set = append(&mut client, tool("1", "navigate_to_node", arguments, r#"{"success":true}"#).into());
+    assert_eq!(set["contextSet"], json!({"interface": "google_tv", "tree": "t-1", "build": "77"}));
+    let failed = append(&mut client, tool("2", "navigate_to_node", json!({"tree_id": "wrong"}), r#"{"success":false}"#).into());
+    assert_eq!(failed["contextSet"], json!({}));
+    let other = append(&mut client, tool("3", "read_mail", json!({"tree_id": "wrong"}), "done").into());
+    assert_eq!(other["contextSet"], json!({}), "not a call that sets context");
+    let unasked = append(&mut client, vec![json!({"role": "tool", "toolCallId": "9", "content": "done"})]);
+    assert_eq!(unasked["contextSet"], json!({}));
+    let expected = json!({"interface": "google_tv", "tree": "t-1", "build": "77", "host": "sunri-pi1"});
+    assert_eq!(client.ok("conversation.summary", json!({}))["context"], expected);
+    let text = text_of(&client.ok("conversation.context", json!({"budget": 2000})));
+    assert!(
+        text.contains("## Current context (use as defaults)\n- build: 77\n- host: sunri-pi1\n- interface: google_tv\n- tree: t-1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn which_calls_set_context_is_a_setting() {
+    let world =
+        World::with(afd_tests::TestPhone::start(), "[conversation]\ncontext_calls = [\"mine\"]\nsummary_lines = 2\nbrief_request = 4\n");
+    let mut client = world.client_of("s");
+    append(&mut client, vec![user("go to the shop")]);
+    assert_eq!(append(&mut client, tool("1", "navigate_to_node", json!({"tree_id": "x"}), "ok").into())["contextSet"], json!({}));
+    assert_eq!(append(&mut client, tool("2", "mine", json!({"tree_id": "x"}), "ok").into())["contextSet"], json!({"tree": "x"}));
+    for i in 0..3 {
+        append(&mut client, vec![user(&format!("req{i}")), assistant("yes")]);
+    }
+    assert_eq!(client.ok("conversation.summary", json!({}))["lines"], json!(["• req1 → yes", "• req2 → yes"]));
+}
+
+/// Seed 004, "Token Efficiency": three turns of 30 + 200, 10 + 200 and 10 + 100 tokens and a fourth request make some 550; with the
+/// summary (50), the last turn (110) and the request (10) some 170 are sent, 70 % less.
+#[test]
+fn the_seeds_own_example_comes_out_as_its_figures_say() {
+    let world = World::new();
+    let mut client = world.client_of("atlas");
+    client.ok("session.start", json!({"model": "gpt-4"}));
+    let filled = |words: &str, tokens: usize| format!("{words}{}", " ok".repeat(tokens - words.split(' ').count() - 4));
+    let turns = [
+        ("navigate to watchlist on google_tv", 30, "Done.", 200, true),
+        ("goto shop", 10, "Done.", 200, true),
+        ("show status", 10, "Status: home node", 100, false),
+    ];
+    for (i, (request, size, answer, answer_size, uses)) in turns.into_iter().enumerate() {
+        append(&mut client, vec![user(&filled(request, size))]);
+        if uses {
+            // The seed counts the call as a part of the answer.
+            append(
+                &mut client,
+                vec![json!({"role": "assistant", "toolCalls": [{"id": i.to_string(), "name": "navigate_to_node", "arguments": {}}]})],
+            );
+        }
+        append(&mut client, vec![assistant(&filled(answer, answer_size))]);
+    }
+    append(&mut client, vec![user("now show current node")]);
+    let summary = client.ok("conversation.summary", json!({}));
+    let (sent, all) = (summary["tokens"].as_i64().expect("n"), summary["tokensOfAll"].as_i64().expect("n"));
+    assert!((520..=600).contains(&all), "{all} were some 550");
+    assert!((140..=200).contains(&sent), "{sent} are to be some 170: {summary}");
+    assert!(summary["savedPercent"].as_f64() >= Some(66.0), "{summary}");
+    let messages = summary["messages"].as_array().expect("messages");
+    let first = messages[0]["content"].as_str().expect("a text");
+    let lines: Vec<&str> = first.lines().collect();
+    assert_eq!(lines[0], "[Previous conversation summary]");
+    assert!(lines[1].starts_with("• navigate to watchlist on googl... → Used navigate_to_node"), "{first}");
+    assert_eq!(lines.len(), 4, "three lines and no empty one: {first}");
+    assert_eq!(messages[1], json!({"role": "assistant", "content": "Understood. I have the context."}));
+    assert_eq!(messages.len(), 5, "the last two messages and the request");
+    assert!(messages[2..].iter().all(|m| m.get("toolCalls").is_none()), "calls of tools are not sent");
+}
+
+#[test]
+fn a_full_context_is_compacted_and_nothing_leaves_the_record() {
+    let world = World::new();
+    let mut client = world.client_of("shop");
+    client.ok("session.start", json!({"app": "com.shop", "maxTokens": 6000}));
+    let (messages, facts) = recorded();
+    let mut compacted = 0;
+    for turn in messages.chunks(40) {
+        let appended = append(&mut client, turn.to_vec());
+        compacted += appended["compacted"].as_i64().expect("a number");
+        assert!(appended["usage"]["used"].as_i64() <= Some(6000), "{appended}");
+    }
+    assert!(compacted > 500, "{compacted}");
+    let usage = client.ok("conversation.usage", json!({"tokens": 100}));
+    assert_eq!(usage["recorded"], messages.len());
+    assert_eq!(usage["canAfford"], true);
+    assert_eq!(client.ok("conversation.usage", json!({"tokens": 6000}))["canAfford"], false);
+    let whole = client.ok("conversation.list", json!({"limit": 10000}));
+    assert_eq!(whole["messages"].as_array().map(Vec::len), Some(messages.len()), "nothing is deleted");
+    assert_eq!(whole["messages"][messages.len() - 1]["inContext"], false);
+    // The system message and the newest turns are there, and no answer without its call.
+    let context = client.ok("conversation.context", json!({}));
+    let text = text_of(&context);
+    assert!(text.starts_with("You test the shop app"));
+    let sent = context["messages"].as_array().expect("messages");
+    let calls: Vec<&Value> = sent.iter().flat_map(|m| m["toolCalls"].as_array().into_iter().flatten()).map(|c| &c["id"]).collect();
+    let answers: Vec<&Value> = sent.iter().filter(|m| m["role"] == "tool").map(|m| &m["toolCallId"]).collect();
+    assert!(!calls.is_empty() && calls == answers, "{calls:?} {answers:?}");
+    let summary = client.ok("conversation.summary", json!({}))["compacted"].clone();
+    assert_eq!((&summary["method"], &summary["pending"]), (&json!("extractive"), &json!(false)));
+    let learned = client.ok("pattern.find", json!({"session": "shop", "limit": 1000}));
+    let learned = learned["patterns"].to_string();
+    assert!(facts.iter().filter(|f| learned.contains(**f)).count() >= 12, "key facts became patterns: {learned}");
+    let cleared = client.ok("conversation.clear", json!({}));
+    assert!(cleared["messages"].as_i64() > Some(0));
+    assert_eq!(client.ok("conversation.usage", json!({}))["used"], 0);
+    assert_eq!(client.ok("conversation.list", json!({"limit": 10000}))["messages"].as_array().map(Vec::len), Some(messages.len()));
+    append(&mut client, vec![user("a new beginning")]);
+    let after = client.ok("conversation.context", json!({"budget": 2000}));
+    assert!(!text_of(&after).contains("[Previous context summary]"), "what was cleared does not come back");
+}
+
+#[test]
+fn compaction_on_demand_keeps_what_it_is_told_to() {
+    let world = World::new();
+    let mut client = world.client_of("c");
+    assert_eq!(client.ok("conversation.compact", json!({}))["messages"], 0, "there is nothing yet");
+    for i in 0..10 {
+        append(&mut client, vec![user(&format!("Remember that box {i} holds the key of room {}.", i * 7)), assistant("noted")]);
+    }
+    let done = client.ok("conversation.compact", json!({"keep": 4}));
+    assert_eq!(done["messages"], 16);
+    assert!(done["tokensAfter"].as_i64() < done["tokensBefore"].as_i64(), "{done}");
+    assert!(done["summary"]["text"].as_str().is_some_and(|t| t.contains("box 3 holds the key of room 21")), "{done}");
+    assert_eq!(client.ok("conversation.usage", json!({}))["messages"], 4);
+    let mut open = vec![user("do it")];
+    open.extend(tool("1", "tap", json!({}), "ok"));
+    open.extend(tool("2", "tap", json!({}), "ok"));
+    append(&mut client, open);
+    client.ok("conversation.compact", json!({"keep": 1}));
+    let kept = client.ok("conversation.list", json!({}));
+    let kept: Vec<&Value> = kept["messages"].as_array().expect("messages").iter().filter(|m| m["inContext"] == true).collect();
+    assert_eq!(kept.len(), 5, "a turn stays whole: {kept:?}");
+}
+
+#[test]
+fn messages_that_make_no_sense_are_refused_and_none_is_recorded() {
+    let world = World::new();
+    let mut client = world.client_of("bad");
+    for (messages, path) in [
+        (json!([]), "messages"),
+        (json!([user("ok"), {"role": "user"}]), "messages[1].content"),
+        (json!([{"role": "tool", "content": "x"}]), "messages[0].toolCallId"),
+        (json!([{"role": "user", "content": "x", "toolCalls": [{"id": "1", "name": "t"}]}]), "messages[0].toolCalls"),
+        (json!([{"role": "narrator", "content": "x"}]), "messages[0].role"),
+        (json!([{"role": "user", "content": 5}]), "messages[0].content"),
+    ] {
+        let refused = client.fails("conversation.append", json!({"messages": messages}), "INVALID_PARAMS");
+        assert_eq!(refused.details["path"], path, "{refused:?}");
+    }
+    append(&mut client, vec![user("hi")]);
+    assert_eq!(client.ok("conversation.usage", json!({}))["recorded"], 1);
+}

@@ -1,0 +1,134 @@
+//! Progress files, and going on after the daemon was killed.
+
+use std::process::Command;
+
+use afd_tests::{Daemon, World};
+use serde_json::{Value, json};
+
+use super::busy;
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+#[test]
+fn a_killed_daemons_session_is_resumed_by_another_client() {
+    let mut world = World::new();
+    busy(&mut world.client_of("qa"));
+    world.daemon.signal("KILL");
+    world.daemon.wait();
+    world.daemon = Daemon::start(world.dir());
+    let resumed = world.client_of("qa").ok("session.resume", json!({}));
+    assert_eq!(resumed["reopened"], false);
+    let prompt = resumed["resumptionPrompt"].as_str().expect("a prompt");
+    for told in [
+        "look at the network page: passed (it opens)",
+        "turn Wi-Fi on: failed (the switch does nothing)",
+        "In progress: check the battery page",
+        "How far: the page is open",
+        "[critical, open] The Wi-Fi switch does nothing",
+        "[low, open] A typo in the battery page",
+        "1. Finish the current task: check the battery page",
+        "Start: read the about page",
+        "Try the failed task again: turn Wi-Fi on",
+        "device: pixel",
+    ] {
+        assert!(prompt.contains(told), "{told:?} is not in:\n{prompt}");
+    }
+    assert_eq!(resumed["taskQueue"][0]["description"], "read the about page");
+    assert_eq!(resumed["progress"]["criticalFindings"], json!(["The Wi-Fi switch does nothing: it stays off"]));
+}
+
+#[test]
+fn progress_files_follow_every_change_when_asked_to() {
+    let world = World::new();
+    let mut client = world.client_of("a/b c");
+    let dir = world.dir().join("progress");
+    client.ok("session.start", json!({"goal": "g", "autoProgress": true, "progressDir": dir}));
+    client.ok("session.task.add", json!({"description": "first", "priority": 3}));
+    let file = dir.join("progress-a%2Fb%20c.json");
+    let written: Value = serde_json::from_str(&read(&file.display().to_string())).expect("JSON");
+    assert_eq!(written["pendingTasks"][0], json!({"id": written["pendingTasks"][0]["id"], "description": "first", "priority": 3}));
+    for key in [
+        "sessionId",
+        "agentVersion",
+        "timestamp",
+        "summary",
+        "completedTasks",
+        "currentTask",
+        "bugs",
+        "criticalFindings",
+        "coverage",
+        "nextSteps",
+        "blockers",
+        "lastCommit",
+        "uncommittedChanges",
+    ] {
+        assert!(written.get(key).is_some(), "{key} is missing");
+    }
+    client.ok("session.bug.add", json!({"title": "bad", "severity": "high"}));
+    let text = read(&file.with_extension("txt").display().to_string());
+    for line in ["BUGS FOUND (1)", "[HIGH] bad", "PENDING TASKS (1)", "- first (Priority: 3)", "CURRENT TASK\n------------\nNone"] {
+        assert!(text.contains(line), "{line} is not in:\n{text}");
+    }
+    client.ok("session.progress", json!({"auto": false, "nextSteps": ["read the log"], "blockers": ["no network"]}));
+    client.ok("session.task.add", json!({"description": "second"}));
+    let still: Value = serde_json::from_str(&read(&file.display().to_string())).expect("JSON");
+    assert_eq!(still["pendingTasks"].as_array().map(Vec::len), Some(1), "it is no longer written");
+    let state = world.dir().join(".local/state/afd/progress-a%2Fb%20c.json");
+    let asked = client.ok("session.progress", json!({}));
+    assert_eq!(asked["file"], json!(state), "the state directory is the default");
+    assert_eq!(asked["progress"]["nextSteps"][0], "read the log");
+    assert!(read(asked["reportFile"].as_str().expect("a file")).contains("BLOCKERS\n--------\n! no network"));
+    let left: Vec<_> = std::fs::read_dir(&dir).expect("lists").collect();
+    assert_eq!(left.len(), 2, "nothing half-written is left");
+    client.fails("session.progress", json!({"dir": "relative"}), "INVALID_PARAMS");
+    client.fails("session.progress", json!({"dir": "/proc/nowhere"}), "INVALID_PARAMS");
+}
+
+#[test]
+fn the_git_state_of_a_working_directory_is_told() {
+    let world = World::new();
+    let repo = world.dir().join("repo");
+    std::fs::create_dir(&repo).expect("makes it");
+    let git = |arguments: &[&str]| {
+        let done = Command::new("git").arg("-C").arg(&repo).env("HOME", world.dir()).args(arguments).output().expect("git");
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    std::fs::write(repo.join("a.txt"), "a").expect("writes");
+    git(&["add", "."]);
+    git(&["-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Begin the work"]);
+    std::fs::write(repo.join("b.txt"), "b").expect("writes");
+    let mut client = world.client_of("g");
+    client.ok("session.start", json!({"directory": repo}));
+    let told = client.ok("session.progress", json!({}));
+    assert!(told["progress"]["lastCommit"].as_str().is_some_and(|c| c.ends_with(" Begin the work")), "{told}");
+    assert_eq!(told["progress"]["uncommittedChanges"], json!(["?? b.txt"]));
+    assert!(client.ok("session.resume", json!({}))["resumptionPrompt"].as_str().is_some_and(|p| p.contains("Begin the work")));
+    // A directory that is no repository is told of, and does no harm.
+    let told = client.ok("session.progress", json!({"directory": "/"}));
+    assert!(told["warnings"][0].as_str().is_some_and(|w| w.contains("the git state of /")), "{told}");
+    assert_eq!(told["progress"]["lastCommit"], Value::Null);
+}
+
+#[test]
+fn a_progress_file_takes_a_session_to_another_memory() {
+    let world = World::new();
+    let mut client = world.client_of("qa");
+    busy(&mut client);
+    let file = client.ok("session.progress", json!({"dir": world.dir()}))["file"].clone();
+    client.fails("session.resume", json!({"file": file}), "CONFLICT");
+    let other = World::new();
+    let mut elsewhere = other.client_of("moved");
+    let resumed = elsewhere.ok("session.resume", json!({"file": file}));
+    assert_eq!((&resumed["fromFile"], &resumed["session"]), (&json!(true), &json!("moved")));
+    let prompt = resumed["resumptionPrompt"].as_str().expect("a prompt");
+    assert!(prompt.contains("In progress: check the battery page") && prompt.contains("[critical, open] The Wi-Fi switch does nothing"));
+    let shown = elsewhere.ok("session.show", json!({}));
+    assert_eq!(shown["tasks"], json!({"pending": 1, "active": 1, "passed": 1, "failed": 1, "skipped": 0}));
+    let bad = other.dir().join("bad.json");
+    std::fs::write(&bad, r#"{"sessionId": 5}"#).expect("writes");
+    let refused = elsewhere.fails("session.resume", json!({"session": "new", "file": bad}), "INVALID_PARAMS");
+    assert!(refused.message.contains("sessionId"), "{}", refused.message);
+}

@@ -1,0 +1,66 @@
+//! Reports for people, and the export.
+
+use afd_tests::World;
+use serde_json::{Value, json};
+
+use super::busy;
+
+#[test]
+fn a_report_is_one_page_with_its_pictures_and_nothing_in_it_is_markup() {
+    let world = World::new();
+    let mut client = world.client_of("qa");
+    busy(&mut client);
+    client.ok("session.bug.add", json!({"title": "<script>alert(1)</script> & \"quotes\"", "severity": "high"}));
+    let written = client.ok("session.report", json!({"file": world.dir().join("report.html")}));
+    assert_eq!(written["pictures"], 1);
+    let html = std::fs::read_to_string(written["file"].as_str().expect("a file")).expect("reads");
+    assert!(html.contains("data:image/jpeg;base64,") && html.contains("The Wi-Fi switch does nothing"));
+    assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && !html.contains("<script"));
+    assert!(!html.contains("src=\"http") && !html.contains("href="), "it needs nothing else");
+    for told in ["look at the network page", "network opens", "800 ms", "tap the switch", "it stays off"] {
+        assert!(html.contains(told), "{told}");
+    }
+    let written = client.ok("session.report", json!({"format": "markdown"}));
+    let text = std::fs::read_to_string(written["file"].as_str().expect("a file")).expect("reads");
+    assert!(text.contains("### The Wi-Fi switch does nothing (critical, open)") && text.contains("![screenshot](<"));
+    assert!(text.contains("\\<script\\>"));
+    client.fails("session.report", json!({"file": world.dir().join("memory.db")}), "INVALID_PARAMS");
+}
+
+#[test]
+fn an_export_holds_everything() {
+    let world = World::new();
+    let mut client = world.client_of("qa");
+    busy(&mut client);
+    client.ok("memory.save", json!({"topic": "t", "content": "a note"}));
+    client.ok("pattern.save", json!({"kind": "procedure", "text": "first this, then that"}));
+    client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}));
+    let exported = client.ok("session.export", json!({}));
+    let document: &Value = &exported["document"];
+    assert_eq!((&document["format"], &document["version"]), (&json!("afd-session"), &json!(1)));
+    for (key, count) in
+        [("tasks", 4), ("bugs", 2), ("results", 1), ("tested", 1), ("messages", 2), ("notes", 1), ("patterns", 1), ("artifacts", 1)]
+    {
+        assert_eq!(document[key].as_array().map(Vec::len), Some(count), "{key}: {}", document[key]);
+    }
+    assert_eq!(document["events"].as_array().map(Vec::len), Some(2));
+    assert!(document["pages"].as_array().is_some_and(|p| p.len() == 2));
+    let file = world.dir().join("x.json");
+    let written = client.ok("session.export", json!({"file": file}));
+    let whole: Value = serde_json::from_str(&std::fs::read_to_string(&file).expect("reads")).expect("JSON");
+    assert!(written.get("document").is_none());
+    assert_eq!(whole["info"]["session"], "qa");
+}
+
+#[test]
+fn what_a_bug_shows_outlives_the_limits_of_artifacts() {
+    let world = World::new();
+    let mut client = world.client_of("qa");
+    client.ok("observe.screenshot", json!({}));
+    let bug = client.ok("session.bug.add", json!({"title": "it is crooked", "screenshot": "latest"}))["bug"].clone();
+    client.ok("config.set", json!({"key": "artifacts.max_bytes", "value": "1"}));
+    client.ok("job.run", json!({"name": "artifact-limits"}));
+    let kept = client.ok("artifact.list", json!({"kind": "screenshot_image"}));
+    assert_eq!(kept["artifacts"][0]["uid"], bug["screenshot"]);
+    assert_eq!(kept["artifacts"][0]["status"], "present");
+}

@@ -1,0 +1,138 @@
+//! A language model's endpoint for tests: a real HTTP server on loopback that answers what it is told to.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use serde_json::{Value, json};
+
+/// What a request is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// A text, in the shape of the path that was asked.
+    Text(String),
+    /// A status without a text.
+    Status(u16),
+    /// A body that is not what it should be.
+    Nonsense(String),
+    /// Nothing, until the endpoint is stopped.
+    Hang,
+}
+
+/// A request that came.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// Path.
+    pub path: String,
+    /// Header lines, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// Body.
+    pub body: Value,
+}
+
+#[derive(Default)]
+struct Shared {
+    replies: Mutex<Vec<Reply>>,
+    asked: Mutex<Vec<Asked>>,
+    hanging: Mutex<Vec<TcpStream>>,
+    stopped: AtomicBool,
+}
+
+/// A running endpoint; it stops when this is dropped.
+pub struct Endpoint {
+    port: u16,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Endpoint {
+    /// Starts one that gives these replies in turn, and then the last one for ever.
+    pub fn start(replies: Vec<Reply>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let shared = Arc::new(Shared { replies: Mutex::new(replies), ..Shared::default() });
+        let own = shared.clone();
+        let thread = std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if own.stopped.load(Ordering::SeqCst) {
+                    return;
+                }
+                if let Ok(stream) = stream {
+                    serve(&own, stream);
+                }
+            }
+        });
+        Self { port, shared, thread: Some(thread) }
+    }
+
+    /// Its base URL.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// What came so far.
+    pub fn asked(&self) -> Vec<Asked> {
+        self.shared.asked.lock().expect("not poisoned").clone()
+    }
+
+    /// Gives these replies from now on.
+    pub fn now(&self, replies: Vec<Reply>) {
+        *self.shared.replies.lock().expect("not poisoned") = replies;
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        self.shared.stopped.store(true, Ordering::SeqCst);
+        self.shared.hanging.lock().expect("not poisoned").clear();
+        let _ = TcpStream::connect(("127.0.0.1", self.port));
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn read(stream: &TcpStream) -> Option<Asked> {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line).ok()?;
+    let path = line.split(' ').nth(1)?.to_owned();
+    let mut headers = Vec::new();
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header).ok()?;
+        let Some((name, value)) = header.trim_end().split_once(": ") else { break };
+        headers.push((name.to_lowercase(), value.to_owned()));
+    }
+    let length = headers.iter().find(|(n, _)| n == "content-length").and_then(|(_, v)| v.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(Asked { path, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
+}
+
+fn serve(shared: &Shared, mut stream: TcpStream) {
+    let Some(asked) = read(&stream) else { return };
+    let anthropic = asked.path.ends_with("/v1/messages");
+    shared.asked.lock().expect("not poisoned").push(asked);
+    let reply = {
+        let mut replies = shared.replies.lock().expect("not poisoned");
+        if replies.len() > 1 { replies.remove(0) } else { replies[0].clone() }
+    };
+    let (status, body) = match reply {
+        Reply::Hang => {
+            shared.hanging.lock().expect("not poisoned").push(stream);
+            return;
+        }
+        Reply::Status(status) => (status, "{}".to_owned()),
+        Reply::Nonsense(body) => (200, body),
+        Reply::Text(text) if anthropic => (200, json!({"content": [{"type": "text", "text": text}]}).to_string()),
+        Reply::Text(text) => (200, json!({"choices": [{"message": {"role": "assistant", "content": text}}]}).to_string()),
+    };
+    let _ = write!(
+        stream,
+        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+}
