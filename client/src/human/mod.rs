@@ -1,6 +1,7 @@
 //! Answers for people: a headline, tables, colours where the terminal has them.
 
 mod records;
+mod session;
 mod visual;
 
 use std::fmt::Write as _;
@@ -99,6 +100,31 @@ fn success(outcome: &Outcome, data: &Value) -> String {
         ("visual", "cleanup") => visual::cleaned(data),
         ("visual", "import") => visual::imported(data),
         ("visual", "export") => visual::exported(data),
+        ("session", "list") => session::sessions(data),
+        ("session", "start" | "show") => session::shown(data),
+        ("session", "end") => session::ended(data),
+        ("session", "progress") => session::progress(data),
+        ("session", "resume") => session::resumed(data),
+        ("session", "report") => session::reported(data),
+        ("session", "export") => session::exported(data),
+        ("session", "coverage") => session::coverage(data),
+        ("session", "tested") => session::tested(data),
+        ("session", "task-list") => session::tasks(data),
+        ("session", "task-add" | "task-start" | "task-update" | "task-finish") => session::task(data),
+        ("session", "bug-add") => session::bug_added(data),
+        ("session", "bug-list") => session::bugs(data),
+        ("session", "bug-resolve") => session::bug(data),
+        ("session", "result-add") => session::result(data),
+        ("session", "result-list") => session::results(data),
+        ("conversation", "append") => session::appended(data),
+        ("conversation", "list") => session::messages(data),
+        ("conversation", "usage") => session::usage(data),
+        ("conversation", "context") => session::context(data),
+        ("conversation", "compact") => session::compacted(data),
+        ("conversation", "summary") => session::summary(data),
+        ("pattern", "find") => session::patterns(data),
+        ("pattern", "save" | "used") => session::pattern(data),
+        ("page-model", "save" | "find") => session::page_models(data),
         ("daemon", "status") => status(data),
         _ => fields(data, 0),
     }

@@ -15,6 +15,7 @@ pub const ESTIMATE: &str = "estimate";
 const PIECE: usize = 32 << 10;
 
 /// The tokenizers that are loaded.
+#[derive(Default)]
 pub struct Tokenizers {
     loaded: Mutex<HashMap<Tokenizer, Loaded>>,
 }
@@ -22,12 +23,6 @@ pub struct Tokenizers {
 struct Loaded {
     tables: Arc<CoreBPE>,
     used: Instant,
-}
-
-impl Default for Tokenizers {
-    fn default() -> Self {
-        Self { loaded: Mutex::default() }
-    }
 }
 
 /// Counts tokens as a model does. While there is one, its tables stay loaded.

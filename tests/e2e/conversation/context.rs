@@ -32,13 +32,6 @@ fn a_long_conversation_fits_and_keeps_its_facts() {
     let mut client = world.client_of("shop");
     client.ok("session.start", json!({"goal": "test the shop app", "app": "com.shop"}));
     let (messages, facts) = recorded();
-    std::fs::create_dir_all("/tmp/convs").unwrap();
-    std::fs::write("/tmp/convs/own.jsonl", messages.iter().map(|m| format!("{m}\n")).collect::<String>()).unwrap();
-    std::fs::write(
-        "/tmp/convs/own.facts.json",
-        json!(facts.iter().map(|f| json!({"turn": 0, "needle": f})).collect::<Vec<_>>()).to_string(),
-    )
-    .unwrap();
     tell(&mut client, &messages[..messages.len() - 3]);
     let context = client.ok("conversation.context", json!({"budget": 4000}));
     let sent = context["messages"].as_array().expect("messages");

@@ -89,11 +89,10 @@ pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<Appended> 
     if done.messages > 0 && settings.model.provider.is_some() {
         core.jobs.nudge(SUMMARIES_JOB);
     }
-    let count = i64::try_from(talk.position).unwrap_or(i64::MAX);
     Ok(Appended {
         session: name.clone(),
         first: before.position + 1,
-        last: count,
+        last: talk.position,
         tokens,
         context_set,
         compacted: done.messages,
