@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::findings::Task;
+use crate::vocabulary::Target;
+
 session_params! {
     /// Parameters of `conversation.append`.
     pub struct AppendParams {
@@ -53,6 +56,10 @@ session_params! {
 
     /// Parameters of `conversation.summary`.
     pub struct SummaryParams {
+    }
+
+    /// Parameters of `conversation.working`.
+    pub struct WorkingParams {
     }
 
     /// Parameters of `conversation.clear`.
@@ -406,6 +413,62 @@ wire! {
         pub saved_percent: f64,
     }
 
+    /// What an agent has at hand (seed 002, `WorkingMemory`).
+    pub struct Working {
+        /// The session.
+        pub session: String,
+        /// How full the context is.
+        pub usage: Usage,
+        /// The task that is worked on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub current_task: Option<Task>,
+        /// The last looks at a screen, newest first.
+        pub recent_observations: Vec<SeenLately>,
+        /// What can be acted on by alias, in the order of the aliases; empty when the daemon was started after the last look.
+        pub active_elements: Vec<ActiveElement>,
+        /// The observation that the aliases belong to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub observation_id: Option<String>,
+        /// True when something was done since, so that the screen may be another one.
+        pub stale: bool,
+        /// Context keys.
+        pub context: BTreeMap<String, String>,
+    }
+
+    /// A look at a screen.
+    pub struct SeenLately {
+        /// It.
+        pub observation_id: String,
+        /// When, UTC milliseconds.
+        pub at: i64,
+        /// Device.
+        pub device: String,
+        /// The verb of `observe.*`, `wait` or `verify`.
+        pub source: String,
+        /// Package.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub app: Option<String>,
+        /// `package/activity`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub activity: Option<String>,
+        /// Page key.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub page_key: Option<String>,
+        /// Whether it had settled.
+        pub settled: bool,
+        /// Whether the tree could be trusted.
+        pub reliable: bool,
+    }
+
+    /// Something that can be acted on.
+    pub struct ActiveElement {
+        /// Its alias.
+        #[serde(rename = "ref")]
+        pub alias: String,
+        /// What it is.
+        pub target: Target,
+    }
+
     /// What came of clearing.
     pub struct Cleared {
         /// The session.
@@ -428,6 +491,8 @@ methods! {
     ConversationCompact = "conversation.compact" (CompactParams) -> Compacted, Admin, [StoreUnavailable, StoreFull], r#"{"keep":10}"#;
     /// Gives the rolling summary, the last messages and the context keys.
     ConversationSummary = "conversation.summary" (SummaryParams) -> Summary, Read, [StoreUnavailable], "{}";
+    /// Tells what is at hand: the current task, recent observations, the elements that aliases stand for, context keys.
+    ConversationWorking = "conversation.working" (WorkingParams) -> Working, Read, [StoreUnavailable], "{}";
     /// Empties the context; the messages stay on record.
     ConversationClear = "conversation.clear" (ClearParams) -> Cleared, Admin, [StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

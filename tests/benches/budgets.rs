@@ -4,6 +4,7 @@
 //! the command line is measured beside that client too.
 
 mod command_line;
+mod conversation;
 mod experience;
 mod notes;
 mod recording;
@@ -54,12 +55,13 @@ pub fn report(what: &str, ours: f64, reference: f64, unit: &str, against: &str, 
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    let all: [(&str, fn()); 6] = [
+    let all: [(&str, fn()); 7] = [
         ("request", request::run),
         ("recording", recording::run),
         ("command_line", command_line::run),
         ("experience", experience::run),
         ("visual", visual::run),
+        ("conversation", conversation::run),
         ("notes", notes::run),
     ];
     for (name, run) in all {

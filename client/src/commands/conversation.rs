@@ -47,6 +47,8 @@ pub enum Conversation {
     },
     /// The rolling summary, the last messages, the context keys
     Summary,
+    /// What is at hand: task, recent observations, elements by alias, context keys
+    Working,
     /// Empty the context; the record keeps everything
     Clear {
         /// Forget context keys and rolling summary as well
@@ -120,6 +122,7 @@ impl Conversation {
             }
             Conversation::Compact { keep } => Call::new("conversation.compact").maybe("keep", *keep),
             Conversation::Summary => Call::new("conversation.summary"),
+            Conversation::Working => Call::new("conversation.working"),
             Conversation::Clear { forget_context } => Call::new("conversation.clear").with("forgetContext", *forget_context),
         })
     }
@@ -133,6 +136,7 @@ impl Conversation {
             Conversation::Context { .. } => "context",
             Conversation::Compact { .. } => "compact",
             Conversation::Summary => "summary",
+            Conversation::Working => "working",
             Conversation::Clear { .. } => "clear",
         }
     }

@@ -122,6 +122,7 @@ fn success(outcome: &Outcome, data: &Value) -> String {
         ("conversation", "context") => session::context(data),
         ("conversation", "compact") => session::compacted(data),
         ("conversation", "summary") => session::summary(data),
+        ("conversation", "working") => session::working(data),
         ("pattern", "find") => session::patterns(data),
         ("pattern", "save" | "used") => session::pattern(data),
         ("page-model", "save" | "find") => session::page_models(data),

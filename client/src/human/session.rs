@@ -314,6 +314,24 @@ pub(super) fn summary(data: &Value) -> String {
     out
 }
 
+pub(super) fn working(data: &Value) -> String {
+    let mut out = usage(&data["usage"]);
+    if let Some(what) = data["currentTask"]["description"].as_str() {
+        let _ = writeln!(out, "{} {what}", paint(BOLD, "now"));
+    }
+    for (key, value) in data["context"].as_object().into_iter().flatten() {
+        let _ = writeln!(out, "{key}: {}", value.as_str().unwrap_or_default());
+    }
+    let row =
+        |e: &Value| json!({"ref": e["ref"], "role": e["target"]["role"], "label": e["target"]["label"], "resId": e["target"]["resId"]});
+    let rows: Vec<Value> = items(data, "activeElements").iter().map(row).collect();
+    if !rows.is_empty() {
+        let stale = if data["stale"] == true { paint(WARN, "something was done since") + "\n" } else { String::new() };
+        out = out + &stale + &table(&rows, &["ref", "role", "label", "resId"]);
+    }
+    out + &table(items(data, "recentObservations"), &["at", "device", "source", "activity", "settled", "reliable"])
+}
+
 pub(super) fn compacted(data: &Value) -> String {
     let mut out = format!(
         "{} {} messages: {} tokens before, {} after; {} key facts learned\n",

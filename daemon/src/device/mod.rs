@@ -24,7 +24,7 @@ use crate::page::Snapshot;
 pub use actor::{Device, Reading, TreeReading};
 pub use lease::Busy;
 pub use registry::{Changes, Registry, Resolved, Source, Unresolved};
-pub use rows::row_id;
+pub use rows::{find, row_id};
 pub use turn::{Ticket, Turn};
 
 /// A future that a driver returns.

@@ -1,8 +1,16 @@
 //! The rows of devices: a device is a row, not a string.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::store::{Result, new_uid, now_ms};
+
+/// The row of a device that is known, without making one.
+///
+/// # Errors
+/// What SQLite says.
+pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
+    Ok(connection.prepare_cached("SELECT id FROM devices WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()?)
+}
 
 /// The row of a device; made when it is first used.
 ///

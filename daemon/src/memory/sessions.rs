@@ -1,5 +1,6 @@
 //! What a session did and saw: figures, pages, the last action.
 
+use afd_proto::conversation::SeenLately;
 use afd_proto::session::{PageSnapshot, VisitedPage};
 use afd_proto::vocabulary::Action;
 use rusqlite::{Connection, OptionalExtension};
@@ -85,6 +86,31 @@ pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, 
             },
         };
         Ok((page, row.get(11)?))
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The last looks of a session at a screen, newest first.
+///
+/// # Errors
+/// What SQLite says.
+pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec<SeenLately>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT o.uid, o.observed_at, d.name, o.source, o.app, o.activity, o.page_key, o.settled, o.reliable
+         FROM observations o JOIN devices d ON d.id = o.device_id WHERE o.session_id = ?1 ORDER BY o.id DESC LIMIT ?2",
+    )?;
+    let found = statement.query_map((session, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
+        Ok(SeenLately {
+            observation_id: row.get(0)?,
+            at: row.get(1)?,
+            device: row.get(2)?,
+            source: row.get(3)?,
+            app: row.get(4)?,
+            activity: row.get(5)?,
+            page_key: row.get(6)?,
+            settled: row.get(7)?,
+            reliable: row.get(8)?,
+        })
     })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }

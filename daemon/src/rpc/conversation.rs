@@ -2,7 +2,7 @@
 
 use afd_proto::conversation::{
     ConversationAppend, ConversationClear, ConversationCompact, ConversationContext, ConversationList, ConversationSummary,
-    ConversationUsage,
+    ConversationUsage, ConversationWorking,
 };
 
 use super::register::{Module, method};
@@ -15,5 +15,6 @@ pub(super) fn register(module: &mut Module) {
     method::<ConversationContext, _, _>(module, |core, p| async move { context::context(&core, &p).await });
     method::<ConversationCompact, _, _>(module, |core, p| async move { compact::compact(&core, &p).await });
     method::<ConversationSummary, _, _>(module, |core, p| async move { read::summary(&core, &p).await });
+    method::<ConversationWorking, _, _>(module, |core, p| async move { read::working(&core, &p).await });
     method::<ConversationClear, _, _>(module, |core, p| async move { compact::clear(&core, &p).await });
 }

@@ -118,6 +118,27 @@ fn what_is_known_comes_with_it() {
 }
 
 #[test]
+fn what_is_at_hand_is_told() {
+    let world = World::new();
+    let mut client = world.client_of("hand");
+    client.ok("session.task.add", json!({"description": "look around"}));
+    client.ok("session.task.start", json!({}));
+    client.ok("observe.top", json!({}));
+    let refs = client.ok("observe.refs", json!({"full": true}));
+    let working = client.ok("conversation.working", json!({}));
+    assert_eq!(working["currentTask"]["description"], "look around");
+    let sources: Vec<&str> = working["recentObservations"].as_array().expect("looks").iter().filter_map(|o| o["source"].as_str()).collect();
+    assert_eq!(sources, ["refs", "top"], "newest first");
+    let elements = working["activeElements"].as_array().expect("elements");
+    assert_eq!(elements.len(), refs["rows"].as_array().map_or(0, Vec::len));
+    assert_eq!((&elements[1]["ref"], &working["observationId"]), (&json!("@n2"), &refs["observationId"]));
+    assert!(elements[1]["target"]["label"].as_str().is_some_and(|l| l.starts_with("Wi-Fi")), "{}", elements[1]);
+    assert_eq!(working["stale"], false);
+    client.ok("act.home", json!({}));
+    assert_eq!(client.ok("conversation.working", json!({}))["stale"], true);
+}
+
+#[test]
 fn shapes_are_those_of_the_models() {
     let world = World::new();
     let mut client = world.client_of("s");

@@ -58,11 +58,11 @@ pub async fn context(core: &Arc<Core>, params: &ConversationContextParams) -> Re
     let format = params.format.unwrap_or(Format::Afd);
     let made = core.store.read_all(move |c| {
         let talk = conversation::of(c, id)?;
-        let material = gather(c, &session, &talk, assemble::room_for_turns(&allocation))?;
+        let all = talk.tokens - messages::running(c, id, talk.cleared_to)?;
+        let material = gather(c, &session, &talk, all, assemble::room_for_turns(&allocation, all))?;
         let mut made: Assembled = assemble::assemble(&material, &allocation, budget, &counter);
         made.messages.iter_mut().try_for_each(|m| show_pictures(c, m))?;
         let (shaped, system) = shapes::shaped(&made.messages, format);
-        let all = talk.tokens - messages::running(c, id, talk.cleared_to)?;
         Ok(ModelContext {
             context: context_of(c, id, &session.name)?,
             session: session.name,
@@ -86,11 +86,11 @@ fn item(kind: &'static str, text: impl Into<String>) -> Item {
     Item { kind, text: text.into().split_whitespace().collect::<Vec<_>>().join(" ") }
 }
 
-fn gather(c: &Connection, session: &Session, talk: &Conversation, room: i64) -> Stored<Material> {
+fn gather(c: &Connection, session: &Session, talk: &Conversation, said: i64, room: i64) -> Stored<Material> {
     let id = session.id;
     let (cleared, begins) = (talk.cleared_to, talk.begins_after());
     let before = messages::running(c, id, cleared)?;
-    let from = before + assemble::recent_from(talk.tokens - before, room);
+    let from = before + assemble::recent_from(said, room);
     let first = if from <= messages::running(c, id, begins)? {
         begins + 1
     } else {
@@ -121,6 +121,7 @@ fn gather(c: &Connection, session: &Session, talk: &Conversation, room: i64) -> 
         facts,
         recent,
         now: now(c, page, seen.found.then_some(place))?,
+        said,
         older,
     })
 }

@@ -1,15 +1,21 @@
-//! `conversation.list`, `conversation.usage`, `conversation.summary`
+//! `conversation.list`, `conversation.usage`, `conversation.summary`, `conversation.working`
 
 use std::sync::Arc;
 
-use afd_proto::conversation::{ConversationListParams, Messages, Recorded, Role, Summary, SummaryParams, Usage, UsageParams};
+use afd_proto::conversation::{
+    ActiveElement, ConversationListParams, Messages, Recorded, Role, Summary, SummaryParams, Usage, UsageParams, Working, WorkingParams,
+};
 use afd_proto::session::SessionCall;
 
 use super::super::memory::limit;
 use super::super::session::{context_of, known};
 use super::super::{Core, Error, Result};
 use super::{as_i64, counter, usage};
+use crate::device;
+use crate::memory::{log, sessions as memory};
+use crate::page::target;
 use crate::session::conversation::{self, budget, messages, rolling, summaries};
+use crate::session::tasks;
 
 /// `conversation.list`
 ///
@@ -94,6 +100,44 @@ pub async fn summary(core: &Arc<Core>, params: &SummaryParams) -> Result<Summary
         })
     });
     Ok(summed.await?)
+}
+
+/// At most this many looks are told.
+const LOOKS: usize = 10;
+
+/// `conversation.working`
+///
+/// # Errors
+/// When there is no such session.
+pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working> {
+    let session = known(core, params.session()).await?;
+    let (id, name) = (session.id, session.name.clone());
+    let gathered = core.store.read_all(move |c| {
+        let seen = log::context(c, &name, None)?;
+        let device = seen.device.as_deref().map(|device| device::find(c, device)).transpose()?.flatten();
+        let looks = memory::recent(c, id, LOOKS)?;
+        Ok((conversation::of(c, id)?, tasks::current(c, id)?, looks, context_of(c, id, &name)?, seen.stale, device))
+    });
+    let (talk, current_task, recent_observations, context, stale, device) = gathered.await?;
+    let shown = device.and_then(|device| core.views.shown(id, device));
+    let mut elements: Vec<(usize, ActiveElement)> = Vec::new();
+    if let Some(shown) = &shown {
+        elements.extend(shown.refs.iter().map(|(alias, found)| {
+            let target = target::describe(&shown.snapshot, found.what.node);
+            (alias.trim_start_matches("@n").parse().unwrap_or(usize::MAX), ActiveElement { alias: alias.clone(), target })
+        }));
+    }
+    elements.sort_by_key(|(number, _)| *number);
+    Ok(Working {
+        usage: usage(core, &session.name, &talk),
+        session: session.name,
+        current_task,
+        recent_observations,
+        active_elements: elements.into_iter().map(|(_, element)| element).collect(),
+        observation_id: shown.map(|s| s.observation.clone()),
+        stale,
+        context,
+    })
 }
 
 /// The share that is saved, per cent.

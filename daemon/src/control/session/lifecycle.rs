@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::super::memory::limit;
 use super::super::{Core, Error, Result, check_session};
-use super::{check_directory, check_optional, check_text, digest, for_writing, known, progress, report};
+use super::{change, check_directory, check_optional, check_text, digest, for_writing, known, progress, report};
 use crate::memory::sessions;
 use crate::session::conversation::{self, keys::Known};
 use crate::session::summary::Digest;
@@ -165,8 +165,12 @@ pub async fn end(core: &Arc<Core>, params: &EndParams) -> Result<Ended> {
     session.summary = Some(done.summary(true));
     // The report first: a session that cannot be reported on has not ended.
     let report = report::write(core, &done, ReportFormat::Html, file).await?;
-    let (summary, ended_at) = (session.summary.clone().unwrap_or_default(), session.ended_at.unwrap_or_default());
-    core.store.write(move |c| session::update(c, &session)).await?;
-    let written = progress::write(core, known(core, name).await?, None).await?;
+    let (summary, ended_at) = (session.summary.unwrap_or_default(), session.ended_at.unwrap_or_default());
+    let last = summary.clone();
+    let ended = change(core, name, move |session| {
+        session.ended_at = Some(ended_at);
+        session.summary = Some(last);
+    });
+    let written = progress::write(core, ended.await?, None).await?;
     Ok(Ended { session: name.to_owned(), ended_at, summary, compacted, report, progress_file: written.file })
 }

@@ -57,6 +57,18 @@ pub(super) async fn for_writing(core: &Arc<Core>, name: &str) -> Result<Session>
     Ok(session)
 }
 
+/// Changes what is kept of a session, as it is at that moment; returns it.
+async fn change(core: &Arc<Core>, name: &str, work: impl FnOnce(&mut Session) + Send + 'static) -> Result<Session> {
+    let wanted = name.to_owned();
+    let changed = core.store.write(move |c| {
+        let Some(mut session) = session::by_name(c, &wanted)? else { return Ok(None) };
+        work(&mut session);
+        session::update(c, &session)?;
+        Ok(Some(session))
+    });
+    changed.await?.ok_or_else(|| no_session(name))
+}
+
 /// A text of a call: not blank, not too long.
 pub(super) fn check_text(field: &'static str, text: &str, most: usize) -> Result<()> {
     let length = text.chars().count();

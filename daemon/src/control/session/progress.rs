@@ -9,9 +9,9 @@ use std::time::Duration;
 use afd_proto::session::{ProgressParams, ProgressWritten, SessionCall};
 
 use super::super::{Core, Error, Result};
-use super::{check_directory, check_text, digest, for_writing, known};
+use super::{change, check_directory, check_text, digest, for_writing, known};
 use crate::session::progress::{self, GitState};
-use crate::session::{self, Session, summary::Digest};
+use crate::session::{Session, summary::Digest};
 
 /// How long git may take.
 const GIT: Duration = Duration::from_secs(5);
@@ -34,24 +34,22 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
     }
     let directory = check_directory("directory", params.directory.as_deref())?;
     let dir = check_directory("dir", params.dir.as_deref())?;
-    let mut session = known(core, params.session()).await?;
     let changes = params.next_steps.is_some() || params.blockers.is_some() || directory.is_some() || params.auto.is_some();
+    let mut session = known(core, params.session()).await?;
     if changes {
-        session = for_writing(core, params.session()).await?;
-        if let Some(steps) = &params.next_steps {
-            session.next_steps.clone_from(steps);
-        }
-        if let Some(blockers) = &params.blockers {
-            session.blockers.clone_from(blockers);
-        }
-        session.directory = directory.or(session.directory);
-        session.progress_dir = match params.auto {
-            Some(true) => Some(dir.clone().or(session.progress_dir).unwrap_or_else(|| core.config.get().progress_dir.clone())),
-            Some(false) => None,
-            None => session.progress_dir,
-        };
-        let changed = session.clone();
-        core.store.write(move |c| session::update(c, &changed)).await?;
+        for_writing(core, params.session()).await?;
+        let (p, dir, usual) = (params.clone(), dir.clone(), core.config.get().progress_dir.clone());
+        session = change(core, params.session(), move |session| {
+            session.next_steps = p.next_steps.unwrap_or_else(|| std::mem::take(&mut session.next_steps));
+            session.blockers = p.blockers.unwrap_or_else(|| std::mem::take(&mut session.blockers));
+            session.directory = directory.or_else(|| session.directory.take());
+            session.progress_dir = match p.auto {
+                Some(true) => Some(dir.or_else(|| session.progress_dir.take()).unwrap_or(usual)),
+                Some(false) => None,
+                None => session.progress_dir.take(),
+            };
+        })
+        .await?;
     }
     write(core, session, dir).await
 }

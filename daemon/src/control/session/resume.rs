@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::{Core, Error, Result, check_session};
-use super::{digest, known, progress};
+use super::{change, digest, known, progress};
 use crate::session::conversation::{self, keys::Known};
 use crate::session::{self, Session, bugs, prompt, tasks};
 use crate::store::{Result as Stored, now_ms};
@@ -40,10 +40,11 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<Resumed> 
     let mut session = known(core, &name).await?;
     let reopened = session.ended_at.is_some();
     if reopened {
-        session.ended_at = None;
-        session.summary = None;
-        let reopened = session.clone();
-        core.store.write(move |c| session::update(c, &reopened)).await?;
+        session = change(core, &name, |session| {
+            session.ended_at = None;
+            session.summary = None;
+        })
+        .await?;
     }
     let digest = digest(core, session).await?;
     let (git, _) = progress::git_of(&digest).await;

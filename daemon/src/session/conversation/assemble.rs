@@ -50,6 +50,8 @@ pub struct Material {
     pub recent: Vec<Recorded>,
     /// What is true right now, most important first.
     pub now: Vec<Item>,
+    /// Tokens of all that was said since the last clearing.
+    pub said: i64,
     /// Messages that are not among the recent ones, and their tokens.
     pub older: (i64, i64),
 }
@@ -69,9 +71,10 @@ pub struct Assembled {
     pub stable: i64,
 }
 
-/// How many tokens of recent turns a budget has room for.
-pub fn room_for_turns(allocation: &Allocation) -> i64 {
-    (allocation.history * RECENT / 100).max(1)
+/// How many tokens of recent turns a budget has room for: the whole share while nothing of the conversation has to be left out.
+pub fn room_for_turns(allocation: &Allocation, said: i64) -> i64 {
+    let share = if said <= allocation.history { 100 } else { RECENT };
+    (allocation.history * share / 100).max(1)
 }
 
 /// From how many tokens of the conversation on its turns are recent: as many as fit, in steps of half of that.
@@ -180,7 +183,7 @@ pub fn assemble(material: &Material, allocation: &Allocation, budget: i64, count
     let known = desk.section("## What is known", &material.knowledge, allocation.knowledge - allocation.knowledge / 4);
     let known = known.map_or(0, |text| desk.put("knowledge", vec![said(Role::System, text)]));
     let unspent = (allocation.system + allocation.current_task - system).max(0) + (allocation.knowledge * 3 / 4 - known).max(0);
-    let room = room_for_turns(allocation);
+    let room = room_for_turns(allocation, material.said);
     desk.summary(material, (allocation.history - room + unspent).min(budget * SUMMARY / 100));
     let left = budget - allocation.tools - allocation.buffer - desk.out.tokens - now_cost;
     let turns = turns(&mut desk, &material.recent, room.min(left.max(1)));

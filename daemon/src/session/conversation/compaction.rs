@@ -85,11 +85,10 @@ fn last_to_go(connection: &Connection, c: &Conversation, limits: Limits) -> Resu
 
 /// Where what stays begins: at the turn that a message belongs to, or inside it where no call of a tool is parted from its answer.
 fn whole_turn(connection: &Connection, session: i64, begins: i64, first: i64) -> Result<Option<i64>> {
-    let before = messages::between(connection, session, begins, first)?;
-    if let Some(turn) = before.iter().rev().find(|m| m.message.role == Role::User && m.position > begins + 1) {
-        return Ok(Some(turn.position));
+    match messages::last_begin(connection, session, "role = 'user'", (begins + 2, first))? {
+        Some(turn) => Ok(Some(turn)),
+        None => messages::last_begin(connection, session, "role <> 'tool'", (begins + 2, first)),
     }
-    Ok(before.iter().rev().find(|m| m.message.role != Role::Tool && m.position > begins + 1).map(|m| m.position))
 }
 
 /// Compacts a conversation, whose figures go on with it. `asks` tells whether a language model is to write a better summary.

@@ -280,6 +280,15 @@ pub fn last_turn(connection: &Connection, session: i64, after: i64) -> Result<i6
     Ok(found.unwrap_or(after + 1))
 }
 
+/// The last message of a stretch, ends included, with whose kind of message something may begin.
+///
+/// # Errors
+/// What SQLite says.
+pub fn last_begin(connection: &Connection, session: i64, kind: &str, (from, to): (i64, i64)) -> Result<Option<i64>> {
+    let sql = format!("SELECT max(position) FROM messages WHERE session_id = ?1 AND {kind} AND position BETWEEN ?2 AND ?3");
+    Ok(connection.prepare_cached(&sql)?.query_row((session, from, to), |row| row.get(0))?)
+}
+
 /// The calls of tools that a message makes and that have no answer yet, looked for in the newest turns.
 ///
 /// # Errors

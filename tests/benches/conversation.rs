@@ -1,0 +1,96 @@
+//! `conversation.context` with 10,000 stored messages beside the same with 100, appending beside it, and what the tables of the
+//! tokenizer take while they are in use and after.
+
+use std::time::{Duration, Instant};
+
+use afd_tests::wait::until;
+use afd_tests::{Client, TestPhone, World};
+use serde_json::{Value, json};
+
+use crate::{Times, report};
+
+const SMALL: usize = 100;
+const LARGE: usize = 10_000;
+const CALLS: usize = 200;
+const ROUNDS: usize = 3;
+
+/// A turn of four messages: a request, a call of a tool, its answer, what came of it.
+fn turn(n: usize) -> [Value; 4] {
+    let id = format!("c{n}");
+    let fact = match n % 10 {
+        0 => format!("Remember that shelf {} holds the spare parts of machine {}.", n * 7 % 1009, n),
+        _ => "Go on with the next row, please.".to_owned(),
+    };
+    let rows: Vec<Value> = (0..4).map(|i| json!({"ref": format!("@n{i}"), "label": format!("Row {} of {n}", n * 3 + i)})).collect();
+    [
+        json!({"role": "user", "content": fact}),
+        json!({"role": "assistant", "toolCalls": [{"id": id, "name": "observe_refs", "arguments": {"page": n % 17}}]}),
+        json!({"role": "tool", "toolCallId": id, "content": json!({"success": true, "rows": rows}).to_string()}),
+        json!({"role": "assistant", "content": format!("Row {n} is done, it took {} ms.", n * 31 % 977)}),
+    ]
+}
+
+fn fill(client: &mut Client, messages: usize) {
+    let all: Vec<Value> = (0..messages / 4).flat_map(turn).collect();
+    client.ok("session.start", json!({"goal": "count the rows", "app": "com.shop", "maxTokens": 100_000_000}));
+    for some in all.chunks(500) {
+        client.ok("conversation.append", json!({"messages": some}));
+    }
+}
+
+fn measure(client: &mut Client, mut call: impl FnMut(&mut Client, usize)) -> Vec<Duration> {
+    (0..CALLS)
+        .map(|n| {
+            let begun = Instant::now();
+            call(client, n);
+            begun.elapsed()
+        })
+        .collect()
+}
+
+fn resident(world: &World) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", world.daemon.pid())).expect("reads");
+    let line = status.lines().find(|l| l.starts_with("VmRSS:")).expect("a line").to_owned();
+    line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number")
+}
+
+/// Prints what it measures.
+pub fn run() {
+    let world = World::with(TestPhone::start(), "[conversation]\nmax_messages = 1000000\ntokenizer_idle_ms = 2000\n");
+    let idle = resident(&world);
+    let mut small = world.client_of("small");
+    let begun = Instant::now();
+    small.ok("conversation.append", json!({"session": "first", "messages": [{"role": "user", "content": "hi"}]}));
+    let loaded = begun.elapsed();
+    let mut large = world.client_of("large");
+    fill(&mut small, SMALL);
+    fill(&mut large, LARGE);
+    for (budget, name) in [(4_000, "context of 4,000 tokens"), (32_000, "context of 32,000 tokens")] {
+        let context = |client: &mut Client, _: usize| {
+            let made = client.ok("conversation.context", json!({"budget": budget}));
+            assert!(made["tokens"].as_i64() <= Some(budget));
+        };
+        let (mut few, mut many) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            few.extend(measure(&mut small, context));
+            many.extend(measure(&mut large, context));
+        }
+        let (few, many) = (Times::new(few), Times::new(many));
+        report(&format!("{name}, 10,000 messages, p50"), many.p50() / 1e3, few.p50() / 1e3, "ms", "100 messages", "2x");
+        report(&format!("{name}, 10,000 messages, p99"), many.p99() / 1e3, few.p99() / 1e3, "ms", "100 messages", "-");
+    }
+    let append = |client: &mut Client, n: usize| {
+        client.ok("conversation.append", json!({"messages": turn(n + LARGE)}));
+    };
+    let (few, many) = (Times::new(measure(&mut small, append)), Times::new(measure(&mut large, append)));
+    report("append a turn of four messages, p50", many.p50() / 1e3, few.p50() / 1e3, "ms", "100 messages", "-");
+    let most = resident(&world);
+    let after = until("the tables to go", || Some(resident(&world)).filter(|now| *now + 30_000 < most));
+    println!(
+        "tables of o200k_base: loaded with the first message in {:.0} ms; resident {:.1} MiB at the start, {:.1} in use, {:.1} after (budget 30 idle)",
+        loaded.as_secs_f64() * 1e3,
+        idle as f64 / 1024.0,
+        most as f64 / 1024.0,
+        after as f64 / 1024.0
+    );
+}
