@@ -61,6 +61,12 @@ impl Digest {
         self.session.ended_at.unwrap_or(self.at) - self.session.began()
     }
 
+    /// Where something was found, as people call it.
+    pub fn place(&self, page: Option<&str>, state: Option<&str>) -> String {
+        let seen = self.pages.iter().find(|p| page == Some(p.key.as_str()) || (state.is_some() && p.state.as_deref() == state));
+        seen.map(page_name).or_else(|| page.map(str::to_owned)).or_else(|| state.map(str::to_owned)).unwrap_or_default()
+    }
+
     /// Bugs that are open.
     pub fn open_bugs(&self) -> impl Iterator<Item = &Bug> {
         self.bugs.iter().filter(|b| b.resolved_at.is_none())

@@ -33,6 +33,8 @@ pub fn pages(connection: &Connection, app: &str) -> Result<Vec<Page>> {
 pub struct Element {
     /// Uid of its component.
     pub uid: String,
+    /// What makes it the same component.
+    pub key: String,
     /// Name.
     pub name: String,
     /// What it says.
@@ -47,12 +49,13 @@ pub struct Element {
 /// What SQLite says.
 pub fn elements(connection: &Connection, app: &str) -> Result<Vec<Element>> {
     let mut statement = connection.prepare_cached(
-        "SELECT c.uid, c.name, c.label, c.res_id FROM components c JOIN apps a ON a.id = c.app_id
+        "SELECT c.uid, c.key, c.name, c.label, c.res_id FROM components c JOIN apps a ON a.id = c.app_id
          WHERE a.app = ?1 AND a.deleted_at IS NULL AND c.deleted_at IS NULL AND c.kind NOT IN ('text', 'list', 'container', 'view')
          ORDER BY c.id",
     )?;
-    let found =
-        statement.query_map([app], |row| Ok(Element { uid: row.get(0)?, name: row.get(1)?, label: row.get(2)?, res_id: row.get(3)? }))?;
+    let found = statement.query_map([app], |row| {
+        Ok(Element { uid: row.get(0)?, key: row.get(1)?, name: row.get(2)?, label: row.get(3)?, res_id: row.get(4)? })
+    })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 

@@ -106,6 +106,10 @@ fn coverage_is_a_share_of_what_the_visual_memory_knows() {
     let missing = after["pages"]["missing"].as_array().expect("names");
     assert!(!missing.is_empty() && missing.iter().all(Value::is_string));
     client.fails("session.tested", json!({"elements": []}), "INVALID_PARAMS");
+    // A row is named by what it says; the component is that kind of row.
+    client.ok("observe.refs", json!({"full": true}));
+    let row = client.ok("session.tested", json!({"elements": ["Battery"]}));
+    assert!(row["elements"][0]["component"].is_string(), "{row}");
 }
 
 #[test]

@@ -10,7 +10,10 @@ use rusqlite::Connection;
 use super::super::{Core, Error, Result};
 use super::findings::place;
 use super::{check_text, for_writing, known};
-use crate::memory::sessions;
+use crate::device;
+use crate::memory::views::Shown;
+use crate::memory::{log, sessions};
+use crate::page::element;
 use crate::session::tested::{self, Mark, Marked};
 use crate::session::{Session, results};
 use crate::store::Result as Stored;
@@ -99,6 +102,22 @@ fn tested_states(c: &Connection, session: i64, marked: &[Marked]) -> Stored<BTre
     Ok(states)
 }
 
+/// The elements that a session can name by alias.
+async fn shown(core: &Arc<Core>, session: &Session) -> Result<Option<Arc<Shown>>> {
+    let name = session.name.clone();
+    let device = core.store.read_all(move |c| Ok(log::context(c, &name, None)?.device.map(|d| device::find(c, &d)).transpose()?.flatten()));
+    Ok(device.await?.and_then(|device| core.views.shown(session.id, device)))
+}
+
+/// The key of the component that the element of this label is.
+fn key_on_screen(shown: &Shown, label: &str) -> Option<String> {
+    let folded = label.to_lowercase();
+    let called = |text: &str| text.to_lowercase() == folded;
+    let found = shown.refs.values().find(|r| called(&r.what.label.title) || called(&r.what.label.text()))?;
+    let bounds = shown.snapshot.nodes.get(found.what.node)?.bounds;
+    element::all(&shown.snapshot).into_iter().find(|e| e.bounds == bounds).map(|e| e.key)
+}
+
 /// `session.tested`
 ///
 /// # Errors
@@ -112,11 +131,16 @@ pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<Tested> {
     let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;
     let (origin, elements, passed) = (core.store.origin().to_owned(), params.elements.clone(), params.passed);
     let name = session.name.clone();
+    let shown = shown(core, &session).await?.filter(|_| params.page.is_none());
     let marked = core.store.write(move |c| {
         let known = place.app.as_deref().map(|app| visual::elements(c, app)).transpose()?.unwrap_or_default();
         let mut marked: Vec<TestedElement> = Vec::new();
         for element in elements {
-            let component = known.iter().find(|k| k.is_called(&element)).map(|k| (k.uid.clone(), k.name.clone()));
+            let by_name = known.iter().find(|k| k.is_called(&element));
+            // A row of a list is called by what it says, and is a component by what it is.
+            let on_screen = || shown.as_ref().and_then(|s| key_on_screen(s, &element));
+            let found = by_name.or_else(|| on_screen().and_then(|key| known.iter().find(|k| k.key == key)));
+            let component = found.map(|k| (k.uid.clone(), k.name.clone()));
             let mark = Mark {
                 element,
                 component,

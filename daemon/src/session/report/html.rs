@@ -45,7 +45,8 @@ fn share(name: &str, share: &Share) -> Markup {
     }
 }
 
-fn bug(bug: &Bug, pictures: &[Picture]) -> Markup {
+fn bug(digest: &Digest, bug: &Bug, pictures: &[Picture]) -> Markup {
+    let place = Some(digest.place(bug.page.as_deref(), bug.state.as_deref())).filter(|p| !p.is_empty());
     let picture = bug.screenshot.as_ref().and_then(|uid| pictures.iter().find(|p| &p.artifact == uid));
     let field = |name: &str, value: Option<&String>| html! { @if let Some(value) = value { dt { (name) } dd { (value) } } };
     html! {
@@ -59,7 +60,7 @@ fn bug(bug: &Bug, pictures: &[Picture]) -> Markup {
                 @if !bug.steps.is_empty() { dt { "Steps" } dd { ol { @for step in &bug.steps { li { (step) } } } } }
                 (field("Expected", bug.expected.as_ref()))
                 (field("Actual", bug.actual.as_ref()))
-                (field("Page", bug.page.as_ref()))
+                (field("Page", place.as_ref()))
                 (field("Resolution", bug.resolution.as_ref()))
             }
         }
@@ -83,7 +84,7 @@ fn results(digest: &Digest, pictures: &[Picture]) -> Markup {
             table { tr { th { "test" } th { "status" } th { "page" } th { "took" } th { "seen" } }
                 @for r in &digest.results { tr {
                     td { (r.name) } td class=(r.status.word()) { (r.status.word()) }
-                    td { (r.state.as_deref().or(r.page.as_deref()).unwrap_or("")) }
+                    td { (digest.place(r.page.as_deref(), r.state.as_deref())) }
                     td { @if let Some(ms) = r.duration_ms { (ms) " ms" } }
                     td { (r.summary.as_deref().unwrap_or(""))
                         @if let Some(p) = r.evidence.as_ref().and_then(|uid| pictures.iter().find(|p| &p.artifact == uid)) {
@@ -127,7 +128,7 @@ pub fn page(digest: &Digest, pictures: &[Picture]) -> String {
                 }
                 h2 { "Bugs" }
                 @if digest.bugs.is_empty() { p { "None." } }
-                @for b in &digest.bugs { (bug(b, pictures)) }
+                @for b in &digest.bugs { (bug(digest, b, pictures)) }
                 h2 { "Tasks" } (tasks(digest))
                 h2 { "Test results" } (results(digest, pictures))
                 h2 { "Coverage" }

@@ -33,14 +33,15 @@ fn plain(text: &str) -> String {
     out
 }
 
-fn bug(bug: &Bug, pictures: &[Picture]) -> String {
+fn bug(digest: &Digest, bug: &Bug, pictures: &[Picture]) -> String {
+    let place = digest.place(bug.page.as_deref(), bug.state.as_deref());
     let mut lines = vec![format!("### {} ({}, {})", plain(&bug.title), bug.severity.word(), bug.status.word()), String::new()];
     let mut field = |name: &str, value: Option<&str>| {
         if let Some(value) = value {
             lines.push(format!("* {name}: {}", plain(value)));
         }
     };
-    field("Page", bug.page.as_deref());
+    field("Page", Some(place.as_str()).filter(|p| !p.is_empty()));
     field("Description", bug.description.as_deref());
     field("Expected", bug.expected.as_deref());
     field("Actual", bug.actual.as_deref());
@@ -55,12 +56,12 @@ fn bug(bug: &Bug, pictures: &[Picture]) -> String {
     lines.join("\n")
 }
 
-fn result(result: &TestResult) -> String {
+fn result(digest: &Digest, result: &TestResult) -> String {
     let took = result.duration_ms.map_or(String::new(), |ms| format!("{ms} ms"));
     let cells = [
         plain(&result.name),
         result.status.word().to_owned(),
-        plain(result.state.as_deref().or(result.page.as_deref()).unwrap_or("")),
+        plain(&digest.place(result.page.as_deref(), result.state.as_deref())),
         took,
         plain(result.summary.as_deref().unwrap_or("")),
     ];
@@ -81,9 +82,9 @@ pub fn markdown(digest: &Digest, pictures: &[Picture]) -> String {
         format!("* [{}] {}{came}", t.status.word(), plain(&t.description))
     });
     parts.push(section("Tasks", tasks.collect()));
-    parts.push(format!("## Bugs\n\n{}", joined(digest.bugs.iter().map(|b| bug(b, pictures)).collect(), "\n\n")));
+    parts.push(format!("## Bugs\n\n{}", joined(digest.bugs.iter().map(|b| bug(digest, b, pictures)).collect(), "\n\n")));
     if !digest.results.is_empty() {
-        let rows: Vec<String> = digest.results.iter().map(result).collect();
+        let rows: Vec<String> = digest.results.iter().map(|r| result(digest, r)).collect();
         parts.push(format!("## Test results\n\n| test | status | page | took | seen |\n|---|---|---|---|---|\n{}", rows.join("\n")));
     }
     parts.push(section("Pages", digest.pages.iter().map(|p| format!("* {} ({} looks)", plain(&page_name(p)), p.observations)).collect()));
