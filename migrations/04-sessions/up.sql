@@ -61,7 +61,6 @@ CREATE TABLE bugs (
 CREATE INDEX bugs_by_session ON bugs (session_id, id);
 CREATE INDEX bugs_by_severity ON bugs (severity, id);
 CREATE INDEX bugs_by_status ON bugs (status, id);
-CREATE INDEX bugs_by_page ON bugs (page, id);
 CREATE INDEX bugs_by_app ON bugs (app, status, id);
 
 CREATE TABLE test_results (
@@ -85,7 +84,6 @@ CREATE TABLE test_results (
     deleted_at  INTEGER
 ) STRICT;
 CREATE INDEX test_results_by_session ON test_results (session_id, id);
-CREATE INDEX test_results_by_page ON test_results (page, id);
 CREATE INDEX test_results_by_status ON test_results (status, id);
 
 -- Elements that were marked as tested. An element that the visual memory knows is named by its component's uid.
@@ -179,7 +177,8 @@ CREATE TABLE message_facts (
     updated_at INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX message_facts_once ON message_facts (session_id, sentence);
-CREATE INDEX message_facts_best ON message_facts (session_id, rank DESC, position);
+CREATE INDEX message_facts_places ON message_facts (session_id, position);
+CREATE INDEX message_facts_best ON message_facts (session_id, role, rank DESC, position);
 
 -- How often a session said what: `hash` is that of a word, or of a sentence without its figures.
 CREATE TABLE message_terms (
@@ -255,7 +254,9 @@ CREATE TABLE page_models (
     deleted_at      INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX page_models_once ON page_models (app, page) WHERE deleted_at IS NULL;
-CREATE INDEX page_models_by_page ON page_models (page) WHERE deleted_at IS NULL;
+
+CREATE INDEX notes_by_session ON notes (session_id) WHERE deleted_at IS NULL;
+CREATE INDEX observations_of_session ON observations (session_id, seq);
 
 -- What a bug, a result or a message shows stays, whatever the limits of size and age say.
 ALTER TABLE artifacts ADD COLUMN kept INTEGER NOT NULL DEFAULT 0 CHECK (kept IN (0, 1));

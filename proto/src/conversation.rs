@@ -349,7 +349,7 @@ wire! {
         pub messages: Vec<Message>,
         /// Tokens of these messages.
         pub tokens: i64,
-        /// Tokens of all messages that are in the context.
+        /// Tokens of all messages since the last clearing.
         pub tokens_of_all: i64,
         /// The share that is saved, per cent.
         pub saved_percent: f64,
@@ -399,7 +399,8 @@ wire! {
         pub tokenizer: String,
         /// What the messages are, in their order.
         pub parts: Vec<ContextPart>,
-        /// How many of the first messages stay the same until the summary moves on, so that a prompt cache holds.
+        /// How many of the first messages stay the same until the summary moves on, so that a prompt cache holds. `parts` counts messages as
+        /// they are before they are shaped.
         pub stable_messages: i64,
         /// How the budget is split.
         pub allocation: Allocation,
@@ -480,19 +481,19 @@ wire! {
 
 methods! {
     /// Appends messages to a conversation, counts their tokens, takes context keys and facts from them, compacts when it is full.
-    ConversationAppend = "conversation.append" (AppendParams) -> Appended, Admin, [LimitExceeded, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","messages":[{"role":"user","content":"go to the cart"},{"role":"assistant","toolCalls":[{"id":"c1","name":"take_control","arguments":{"device_id":"pixel"}}]},{"role":"tool","toolCallId":"c1","content":"{\"success\":true}"}]}"#;
+    ConversationAppend = "conversation.append" (AppendParams) -> Appended, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","messages":[{"role":"user","content":"go to the cart"},{"role":"assistant","toolCalls":[{"id":"c1","name":"take_control","arguments":{"device_id":"pixel"}}]},{"role":"tool","toolCallId":"c1","content":"{\"success\":true}"}]}"#;
     /// Lists the messages of a conversation, newest first, also those that left the context.
-    ConversationList = "conversation.list" (ConversationListParams) -> Messages, Read, [StoreUnavailable], r#"{"limit":20}"#;
+    ConversationList = "conversation.list" (ConversationListParams) -> Messages, Read, [NotFound, StoreUnavailable], r#"{"limit":20}"#;
     /// Tells how full the context is, and whether something fits.
-    ConversationUsage = "conversation.usage" (UsageParams) -> Usage, Read, [StoreUnavailable], r#"{"tokens":500}"#;
+    ConversationUsage = "conversation.usage" (UsageParams) -> Usage, Read, [NotFound, StoreUnavailable], r#"{"tokens":500}"#;
     /// Gives the messages to send for the model's next turn, within a budget.
-    ConversationContext = "conversation.context" (ConversationContextParams) -> ModelContext, Read, [StoreUnavailable], r#"{"budget":4000}"#;
+    ConversationContext = "conversation.context" (ConversationContextParams) -> ModelContext, Read, [NotFound, StoreUnavailable], r#"{"budget":4000}"#;
     /// Replaces older messages in the context by a summary; they stay on record.
-    ConversationCompact = "conversation.compact" (CompactParams) -> Compacted, Admin, [StoreUnavailable, StoreFull], r#"{"keep":10}"#;
+    ConversationCompact = "conversation.compact" (CompactParams) -> Compacted, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"keep":10}"#;
     /// Gives the rolling summary, the last messages and the context keys.
-    ConversationSummary = "conversation.summary" (SummaryParams) -> Summary, Read, [StoreUnavailable], "{}";
+    ConversationSummary = "conversation.summary" (SummaryParams) -> Summary, Read, [NotFound, StoreUnavailable], "{}";
     /// Tells what is at hand: the current task, recent observations, the elements that aliases stand for, context keys.
-    ConversationWorking = "conversation.working" (WorkingParams) -> Working, Read, [StoreUnavailable], "{}";
+    ConversationWorking = "conversation.working" (WorkingParams) -> Working, Read, [NotFound, StoreUnavailable], "{}";
     /// Empties the context; the messages stay on record.
-    ConversationClear = "conversation.clear" (ClearParams) -> Cleared, Admin, [StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
+    ConversationClear = "conversation.clear" (ClearParams) -> Cleared, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

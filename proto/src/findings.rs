@@ -536,7 +536,7 @@ wire! {
 
 methods! {
     /// Queues a task.
-    TaskAdd = "session.task.add" (TaskAddParams) -> Task, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","description":"pay with a coupon","priority":2}"#;
+    TaskAdd = "session.task.add" (TaskAddParams) -> Task, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","description":"pay with a coupon","priority":2}"#;
     /// Begins a task: the one that is named, or the one that is due.
     TaskStart = "session.task.start" (TaskStartParams) -> Task, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
     /// Notes how far a task is, or changes what it is.
@@ -546,15 +546,15 @@ methods! {
     /// Lists the tasks of a session.
     TaskList = "session.task.list" (TaskListParams) -> Tasks, Read, [NotFound, StoreUnavailable], r#"{"session":"checkout-1","status":"pending"}"#;
     /// Records a bug.
-    BugAdd = "session.bug.add" (BugAddParams) -> BugAdded, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","title":"The total is wrong","severity":"high","steps":["put two in the cart","open the cart"],"expected":"20","actual":"10"}"#;
+    BugAdd = "session.bug.add" (BugAddParams) -> BugAdded, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","title":"The total is wrong","severity":"high","steps":["put two in the cart","open the cart"],"expected":"20","actual":"10"}"#;
     /// Lists bugs, newest first, and counts them.
     BugList = "session.bug.list" (BugListParams) -> Bugs, Read, [NotFound, StoreUnavailable], r#"{"status":"open","severity":"high"}"#;
     /// Marks a bug as resolved, and why.
     BugResolve = "session.bug.resolve" (BugResolveParams) -> Bug, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1,"reason":"fixed in 2.4"}"#;
     /// Records a test result.
-    ResultAdd = "session.result.add" (ResultAddParams) -> TestResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","name":"coupon","status":"failed","durationMs":1200}"#;
+    ResultAdd = "session.result.add" (ResultAddParams) -> TestResult, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","name":"coupon","status":"failed","durationMs":1200}"#;
     /// Lists test results, newest first, and counts them.
     ResultList = "session.result.list" (ResultListParams) -> Results, Read, [NotFound, StoreUnavailable], r#"{"status":"failed"}"#;
     /// Marks elements as tested.
-    TestedMark = "session.tested" (TestedParams) -> Tested, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","elements":["Pay"],"passed":true}"#;
+    TestedMark = "session.tested" (TestedParams) -> Tested, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","elements":["Pay"],"passed":true}"#;
 }

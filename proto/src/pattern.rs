@@ -245,7 +245,7 @@ methods! {
     /// Keeps something that was learned; the same again makes it surer.
     PatternSave = "pattern.save" (PatternSaveParams) -> Pattern, Admin, [StoreUnavailable, StoreFull], r#"{"kind":"validationRule","text":"the e-mail field refuses addresses without a dot","page":"https://shop.example/users/12/profile"}"#;
     /// Finds what was learned about a page, an app, or in a session.
-    PatternFind = "pattern.find" (PatternFindParams) -> Patterns, Read, [StoreUnavailable], r#"{"page":"https://shop.example/users/77/profile"}"#;
+    PatternFind = "pattern.find" (PatternFindParams) -> Patterns, Read, [NotFound, StoreUnavailable], r#"{"page":"https://shop.example/users/77/profile"}"#;
     /// Tells that a pattern was used, and whether it held.
     PatternUsed = "pattern.used" (PatternUsedParams) -> Pattern, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1,"held":true}"#;
     /// Deletes a pattern.

@@ -40,7 +40,7 @@ session_params! {
         /// Whether progress files are written on every change.
         #[serde(default)]
         pub auto_progress: bool,
-        /// Where they go; an absolute path. By default the state directory.
+        /// Where they go; an absolute path. By default the state directory. Without `autoProgress` it says nothing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub progress_dir: Option<String>,
     }
@@ -70,7 +70,7 @@ session_params! {
         /// Whether the files are written on every change from now on; unchanged when it is left out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub auto: Option<bool>,
-        /// Where the files go; an absolute path. By default where they went before, else the state directory.
+        /// Where the files go; an absolute path. By default where they are written on every change, else the state directory.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub dir: Option<String>,
     }
@@ -473,8 +473,12 @@ wire! {
         pub compacted: i64,
         /// The report.
         pub report: ReportWritten,
-        /// The progress file.
-        pub progress_file: String,
+        /// The progress file, unless it could not be written.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub progress_file: Option<String>,
+        /// What could not be written or found out.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub warnings: Vec<String>,
     }
 
     /// Everything about a session.
@@ -549,7 +553,7 @@ methods! {
     /// Ends a session: compacts its conversation, writes the final summary, progress and report.
     SessionEnd = "session.end" (EndParams) -> Ended, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
     /// Writes the progress files of a session, and says what they are to hold and when they are written.
-    SessionProgress = "session.progress" (ProgressParams) -> ProgressWritten, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","nextSteps":["check the coupon field"],"auto":true}"#;
+    SessionProgress = "session.progress" (ProgressParams) -> ProgressWritten, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","nextSteps":["check the coupon field"],"auto":true}"#;
     /// Takes a session up again, from memory or from a progress file, and tells what the language model needs to go on.
     SessionResume = "session.resume" (ResumeParams) -> Resumed, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
     /// Writes a report of a session for people, with its screenshots.

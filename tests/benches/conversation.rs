@@ -68,7 +68,7 @@ pub fn run() {
     for (budget, name) in [(4_000, "context of 4,000 tokens"), (32_000, "context of 32,000 tokens")] {
         let context = |client: &mut Client, _: usize| {
             let made = client.ok("conversation.context", json!({"budget": budget}));
-            assert!(made["tokens"].as_i64() <= Some(budget));
+            assert!(made["tokens"].as_i64().is_some_and(|n| n <= budget));
         };
         let (mut few, mut many) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {

@@ -17,7 +17,7 @@ use afd_proto::artifact::{Deleted, Written};
 use crate::config::ArtifactSettings;
 use crate::store::{Store, StoreError};
 
-pub use rows::{Filter, NewRow, file_of, find, id_of, insert_imported, keep, list};
+pub use rows::{Filter, NewRow, count, file_of, find, id_of, insert_imported, keep, list};
 
 /// Why an artifact was not written.
 #[derive(Debug, thiserror::Error)]

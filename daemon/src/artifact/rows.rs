@@ -127,6 +127,16 @@ pub fn file_of(connection: &Connection, uid: &str) -> Result<Option<PathBuf>> {
         .map(PathBuf::from))
 }
 
+/// How many artifacts of a session are there, by its row.
+///
+/// # Errors
+/// What SQLite says.
+pub fn count(connection: &Connection, session: i64) -> Result<i64> {
+    Ok(connection
+        .prepare_cached("SELECT count(*) FROM artifacts WHERE session_id = ?1 AND deleted_at IS NULL AND missing_at IS NULL")?
+        .query_row([session], |row| row.get(0))?)
+}
+
 /// Keeps an artifact, by its uid, whatever the limits say: something that was recorded shows it.
 ///
 /// # Errors

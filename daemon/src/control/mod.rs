@@ -95,8 +95,8 @@ pub struct Core {
     lookouts: Lookouts,
     /// What counts tokens.
     pub tokenizers: Arc<Tokenizers>,
-    /// Progress files are written one after the other.
-    progress: tokio::sync::Mutex<()>,
+    /// Writers of progress files.
+    progress: conversation::Turns,
     /// Writers of conversations.
     turns: conversation::Turns,
     /// Whether somebody sees to it that tokenizers go in time.
@@ -140,7 +140,7 @@ impl Core {
             requests: Requests::default(),
             lookouts: Lookouts::default(),
             tokenizers: Arc::default(),
-            progress: tokio::sync::Mutex::default(),
+            progress: conversation::Turns::default(),
             turns: conversation::Turns::default(),
             sweeping: std::sync::atomic::AtomicBool::new(false),
             sessions: Mutex::default(),

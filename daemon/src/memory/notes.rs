@@ -115,6 +115,16 @@ pub fn one(connection: &Connection, id: i64) -> Result<Option<Note>> {
         .optional()?)
 }
 
+/// How many notes a session has, by its row.
+///
+/// # Errors
+/// What SQLite says.
+pub fn count(connection: &Connection, session: i64) -> Result<i64> {
+    Ok(connection
+        .prepare_cached("SELECT count(*) FROM notes WHERE session_id = ?1 AND deleted_at IS NULL")?
+        .query_row([session], |row| row.get(0))?)
+}
+
 /// The notes of a session, by its row, first one first.
 ///
 /// # Errors

@@ -97,7 +97,7 @@ pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, 
 pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec<SeenLately>> {
     let mut statement = connection.prepare_cached(
         "SELECT o.uid, o.observed_at, d.name, o.source, o.app, o.activity, o.page_key, o.settled, o.reliable
-         FROM observations o JOIN devices d ON d.id = o.device_id WHERE o.session_id = ?1 ORDER BY o.id DESC LIMIT ?2",
+         FROM observations o JOIN devices d ON d.id = o.device_id WHERE o.session_id = ?1 ORDER BY o.seq DESC LIMIT ?2",
     )?;
     let found = statement.query_map((session, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
         Ok(SeenLately {

@@ -20,8 +20,6 @@ const COMPARED: usize = 500;
 /// A bug to be written.
 #[derive(Debug, Clone, Default)]
 pub struct New {
-    /// Its uid, if it has one.
-    pub uid: Option<String>,
     /// Uid of the task that found it.
     pub task: Option<String>,
     /// One line.
@@ -102,12 +100,12 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
     let id = connection
         .prepare_cached(
             "INSERT INTO bugs (uid, origin, session_id, task_uid, title, severity, description, steps, expected, actual, app, page, state,
-                screenshot, status, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?16) RETURNING id",
+                screenshot, status, created_at, updated_at, resolved_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?16, ?17) RETURNING id",
         )?
         .query_row(
             params![
-                new.uid.clone().unwrap_or_else(new_uid),
+                new_uid(),
                 origin,
                 session,
                 new.task,
@@ -122,7 +120,8 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
                 new.state,
                 new.screenshot,
                 status.word(),
-                now
+                now,
+                new.resolved.then_some(now)
             ],
             |row| row.get(0),
         )?;
@@ -167,6 +166,22 @@ pub fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Ve
     }
     values.push(Value::from(i64::try_from(limit).unwrap_or(i64::MAX)));
     let sql = format!("SELECT {COLUMNS} FROM bugs b JOIN sessions s ON s.id = b.session_id WHERE {sql} ORDER BY b.id DESC LIMIT ?");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(params_from_iter(values), read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The worst ones, first found first.
+///
+/// # Errors
+/// What SQLite says.
+pub fn worst(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<Bug>> {
+    let (sql, mut values) = conditions(filter);
+    values.push(Value::from(i64::try_from(limit).unwrap_or(i64::MAX)));
+    let sql = format!(
+        "SELECT {COLUMNS} FROM bugs b JOIN sessions s ON s.id = b.session_id WHERE {sql}
+         ORDER BY CASE b.severity WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END, b.id LIMIT ?"
+    );
     let mut statement = connection.prepare_cached(&sql)?;
     let found = statement.query_map(params_from_iter(values), read)?;
     Ok(found.collect::<rusqlite::Result<_>>()?)

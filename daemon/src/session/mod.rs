@@ -223,6 +223,23 @@ pub fn info(connection: &Connection, session: &Session, last_activity: Option<i6
     })
 }
 
+/// Does something with a session that goes on; one that has ended stays as it is.
+///
+/// # Errors
+/// What SQLite says.
+pub fn while_active<T>(
+    connection: &Connection,
+    session: i64,
+    work: impl FnOnce(&Connection) -> Result<T>,
+) -> Result<std::result::Result<T, Refusal>> {
+    let ended: bool =
+        connection.prepare_cached("SELECT ended_at IS NOT NULL FROM sessions WHERE id = ?1")?.query_row([session], |row| row.get(0))?;
+    if ended {
+        return Ok(Err(Refusal::Conflict("the session has ended".to_owned(), "`afctl session resume` takes it up again".to_owned())));
+    }
+    work(connection).map(Ok)
+}
+
 /// What cannot be done with what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {

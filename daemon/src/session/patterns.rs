@@ -11,7 +11,7 @@ const PRIOR: f64 = 0.5;
 /// How many uses that belief is worth.
 const WEIGHT: f64 = 2.0;
 /// How much surer it is for having been learned again.
-const AGAIN: f64 = 0.5;
+const AGAIN: f64 = 0.25;
 
 /// A pattern to be kept.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +86,7 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
         .optional()?;
     let id = match known {
         Some((id, before, held, failed)) => {
-            let prior = new.prior.unwrap_or(before + (1.0 - before) * AGAIN * 0.5);
+            let prior = new.prior.unwrap_or(0.0).max(before + (1.0 - before) * AGAIN);
             connection
                 .prepare_cached(
                     "UPDATE patterns SET prior = ?2, confidence = ?3, data = coalesce(?4, data), updated_at = ?5 WHERE id = ?1",
@@ -122,7 +122,7 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
 /// Which patterns.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Those about this normalised page, and those about none.
+    /// Those about this normalised page, and those about none; only the latter for an empty one.
     pub page: Option<String>,
     /// Those about this package, and those about none.
     pub app: Option<String>,
@@ -146,7 +146,7 @@ pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
     let text = filter.text.as_ref().map(|t| format!("%{}%", t.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")));
     let sql = format!(
         "{SELECT} WHERE p.deleted_at IS NULL AND (?1 IS NULL OR p.page = ?1 OR (p.page = '' AND (?2 IS NOT NULL OR p.app = '')))
-            AND (?2 IS NULL OR p.app = ?2 OR p.app = '' OR (?1 IS NOT NULL AND p.page = ?1)) AND (?3 IS NULL OR p.kind = ?3)
+            AND (?2 IS NULL OR p.app = ?2 OR p.app = '' OR (?1 <> '' AND p.page = ?1)) AND (?3 IS NULL OR p.kind = ?3)
             AND (?4 IS NULL OR p.session_id = ?4) AND (?5 IS NULL OR p.text LIKE ?5 ESCAPE '\\') AND p.confidence >= ?6
          ORDER BY (?1 IS NOT NULL AND p.page = ?1) DESC, (?2 IS NOT NULL AND p.app = ?2) DESC, p.confidence DESC, p.id DESC LIMIT ?7"
     );

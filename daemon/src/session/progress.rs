@@ -37,7 +37,7 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
         title: b.title.clone(),
         severity: b.severity.word().to_owned(),
         status: b.status.word().to_owned(),
-        page: Some(digest.place(b.page.as_deref(), b.state.as_deref())).filter(|p| !p.is_empty()),
+        page: b.page.clone(),
     });
     let critical = digest.open_bugs().filter(|b| b.severity == Severity::Critical).map(|b| match &b.actual {
         Some(actual) => format!("{}: {actual}", b.title),

@@ -5,12 +5,23 @@ use afd_proto::session::Progress;
 /// At most this many tasks, bugs and changes are named one by one.
 const NAMED: usize = 30;
 
-fn named<T>(title: &str, items: &[T], none: &str, line: impl Fn(&T) -> String) -> String {
+/// Which of many items are named.
+#[derive(Clone, Copy)]
+enum Shown {
+    First,
+    Last,
+}
+
+fn named<T>(title: &str, items: &[T], shown: Shown, none: &str, line: impl Fn(&T) -> String) -> String {
+    let more = items.len().saturating_sub(NAMED);
+    let (skipped, place) = match shown {
+        Shown::First => (0, "after"),
+        Shown::Last => (more, "before"),
+    };
     let mut lines = vec![format!("## {title}")];
-    // The newest matter most where not all can be named.
-    lines.extend(items.iter().skip(items.len().saturating_sub(NAMED)).map(|item| format!("- {}", line(item))));
-    if items.len() > NAMED {
-        lines.push(format!("- and {} more before these", items.len() - NAMED));
+    lines.extend(items.iter().skip(skipped).take(NAMED).map(|item| format!("- {}", line(item))));
+    if more > 0 {
+        lines.push(format!("- and {more} more {place} these"));
     }
     if items.is_empty() {
         lines.push(none.to_owned());
@@ -22,11 +33,11 @@ fn named<T>(title: &str, items: &[T], none: &str, line: impl Fn(&T) -> String) -
 pub fn resumption(p: &Progress) -> String {
     let mut parts = vec!["You are taking up a session that was begun before. This is where it stands.".to_owned()];
     parts.push(format!("## Previous progress\n{}", p.summary));
-    parts.push(named("Completed tasks", &p.completed_tasks, "None yet.", |t| {
+    parts.push(named("Completed tasks", &p.completed_tasks, Shown::Last, "None yet.", |t| {
         let came = if t.summary.is_empty() { String::new() } else { format!(" ({})", t.summary) };
         format!("{}: {}{came}", t.description, t.status)
     }));
-    parts.push(named("Bugs found", &p.bugs, "None yet.", |b| {
+    parts.push(named("Bugs found", &p.bugs, Shown::First, "None yet.", |b| {
         let place = b.page.as_deref().map_or(String::new(), |page| format!(", on {}", crate::text::cut::brief(page, 80)));
         format!("[{}, {}] {}{place}", b.severity, b.status, b.title)
     }));
@@ -40,17 +51,16 @@ pub fn resumption(p: &Progress) -> String {
         None => "## Current state\nNo task was in progress.".to_owned(),
     });
     if !p.pending_tasks.is_empty() {
-        let next: Vec<_> = p.pending_tasks.iter().take(NAMED).collect();
-        parts.push(named("Waiting tasks", &next, "", |t| t.description.clone()));
+        parts.push(named("Waiting tasks", &p.pending_tasks, Shown::First, "", |t| t.description.clone()));
     }
     let steps: Vec<String> = p.next_steps.iter().enumerate().map(|(i, step)| format!("{}. {step}", i + 1)).collect();
     parts.push(format!("## Recommended next steps\n{}", if steps.is_empty() { "None are noted.".to_owned() } else { steps.join("\n") }));
     if !p.blockers.is_empty() {
-        parts.push(named("Blockers", &p.blockers, "", Clone::clone));
+        parts.push(named("Blockers", &p.blockers, Shown::First, "", Clone::clone));
     }
     if !p.context.is_empty() {
         let keys: Vec<_> = p.context.iter().collect();
-        parts.push(named("Context (use as defaults)", &keys, "", |(key, value)| format!("{key}: {value}")));
+        parts.push(named("Context (use as defaults)", &keys, Shown::First, "", |(key, value)| format!("{key}: {value}")));
     }
     if let Some(commit) = &p.last_commit {
         let mut lines = vec![format!("## Working directory\nLast commit: {commit}")];

@@ -67,6 +67,15 @@ pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) ->
     })
 }
 
+/// How many elements a session has marked.
+///
+/// # Errors
+/// What SQLite says.
+pub fn count(connection: &Connection, session: i64) -> Result<i64> {
+    let sql = "SELECT count(*) FROM tested_elements WHERE session_id = ?1";
+    Ok(connection.prepare_cached(sql)?.query_row([session], |row| row.get(0))?)
+}
+
 /// A marked element with what it is known as.
 #[derive(Debug, Clone)]
 pub struct Marked {

@@ -113,7 +113,7 @@ fn what_is_known_comes_with_it() {
     let shares = &context["allocation"];
     assert_eq!(*shares, json!({"system": 450, "knowledge": 600, "history": 1050, "currentTask": 450, "tools": 300, "buffer": 150}));
     for part in context["parts"].as_array().expect("parts") {
-        assert!(part["tokens"].as_i64() <= Some(1050), "{part}");
+        assert!(part["tokens"].as_i64().is_some_and(|n| n <= 1050), "{part}");
     }
 }
 
@@ -175,6 +175,17 @@ fn pictures_count_by_their_size_and_are_sent_again() {
         "INVALID_PARAMS",
     );
     assert_eq!(bad.details["path"], "messages[0].content[0].data");
+    // The same picture again, by its artifact; and sizes that make no sense.
+    let named = json!({"role": "user", "content": [{"type": "image", "artifact": part["artifact"]}]});
+    assert_eq!(append(&mut client, vec![named])["tokens"], 6);
+    for (image, path) in [
+        (json!({"type": "image", "artifact": "nobody"}), "messages[0].content[0].artifact"),
+        (json!({"type": "image", "url": "https://a.example/x.png", "width": 4_294_967_295_u32}), "messages[0].content[0].width"),
+        (json!({"type": "image"}), "messages[0].content[0].data"),
+    ] {
+        let refused = client.fails("conversation.append", json!({"messages": [{"role": "user", "content": [image]}]}), "INVALID_PARAMS");
+        assert_eq!(refused.details["path"], path);
+    }
     append(&mut client, vec![assistant("a picture")]);
 }
 
@@ -195,6 +206,6 @@ fn a_budget_that_makes_no_sense_is_refused() {
     let refused = client.fails("conversation.context", json!({"budget": 3}), "INVALID_PARAMS");
     assert_eq!(refused.details["path"], "budget");
     for budget in [64, 100, 1000] {
-        assert!(client.ok("conversation.context", json!({"budget": budget}))["tokens"].as_i64() <= Some(budget));
+        assert!(client.ok("conversation.context", json!({"budget": budget}))["tokens"].as_i64().is_some_and(|n| n <= budget));
     }
 }

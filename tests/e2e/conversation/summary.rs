@@ -95,7 +95,7 @@ fn a_full_context_is_compacted_and_nothing_leaves_the_record() {
     for turn in messages.chunks(40) {
         let appended = append(&mut client, turn.to_vec());
         compacted += appended["compacted"].as_i64().expect("a number");
-        assert!(appended["usage"]["used"].as_i64() <= Some(6000), "{appended}");
+        assert!(appended["usage"]["used"].as_i64().is_some_and(|n| n <= 6000), "{appended}");
     }
     assert!(compacted > 500, "{compacted}");
     let usage = client.ok("conversation.usage", json!({"tokens": 100}));
@@ -137,7 +137,7 @@ fn compaction_on_demand_keeps_what_it_is_told_to() {
     }
     let done = client.ok("conversation.compact", json!({"keep": 4}));
     assert_eq!(done["messages"], 16);
-    assert!(done["tokensAfter"].as_i64() < done["tokensBefore"].as_i64(), "{done}");
+    assert!(done["tokensAfter"].as_i64().expect("a number") < done["tokensBefore"].as_i64().expect("a number"), "{done}");
     assert!(done["summary"]["text"].as_str().is_some_and(|t| t.contains("box 3 holds the key of room 21")), "{done}");
     assert_eq!(client.ok("conversation.usage", json!({}))["messages"], 4);
     let mut open = vec![user("do it")];
@@ -167,4 +167,52 @@ fn messages_that_make_no_sense_are_refused_and_none_is_recorded() {
     }
     append(&mut client, vec![user("hi")]);
     assert_eq!(client.ok("conversation.usage", json!({}))["recorded"], 1);
+}
+
+#[test]
+fn a_turn_that_is_too_long_is_cut_between_its_steps_and_keeps_its_request() {
+    let world = World::new();
+    let mut client = world.client_of("long");
+    client.ok("session.start", json!({"maxTokens": 2000}));
+    append(&mut client, vec![json!({"role": "system", "content": "the rules"}), user("fill in the whole form, please")]);
+    for i in 0..60 {
+        let answer = format!("field {i} holds {}", "some longer value of a field, ".repeat(6));
+        let appended = append(&mut client, tool(&format!("c{i}"), "fill", json!({"field": i}), &answer).into());
+        assert!(appended["usage"]["used"].as_i64().is_some_and(|n| n <= 2000), "step {i}: {appended}");
+    }
+    let context = client.ok("conversation.context", json!({}));
+    let sent = context["messages"].as_array().expect("messages");
+    let first = sent.iter().find(|m| m["role"] != "system").expect("a message");
+    assert_eq!(first["content"], "fill in the whole form, please", "{sent:?}");
+    assert_eq!(sent.last().expect("a message")["toolCallId"], "c59");
+    assert!(text_of(&context).starts_with("the rules"));
+}
+
+#[test]
+fn the_first_rule_stays_however_many_come_after_it() {
+    let world = World::new();
+    let mut client = world.client_of("rules");
+    append(&mut client, vec![json!({"role": "system", "content": "You are the tester."})]);
+    for i in 0..12 {
+        append(&mut client, vec![json!({"role": "system", "content": format!("reminder {i}")}), user("go on"), assistant("ok")]);
+    }
+    let context = client.ok("conversation.context", json!({"budget": 4000}));
+    let text = text_of(&context);
+    assert!(text.starts_with("You are the tester.") && text.contains("reminder 11") && !text.contains("reminder 2\n"), "{text}");
+    let left = context["leftOut"].as_array().expect("what was left out").clone();
+    assert!(left.iter().any(|l| l["what"] == "rules" && l["count"] == 5), "{left:?}");
+}
+
+#[test]
+fn what_was_said_about_another_app_is_none_of_this_sessions_business() {
+    let world = World::new();
+    let mut other = world.client_of("bank");
+    other.ok("session.start", json!({"app": "com.bank"}));
+    other.ok("pattern.save", json!({"kind": "keyFact", "text": "the code word is marmalade", "app": "com.bank"}));
+    other.ok("pattern.save", json!({"kind": "keyFact", "text": "said in passing elsewhere"}));
+    other.ok("pattern.save", json!({"kind": "userPreference", "text": "dark mode everywhere"}));
+    let mut client = world.client_of("fresh");
+    append(&mut client, vec![user("hi")]);
+    let text = text_of(&client.ok("conversation.context", json!({"budget": 2000})));
+    assert!(text.contains("dark mode everywhere") && !text.contains("marmalade") && !text.contains("in passing"), "{text}");
 }

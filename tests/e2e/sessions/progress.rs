@@ -106,6 +106,10 @@ fn the_git_state_of_a_working_directory_is_told() {
     assert!(told["progress"]["lastCommit"].as_str().is_some_and(|c| c.ends_with(" Begin the work")), "{told}");
     assert_eq!(told["progress"]["uncommittedChanges"], json!(["?? b.txt"]));
     assert!(client.ok("session.resume", json!({}))["resumptionPrompt"].as_str().is_some_and(|p| p.contains("Begin the work")));
+    // A repository whose settings name a program that git would run is not read.
+    git(&["config", "filter.x.clean", "touch ran"]);
+    let told = client.ok("session.progress", json!({}));
+    assert!(told["warnings"][0].as_str().is_some_and(|w| w.contains("programs")) && !repo.join("ran").exists(), "{told}");
     // A directory that is no repository is told of, and does no harm.
     let told = client.ok("session.progress", json!({"directory": "/"}));
     assert!(told["warnings"][0].as_str().is_some_and(|w| w.contains("the git state of /")), "{told}");
@@ -127,6 +131,22 @@ fn a_progress_file_takes_a_session_to_another_memory() {
     assert!(prompt.contains("In progress: check the battery page") && prompt.contains("[critical, open] The Wi-Fi switch does nothing"));
     let shown = elsewhere.ok("session.show", json!({}));
     assert_eq!(shown["tasks"], json!({"pending": 1, "active": 1, "passed": 1, "failed": 1, "skipped": 0}));
+    // Resolved bugs stay resolved, and tasks wait for those that come later in the file.
+    let mut first = world.client_of("b");
+    let ids: Vec<i64> =
+        ["a", "b", "c"].map(|d| first.ok("session.task.add", json!({"description": d}))["id"].as_i64().expect("an id")).into();
+    first.ok("session.task.add", json!({"description": "last", "priority": 9, "blockedBy": [ids[2]]}));
+    let bug = first.ok("session.bug.add", json!({"title": "gone", "severity": "critical"}))["bug"]["id"].clone();
+    first.ok("session.bug.resolve", json!({"id": bug, "reason": "fixed"}));
+    let file = first.ok("session.progress", json!({"dir": world.dir()}))["file"].clone();
+    let mut third = other.client_of("third");
+    let resumed = third.ok("session.resume", json!({"session": "third", "file": file}));
+    assert_eq!(resumed["progress"]["criticalFindings"], json!([]));
+    let queue = resumed["taskQueue"].as_array().expect("tasks");
+    assert_eq!((&queue[3]["description"], &queue[3]["blockedBy"]), (&json!("last"), &json!([queue[2]["id"]])));
+    let mut used = other.client_of("used");
+    used.ok("session.task.add", json!({"description": "mine"}));
+    used.fails("session.resume", json!({"session": "used", "file": file}), "CONFLICT");
     let bad = other.dir().join("bad.json");
     std::fs::write(&bad, r#"{"sessionId": 5}"#).expect("writes");
     let refused = elsewhere.fails("session.resume", json!({"session": "new", "file": bad}), "INVALID_PARAMS");

@@ -20,7 +20,7 @@ use crate::session::conversation::messages::{self, Prepared};
 use crate::session::conversation::rolling::{self, Sizes};
 use crate::session::conversation::{self, Conversation};
 use crate::store::{Result as Stored, now_ms};
-use crate::{artifact, picture};
+use crate::{artifact, picture, session};
 
 /// At most this many messages in one call.
 const MESSAGES: usize = 1_000;
@@ -40,8 +40,11 @@ fn check(i: usize, message: &Message) -> Result<()> {
         return bad("toolCallId", "the id of the call that a tool answers", "nothing".to_owned());
     }
     let parts = if let Content::Parts(parts) = &message.content { parts.len() } else { 1 };
-    if parts > PARTS || message.tool_calls.len() > PARTS {
-        return bad("content", "at most 1000 parts and calls", parts.max(message.tool_calls.len()).to_string());
+    if parts > PARTS {
+        return bad("content", "at most 1000 parts", parts.to_string());
+    }
+    if message.tool_calls.len() > PARTS {
+        return bad("toolCalls", "at most 1000 calls", message.tool_calls.len().to_string());
     }
     if message.tool_calls.iter().any(|c| c.id.is_empty() || c.name.is_empty()) {
         return bad("toolCalls", "an id and a name for each call", "an empty one".to_owned());
@@ -64,12 +67,11 @@ pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<Appended> 
     }
     params.messages.iter().enumerate().try_for_each(|(i, message)| check(i, message))?;
     check_context(&params.context)?;
-    let session = for_writing(core, &name).await?;
+    let found = for_writing(core, &name).await?;
     let mut messages = params.messages;
-    for (i, message) in messages.iter_mut().enumerate() {
-        keep_pictures(core, &name, i, message).await?;
-    }
-    let id = session.id;
+    let brought = pictures(core, &mut messages).await?;
+    keep_pictures(core, &name, &mut messages, brought).await?;
+    let id = found.id;
     let before = core.store.read_all(move |c| conversation::of(c, id)).await?;
     let counter = counter(core, &before).await?;
     let prepared = prepare(messages, counter.clone()).await?;
@@ -78,14 +80,14 @@ pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<Appended> 
     let work = Work {
         origin: core.store.origin().to_owned(),
         session: id,
-        app: session.app.clone(),
+        app: found.app.clone(),
         prepared,
         given: params.context,
         settings: settings.conversation.clone(),
         counter,
         asks: settings.model.provider.is_some(),
     };
-    let (talk, context_set, done) = core.store.write(move |c| work.carry_out(c)).await?;
+    let (talk, context_set, done) = core.store.write(move |c| session::while_active(c, id, |c| work.carry_out(c))).await??;
     if done.messages > 0 && settings.model.provider.is_some() {
         core.jobs.nudge(SUMMARIES_JOB);
     }
@@ -106,34 +108,75 @@ async fn prepare(messages: Vec<Message>, counter: Counter) -> Result<Vec<Prepare
     work.await.map_err(|e| Error::new(ErrorCode::Internal, format!("the messages cannot be read: {e}")))
 }
 
-/// Pictures become artifacts: the record names them, and does not hold them.
-async fn keep_pictures(core: &Arc<Core>, session: &str, i: usize, message: &mut Message) -> Result<()> {
-    let Content::Parts(parts) = &mut message.content else { return Ok(()) };
-    for (n, part) in parts.iter_mut().enumerate() {
-        let Part::Image { data, media_type, artifact: kept_as, url, width, height } = part else { continue };
-        let field = |name: &str| format!("messages[{i}].content[{n}].{name}");
-        let Some(encoded) = data.take() else {
-            if kept_as.is_none() && url.is_none() {
+/// A picture of a message that is to become an artifact.
+struct Picture {
+    message: usize,
+    part: usize,
+    bytes: Vec<u8>,
+    size: (u32, u32),
+    png: bool,
+}
+
+/// The longest side that a picture may have, pixels.
+const SIDE: u32 = 20_000;
+
+/// Reads and checks the pictures that messages bring, before anything is kept. Pictures that are artifacts are looked at there.
+async fn pictures(core: &Arc<Core>, messages: &mut [Message]) -> Result<Vec<Picture>> {
+    let mut found = Vec::new();
+    for (i, message) in messages.iter_mut().enumerate() {
+        let Content::Parts(parts) = &mut message.content else { continue };
+        for (n, part) in parts.iter_mut().enumerate() {
+            let Part::Image { data, media_type, artifact: kept_as, url, width, height } = part else { continue };
+            let field = |name: &str| format!("messages[{i}].content[{n}].{name}");
+            for (name, side) in [("width", *width), ("height", *height)] {
+                if side.is_some_and(|side| !(1..=SIDE).contains(&side)) {
+                    return Err(Error::param(&field(name), "1 to 20000 pixels", side.unwrap_or(0)));
+                }
+            }
+            if let Some(encoded) = data.take() {
+                let bytes = base64::engine::general_purpose::STANDARD
+                    .decode(encoded.trim())
+                    .map_err(|_| Error::param(&field("data"), "a picture in base64", "something else"))?;
+                let (size, png) = picture::size_any(&bytes).map_err(|e| Error::param(&field("data"), "a PNG or JPEG", e))?;
+                if size.0.max(size.1) > SIDE {
+                    return Err(Error::param(
+                        &field("data"),
+                        "a picture of at most 20000 pixels a side",
+                        format!("{} x {}", size.0, size.1),
+                    ));
+                }
+                found.push(Picture { message: i, part: n, bytes, size, png });
+            } else if let Some(uid) = kept_as {
+                let uid = uid.clone();
+                let file = core.store.read_all(move |c| artifact::file_of(c, &uid)).await?;
+                let file = file.ok_or_else(|| Error::param(&field("artifact"), "the uid of an artifact", "another"))?;
+                let read = tokio::task::spawn_blocking(move || std::fs::read(&file)).await;
+                let bytes = read.ok().and_then(std::io::Result::ok).unwrap_or_default();
+                let (size, png) =
+                    picture::size_any(&bytes).map_err(|e| Error::param(&field("artifact"), "a PNG or JPEG that is there", e))?;
+                (*width, *height) = (Some(size.0), Some(size.1));
+                *media_type = Some(if png { "image/png" } else { "image/jpeg" }.to_owned());
+            } else if url.is_none() {
                 return Err(Error::param(&field("data"), "data, artifact or url", "none of them"));
             }
-            continue;
-        };
-        let bytes = base64::engine::general_purpose::STANDARD
-            .decode(encoded.trim())
-            .map_err(|_| Error::param(&field("data"), "a picture in base64", "something else"))?;
-        let (size, png) = picture::size_any(&bytes).map_err(|e| Error::param(&field("data"), "a PNG or JPEG", e))?;
-        let (mime_type, extension) = if png { ("image/png", "png") } else { ("image/jpeg", "jpg") };
-        let file = File { kind: "message_image", mime_type, extension, op: "conversation.append", bytes };
+        }
+    }
+    Ok(found)
+}
+
+/// Pictures become artifacts: the record names them, and does not hold them.
+async fn keep_pictures(core: &Arc<Core>, session: &str, messages: &mut [Message], pictures: Vec<Picture>) -> Result<()> {
+    for found in pictures {
+        let (mime_type, extension) = if found.png { ("image/png", "png") } else { ("image/jpeg", "jpg") };
+        let file = File { kind: "message_image", mime_type, extension, op: "conversation.append", bytes: found.bytes };
         let written = core.save_for_session(session, file, "messages", None).await?;
-        let kept = core.store.write(move |c| {
-            let uid = artifact::find(c, written.artifact_id)?.map(|a| a.uid);
-            uid.as_deref().map(|uid| artifact::keep(c, uid)).transpose()?;
-            Ok(uid)
-        });
-        let uid = kept.await?;
-        (*width, *height) = (Some(size.0), Some(size.1));
-        *media_type = Some(mime_type.to_owned());
-        *kept_as = uid;
+        let uid = core.store.read_all(move |c| Ok(artifact::find(c, written.artifact_id)?.map(|a| a.uid))).await?;
+        let Content::Parts(parts) = &mut messages[found.message].content else { continue };
+        if let Part::Image { media_type, artifact: kept_as, width, height, .. } = &mut parts[found.part] {
+            (*width, *height) = (Some(found.size.0), Some(found.size.1));
+            *media_type = Some(mime_type.to_owned());
+            *kept_as = uid;
+        }
     }
     Ok(())
 }
@@ -156,11 +199,16 @@ impl Work {
         let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let sizes = Sizes { lines: size(s.summary_lines), request: size(s.brief_request), answer: size(s.brief_answer) };
         let mut set = self.given;
+        let mut seen = messages::Seen::default();
         for prepared in &self.prepared {
+            let kept = prepared.pictures();
+            kept.iter().try_for_each(|uid| artifact::keep(c, uid))?;
             messages::append(c, &self.origin, &mut talk, prepared)?;
+            messages::keep(c, &self.origin, &talk, prepared, &mut seen)?;
             rolling::take_up(&mut talk.rolling, talk.turn, &prepared.message, sizes);
             set.extend(learned_keys(c, &talk, &prepared.message, s)?);
         }
+        seen.save(c, self.session)?;
         talk.context.extend(set.iter().map(|(key, value)| (key.clone(), Known { value: value.clone(), at })));
         let limits = Limits::of(&talk, s);
         let mut done = compaction::Done::default();
@@ -175,11 +223,8 @@ impl Work {
 /// The context keys that an answer of a tool confirms: the call is one that sets them, and it succeeded.
 fn learned_keys(c: &Connection, talk: &Conversation, message: &Message, settings: &Settings) -> Stored<BTreeMap<String, String>> {
     let (Role::Tool, Some(id)) = (message.role, &message.tool_call_id) else { return Ok(BTreeMap::new()) };
-    if keys::failed(message) {
-        return Ok(BTreeMap::new());
-    }
     let Some(call) = messages::call(c, talk.session, talk.position, id)? else { return Ok(BTreeMap::new()) };
-    if !settings.context_calls.contains(&call.name) {
+    if !settings.context_calls.contains(&call.name) || keys::failed(message) {
         return Ok(BTreeMap::new());
     }
     let tracked: Vec<String> = settings.tracked_keys.iter().chain(&talk.tracked).cloned().collect();

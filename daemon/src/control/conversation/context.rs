@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use afd_proto::conversation::{Content, ConversationContextParams, Format, Message, ModelContext, Part, Role};
-use afd_proto::pattern::PatternKind;
+use afd_proto::findings::BugStatus;
+use afd_proto::memory::SessionContext;
+use afd_proto::notes::Note;
+use afd_proto::pattern::{Pattern, PatternKind};
 use afd_proto::session::SessionCall;
 use base64::Engine;
 use rusqlite::Connection;
@@ -14,14 +17,15 @@ use super::read::saved;
 use super::{as_i64, counter};
 use crate::artifact;
 use crate::memory::experience::{self, Query};
-use crate::memory::{Place, log, notes};
+use crate::memory::{Place, log, notes, observations};
 use crate::page::pattern;
 use crate::session::conversation::assemble::{self, Assembled, Item, Material};
 use crate::session::conversation::compaction::Limits;
 use crate::session::conversation::{self, Conversation, budget, messages, shapes, summaries};
-use crate::session::{Session, bugs, patterns, tasks};
+use crate::session::{Session, bugs, page_models, patterns, tasks};
 use crate::store::Result as Stored;
 use crate::text;
+use crate::visual::states;
 
 /// The budgets that make sense, tokens.
 const BUDGET: std::ops::RangeInclusive<i64> = 64..=100_000_000;
@@ -31,10 +35,6 @@ const PATTERNS: usize = 30;
 const NOTES: usize = 5;
 const TASKS: usize = 5;
 const EXPERIENCE: usize = 5;
-/// At most this many sentences are chosen from.
-const FACTS: usize = 400;
-/// At most this many rules.
-const RULES: usize = 8;
 /// Patterns that are less sure are left out.
 const SURE: f64 = 0.3;
 /// The part of a request that notes are looked for by, characters.
@@ -59,22 +59,23 @@ pub async fn context(core: &Arc<Core>, params: &ConversationContextParams) -> Re
     let made = core.store.read_all(move |c| {
         let talk = conversation::of(c, id)?;
         let all = talk.tokens - messages::running(c, id, talk.cleared_to)?;
-        let material = gather(c, &session, &talk, all, assemble::room_for_turns(&allocation, all))?;
+        let material = gather(c, &session, &talk, all, (assemble::room_for_turns(&allocation, all), facts_for(budget)))?;
         let mut made: Assembled = assemble::assemble(&material, &allocation, budget, &counter);
         made.messages.iter_mut().try_for_each(|m| show_pictures(c, m))?;
         let (shaped, system) = shapes::shaped(&made.messages, format);
+        let stable_messages = stable(&made, shaped.len(), format);
         Ok(ModelContext {
             context: context_of(c, id, &session.name)?,
             session: session.name,
-            messages: shaped,
-            system,
             tokens: made.tokens,
             budget,
             tokenizer: counter.name().to_owned(),
             parts: made.parts,
-            stable_messages: made.stable,
+            stable_messages,
             allocation,
             left_out: made.left_out,
+            messages: shaped,
+            system,
             tokens_of_all: all,
             saved_percent: saved(made.tokens, all),
         })
@@ -82,11 +83,25 @@ pub async fn context(core: &Arc<Core>, params: &ConversationContextParams) -> Re
     Ok(made.await?)
 }
 
+/// How many sentences of each voice are chosen from: as many as could fit, and some more.
+fn facts_for(budget: i64) -> usize {
+    usize::try_from(budget / 40).unwrap_or(0).clamp(40, 400)
+}
+
+/// How many of the shaped messages stay the same for a while. Where sides take turns, what is true right now is in the last one.
+fn stable(made: &Assembled, shaped: usize, format: Format) -> i64 {
+    let now = i64::try_from(made.messages.len()).unwrap_or(i64::MAX) - made.stable;
+    match format {
+        Format::Anthropic => i64::try_from(shaped).unwrap_or(i64::MAX) - i64::from(now > 0),
+        Format::Afd | Format::Openai => made.stable,
+    }
+}
+
 fn item(kind: &'static str, text: impl Into<String>) -> Item {
     Item { kind, text: text.into().split_whitespace().collect::<Vec<_>>().join(" ") }
 }
 
-fn gather(c: &Connection, session: &Session, talk: &Conversation, said: i64, room: i64) -> Stored<Material> {
+fn gather(c: &Connection, session: &Session, talk: &Conversation, said: i64, (room, facts): (i64, usize)) -> Stored<Material> {
     let id = session.id;
     let (cleared, begins) = (talk.cleared_to, talk.begins_after());
     let before = messages::running(c, id, cleared)?;
@@ -102,25 +117,32 @@ fn gather(c: &Connection, session: &Session, talk: &Conversation, said: i64, roo
     let recent = messages::between(c, id, first - 1, talk.position)?;
     let written = summaries::written(c, id, cleared, first - 1)?;
     let after = written.as_ref().map_or(cleared, |kept| kept.info.upto);
-    let facts = messages::facts(c, id, after, first, FACTS)?;
     let mut context = context_of(c, id, &session.name)?;
     let seen = log::context(c, &session.name, None)?;
-    let app = context.get("app").cloned().or_else(|| session.app.clone());
+    let app = context.get("app").cloned().or_else(|| session.app.clone()).unwrap_or_default();
     let page = context.remove("page");
-    let mut knowledge = knowledge(c, session, app.as_deref(), page.as_deref(), &recent)?;
-    // What became a pattern at a compaction is told once, with the summary.
-    knowledge.retain(|known| known.kind != "patterns" || !facts.iter().any(|fact| item("patterns", fact.text.as_str()).text == known.text));
+    let rules = messages::rules(c, id, cleared)?;
+    let (count, tokens) = messages::count_rules(c, id, cleared)?;
+    let missing = (count - i64::try_from(rules.len()).unwrap_or(0), tokens - rules.iter().map(|r| r.tokens).sum::<i64>());
+    let request = match recent.first() {
+        Some(message) if message.message.role != Role::User => messages::request_of(c, id, cleared, message.position)?,
+        _ => None,
+    };
     let older = (first - 1 - cleared, messages::running(c, id, first - 1)? - before);
-    let place = Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, ..Place::default() };
+    let asked = recent.iter().rev().chain(&request).find(|m| m.message.role == Role::User).map(|m| m.message.content.text());
+    let (known, more_bugs) = knowledge(c, session, &app)?;
     Ok(Material {
-        rules: messages::rules(c, id, cleared, RULES)?,
-        context,
+        rules_missing: missing,
+        rules,
         task: task(c, session)?,
-        knowledge,
+        knowledge: known,
+        more_bugs,
         written: written.map(|kept| kept.info.text),
-        facts,
+        facts: messages::facts(c, id, after, first, facts)?,
+        now: now(c, session, &app, page, seen, asked.as_deref().unwrap_or(""))?,
+        context,
+        request,
         recent,
-        now: now(c, page, seen.found.then_some(place))?,
         said,
         older,
     })
@@ -138,55 +160,64 @@ fn task(c: &Connection, session: &Session) -> Stored<Vec<Item>> {
     Ok(items)
 }
 
-/// What is known: open bugs, patterns, notes.
-fn knowledge(
-    c: &Connection,
-    session: &Session,
-    app: Option<&str>,
-    page: Option<&str>,
-    recent: &[afd_proto::conversation::Recorded],
-) -> Stored<Vec<Item>> {
-    let mut own = bugs::Filter { status: Some(afd_proto::findings::BugStatus::Open), ..bugs::Filter::default() };
-    match app {
-        Some(app) => own.app = Some(app.to_owned()),
-        None => own.session = Some(session.id),
-    }
-    let mut open = bugs::list(c, &own, BUGS)?;
-    bugs::worst_first(&mut open);
-    let mut items: Vec<Item> = open.iter().map(|b| item("bugs", format!("Open {} bug: {}", b.severity.word(), b.title))).collect();
-    let wanted = patterns::Filter {
-        page: page.map(pattern::of),
-        app: app.map(str::to_owned),
-        least: SURE,
-        limit: PATTERNS,
-        ..patterns::Filter::default()
-    };
-    // What was merely said in another session, about no app, is none of this one's business.
-    let fits = |p: &afd_proto::pattern::Pattern| {
-        p.kind != PatternKind::KeyFact.word() || p.app.is_some() || p.session.as_deref() == Some(session.name.as_str())
-    };
-    items.extend(patterns::find(c, &wanted)?.into_iter().filter(fits).map(|p| item("patterns", p.text)));
-    let filter = notes::Filter { app: app.map(str::to_owned), topic: None };
-    let asked = recent.iter().rev().find(|m| m.message.role == Role::User).map(|m| m.message.content.text()).unwrap_or_default();
-    let query = text::Query::parse(text::cut::head(&asked, ASKED));
-    let mut found = match query {
-        Some(query) => notes::search(c, &query, &filter, 0, NOTES)?.notes,
-        None => Vec::new(),
-    };
-    if found.is_empty() && app.is_some() {
-        found = notes::newest(c, &filter, 0, NOTES)?.notes;
-    }
-    items.extend(found.into_iter().map(|n| item("notes", format!("Note {}: {}", n.topic, n.content))));
-    Ok(items)
+/// Whether a pattern is any business of a session: what was merely said in another one, about no app, is not.
+fn fits(session: &Session, pattern: &Pattern) -> bool {
+    pattern.kind != PatternKind::KeyFact.word() || pattern.app.is_some() || pattern.session.as_deref() == Some(session.name.as_str())
 }
 
-/// The page, and what is known to work there.
-fn now(c: &Connection, page: Option<String>, place: Option<Place>) -> Stored<Vec<Item>> {
-    let mut items: Vec<Item> = page.map(|page| item("page", format!("Page: {page}"))).into_iter().collect();
-    if let Some(place) = place {
+/// What is known of the app, whatever is asked and shown right now: open bugs, worst first, patterns, the newest notes. Returns how many
+/// bugs are left out too.
+fn knowledge(c: &Connection, session: &Session, app: &str) -> Stored<(Vec<Item>, i64)> {
+    let mut own = bugs::Filter { status: Some(BugStatus::Open), ..bugs::Filter::default() };
+    if app.is_empty() {
+        own.session = Some(session.id);
+    } else {
+        own.app = Some(app.to_owned());
+    }
+    let open = bugs::worst(c, &own, BUGS)?;
+    let more = bugs::counts(c, &own)?.total - i64::try_from(open.len()).unwrap_or(0);
+    let mut items: Vec<Item> = open.iter().map(|b| item("bugs", format!("Open {} bug: {}", b.severity.word(), b.title))).collect();
+    let wanted =
+        patterns::Filter { page: Some(String::new()), app: Some(app.to_owned()), least: SURE, limit: PATTERNS, ..Default::default() };
+    let found = patterns::find(c, &wanted)?.into_iter().filter(|p| fits(session, p));
+    items.extend(found.map(|p| item("patterns", p.text)));
+    if !app.is_empty() {
+        let filter = notes::Filter { app: Some(app.to_owned()), topic: None };
+        items.extend(notes::newest(c, &filter, 0, NOTES)?.notes.iter().map(note));
+    }
+    Ok((items, more))
+}
+
+fn note(note: &Note) -> Item {
+    item("notes", format!("Note {}: {}", note.topic, note.content))
+}
+
+/// What is true right now: the page, what is known of it and works there, and notes about what is asked.
+fn now(c: &Connection, session: &Session, app: &str, page: Option<String>, seen: SessionContext, asked: &str) -> Stored<Vec<Item>> {
+    let mut items: Vec<Item> = page.iter().map(|page| item("page", format!("Page: {page}"))).collect();
+    let state = seen.observation_id.as_deref().map(|uid| observations::structure_of(c, uid)).transpose()?.flatten();
+    let state = state.map(|key| states::of_structure(c, &key)).transpose()?.flatten().and_then(|s| s.code);
+    let mut names: Vec<String> = [seen.page_key.clone(), page, state].into_iter().flatten().map(|name| pattern::of(&name)).collect();
+    names.dedup();
+    for name in &names {
+        let wanted = patterns::Filter { page: Some(name.clone()), least: SURE, limit: PATTERNS, ..Default::default() };
+        let of_page = patterns::find(c, &wanted)?.into_iter().filter(|p| p.page.is_some() && fits(session, p));
+        items.extend(of_page.map(|p| item("patterns", p.text)));
+        let models = page_models::find(c, Some(name), None, 1)?.into_iter().filter(|m| m.page == *name);
+        items.extend(models.map(|m| {
+            let elements: Vec<String> = m.elements.into_iter().map(|e| e.name).collect();
+            item("page models", format!("This page is a {}: {}", m.page_type, elements.join(", ")))
+        }));
+    }
+    if seen.found {
+        let place = Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, ..Place::default() };
         let known = experience::find(c, &Query { place, failure_cause: None, limit: EXPERIENCE })?;
         items.extend(known.transitions.into_iter().map(|t| item("experience", t.text)));
         items.extend(known.recoveries.into_iter().map(|r| item("experience", r.text)));
+    }
+    let filter = notes::Filter { app: (!app.is_empty()).then(|| app.to_owned()), topic: None };
+    if let Some(query) = text::Query::parse(text::cut::head(asked, ASKED)) {
+        items.extend(notes::search(c, &query, &filter, 0, NOTES)?.notes.iter().map(note));
     }
     Ok(items)
 }

@@ -22,12 +22,12 @@ use crate::session::conversation::compaction::Limits;
 /// The job that asks a language model for summaries.
 pub(super) const SUMMARIES_JOB: &str = "conversation-summaries";
 
-/// Writers of a conversation take turns, in the order in which they came.
+/// Those who write something of a session take turns, in the order in which they came.
 #[derive(Default)]
 pub(super) struct Turns(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
 
 impl Turns {
-    fn of(&self, session: &str) -> Arc<tokio::sync::Mutex<()>> {
+    pub(super) fn of(&self, session: &str) -> Arc<tokio::sync::Mutex<()>> {
         let mut all = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if all.len() > 256 {
             all.retain(|_, turn| Arc::strong_count(turn) > 1);

@@ -24,6 +24,8 @@ const EXTRACT: &str = "From the conversation that you are given, list what is wo
 
 /// Letters of one message that the language model is shown.
 const MESSAGE: usize = 2_000;
+/// At most this many messages are read at once.
+const PIECE: i64 = 500;
 /// At most this many facts are taken from an answer, each of at most so many characters.
 const FACTS: (usize, usize) = (50, 500);
 
@@ -32,7 +34,14 @@ pub(in crate::control) async fn run(core: &Arc<Core>) -> crate::job::Outcome {
     let settings = core.config.get().model.clone();
     let model: Option<Box<dyn LanguageModel>> = match Endpoint::new(&settings) {
         Ok(found) => found.map(|endpoint| Box::new(endpoint) as Box<dyn LanguageModel>),
-        Err(why) => return Err(why),
+        Err(why) => {
+            // Whoever looks at a summary that waits for it is to know.
+            while let Some(kept) = core.store.read_all(|c| summaries::due(c, now_ms())).await.map_err(|e| e.to_string())? {
+                put_off(core, &settings, &kept, &ModelError::Later(why.clone())).await?;
+            }
+            come_back(core).await;
+            return Err(why);
+        }
     };
     let Some(model) = model else { return Ok("no language model is set".to_owned()) };
     let (mut written, mut failed) = (0, 0);
@@ -74,26 +83,36 @@ async fn come_back(core: &Arc<Core>) {
 async fn improve(core: &Arc<Core>, model: &dyn LanguageModel, settings: &LanguageModelSettings, kept: &Kept) -> Result<(), ModelError> {
     let later = |e: crate::store::StoreError| ModelError::Later(e.to_string());
     let (id, info) = (kept.session, kept.info.clone());
-    let (talk, app, earlier, said) = core
+    let (after, upto) = (info.after, info.upto);
+    let (talk, app, earlier) = core
         .store
-        .read_all(move |c| {
-            let earlier = summaries::written(c, id, info.after, info.upto)?;
-            let from = earlier.as_ref().map_or(info.after, |e| e.info.upto);
-            let app = session::app_of(c, id)?;
-            Ok((conversation::of(c, id)?, app, earlier.map(|e| e.info.text), messages::between(c, id, from, info.upto)?))
-        })
+        .read_all(move |c| Ok((conversation::of(c, id)?, session::app_of(c, id)?, summaries::written(c, id, after, upto)?)))
         .await
         .map_err(later)?;
-    let material = material(earlier.as_deref(), &said, usize::try_from(settings.max_input_chars).unwrap_or(usize::MAX));
+    let mut from = earlier.as_ref().map_or(after, |e| e.info.upto);
+    let mut text = earlier.map(|e| e.info.text).unwrap_or_default();
+    let mut facts: Vec<String> = Vec::new();
     let max_tokens = u32::try_from(settings.max_output_tokens).unwrap_or(u32::MAX);
-    let text = model.ask(&Request { task: SUMMARISE.to_owned(), material: material.clone(), max_tokens }).await?;
-    // That facts cannot be had is no reason to do without the summary.
-    let facts = model.ask(&Request { task: EXTRACT.to_owned(), material, max_tokens }).await.map(|said| listed(&said)).unwrap_or_default();
+    // A long stretch goes piece by piece, each with the summary of those before it.
+    while from < upto {
+        let said = core.store.read_all(move |c| messages::between(c, id, from, upto.min(from + PIECE))).await.map_err(later)?;
+        let (material, last) = material(&text, &said, usize::try_from(settings.max_input_chars).unwrap_or(usize::MAX));
+        text = model.ask(&Request { task: SUMMARISE.to_owned(), material: material.clone(), max_tokens }).await?;
+        // That facts cannot be had is no reason to do without the summary.
+        let found = model.ask(&Request { task: EXTRACT.to_owned(), material, max_tokens }).await;
+        facts.extend(found.map(|said| listed(&said)).unwrap_or_default());
+        from = last.unwrap_or(upto);
+    }
     let counter = counter(core, &talk).await.map_err(|e| ModelError::Later(e.to_string()))?;
+    let (row, name, origin) = (kept.clone(), model.name().to_owned(), core.store.origin().to_owned());
     let tokens = counter.count(&text);
-    let (row, name, origin) = (kept.id, model.name().to_owned(), core.store.origin().to_owned());
     let stored = core.store.write(move |c| {
-        summaries::improve(c, row, &text, &name, tokens)?;
+        summaries::improve(c, row.id, &text, &name, tokens)?;
+        let mut talk = conversation::of(c, id)?;
+        if talk.compacted_to == row.info.upto {
+            talk.used += tokens - row.info.tokens;
+            conversation::save(c, &origin, &talk)?;
+        }
         for fact in &facts {
             let new = patterns::New {
                 kind: PatternKind::KeyFact,
@@ -111,30 +130,33 @@ async fn improve(core: &Arc<Core>, model: &dyn LanguageModel, settings: &Languag
     stored.await.map_err(later)
 }
 
-/// The conversation as a text: the newest messages if not all fit.
-fn material(earlier: Option<&str>, said: &[Recorded], most: usize) -> String {
+/// A piece of a conversation as a text after the summary of what was before, as much as fits; returns the last message of it too.
+fn material(earlier: &str, said: &[Recorded], most: usize) -> (String, Option<i64>) {
     let role = |role: Role| match role {
         Role::System => "rules",
         Role::User => "user",
         Role::Assistant => "assistant",
         Role::Tool => "tool",
     };
-    let mut lines = Vec::new();
-    let mut room = most.saturating_sub(earlier.map_or(0, str::len));
-    for recorded in said.iter().rev() {
+    let mut lines: Vec<String> = Vec::new();
+    if !earlier.is_empty() {
+        lines.push(format!("Earlier summary: {earlier}"));
+    }
+    let mut room = most.saturating_sub(earlier.len());
+    let mut last = None;
+    for recorded in said {
         let message = &recorded.message;
         let calls: String = message.tool_calls.iter().map(|c| format!(" [calls {} {}]", c.name, session::json(&c.arguments))).collect();
         let line = format!("{}: {}{}", role(message.role), cut::head(&message.content.text(), MESSAGE), cut::head(&calls, MESSAGE));
-        if line.len() > room {
-            lines.push("(what was said before this is left out)".to_owned());
+        // At least one goes with each piece, so that there is an end.
+        if line.len() > room && last.is_some() {
             break;
         }
-        room -= line.len();
+        room = room.saturating_sub(line.len());
+        last = Some(recorded.position);
         lines.push(line);
     }
-    lines.extend(earlier.map(|text| format!("Earlier summary: {text}")));
-    lines.reverse();
-    lines.join("\n\n")
+    (lines.join("\n\n"), last)
 }
 
 /// The texts of a JSON array, wherever in an answer it stands.

@@ -13,11 +13,11 @@ use super::{check_text, for_writing, known};
 use crate::device;
 use crate::memory::views::Shown;
 use crate::memory::{log, sessions};
-use crate::page::element;
+use crate::page::element::{self, Element};
 use crate::session::tested::{self, Mark, Marked};
-use crate::session::{Session, results};
+use crate::session::{self, Session, results};
 use crate::store::Result as Stored;
-use crate::visual::known::{self as visual, Element};
+use crate::visual::known as visual;
 use crate::visual::states;
 
 /// At most this many names of what is missing.
@@ -75,7 +75,7 @@ pub(super) fn gather(c: &Connection, session: &Session, app: Option<&str>, pages
     coverage.pages_tested.missing = on.map(|p| p.name.clone()).take(NAMED).collect();
     let elements = visual::elements(c, &app)?;
     let uids: BTreeSet<&str> = marked.iter().filter_map(|m| m.element.component.as_deref()).collect();
-    let (covered, missing): (Vec<&Element>, Vec<&Element>) = elements.iter().partition(|e| uids.contains(e.uid.as_str()));
+    let (covered, missing): (Vec<&visual::Element>, Vec<&visual::Element>) = elements.iter().partition(|e| uids.contains(e.uid.as_str()));
     coverage.elements = share(elements.len(), covered.len(), missing.iter().map(|e| e.name.clone()).collect());
     coverage.coverage_percent = if elements.is_empty() { coverage.pages.percent } else { coverage.elements.percent };
     coverage.app = Some(app);
@@ -109,13 +109,21 @@ async fn shown(core: &Arc<Core>, session: &Session) -> Result<Option<Arc<Shown>>
     Ok(device.await?.and_then(|device| core.views.shown(session.id, device)))
 }
 
-/// The key of the component that the element of this label is.
-fn key_on_screen(shown: &Shown, label: &str) -> Option<String> {
-    let folded = label.to_lowercase();
-    let called = |text: &str| text.to_lowercase() == folded;
-    let found = shown.refs.values().find(|r| called(&r.what.label.title) || called(&r.what.label.text()))?;
-    let bounds = shown.snapshot.nodes.get(found.what.node)?.bounds;
-    element::all(&shown.snapshot).into_iter().find(|e| e.bounds == bounds).map(|e| e.key)
+/// The keys of the components that elements on the screen are, by what they say, in small letters.
+fn on_screen(shown: &Shown) -> HashMap<String, String> {
+    let elements = element::all(&shown.snapshot);
+    let mut keys = HashMap::new();
+    for found in shown.refs.values() {
+        let Some(node) = shown.snapshot.nodes.get(found.what.node) else { continue };
+        // Of the rows of a list only the first is an element; the others are of its kind.
+        let alike = |e: &&Element| element::is_of_list(&e.key) && e.class == node.class && e.res_id == node.res_id;
+        if let Some(element) = elements.iter().find(|e| e.bounds == node.bounds).or_else(|| elements.iter().find(alike)) {
+            for text in [found.what.label.title.to_lowercase(), found.what.label.text().to_lowercase()] {
+                keys.insert(text, element.key.clone());
+            }
+        }
+    }
+    keys
 }
 
 /// `session.tested`
@@ -132,28 +140,28 @@ pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<Tested> {
     let (origin, elements, passed) = (core.store.origin().to_owned(), params.elements.clone(), params.passed);
     let name = session.name.clone();
     let shown = shown(core, &session).await?.filter(|_| params.page.is_none());
-    let marked = core.store.write(move |c| {
-        let known = place.app.as_deref().map(|app| visual::elements(c, app)).transpose()?.unwrap_or_default();
-        let mut marked: Vec<TestedElement> = Vec::new();
-        for element in elements {
-            let by_name = known.iter().find(|k| k.is_called(&element));
-            // A row of a list is called by what it says, and is a component by what it is.
-            let on_screen = || shown.as_ref().and_then(|s| key_on_screen(s, &element));
-            let found = by_name.or_else(|| on_screen().and_then(|key| known.iter().find(|k| k.key == key)));
-            let component = found.map(|k| (k.uid.clone(), k.name.clone()));
-            let mark = Mark {
-                element,
-                component,
-                app: place.app.clone().unwrap_or_default(),
-                page: place.page.clone().unwrap_or_default(),
-                state: place.state.clone(),
-                passed,
-            };
-            marked.push(tested::mark(c, &origin, session.id, &mark)?);
+    let app = place.app.clone();
+    let known = core.store.read_all(move |c| Ok(app.map(|app| visual::elements(c, &app)).transpose()?.unwrap_or_default())).await?;
+    let on_screen = shown.map(|s| on_screen(&s)).unwrap_or_default();
+    let mark_of = |element: String| {
+        let by_name = known.iter().find(|k| k.is_called(&element));
+        // A row of a list is called by what it says, and is a component by what it is.
+        let by_label = || on_screen.get(&element.to_lowercase()).and_then(|key| known.iter().find(|k| &k.key == key));
+        Mark {
+            component: by_name.or_else(by_label).map(|k| (k.uid.clone(), k.name.clone())),
+            element,
+            app: place.app.clone().unwrap_or_default(),
+            page: place.page.clone().unwrap_or_default(),
+            state: place.state.clone(),
+            passed,
         }
-        Ok((marked, i64::try_from(tested::all(c, session.id)?.len()).unwrap_or(i64::MAX)))
-    });
-    let (elements, total) = marked.await?;
+    };
+    let marks: Vec<Mark> = elements.into_iter().map(mark_of).collect();
+    let work = move |c: &Connection| {
+        let marked = marks.iter().map(|mark| tested::mark(c, &origin, session.id, mark)).collect::<Stored<Vec<TestedElement>>>()?;
+        Ok((marked, tested::count(c, session.id)?))
+    };
+    let (elements, total) = core.store.write(move |c| session::while_active(c, session.id, work)).await??;
     core.session_changed(&name).await;
     Ok(Tested { session: name, elements, total })
 }

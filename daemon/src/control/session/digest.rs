@@ -8,7 +8,8 @@ use rusqlite::Connection;
 
 use super::super::{Core, Result};
 use super::coverage;
-use crate::memory::{log, sessions};
+use crate::artifact;
+use crate::memory::{log, notes, sessions};
 use crate::session::summary::Digest;
 use crate::session::{self, Session, bugs, conversation, results, tasks, tested};
 use crate::store::{Result as Stored, now_ms};
@@ -29,7 +30,6 @@ pub(crate) async fn digest(core: &Arc<Core>, session: Session) -> Result<Digest>
 pub(in crate::control) fn gather(c: &Connection, session: Session) -> Stored<Digest> {
     let id = session.id;
     let totals = sessions::totals(c, id)?;
-    let stats = log::stats(c, Some(id))?;
     let marked = tested::all(c, id)?;
     let sum = |of: fn(&tested::Marked) -> i64| marked.iter().map(of).sum::<i64>();
     let pages = pages(c, id)?;
@@ -43,8 +43,8 @@ pub(in crate::control) fn gather(c: &Connection, session: Session) -> Stored<Dig
             assertions_failed: totals.did_not_hold + sum(|m| m.element.failed),
             errors_encountered: totals.errors,
             observations: totals.observations,
-            artifacts: stats.artifacts,
-            notes: stats.notes,
+            artifacts: artifact::count(c, id)?,
+            notes: notes::count(c, id)?,
             messages: conversation::of(c, id)?.position,
         },
         coverage: coverage::gather(c, &session, None, &pages, &marked)?,

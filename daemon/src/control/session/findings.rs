@@ -7,6 +7,7 @@ use afd_proto::findings::{
     Bug, BugAddParams, BugAdded, BugListParams, BugResolveParams, Bugs, ResultAddParams, ResultListParams, Results, TestResult,
 };
 use afd_proto::session::SessionCall;
+use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::memory::limit;
@@ -14,7 +15,7 @@ use super::super::{Core, Error, Result};
 use super::{check_optional, check_text, for_writing, known};
 use crate::artifact;
 use crate::memory::{log, observations};
-use crate::session::{Session, bugs, results, tasks};
+use crate::session::{self, Session, bugs, results, tasks};
 use crate::visual::states;
 
 /// The longest title, characters.
@@ -90,11 +91,11 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAdded
     let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;
     let screenshot = artifact_of(core, "screenshot", &session, params.screenshot.as_deref()).await?;
     let (origin, id, p) = (core.store.origin().to_owned(), session.id, params.clone());
-    let added = core.store.write(move |c| {
-        let similar = bugs::similar(c, &p.title, place.app.as_deref())?;
+    let (title, app) = (p.title.clone(), place.app.clone());
+    let similar = core.store.read_all(move |c| bugs::similar(c, &title, app.as_deref())).await?;
+    let work = move |c: &Connection| {
         screenshot.as_deref().map(|uid| artifact::keep(c, uid)).transpose()?;
         let new = bugs::New {
-            uid: None,
             task: tasks::current(c, id)?.map(|t| t.uid),
             title: p.title.trim().to_owned(),
             severity: p.severity,
@@ -109,8 +110,8 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAdded
             resolved: false,
         };
         Ok(BugAdded { bug: bugs::add(c, &origin, id, &new)?, similar })
-    });
-    let added = added.await?;
+    };
+    let added = core.store.write(move |c| session::while_active(c, id, work)).await??;
     core.session_changed(&session.name).await;
     Ok(added)
 }
@@ -187,7 +188,7 @@ pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<Te
         None => None,
     };
     let (origin, id, p) = (core.store.origin().to_owned(), session.id, params.clone());
-    let added = core.store.write(move |c| {
+    let work = move |c: &Connection| {
         evidence.as_deref().map(|uid| artifact::keep(c, uid)).transpose()?;
         let new = results::New {
             task: tasks::current(c, id)?.map(|t| t.uid),
@@ -202,8 +203,8 @@ pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<Te
             bug,
         };
         results::add(c, &origin, id, &new)
-    });
-    let added = added.await?;
+    };
+    let added = core.store.write(move |c| session::while_active(c, id, work)).await??;
     core.session_changed(&session.name).await;
     Ok(added)
 }

@@ -54,8 +54,11 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionShow
     check_optional("model", params.model.as_deref(), 200)?;
     check_context(&params.context)?;
     params.tracked_keys.iter().try_for_each(|key| check_key("trackedKeys", key))?;
-    if params.tracked_keys.len() > KEYS.0 || params.tasks.len() > TASKS {
-        return Err(Error::param("tasks", "at most 1000 tasks and 100 tracked keys", params.tasks.len().max(params.tracked_keys.len())));
+    if params.tracked_keys.len() > KEYS.0 {
+        return Err(Error::param("trackedKeys", "at most 100 keys", params.tracked_keys.len()));
+    }
+    if params.tasks.len() > TASKS {
+        return Err(Error::param("tasks", "at most 1000 tasks", params.tasks.len()));
     }
     params.tasks.iter().try_for_each(|task| check_text("tasks", task, 2_000))?;
     if params.max_tokens.is_some_and(|n| !(256..=100_000_000).contains(&n)) {
@@ -159,9 +162,7 @@ pub async fn end(core: &Arc<Core>, params: &EndParams) -> Result<Ended> {
     let file = params.file.as_deref().map(|f| super::super::artifacts::absolute("file", f)).transpose()?;
     let compacted = super::super::conversation::compact::all(core, name).await?;
     session.ended_at = Some(now_ms());
-    let mut done = digest(core, session.clone()).await?;
-    done.info.status = session.status();
-    done.info.ended_at = session.ended_at;
+    let done = digest(core, session.clone()).await?;
     session.summary = Some(done.summary(true));
     // The report first: a session that cannot be reported on has not ended.
     let report = report::write(core, &done, ReportFormat::Html, file).await?;
@@ -171,6 +172,10 @@ pub async fn end(core: &Arc<Core>, params: &EndParams) -> Result<Ended> {
         session.ended_at = Some(ended_at);
         session.summary = Some(last);
     });
-    let written = progress::write(core, ended.await?, None).await?;
-    Ok(Ended { session: name.to_owned(), ended_at, summary, compacted, report, progress_file: written.file })
+    let (progress_file, warnings) = match progress::write(core, ended.await?, None).await {
+        Ok(written) => (Some(written.file), written.warnings),
+        // The session has ended all the same.
+        Err(error) => (None, vec![format!("the progress files were not written: {error}")]),
+    };
+    Ok(Ended { session: name.to_owned(), ended_at, summary, compacted, report, progress_file, warnings })
 }

@@ -6,6 +6,8 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::io::AsyncReadExt;
+
 use afd_proto::session::{ProgressParams, ProgressWritten, SessionCall};
 
 use super::super::{Core, Error, Result};
@@ -15,6 +17,8 @@ use crate::session::{Session, summary::Digest};
 
 /// How long git may take.
 const GIT: Duration = Duration::from_secs(5);
+/// The most that is read of what git says, bytes.
+const GIT_OUTPUT: u64 = 1 << 20;
 /// At most this many changes are named.
 const CHANGES: usize = 200;
 /// At most this many steps or blockers.
@@ -36,6 +40,9 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
     let dir = check_directory("dir", params.dir.as_deref())?;
     let changes = params.next_steps.is_some() || params.blockers.is_some() || directory.is_some() || params.auto.is_some();
     let mut session = known(core, params.session()).await?;
+    if let Some(dir) = &dir {
+        probe(dir).await?;
+    }
     if changes {
         for_writing(core, params.session()).await?;
         let (p, dir, usual) = (params.clone(), dir.clone(), core.config.get().progress_dir.clone());
@@ -56,6 +63,10 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
 
 /// Writes the files of a session, where it is said, where they went before, or to the state directory.
 pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBuf>) -> Result<ProgressWritten> {
+    // One after the other, from the state on: an older one never replaces a newer one.
+    let turn = core.progress.of(&session.name);
+    let _turn = turn.lock().await;
+    let session = known(core, &session.name).await?;
     let digest = digest(core, session).await?;
     let (git, warnings) = git_of(&digest).await;
     let progress = progress::of(&digest, git);
@@ -70,8 +81,6 @@ pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBu
             return Err(Error::param("dir", "a directory whose files are not the daemon's own", dir.display()));
         }
     }
-    // One after the other: an older state never replaces a newer one.
-    let _turn = core.progress.lock().await;
     let written = tokio::task::spawn_blocking(move || contents.iter().try_for_each(|(path, text)| replace(path, text)));
     match written.await {
         Ok(Ok(())) => {}
@@ -90,6 +99,20 @@ pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBu
     })
 }
 
+/// Whether files can be written to a directory; before anything is changed because they are to be.
+async fn probe(dir: &Path) -> Result<()> {
+    let wanted = dir.to_owned();
+    let probed = tokio::task::spawn_blocking(move || {
+        std::fs::create_dir_all(&wanted)?;
+        tempfile::tempfile_in(&wanted)
+    });
+    match probed.await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => Err(Error::param("dir", "a directory that can be written to", format!("{}: {error}", dir.display()))),
+        Err(error) => Err(Error::new(afd_proto::ErrorCode::Internal, error.to_string())),
+    }
+}
+
 /// Writes a file in one step.
 fn replace(path: &Path, text: &str) -> std::result::Result<(), (PathBuf, std::io::Error)> {
     let dir = path.parent().unwrap_or(Path::new("/"));
@@ -106,6 +129,12 @@ fn replace(path: &Path, text: &str) -> std::result::Result<(), (PathBuf, std::io
 /// The state of the working directory, and why it is not known.
 pub(super) async fn git_of(digest: &Digest) -> (GitState, Vec<String>) {
     let Some(directory) = &digest.session.directory else { return (GitState::default(), Vec::new()) };
+    // Filters are programs that `git status` runs on what is there; git has no switch for them.
+    if git(directory, &["config", "--local", "--includes", "--get-regexp", "^filter\\."]).await.is_ok_and(|found| !found.trim().is_empty())
+    {
+        let why = "its settings name programs that git would run";
+        return (GitState::default(), vec![format!("the git state of {} is not read: {why}", directory.display())]);
+    }
     let both = tokio::join!(git(directory, &["log", "-1", "--format=%H %s"]), git(directory, &["status", "--porcelain"]));
     match both {
         (commit, Ok(status)) => {
@@ -126,18 +155,28 @@ async fn git(directory: &Path, arguments: &[&str]) -> std::result::Result<String
         .arg("-C")
         .arg(directory)
         // A repository may name a program to run; nothing of it is to be run from here.
-        .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
+        .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false"])
         .args(arguments)
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .env("GIT_TERMINAL_PROMPT", "0")
         .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
         .kill_on_drop(true);
-    match tokio::time::timeout(GIT, command.output()).await {
-        Ok(Ok(output)) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        Ok(Ok(output)) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            Err(said.lines().next().unwrap_or("git failed").to_owned())
+    // What the daemon was started from is no business of this.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
+        command.env_remove(name);
+    }
+    command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
+    let run = async {
+        let mut child = command.spawn()?;
+        let mut said = Vec::new();
+        if let Some(out) = child.stdout.take() {
+            out.take(GIT_OUTPUT).read_to_end(&mut said).await?;
         }
+        Ok::<_, std::io::Error>((child.wait().await?, said))
+    };
+    match tokio::time::timeout(GIT, run).await {
+        Ok(Ok((status, said))) if status.success() => Ok(String::from_utf8_lossy(&said).into_owned()),
+        Ok(Ok(_)) => Err("it is no git repository, or one that git does not read".to_owned()),
         Ok(Err(error)) => Err(format!("git cannot be run: {error}")),
         Err(_) => Err("git took too long".to_owned()),
     }

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use afd_proto::ErrorCode;
 use afd_proto::picture::PictureFormat;
 use afd_proto::session::{ReportFormat, ReportParams, ReportWritten, SessionCall};
 
 use super::super::artifacts::{Content, absolute};
-use super::super::{Core, Result};
+use super::super::{Core, Error, Result};
 use super::{digest, known};
 use crate::session::report::{self, Picture, html};
 use crate::session::summary::Digest;
@@ -57,18 +58,20 @@ async fn pictures(core: &Arc<Core>, digest: &Digest) -> Result<Vec<Picture>> {
             uids.push(uid);
         }
     }
-    let read = core.store.read_all(move |c| {
-        let mut pictures = Vec::new();
-        for uid in uids {
-            let Some(file) = artifact::file_of(c, &uid)? else { continue };
-            match std::fs::read(&file).map_err(|e| e.to_string()).and_then(|bytes| small(&bytes)) {
-                Ok(jpeg) => pictures.push(Picture { artifact: uid, file: file.display().to_string(), jpeg }),
-                Err(error) => tracing::debug!(%error, file = %file.display(), "no picture for the report"),
-            }
-        }
-        Ok(pictures)
+    let files = core.store.read_all(move |c| {
+        let files = uids.into_iter().map(|uid| Ok(artifact::file_of(c, &uid)?.map(|file| (uid, file))));
+        files.collect::<crate::store::Result<Vec<_>>>()
     });
-    Ok(read.await?)
+    let files = files.await?;
+    let read = tokio::task::spawn_blocking(move || {
+        let shown = files.into_iter().flatten().filter_map(|(artifact, file)| {
+            let jpeg = std::fs::read(&file).map_err(|e| e.to_string()).and_then(|bytes| small(&bytes));
+            let jpeg = jpeg.inspect_err(|error| tracing::debug!(%error, file = %file.display(), "no picture for the report")).ok()?;
+            Some(Picture { artifact, file: file.display().to_string(), jpeg })
+        });
+        shown.collect()
+    });
+    read.await.map_err(|e| Error::new(ErrorCode::Internal, format!("the pictures cannot be read: {e}")))
 }
 
 /// A picture as a small JPEG.

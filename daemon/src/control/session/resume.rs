@@ -1,42 +1,40 @@
 //! `session.resume`: going on with a session, from memory or from a progress file.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::io::Read;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::findings::{Severity, TaskStatus};
+use afd_proto::findings::{BugStatus, Severity, TaskStatus};
 use afd_proto::session::{Progress, ResumeParams, Resumed, SessionCall};
 use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::{Core, Error, Result, check_session};
-use super::{change, digest, known, progress};
+use super::lifecycle::check_context;
+use super::{change, check_text, digest, known, progress};
 use crate::session::conversation::{self, keys::Known};
 use crate::session::{self, Session, bugs, prompt, tasks};
-use crate::store::{Result as Stored, now_ms};
+use crate::store::{Result as Stored, new_uid, now_ms};
 
 /// The largest progress file, bytes.
-const MAX_FILE: u64 = 64 << 20;
+const MAX_FILE: u64 = 16 << 20;
+/// At most this many tasks and bugs in it.
+const MAX_ROWS: usize = 10_000;
 
 /// `session.resume`
 ///
 /// # Errors
 /// When the session is not known and no file tells of it.
 pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<Resumed> {
-    let name = params.session();
-    check_session(name)?;
-    let from_file = match &params.file {
-        Some(file) => {
-            take_up(core, name, file, params.session.is_some()).await?;
-            true
-        }
-        None => false,
-    };
-    // A file names its session, unless the call does.
-    let name = match (&params.file, &params.session) {
-        (Some(file), None) => read(file).await?.session_id,
-        _ => name.to_owned(),
-    };
+    let mut name = params.session().to_owned();
+    if let Some(file) = &params.file {
+        let progress = read(file).await?;
+        // A file names its session, unless the call does.
+        name = params.session.clone().unwrap_or_else(|| progress.session_id.clone());
+        check_session(&name)?;
+        take_up(core, &name, file, progress).await?;
+    }
     let mut session = known(core, &name).await?;
     let reopened = session.ended_at.is_some();
     if reopened {
@@ -60,7 +58,7 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<Resumed> 
     Ok(Resumed {
         session: name,
         reopened,
-        from_file,
+        from_file: params.file.is_some(),
         summary,
         resumption_prompt: prompt::resumption(&stands),
         task_queue: digest.queue,
@@ -69,12 +67,18 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<Resumed> 
     })
 }
 
+/// Reads a progress file, whose values are checked as if they had come with a call.
 async fn read(file: &str) -> Result<Progress> {
     let path = super::super::artifacts::absolute("file", file)?;
     let shown = path.display().to_string();
     let content = tokio::task::spawn_blocking(move || {
-        let size = std::fs::metadata(&path)?.len();
-        if size > MAX_FILE { Err(std::io::Error::other("it is too large")) } else { std::fs::read(&path) }
+        let mut content = Vec::new();
+        let file = std::fs::File::open(&path)?;
+        if !file.metadata()?.is_file() {
+            return Err(std::io::Error::other("it is no regular file"));
+        }
+        let read = file.take(MAX_FILE + 1).read_to_end(&mut content)?;
+        if read as u64 > MAX_FILE { Err(std::io::Error::other("it is too large")) } else { Ok(content) }
     });
     let content = match content.await {
         Ok(Ok(content)) => content,
@@ -82,70 +86,99 @@ async fn read(file: &str) -> Result<Progress> {
         Err(error) => return Err(Error::new(ErrorCode::Internal, error.to_string())),
     };
     let mut deserializer = serde_json::Deserializer::from_slice(&content);
-    serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| Error::param("file", "a progress file", format!("{shown}, at {}: {}", error.path(), error.inner())))
+    let progress: Progress = serde_path_to_error::deserialize(&mut deserializer)
+        .map_err(|error| Error::param("file", "a progress file", format!("{shown}, at {}: {}", error.path(), error.inner())))?;
+    check(&progress)?;
+    Ok(progress)
+}
+
+fn check(p: &Progress) -> Result<()> {
+    let waiting = p.pending_tasks.iter().map(|t| &t.description).chain(p.current_task.iter().map(|t| &t.description));
+    let done = p.completed_tasks.iter().map(|t| &t.description);
+    waiting.chain(done).try_for_each(|text| check_text("file", text, 2_000))?;
+    p.bugs.iter().try_for_each(|b| check_text("file", &b.title, 300))?;
+    p.next_steps.iter().chain(&p.blockers).try_for_each(|text| check_text("file", text, 10_000))?;
+    if p.completed_tasks.len() + p.pending_tasks.len() + p.bugs.len() > MAX_ROWS {
+        return Err(Error::param("file", "at most 10000 tasks and bugs", "more"));
+    }
+    let ends = |status: &str| matches!(TaskStatus::of(status), Some(TaskStatus::Passed | TaskStatus::Failed | TaskStatus::Skipped));
+    if let Some(task) = p.completed_tasks.iter().find(|t| !ends(&t.status)) {
+        return Err(Error::param("file", "completed tasks that are passed, failed or skipped", format!("{:?}", task.status)));
+    }
+    check_context(&p.context)
 }
 
 /// Takes a session from a progress file that this memory does not know.
-async fn take_up(core: &Arc<Core>, name: &str, file: &str, named: bool) -> Result<()> {
-    let progress = read(file).await?;
-    let name = if named { name.to_owned() } else { progress.session_id.clone() };
-    check_session(&name)?;
-    let wanted = name.clone();
-    let known = core.store.read_all(move |c| session::by_name(c, &wanted)).await?;
-    if known.is_some_and(|s| s.started_at.is_some()) {
-        return Err(Error::new(ErrorCode::Conflict, format!("session {name:?} is known here already"))
-            .hint("resume it without the file, or give `session` another name")
-            .details(json!({"session": name, "file": Path::new(file).display().to_string()})));
+async fn take_up(core: &Arc<Core>, name: &str, file: &str, progress: Progress) -> Result<()> {
+    core.session_row(name).await?;
+    let (origin, wanted) = (core.store.origin().to_owned(), name.to_owned());
+    let restored = core.store.write(move |c| match session::by_name(c, &wanted)? {
+        Some(session) if session.started_at.is_none() && is_bare(c, session.id)? => restore(c, &origin, session, &progress).map(|()| true),
+        _ => Ok(false),
+    });
+    if restored.await? {
+        return Ok(());
     }
-    core.session_row(&name).await?;
-    let origin = core.store.origin().to_owned();
-    core.store
-        .write(move |c| match session::by_name(c, &name)? {
-            Some(session) => restore(c, &origin, session, &progress),
-            None => Ok(()),
-        })
-        .await?;
-    Ok(())
+    Err(Error::new(ErrorCode::Conflict, format!("session {name:?} is known here already"))
+        .hint("resume it without the file, or give `session` another name")
+        .details(json!({"session": name, "file": file})))
+}
+
+/// Whether nothing was said, queued or found in a session yet.
+fn is_bare(c: &Connection, id: i64) -> Stored<bool> {
+    let tasks = tasks::counts(c, id)?;
+    let bugs = bugs::counts(c, &bugs::Filter { session: Some(id), ..bugs::Filter::default() })?;
+    Ok(tasks == afd_proto::findings::TaskCounts::default() && bugs.total == 0 && conversation::of(c, id)?.position == 0)
 }
 
 fn ms(rfc3339: &str) -> Option<i64> {
     rfc3339.parse::<jiff::Timestamp>().ok().map(|t| t.as_millisecond())
 }
 
+fn some(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}
+
 fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> Stored<()> {
     let id = session.id;
     session.goal.clone_from(&p.goal);
     session.app.clone_from(&p.app);
-    session.next_steps = p.next_steps.clone();
-    session.blockers = p.blockers.clone();
+    session.next_steps.clone_from(&p.next_steps);
+    session.blockers.clone_from(&p.blockers);
     session.started_at = Some(now_ms());
     session::update(c, &session)?;
+    // Names of their own, so that one file can be taken up twice, and given before, so that a task may wait for a later one.
+    let old =
+        p.completed_tasks.iter().map(|t| &t.id).chain(p.current_task.iter().map(|t| &t.id)).chain(p.pending_tasks.iter().map(|t| &t.id));
+    let uids: HashMap<&str, String> = old.map(|id| (id.as_str(), new_uid())).collect();
+    let uid = |id: &str| uids.get(id).map(String::as_str);
     for task in &p.completed_tasks {
         let new = tasks::New {
+            uid: uid(&task.id),
             description: &task.description,
-            status: TaskStatus::of(&task.status).unwrap_or(TaskStatus::Passed),
-            summary: (!task.summary.is_empty()).then_some(task.summary.as_str()),
+            status: TaskStatus::of(&task.status).unwrap_or(TaskStatus::Skipped),
+            summary: some(&task.summary),
             finished_at: ms(&task.completed_at),
             ..tasks::New::default()
         };
         tasks::insert(c, origin, id, &new)?;
     }
-    let mut uids = std::collections::HashMap::new();
     if let Some(task) = &p.current_task {
         let new = tasks::New {
+            uid: uid(&task.id),
             description: &task.description,
             status: TaskStatus::Active,
-            progress: (!task.progress.is_empty()).then_some(task.progress.as_str()),
+            progress: some(&task.progress),
             started_at: ms(&task.started_at),
             ..tasks::New::default()
         };
-        uids.insert(task.id.as_str(), tasks::insert(c, origin, id, &new)?.uid);
+        tasks::insert(c, origin, id, &new)?;
     }
     for task in &p.pending_tasks {
-        let before: Vec<String> = task.blocked_by.iter().filter_map(|uid| uids.get(uid.as_str()).cloned()).collect();
-        let new = tasks::New { description: &task.description, priority: task.priority, before: &before, ..tasks::New::default() };
-        uids.insert(task.id.as_str(), tasks::insert(c, origin, id, &new)?.uid);
+        let before: Vec<String> = task.blocked_by.iter().filter_map(|id| uids.get(id.as_str()).cloned()).collect();
+        let priority = task.priority.clamp(-1_000, 1_000);
+        let new = tasks::New { uid: uid(&task.id), description: &task.description, priority, before: &before, ..tasks::New::default() };
+        tasks::insert(c, origin, id, &new)?;
     }
     for bug in &p.bugs {
         let new = bugs::New {
@@ -153,7 +186,7 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
             severity: Severity::of(&bug.severity),
             page: bug.page.clone(),
             app: p.app.clone(),
-            resolved: bug.status == "resolved",
+            resolved: bug.status == BugStatus::Resolved.word(),
             ..bugs::New::default()
         };
         bugs::add(c, origin, id, &new)?;

@@ -11,17 +11,20 @@ use rusqlite::Connection;
 use super::super::memory::limit;
 use super::super::{Core, Error, Result};
 use super::{check_optional, check_text, for_writing, known};
+use crate::session;
 use crate::session::tasks::{self, Change, Outcome};
 
 /// The longest description, summary or progress, characters.
 const LONGEST: usize = 2_000;
+/// At most this many tasks come before one.
+const BLOCKERS: usize = 100;
 /// The priorities, both ways from 0.
 const PRIORITY: i64 = 1_000;
 
 async fn change(core: &Arc<Core>, session: &str, work: impl FnOnce(&Connection, i64) -> Outcome<Task> + Send + 'static) -> Result<Task> {
     let session = for_writing(core, session).await?;
     let id = session.id;
-    let task = core.store.write(move |c| work(c, id)).await??;
+    let task = core.store.write(move |c| session::while_active(c, id, |c| work(c, id))).await???;
     core.session_changed(&session.name).await;
     Ok(task)
 }
@@ -40,6 +43,9 @@ fn check_priority(priority: i64) -> Result<()> {
 pub async fn add(core: &Arc<Core>, params: &TaskAddParams) -> Result<Task> {
     check_text("description", &params.description, LONGEST)?;
     check_priority(params.priority)?;
+    if params.blocked_by.len() > BLOCKERS {
+        return Err(Error::param("blockedBy", "at most 100 tasks", params.blocked_by.len()));
+    }
     let (origin, p) = (core.store.origin().to_owned(), params.clone());
     change(core, params.session(), move |c, session| tasks::add(c, &origin, session, p.description.trim(), p.priority, &p.blocked_by)).await
 }

@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 
 use afd_proto::conversation::{Allocation, Content, ContextPart, LeftOut, Message, Part, Recorded, Role};
 
-use super::messages::{self, Fact};
-use super::{compaction, messages::tokens};
+use super::compaction;
+use super::messages::Fact;
+use super::messages::tokens;
 use crate::model::Counter;
+use crate::session::json;
 use crate::text::cut;
 
 /// Share of the history that recent turns may take, per cent; the rest is for the summary.
@@ -36,6 +38,8 @@ pub struct Item {
 pub struct Material {
     /// What was said as `system`.
     pub rules: Vec<Recorded>,
+    /// How many more rules there are, and their tokens.
+    pub rules_missing: (i64, i64),
     /// Context keys that seldom change.
     pub context: BTreeMap<String, String>,
     /// Goal and tasks, most important first.
@@ -46,8 +50,12 @@ pub struct Material {
     pub written: Option<String>,
     /// Sentences that were said before the recent turns, best first.
     pub facts: Vec<Fact>,
+    /// The request that the first recent message answers, when it is not among them.
+    pub request: Option<Recorded>,
     /// Recent messages, oldest first.
     pub recent: Vec<Recorded>,
+    /// Bugs that are known and not among what is known, by number.
+    pub more_bugs: i64,
     /// What is true right now, most important first.
     pub now: Vec<Item>,
     /// Tokens of all that was said since the last clearing.
@@ -145,12 +153,15 @@ impl Desk<'_> {
         if cost > room {
             self.leave_out("rules", 1, cost - room, "longer than their share of the budget: the middle is cut out");
         }
+        let (count, tokens) = material.rules_missing;
+        self.leave_out("rules", count, tokens, "only the first and the newest rules are sent");
         let task = self.section("## Goal and tasks", &material.task, allocation.current_task);
         let blocks: Vec<String> = [(!shown.is_empty()).then_some(shown), keys, task].into_iter().flatten().collect();
         if blocks.is_empty() { 0 } else { self.put("system", vec![said(Role::System, blocks.join("\n\n"))]) }
     }
 
-    fn summary(&mut self, material: &Material, most: i64) {
+    /// What was said before; `told` has been told already.
+    fn summary(&mut self, material: &Material, told: &str, most: i64) {
         let heading = "[Previous context summary]";
         let mut lines = vec![heading.to_owned()];
         let mut room = most - self.counter.count(heading) - 6;
@@ -160,7 +171,7 @@ impl Desk<'_> {
             room -= self.counter.count(&shown);
             lines.push(shown);
         }
-        let good: Vec<Fact> = material.facts.iter().filter(|f| f.score >= WORTH).cloned().collect();
+        let good: Vec<Fact> = material.facts.iter().filter(|f| f.score >= WORTH && !told.contains(&f.text)).cloned().collect();
         let (all, cost) = (as_i64(good.len()), good.iter().map(|f| f.tokens + 2).sum::<i64>());
         let chosen = compaction::choose(good, room);
         let (left, rest) = (all - as_i64(chosen.len()), cost - chosen.iter().map(|f| f.tokens + 2).sum::<i64>());
@@ -181,12 +192,15 @@ pub fn assemble(material: &Material, allocation: &Allocation, budget: i64, count
     let now = desk.section("## Right now", &material.now, allocation.knowledge / 4);
     let now_cost = now.as_ref().map_or(0, |text| counter.count(text) + 4);
     let known = desk.section("## What is known", &material.knowledge, allocation.knowledge - allocation.knowledge / 4);
+    let told = known.clone().unwrap_or_default();
     let known = known.map_or(0, |text| desk.put("knowledge", vec![said(Role::System, text)]));
     let unspent = (allocation.system + allocation.current_task - system).max(0) + (allocation.knowledge * 3 / 4 - known).max(0);
     let room = room_for_turns(allocation, material.said);
-    desk.summary(material, (allocation.history - room + unspent).min(budget * SUMMARY / 100));
+    desk.summary(material, &told, (allocation.history - room + unspent).min(budget * SUMMARY / 100));
     let left = budget - allocation.tools - allocation.buffer - desk.out.tokens - now_cost;
-    let turns = turns(&mut desk, &material.recent, room.min(left.max(1)));
+    desk.leave_out("bugs", material.more_bugs, 0, "less bad than those that are told");
+    let recent: Vec<&Message> = material.request.iter().chain(&material.recent).map(|r| &r.message).collect();
+    let turns = turns(&mut desk, &recent, room.min(left.max(1)));
     desk.put("history", turns);
     desk.out.stable = as_i64(desk.out.messages.len());
     if let Some(now) = now {
@@ -195,37 +209,50 @@ pub fn assemble(material: &Material, allocation: &Allocation, budget: i64, count
     desk.out
 }
 
-/// A step of a turn: what is said, or a call of tools with its answers, which are never parted.
-fn steps(recent: &[Recorded]) -> Vec<Vec<Message>> {
+/// Steps of turns: what is said, or calls of tools with their answers, which are never parted. Calls without an answer and answers
+/// without a call would be refused; returns how many of both there are.
+fn steps(recent: &[&Message]) -> (Vec<Vec<Message>>, i64) {
     let mut steps: Vec<Vec<Message>> = Vec::new();
-    for message in recent.iter().map(|r| &r.message).filter(|m| m.role != Role::System) {
-        match (message.role, steps.last_mut()) {
-            (Role::Tool, Some(step)) if step[0].role == Role::Assistant && !step[0].tool_calls.is_empty() => step.push(message.clone()),
-            // An answer whose call is not there would be refused.
-            (Role::Tool, _) => {}
-            _ => steps.push(vec![message.clone()]),
+    let mut alone = 0;
+    for message in recent.iter().filter(|m| m.role != Role::System) {
+        if message.role != Role::Tool {
+            steps.push(vec![(*message).clone()]);
+            continue;
+        }
+        let asks = |m: &Message| m.tool_calls.iter().any(|call| Some(&call.id) == message.tool_call_id.as_ref());
+        let answered = |step: &[Message]| step[1..].iter().any(|m| m.tool_call_id == message.tool_call_id);
+        match steps.iter_mut().rev().find(|step| asks(&step[0]) && !answered(step)) {
+            Some(step) => step.push((*message).clone()),
+            None => alone += 1,
         }
     }
-    steps
+    for step in &mut steps {
+        let answers: Vec<String> = step[1..].iter().filter_map(|m| m.tool_call_id.clone()).collect();
+        let before = step[0].tool_calls.len();
+        step[0].tool_calls.retain(|call| answers.contains(&call.id));
+        alone += as_i64(before - step[0].tool_calls.len());
+    }
+    steps.retain(|step| !(step[0].content.is_empty() && step[0].tool_calls.is_empty()));
+    (steps, alone)
 }
 
-fn turns(desk: &mut Desk<'_>, recent: &[Recorded], room: i64) -> Vec<Message> {
+fn turns(desk: &mut Desk<'_>, recent: &[&Message], room: i64) -> Vec<Message> {
     let counter = desk.counter;
     let cost = |step: &[Message]| step.iter().map(|m| tokens(m, counter)).sum::<i64>();
-    let mut steps = steps(recent);
+    let (mut steps, alone) = steps(recent);
+    desk.leave_out("calls or answers of tools", alone, 0, "a call without its answer, or an answer without its call, would be refused");
     if steps.iter().map(|s| cost(s)).sum::<i64>() <= room {
         return steps.concat();
     }
-    let long = (room / LONG).max(8);
     let mut shortened = 0;
-    for message in steps.iter_mut().flatten() {
-        let before = tokens(message, counter);
-        if before > long {
+    for step in &mut steps {
+        let long = (room / LONG / as_i64(step.len())).max(8);
+        for message in step.iter_mut().filter(|m| tokens(m, counter) > long) {
             shorten(message, long, counter);
             shortened += 1;
         }
     }
-    desk.leave_out("parts of long messages", shortened, 0, "longer than a third of the room for recent turns: their middle is cut out");
+    desk.leave_out("parts of long messages", shortened, 0, "longer than there is room for: their middle is cut out");
     // The request of the turn stays, and of what was done since then the newest.
     let request = steps.iter().rposition(|s| s[0].role == Role::User);
     let mut kept: Vec<usize> = request.into_iter().collect();
@@ -245,41 +272,35 @@ fn turns(desk: &mut Desk<'_>, recent: &[Recorded], room: i64) -> Vec<Message> {
     kept.into_iter().flat_map(|i| steps[i].clone()).collect()
 }
 
-/// Makes a message cost no more than this: pictures become words, and of long texts the middle is cut out.
+/// A picture in words.
+fn in_words(part: &Part) -> String {
+    match part {
+        Part::Text { text } => text.clone(),
+        Part::Image { width, height, .. } => {
+            let size = width.zip(*height).map_or(String::new(), |(w, h)| format!(" of {w} x {h}"));
+            format!("[a picture{size} was here]")
+        }
+    }
+}
+
+/// Makes a message cost no more than this: pictures become words, and of long texts and arguments the middle is cut out.
 fn shorten(message: &mut Message, most: i64, counter: &Counter) {
-    if let Content::Parts(parts) = &mut message.content {
-        for part in parts.iter_mut() {
-            if let Part::Image { width, height, .. } = part {
-                let size = width.zip(*height).map_or(String::new(), |(w, h)| format!(" of {w} x {h}"));
-                *part = Part::Text { text: format!("[a picture{size} was here]") };
-            }
+    let cost_of = |arguments: &serde_json::Map<String, serde_json::Value>| counter.count(&json(arguments));
+    let each = (most / 2 / as_i64(message.tool_calls.len()).max(1)).max(4);
+    for call in &mut message.tool_calls {
+        let cost = cost_of(&call.arguments);
+        if cost > each {
+            let shown = cut_to(&json(&call.arguments), cost, each, counter);
+            call.arguments = serde_json::Map::from_iter([("leftOut".to_owned(), serde_json::Value::from(shown))]);
         }
     }
-    let calls: i64 = message.tool_calls.iter().map(|c| counter.count(&c.name) + counter.count(&super::json(&c.arguments))).sum();
-    if calls > most / 2 {
-        for call in &mut message.tool_calls {
-            for value in call.arguments.values_mut() {
-                if let serde_json::Value::String(text) = value {
-                    *text = cut_to(text, counter.count(text), most / 4, counter);
-                }
-            }
-        }
-    }
-    let room = (most - calls.min(most / 2) - 8).max(4);
-    let texts = match &message.content {
-        Content::Text(_) => 1,
-        Content::Parts(parts) => as_i64(parts.len()).max(1),
+    let calls: i64 = message.tool_calls.iter().map(|c| counter.count(&c.name) + cost_of(&c.arguments)).sum();
+    let room = (most - calls - 8).max(4);
+    let text = match &message.content {
+        Content::Text(text) => text.clone(),
+        Content::Parts(parts) => parts.iter().map(in_words).collect::<Vec<_>>().join("\n"),
     };
-    let shorten = |text: &mut String| *text = cut_to(text, counter.count(text), (room / texts).max(4), counter);
-    match &mut message.content {
-        Content::Text(text) => shorten(text),
-        Content::Parts(parts) => parts.iter_mut().for_each(|part| {
-            if let Part::Text { text } = part {
-                shorten(text);
-            }
-        }),
-    }
-    debug_assert!(messages::tokens(message, counter) >= 0);
+    message.content = Content::Text(cut_to(&text, counter.count(&text), room, counter));
 }
 
 /// The beginning and the end of a text that has `cost` tokens, so that they have at most `most`, with a mark between them.
@@ -348,6 +369,52 @@ mod tests {
             assert_eq!(calls, answers);
             assert_eq!(made.messages.first().map(|m| m.role), Some(Role::User));
         }
+    }
+
+    #[test]
+    fn what_is_not_paired_is_left_out_and_said() {
+        let counter = Counter::estimate();
+        let call = |id: &str| afd_proto::conversation::ToolCall { id: id.into(), name: "tap".into(), arguments: serde_json::Map::new() };
+        let answer = |id: &str| Message { tool_call_id: Some(id.into()), ..said(Role::Tool, "done".into()) };
+        let calls = |ids: &[&str]| Message { tool_calls: ids.iter().map(|id| call(id)).collect(), ..said(Role::Assistant, String::new()) };
+        let talk = [
+            said(Role::User, "go".into()),
+            calls(&["a", "b"]),
+            said(Role::User, "hurry".into()),
+            answer("b"),
+            answer("foreign"),
+            calls(&["c"]),
+            said(Role::User, "stop".into()),
+        ];
+        let recent =
+            talk.iter().enumerate().map(|(i, m)| Recorded { message: m.clone(), ..recorded(as_i64(i) + 1, Role::User, "") }).collect();
+        let allocation = super::super::budget::allocate(4_000, &crate::config::Conversation::default());
+        let made = assemble(&Material { recent, ..Material::default() }, &allocation, 4_000, &counter);
+        let ids: Vec<&str> =
+            made.messages.iter().flat_map(|m| m.tool_calls.iter().map(|c| c.id.as_str()).chain(m.tool_call_id.as_deref())).collect();
+        assert_eq!(ids, ["b", "b"]);
+        let left = made.left_out.iter().find(|l| l.what == "calls or answers of tools").expect("said");
+        assert_eq!(left.count, 3);
+    }
+
+    #[test]
+    fn the_newest_step_stays_however_long_its_answers_are() {
+        let counter = Counter::estimate();
+        let ids = ["a", "b", "c", "d"];
+        let call = |id: &&str| {
+            let deep = serde_json::json!({"fields": vec!["a long value of a field"; 300]});
+            let serde_json::Value::Object(arguments) = deep else { panic!("an object") };
+            afd_proto::conversation::ToolCall { id: (*id).into(), name: "fill".into(), arguments }
+        };
+        let mut talk = vec![said(Role::User, "please fill it in".into())];
+        talk.push(Message { tool_calls: ids.iter().map(call).collect(), ..said(Role::Assistant, String::new()) });
+        talk.extend(ids.map(|id| Message { tool_call_id: Some(id.into()), ..said(Role::Tool, "many words of a tool ".repeat(200)) }));
+        let recent =
+            talk.iter().enumerate().map(|(i, m)| Recorded { message: m.clone(), ..recorded(as_i64(i) + 1, Role::User, "") }).collect();
+        let allocation = super::super::budget::allocate(4_000, &crate::config::Conversation::default());
+        let made = assemble(&Material { recent, said: 20_000, ..Material::default() }, &allocation, 4_000, &counter);
+        assert_eq!(made.messages.len(), 6, "{:?}", made.left_out);
+        assert!(made.tokens <= 1_400, "{}", made.tokens);
     }
 
     #[test]

@@ -14,8 +14,8 @@ use crate::store::Result;
 
 /// The most that a summary takes, tokens, and the share of the context that it may take at all.
 const SUMMARY: (i64, i64) = (1_000, 10);
-/// At most this many sentences are chosen from.
-const CHOSEN_FROM: usize = 400;
+/// At most this many sentences of each voice are chosen from.
+const CHOSEN_FROM: usize = 200;
 /// At most this many become patterns at a time.
 const LEARNED: usize = 20;
 /// What is worth less does not become a pattern.
@@ -62,33 +62,31 @@ pub struct Done {
     pub facts: i64,
 }
 
-/// The last message that is to leave the context; `None` when none may. A turn stays whole if it can, and a call of a tool is never
-/// parted from its answer.
+/// The last message that is to leave the context; `None` when none may. A turn stays whole if it can; one that is too long by itself
+/// is cut between two steps, and its request is sent all the same.
 fn last_to_go(connection: &Connection, c: &Conversation, limits: Limits) -> Result<Option<i64>> {
     let begins = c.begins_after();
-    let wanted = c.position - limits.keep;
     let room = limits.tokens * limits.threshold / 100;
-    // If what is to stay is too much by itself, less of it stays, but never less than the last turn.
-    let kept = c.tokens - messages::running(connection, c.session, wanted)?;
-    let last_turn = messages::last_turn(connection, c.session, begins)?;
-    let upto = if kept > room {
-        messages::turn_after(connection, c.session, begins, c.tokens - room / 2)?.unwrap_or(last_turn).min(last_turn) - 1
-    } else {
-        wanted
+    let kept_from = |first: i64| -> Result<i64> { Ok(c.tokens - messages::running(connection, c.session, first - 1)?) };
+    let mut first = c.position - limits.keep + 1;
+    let too_much = kept_from(first)? > room;
+    if too_much {
+        // If what is to stay is too much by itself, less of it stays.
+        first = messages::first_with(connection, c.session, begins, c.tokens - room / 2)?.unwrap_or(c.position);
+    }
+    let stretch = (begins + 2, first);
+    let turn = messages::last_begin(connection, c.session, "role = 'user'", stretch)?;
+    let begin = match turn {
+        Some(turn) if kept_from(turn)? <= room => Some(turn),
+        // The next step, so that no more stays than there is room for; else the one before.
+        turn if too_much => match messages::next_begin(connection, c.session, first)? {
+            Some(step) => Some(step),
+            None => messages::last_begin(connection, c.session, "role <> 'tool'", stretch)?.or(turn),
+        },
+        Some(turn) => Some(turn),
+        None => messages::last_begin(connection, c.session, "role <> 'tool'", stretch)?,
     };
-    if upto <= begins {
-        return Ok(None);
-    }
-    let start = whole_turn(connection, c.session, begins, upto + 1)?;
-    Ok(start.map(|start| start - 1).filter(|upto| *upto > begins))
-}
-
-/// Where what stays begins: at the turn that a message belongs to, or inside it where no call of a tool is parted from its answer.
-fn whole_turn(connection: &Connection, session: i64, begins: i64, first: i64) -> Result<Option<i64>> {
-    match messages::last_begin(connection, session, "role = 'user'", (begins + 2, first))? {
-        Some(turn) => Ok(Some(turn)),
-        None => messages::last_begin(connection, session, "role <> 'tool'", (begins + 2, first)),
-    }
+    Ok(begin.map(|begin| begin - 1).filter(|upto| *upto > begins))
 }
 
 /// Compacts a conversation, whose figures go on with it. `asks` tells whether a language model is to write a better summary.
@@ -111,16 +109,13 @@ pub fn compact(
     summaries::add(connection, origin, session, (after, upto), &text, tokens, asks)?;
     conversation.compacted_to = upto;
     conversation.used = conversation.tokens - messages::running(connection, session, upto)? + tokens;
-    for rule in messages::rules(connection, session, after, RULES)? {
+    for rule in messages::rules(connection, session, after)? {
         conversation.used += if rule.position <= upto { rule.tokens } else { 0 };
     }
     let fresh = messages::facts(connection, session, begins, upto + 1, LEARNED)?;
     let facts = learn(connection, origin, session, app, &fresh)?;
     Ok(Done { messages: upto - begins, facts })
 }
-
-/// At most this many rules stay in a context.
-pub(super) const RULES: usize = 8;
 
 /// What was said, in the words in which it was said: after what a language model wrote about the beginning, if it did.
 ///
@@ -185,7 +180,7 @@ const WANTS: &[&str] = &["prefer", "always", "never", "i want", "i like", "favou
 
 fn learn(connection: &Connection, origin: &str, session: i64, app: Option<&str>, facts: &[Fact]) -> Result<i64> {
     let mut learned = 0;
-    for fact in facts.iter().filter(|f| f.score >= WORTH_LEARNING) {
+    for fact in facts.iter().filter(|f| f.score >= WORTH_LEARNING).take(LEARNED) {
         let folded = crate::text::fold(&fact.text);
         let wants = fact.role == Role::User && WANTS.iter().any(|w| folded.contains(w));
         let kind = if wants { PatternKind::UserPreference } else { PatternKind::KeyFact };

@@ -1,5 +1,7 @@
 //! The record of messages, and the sentences of them that are worth keeping.
 
+use std::collections::HashMap;
+
 use afd_proto::conversation::{Content, Message, Part, Recorded, Role, ToolCall};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -52,6 +54,18 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// Uids of the artifacts that it shows.
+    pub fn pictures(&self) -> Vec<&str> {
+        let Content::Parts(parts) = &self.message.content else { return Vec::new() };
+        parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Image { artifact, .. } => artifact.as_deref(),
+                Part::Text { .. } => None,
+            })
+            .collect()
+    }
+
     /// Counts and reads a message.
     pub fn of(message: Message, counter: &Counter) -> Self {
         let candidates = facts::candidates(message.role, &message.content.text());
@@ -112,48 +126,64 @@ pub fn append(connection: &Connection, origin: &str, conversation: &mut Conversa
             prepared.tokenizer,
             now
         ])?;
-    for (candidate, tokens) in &prepared.facts {
-        keep(connection, origin, conversation, message.role, candidate, *tokens, now)?;
-    }
     Ok(())
 }
 
-/// How often a hash came up before; counts it.
-fn count(connection: &Connection, session: i64, hash: i64) -> Result<i64> {
-    let seen: i64 = connection
-        .prepare_cached(
-            "INSERT INTO message_terms (session_id, hash, seen) VALUES (?1, ?2, 1)
-             ON CONFLICT (session_id, hash) DO UPDATE SET seen = seen + 1 RETURNING seen",
-        )?
-        .query_row((session, hash), |row| row.get(0))?;
-    Ok(seen - 1)
+/// How often a session said what: what is known, and what the messages that are being appended add to it.
+#[derive(Debug, Default)]
+pub struct Seen(HashMap<i64, (i64, i64)>);
+
+impl Seen {
+    /// How often a hash came up before; counts it.
+    fn count(&mut self, connection: &Connection, session: i64, hash: i64) -> Result<i64> {
+        if let Some((before, more)) = self.0.get_mut(&hash) {
+            *more += 1;
+            return Ok(*before + *more - 1);
+        }
+        let before = connection
+            .prepare_cached("SELECT seen FROM message_terms WHERE session_id = ?1 AND hash = ?2")?
+            .query_row((session, hash), |row| row.get(0))
+            .optional()?
+            .unwrap_or(0);
+        self.0.insert(hash, (before, 1));
+        Ok(before)
+    }
+
+    /// Writes what was added.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn save(&self, connection: &Connection, session: i64) -> Result<()> {
+        let mut add = connection.prepare_cached(
+            "INSERT INTO message_terms (session_id, hash, seen) VALUES (?1, ?2, ?3)
+             ON CONFLICT (session_id, hash) DO UPDATE SET seen = seen + excluded.seen",
+        )?;
+        self.0.iter().try_for_each(|(hash, (_, more))| add.execute((session, hash, more)).map(|_| ()))?;
+        Ok(())
+    }
 }
 
-fn keep(
-    connection: &Connection,
-    origin: &str,
-    conversation: &Conversation,
-    role: Role,
-    candidate: &Candidate,
-    tokens: i64,
-    now: i64,
-) -> Result<()> {
-    let session = conversation.session;
-    let seen = candidate.words.iter().map(|word| count(connection, session, *word)).collect::<Result<Vec<_>>>()?;
-    let alike = count(connection, session, candidate.template)? + 1;
-    let score = facts::score(candidate, &seen);
-    connection
-        .prepare_cached(
-            "INSERT INTO message_facts (uid, origin, session_id, position, role, text, tokens, score, rank, sentence, template, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-             ON CONFLICT (session_id, sentence) DO UPDATE SET position = excluded.position, updated_at = excluded.updated_at",
-        )?
-        .execute(params![
+/// Keeps the sentences of a message, the last one of a conversation.
+///
+/// # Errors
+/// What SQLite says.
+pub fn keep(connection: &Connection, origin: &str, conversation: &Conversation, prepared: &Prepared, seen: &mut Seen) -> Result<()> {
+    let (session, now) = (conversation.session, now_ms());
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO message_facts (uid, origin, session_id, position, role, text, tokens, score, rank, sentence, template, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+         ON CONFLICT (session_id, sentence) DO UPDATE SET position = excluded.position, updated_at = excluded.updated_at",
+    )?;
+    for (candidate, tokens) in &prepared.facts {
+        let words = candidate.words.iter().map(|word| seen.count(connection, session, *word)).collect::<Result<Vec<_>>>()?;
+        let alike = seen.count(connection, session, candidate.template)? + 1;
+        let score = facts::score(candidate, &words);
+        insert.execute(params![
             new_uid(),
             origin,
             session,
             conversation.position,
-            role_word(role),
+            role_word(prepared.message.role),
             candidate.text,
             tokens,
             score,
@@ -162,6 +192,7 @@ fn keep(
             candidate.template,
             now
         ])?;
+    }
     Ok(())
 }
 
@@ -214,28 +245,61 @@ pub fn newest(connection: &Connection, session: i64, before: i64, limit: usize) 
     query(connection, "session_id = ?1 AND position < ?2 ORDER BY position DESC LIMIT ?3", &values)
 }
 
-/// The newest messages of people and of the model that have a text, after one, oldest first.
+/// The newest requests and final answers, after a message, oldest first: what is said beside a call of a tool is neither.
 ///
 /// # Errors
 /// What SQLite says.
 pub fn last_said(connection: &Connection, session: i64, after: i64, limit: usize) -> Result<Vec<Recorded>> {
     let values = [session, after, i64::try_from(limit).unwrap_or(i64::MAX)].map(Value::from);
-    let condition = "session_id = ?1 AND position > ?2 AND role IN ('user', 'assistant') AND content NOT IN ('\"\"', '[]')
+    let condition = "session_id = ?1 AND position > ?2 AND (role = 'user' OR (role = 'assistant' AND tool_calls IS NULL)) AND content NOT IN ('\"\"', '[]')
         ORDER BY position DESC LIMIT ?3";
     let mut found = query(connection, condition, &values)?;
     found.reverse();
     Ok(found)
 }
 
-/// The rules: what was said as `system` after a message, oldest first, at most so many of the newest.
+/// At most this many rules stay in a context.
+const RULES: usize = 8;
+
+/// The rules: what was said as `system` after a message, oldest first. Of many, the first, which says what all is about, and the newest.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn rules(connection: &Connection, session: i64, after: i64, limit: usize) -> Result<Vec<Recorded>> {
-    let values = [session, after, i64::try_from(limit).unwrap_or(i64::MAX)].map(Value::from);
-    let mut found = query(connection, "session_id = ?1 AND role = 'system' AND position > ?2 ORDER BY position DESC LIMIT ?3", &values)?;
+pub fn rules(connection: &Connection, session: i64, after: i64) -> Result<Vec<Recorded>> {
+    let of = "session_id = ?1 AND role = 'system' AND position > ?2 ORDER BY position";
+    let values = [session, after].map(Value::from);
+    let mut found = query(connection, &format!("{of} DESC LIMIT {RULES}"), &values)?;
+    if found.len() == RULES
+        && let Some(first) = query(connection, &format!("{of} LIMIT 1"), &values)?.pop()
+        && found.last().is_some_and(|oldest| oldest.position > first.position)
+    {
+        found.pop();
+        found.push(first);
+    }
     found.reverse();
     Ok(found)
+}
+
+/// How many rules there are after a message, and their tokens.
+///
+/// # Errors
+/// What SQLite says.
+pub fn count_rules(connection: &Connection, session: i64, after: i64) -> Result<(i64, i64)> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT count(*), coalesce(sum(tokens), 0) FROM messages WHERE session_id = ?1 AND role = 'system' AND position > ?2",
+        )?
+        .query_row((session, after), |row| Ok((row.get(0)?, row.get(1)?)))?)
+}
+
+/// The request that a message answers: the last one of a person before it and after another.
+///
+/// # Errors
+/// What SQLite says.
+pub fn request_of(connection: &Connection, session: i64, after: i64, before: i64) -> Result<Option<Recorded>> {
+    let values = [session, after, before].map(Value::from);
+    let condition = "session_id = ?1 AND role = 'user' AND position > ?2 AND position < ?3 ORDER BY position DESC LIMIT 1";
+    Ok(query(connection, condition, &values)?.pop())
 }
 
 /// Tokens of all messages up to and with one.
@@ -250,16 +314,24 @@ pub fn running(connection: &Connection, session: i64, position: i64) -> Result<i
     Ok(found.unwrap_or(0))
 }
 
+/// The first message after another with which at least so many tokens were said.
+///
+/// # Errors
+/// What SQLite says.
+pub fn first_with(connection: &Connection, session: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
+    Ok(connection
+        .prepare_cached("SELECT position FROM messages WHERE session_id = ?1 AND running >= ?2 AND position > ?3 ORDER BY running LIMIT 1")?
+        .query_row((session, tokens, after), |row| row.get(0))
+        .optional()?)
+}
+
 /// The first message of the first turn that begins after a message, when at least so many tokens were said.
 ///
 /// # Errors
 /// What SQLite says.
 pub fn turn_after(connection: &Connection, session: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
+    let Some(first) = first_with(connection, session, after, tokens)? else { return Ok(None) };
     // What was said before a message is what was said with it, less its own.
-    let first = connection
-        .prepare_cached("SELECT min(position) FROM messages WHERE session_id = ?1 AND running >= ?2 AND position > ?3")?
-        .query_row((session, tokens, after), |row| row.get::<_, Option<i64>>(0))?;
-    let Some(first) = first else { return Ok(None) };
     Ok(connection
         .prepare_cached(
             "SELECT position FROM messages WHERE session_id = ?1 AND role = 'user' AND position >= ?2 AND running - tokens >= ?3
@@ -289,15 +361,39 @@ pub fn last_begin(connection: &Connection, session: i64, kind: &str, (from, to):
     Ok(connection.prepare_cached(&sql)?.query_row((session, from, to), |row| row.get(0))?)
 }
 
-/// The calls of tools that a message makes and that have no answer yet, looked for in the newest turns.
+/// The first message from one on that no answer of a tool is.
+///
+/// # Errors
+/// What SQLite says.
+pub fn next_begin(connection: &Connection, session: i64, from: i64) -> Result<Option<i64>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT position FROM messages WHERE session_id = ?1 AND position >= ?2 AND role <> 'tool' ORDER BY position LIMIT 1",
+        )?
+        .query_row((session, from), |row| row.get(0))
+        .optional()?)
+}
+
+/// How far back the call of an answer is looked for, messages.
+const CALLED: i64 = 200;
+
+/// The call of this id, if one of the newest messages made it.
 ///
 /// # Errors
 /// What SQLite says.
 pub fn call(connection: &Connection, session: i64, before: i64, id: &str) -> Result<Option<ToolCall>> {
-    let values = [session, before].map(Value::from);
-    let condition = "session_id = ?1 AND position <= ?2 AND position > ?2 - 200 AND tool_calls IS NOT NULL ORDER BY position DESC";
-    let found = query(connection, condition, &values)?;
-    Ok(found.into_iter().flat_map(|m| m.message.tool_calls).find(|call| call.id == id))
+    let mut statement = connection.prepare_cached(
+        "SELECT tool_calls FROM messages WHERE session_id = ?1 AND position <= ?2 AND position > ?3 AND tool_calls IS NOT NULL
+         ORDER BY position DESC",
+    )?;
+    let mut rows = statement.query((session, before, before - CALLED))?;
+    while let Some(row) = rows.next()? {
+        let calls: Vec<ToolCall> = list_of(&row.get::<_, String>(0)?);
+        if let Some(call) = calls.into_iter().find(|call| call.id == id) {
+            return Ok(Some(call));
+        }
+    }
+    Ok(None)
 }
 
 /// A sentence worth keeping.
@@ -315,26 +411,33 @@ pub struct Fact {
     pub score: f64,
 }
 
-/// The best sentences after one message and before another, best first.
+/// The best sentences after one message and before another, best first: at most so many of each voice, so that what tools print does
+/// not push out what people say.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn facts(connection: &Connection, session: i64, after: i64, before: i64, limit: usize) -> Result<Vec<Fact>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT f.position, f.role, f.text, f.tokens, f.score, coalesce(t.seen, 1) FROM message_facts f
+pub fn facts(connection: &Connection, session: i64, after: i64, before: i64, of_each: usize) -> Result<Vec<Fact>> {
+    // From the beginning on, the best ones are read by rank; of a later stretch, all of it.
+    let index = if after == 0 { "message_facts_best" } else { "message_facts_places" };
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT f.position, f.role, f.text, f.tokens, f.score, coalesce(t.seen, 1) FROM message_facts f INDEXED BY {index}
          LEFT JOIN message_terms t ON t.session_id = f.session_id AND t.hash = f.template
-         WHERE f.session_id = ?1 AND f.position > ?2 AND f.position < ?3 ORDER BY f.rank DESC, f.position LIMIT ?4",
-    )?;
-    let found = statement.query_map((session, after, before, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
-        Ok(Fact {
-            position: row.get(0)?,
-            role: role_of(&row.get::<_, String>(1)?),
-            text: row.get(2)?,
-            tokens: row.get(3)?,
-            score: facts::among(row.get(4)?, row.get(5)?),
-        })
-    })?;
-    let mut found: Vec<Fact> = found.collect::<rusqlite::Result<_>>()?;
+         WHERE f.session_id = ?1 AND f.position > ?2 AND f.position < ?3 AND f.role = ?4 ORDER BY f.rank DESC, f.position LIMIT ?5"
+    ))?;
+    let limit = i64::try_from(of_each).unwrap_or(i64::MAX);
+    let mut found: Vec<Fact> = Vec::new();
+    for role in [Role::User, Role::Assistant, Role::Tool] {
+        let rows = statement.query_map((session, after, before, role_word(role), limit), |row| {
+            Ok(Fact {
+                position: row.get(0)?,
+                role: role_of(&row.get::<_, String>(1)?),
+                text: row.get(2)?,
+                tokens: row.get(3)?,
+                score: facts::among(row.get(4)?, row.get(5)?),
+            })
+        })?;
+        found.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
+    }
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.position.cmp(&b.position)));
     Ok(found)
 }
