@@ -85,7 +85,7 @@ pub fn run() {
     let (few, many) = (Times::new(measure(&mut small, append)), Times::new(measure(&mut large, append)));
     report("append a turn of four messages, p50", many.p50() / 1e3, few.p50() / 1e3, "ms", "100 messages", "-");
     let most = resident(&world);
-    let after = until("the tables to go", || Some(resident(&world)).filter(|now| *now + 30_000 < most));
+    let after = until("the tables to go", || Some(resident(&world)).filter(|now| *now + 46_000 < most));
     println!(
         "tables of o200k_base: loaded with the first message in {:.0} ms; resident {:.1} MiB at the start, {:.1} in use, {:.1} after (budget 30 idle)",
         loaded.as_secs_f64() * 1e3,

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 pub use endpoint::Endpoint;
-pub use tokens::{Counter, ESTIMATE, Tokenizers};
+pub use tokens::{Counter, ESTIMATE, Tokenizers, give_back_memory};
 
 /// Why a language model gave no answer.
 #[derive(Debug, thiserror::Error)]

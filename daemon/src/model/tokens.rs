@@ -87,18 +87,14 @@ impl Tokenizers {
         tokenizer_of(model).map_or(ESTIMATE, name_of)
     }
 
-    /// Drops the tables that nobody needed for so long; returns when to look again, or nothing when none is left.
-    pub fn sweep(&self, idle: Duration) -> Option<Duration> {
+    /// Drops the tables that nobody needed for so long; returns whether any went, and when to look again unless none is left.
+    pub fn sweep(&self, idle: Duration) -> (bool, Option<Duration>) {
         let mut all = self.loaded();
         let before = all.len();
         all.retain(|_, loaded| Arc::strong_count(&loaded.tables) > 1 || loaded.used.elapsed() < idle);
         let dropped = all.len() < before;
         let next = all.values().map(|l| idle.saturating_sub(l.used.elapsed())).min();
-        drop(all);
-        if dropped {
-            give_back_memory();
-        }
-        next.map(|wait| wait.max(Duration::from_millis(10)))
+        (dropped, next.map(|wait| wait.max(Duration::from_millis(10))))
     }
 }
 
@@ -106,7 +102,7 @@ impl Tokenizers {
 /// would keep.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
-fn give_back_memory() {
+pub fn give_back_memory() {
     // SAFETY: `malloc_trim` takes no pointer, may be called at any time from any thread (MT-Safe in glibc's manual), and touches
     // only memory that the allocator itself holds as free.
     unsafe { libc::malloc_trim(0) };
@@ -114,7 +110,7 @@ fn give_back_memory() {
 
 /// Other allocators give it back by themselves.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn give_back_memory() {}
+pub fn give_back_memory() {}
 
 impl Counter {
     /// One that needs no tables.
@@ -211,10 +207,10 @@ mod tests {
     fn tables_go_when_nobody_needs_them() {
         let tokenizers = Tokenizers::default();
         let counter = tokenizers.counter("r50k_base");
-        assert!(tokenizers.sweep(Duration::ZERO).is_some(), "it is in use");
+        assert!(tokenizers.sweep(Duration::ZERO).1.is_some(), "it is in use");
         drop(counter);
-        assert!(tokenizers.sweep(Duration::from_secs(600)).is_some(), "it was used a moment ago");
-        assert!(tokenizers.sweep(Duration::ZERO).is_none());
+        assert!(tokenizers.sweep(Duration::from_secs(600)).1.is_some(), "it was used a moment ago");
+        assert_eq!(tokenizers.sweep(Duration::ZERO), (true, None));
         assert!(tokenizers.loaded().is_empty());
     }
 

@@ -243,6 +243,21 @@ impl Store {
         }
     }
 
+    /// Lets go of what the connections keep in memory for speed, where they are not at work.
+    pub async fn shrink(&self) {
+        let shrink = |c: &Connection| c.execute_batch("PRAGMA shrink_memory");
+        let pool = self.readers.clone();
+        let readers = tokio::task::spawn_blocking(move || {
+            // All at once, so that each is another one.
+            let idle = (0..pool.state().idle_connections).filter_map(|_| pool.try_get());
+            idle.collect::<Vec<_>>().iter().try_for_each(|c| shrink(c))
+        });
+        let writer = self.write(move |c| Ok(shrink(c)?)).await;
+        if let (Ok(Err(error)), _) | (_, Err(StoreError::Sql(error))) = (readers.await, writer) {
+            tracing::debug!(%error, "memory is not given back");
+        }
+    }
+
     /// Checks the whole database, which may take long; damage is remembered and stops writing.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ pub mod read;
 pub mod summarise;
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use afd_proto::ErrorCode;
 use afd_proto::conversation::Usage;
 
 use super::{Core, Error, Result};
-use crate::model::{Counter, Tokenizers};
+use crate::model::{Counter, Tokenizers, give_back_memory};
 use crate::session::conversation::Conversation;
 use crate::session::conversation::budget;
 use crate::session::conversation::compaction::Limits;
@@ -53,7 +54,6 @@ async fn counter(core: &Arc<Core>, conversation: &Conversation) -> Result<Counte
 impl Core {
     /// Sees to it that tables of tokenizers are dropped in time.
     fn sweep_tokenizers(self: &Arc<Self>) {
-        use std::sync::atomic::Ordering;
         if self.sweeping.swap(true, Ordering::SeqCst) {
             return;
         }
@@ -64,18 +64,22 @@ impl Core {
             loop {
                 tokio::time::sleep(wait).await;
                 let Some(core) = weak.upgrade() else { return };
-                let tokenizers = core.tokenizers.clone();
-                match tokio::task::spawn_blocking(move || tokenizers.sweep(idle)).await {
-                    Ok(Some(next)) => wait = next,
-                    _ => {
+                let (dropped, next) = core.tokenizers.sweep(idle);
+                if dropped {
+                    core.store.shrink().await;
+                    give_back_memory();
+                }
+                wait = match next {
+                    Some(next) => next,
+                    None => {
                         core.sweeping.store(false, Ordering::SeqCst);
                         // Somebody may have loaded one meanwhile, who saw that a sweep was under way.
                         match core.tokenizers.sweep(idle) {
-                            Some(next) if !core.sweeping.swap(true, Ordering::SeqCst) => wait = next,
+                            (_, Some(next)) if !core.sweeping.swap(true, Ordering::SeqCst) => next,
                             _ => return,
                         }
                     }
-                }
+                };
             }
         });
     }
