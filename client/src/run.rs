@@ -30,6 +30,11 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    if cli.global.session.as_deref() == Some("") && is_typed(&matches, "session") {
+        let failure = Failure::new("INVALID_PARAMS", "--session: expected a name, got an empty text", USAGE);
+        let outcome = Outcome { category: "cli".into(), op: "parse".into(), result: Err(failure) };
+        return if print(&outcome, cli.global.output) { outcome.exit() } else { outcome.exit().max(1) };
+    }
     let cli = without_empty(cli);
     let address = Address::of(&cli.global, &matches);
     match &cli.command {
@@ -49,6 +54,12 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
             if print(&outcome, output_of(&cli.global)) { outcome.exit() } else { outcome.exit().max(1) }
         }
     }
+}
+
+/// Whether an option was typed, and does not come from the environment.
+fn is_typed(matches: &ArgMatches, id: &str) -> bool {
+    let innermost = std::iter::successors(Some(matches), |m| m.subcommand().map(|(_, sub)| sub)).last().unwrap_or(matches);
+    innermost.value_source(id) == Some(ValueSource::CommandLine)
 }
 
 /// An empty variable counts as none.
@@ -105,8 +116,7 @@ pub struct Address {
 impl Address {
     /// A flag counts always; the environment only while no flag names a device.
     fn of(global: &Global, matches: &ArgMatches) -> Self {
-        let innermost = std::iter::successors(Some(matches), |m| m.subcommand().map(|(_, sub)| sub)).last().unwrap_or(matches);
-        let typed = |id: &str| innermost.value_source(id) == Some(ValueSource::CommandLine);
+        let typed = |id: &str| is_typed(matches, id);
         let wanted = |id: &str, value: &Option<String>| value.clone().filter(|v| !v.is_empty() && (typed(id) || global.device.is_none()));
         let url = wanted("url", &global.url);
         // A token from the environment belongs to the URL beside it, not to whatever device is configured.
@@ -140,7 +150,7 @@ fn perform(asked: &Global, address: &Address, command: &Command) -> Outcome {
 
 /// Methods about the session of --session.
 fn takes_session(method: &str) -> bool {
-    let of_all = matches!(method, "session.list" | "session.bug.list" | "session.bug.resolve" | "session.result.list");
+    let of_all = matches!(method, "session.list" | "session.bug.list" | "session.bug.show" | "session.bug.resolve" | "session.result.list");
     method.starts_with("conversation.") || (method.starts_with("session.") && !of_all)
 }
 
@@ -169,13 +179,11 @@ fn patience(global: &Global, method: &str) -> Global {
 struct Named {
     method: String,
     params: Map<String, Value>,
-    /// Whether the parameters are complete as they are.
-    raw: bool,
 }
 
 impl From<Call> for Named {
     fn from(call: Call) -> Self {
-        Self { method: call.method.to_owned(), params: call.params, raw: false }
+        Self { method: call.method.to_owned(), params: call.params }
     }
 }
 
@@ -204,7 +212,7 @@ fn call_of(command: &Command, global: &Global) -> Result<Named, Failure> {
         Command::Rpc(rpc) => {
             let params = serde_json::from_str(&rpc.params)
                 .map_err(|e| Failure::new("INVALID_PARAMS", format!("the parameters are no JSON object: {e}"), USAGE))?;
-            Named { method: rpc.method.clone(), params, raw: true }
+            Named { method: rpc.method.clone(), params }
         }
         Command::Events(_) | Command::Demo(_) | Command::Completions { .. } => unreachable!("handled before"),
     })
@@ -213,9 +221,6 @@ fn call_of(command: &Command, global: &Global) -> Result<Named, Failure> {
 /// Adds device, session, URL and token where the method takes them.
 fn complete(call: &Named, global: &Global, address: &Address) -> Value {
     let mut params = call.params.clone();
-    if call.raw {
-        return Value::Object(params);
-    }
     let mut put = |name: &str, value: &Option<String>| {
         if let Some(value) = value {
             params.entry(name).or_insert_with(|| json!(value));

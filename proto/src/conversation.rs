@@ -100,13 +100,13 @@ params! {
         /// Who says it.
         pub role: Role,
         /// What: a text, or parts.
-        #[serde(default, skip_serializing_if = "Content::is_empty")]
+        #[serde(default, deserialize_with = "or_nothing", skip_serializing_if = "Content::is_empty")]
         pub content: Content,
         /// Calls of tools that the assistant makes.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, alias = "tool_calls", skip_serializing_if = "Vec::is_empty")]
         pub tool_calls: Vec<ToolCall>,
         /// The call that this is the answer to; of a `tool` message.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, alias = "tool_call_id", skip_serializing_if = "Option::is_none")]
         pub tool_call_id: Option<String>,
         /// Name of who says it, or of the tool.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +116,8 @@ params! {
         pub failed: bool,
     }
 
-    /// A call of a tool.
+    /// A call of a tool. That of OpenAI's chat completions is read as well: name and arguments, as a text, under `function`.
+    #[serde(from = "AnyToolCall")]
     pub struct ToolCall {
         /// Names it; the answer names it too.
         pub id: String,
@@ -128,7 +129,7 @@ params! {
     }
 
     /// What a message says.
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "something else, expected a text, or a list of parts of the type text or image")]
     pub enum Content {
         /// A text.
         Text(String),
@@ -167,6 +168,48 @@ params! {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             height: Option<u32>,
         },
+    }
+}
+
+/// Nothing, as some write it, is an empty text.
+fn or_nothing<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Content, D::Error> {
+    serde::Deserialize::deserialize(deserializer).map(Option::<Content>::unwrap_or_default)
+}
+
+params! {
+    /// A call in either shape.
+    struct AnyToolCall {
+        id: String,
+        #[serde(default)]
+        name: String,
+        #[serde(default)]
+        arguments: serde_json::Map<String, Value>,
+        #[serde(default, rename = "type")]
+        _kind: Option<String>,
+        #[serde(default)]
+        function: Option<Function>,
+    }
+
+    /// What OpenAI calls a function.
+    struct Function {
+        name: String,
+        #[serde(default)]
+        arguments: String,
+    }
+}
+
+impl From<AnyToolCall> for ToolCall {
+    fn from(call: AnyToolCall) -> Self {
+        match call.function {
+            // Arguments that are no object are kept as they are.
+            Some(function) => Self {
+                id: call.id,
+                name: function.name,
+                arguments: serde_json::from_str(&function.arguments)
+                    .unwrap_or_else(|_| serde_json::Map::from_iter([("text".to_owned(), Value::from(function.arguments))])),
+            },
+            None => Self { id: call.id, name: call.name, arguments: call.arguments },
+        }
     }
 }
 

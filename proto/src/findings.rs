@@ -92,6 +92,12 @@ session_params! {
         pub screenshot: Option<String>,
     }
 
+    /// Parameters of `session.bug.show`.
+    pub struct BugShowParams {
+        /// Number of the bug.
+        pub id: i64,
+    }
+
     /// Parameters of `session.bug.resolve`.
     pub struct BugResolveParams {
         /// Number of the bug.
@@ -549,6 +555,8 @@ methods! {
     BugAdd = "session.bug.add" (BugAddParams) -> BugAdded, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","title":"The total is wrong","severity":"high","steps":["put two in the cart","open the cart"],"expected":"20","actual":"10"}"#;
     /// Lists bugs, newest first, and counts them.
     BugList = "session.bug.list" (BugListParams) -> Bugs, Read, [NotFound, StoreUnavailable], r#"{"status":"open","severity":"high"}"#;
+    /// Shows a bug in full.
+    BugShow = "session.bug.show" (BugShowParams) -> Bug, Read, [NotFound, StoreUnavailable], r#"{"id":1}"#;
     /// Marks a bug as resolved, and why.
     BugResolve = "session.bug.resolve" (BugResolveParams) -> Bug, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1,"reason":"fixed in 2.4"}"#;
     /// Records a test result.

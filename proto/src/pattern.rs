@@ -29,10 +29,10 @@ params! {
     /// Parameters of `pattern.find`.
     #[derive(Default)]
     pub struct PatternFindParams {
-        /// Those about the page that this URL, page key, activity or state is.
+        /// Those about the page that this URL, page key, activity or state is, and those about none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
-        /// Only those about this package.
+        /// Those about this package, and those about none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Only those of this kind.

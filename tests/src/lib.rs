@@ -125,7 +125,8 @@ impl Client {
             "conversation.",
             "pattern.save",
         ];
-        let of_all = ["session.list", "session.bug.list", "session.bug.resolve", "session.result.list"].contains(&method);
+        let of_all =
+            ["session.list", "session.bug.list", "session.bug.resolve", "session.bug.show", "session.result.list"].contains(&method);
         if takes.iter().any(|t| method.starts_with(t)) && !of_all && params.get("session").is_none() {
             params["session"] = json!(self.session);
         }

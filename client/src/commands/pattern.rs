@@ -85,7 +85,7 @@ pub struct Find {
     /// Those about the page that this URL, page key, activity or state is
     #[arg(long)]
     page: Option<String>,
-    /// Only those about this package
+    /// Those about this package, and those about none
     #[arg(long)]
     app: Option<String>,
     /// Only those of this kind

@@ -380,6 +380,12 @@ pub enum Bug {
         #[arg(long, value_name = "CURSOR")]
         cursor: Option<i64>,
     },
+    /// A bug in full
+    Show {
+        /// Its number
+        #[arg(long, value_name = "N")]
+        id: i64,
+    },
     /// Mark a bug as resolved
     Resolve {
         /// Its number
@@ -518,6 +524,7 @@ impl Bug {
                 .maybe("status", word(*status))
                 .maybe("limit", *limit)
                 .maybe("cursor", *cursor)),
+            Bug::Show { id } => Call::new("session.bug.show").with("id", *id),
             Bug::Resolve { id, reason } => Call::new("session.bug.resolve").with("id", *id).with("reason", reason.clone()),
         }
     }

@@ -82,10 +82,10 @@ fn tasks_table(tasks: &[Value]) -> String {
     };
     let row = |t: &Value| {
         json!({"id": t["id"], "status": t["status"], "priority": t["priority"], "waitsFor": blocked(t), "task": t["description"],
-            "came": if t["summary"].is_null() { &t["progress"] } else { &t["summary"] }})
+            "outcome": if t["status"] == "active" { &t["progress"] } else { &t["summary"] }})
     };
     let rows: Vec<Value> = tasks.iter().map(row).collect();
-    table(&rows, &["id", "status", "priority", "waitsFor", "task", "came"])
+    table(&rows, &["id", "status", "priority", "waitsFor", "task", "outcome"])
 }
 
 pub(super) fn tasks(data: &Value) -> String {
@@ -101,7 +101,7 @@ fn bugs_table(bugs: &[Value]) -> String {
         .iter()
         .map(|b| {
             json!({"id": b["id"], "severity": b["severity"], "status": b["status"], "found": day(&b["createdAt"]), "session": b["session"],
-                "title": b["title"], "page": b["state"].as_str().or(b["page"].as_str())})
+                "title": b["title"], "page": page(b)})
         })
         .collect();
     table(&rows, &["id", "severity", "status", "found", "session", "title", "page"])
@@ -125,6 +125,45 @@ pub(super) fn bug_added(data: &Value) -> String {
         out.push_str(&bugs_table(items(data, "similar")));
     }
     out
+}
+
+pub(super) fn bug_in_full(data: &Value) -> String {
+    let mut out = format!(
+        "{} {} {}  {}\n",
+        paint(BOLD, &text(data, "title")),
+        severity(&text(data, "severity")),
+        status(&text(data, "status")),
+        paint(DIM, &day(&data["createdAt"]))
+    );
+    for (name, key) in [
+        ("description", "description"),
+        ("expected", "expected"),
+        ("actual", "actual"),
+        ("resolution", "resolution"),
+        ("session", "session"),
+        ("app", "app"),
+        ("screenshot", "screenshot"),
+    ] {
+        if !text(data, key).is_empty() {
+            let _ = writeln!(out, "{name}: {}", text(data, key));
+        }
+    }
+    if !page(data).is_empty() {
+        let _ = writeln!(out, "page: {}", page(data));
+    }
+    let steps: Vec<Value> = items(data, "steps")
+        .iter()
+        .enumerate()
+        .map(|(i, s)| Value::from(format!("{}. {}", i + 1, s.as_str().unwrap_or_default())))
+        .collect();
+    lines(&mut out, "steps", &steps);
+    out
+}
+
+/// Where it is: a page key begins with its activity, and goes on with what only programs read.
+fn page(row: &Value) -> String {
+    let page = text(row, "page");
+    page.strip_prefix("act=").and_then(|rest| rest.split('|').next()).map_or(page.clone(), str::to_owned)
 }
 
 pub(super) fn bug(data: &Value) -> String {

@@ -1,7 +1,7 @@
 //! `session.*`
 
 use afd_proto::findings::{
-    BugAdd, BugList, BugResolve, ResultAdd, ResultList, TaskAdd, TaskFinish, TaskList, TaskStart, TaskUpdate, TestedMark,
+    BugAdd, BugList, BugResolve, BugShow, ResultAdd, ResultList, TaskAdd, TaskFinish, TaskList, TaskStart, TaskUpdate, TestedMark,
 };
 use afd_proto::session::{
     SessionCoverage, SessionEnd, SessionExport, SessionList, SessionProgress, SessionReport, SessionResume, SessionShow, SessionStart,
@@ -27,6 +27,7 @@ pub(super) fn register(module: &mut Module) {
     method::<TaskList, _, _>(module, |core, p| async move { tasks::list(&core, &p).await });
     method::<BugAdd, _, _>(module, |core, p| async move { findings::add_bug(&core, &p).await });
     method::<BugList, _, _>(module, |core, p| async move { findings::list_bugs(&core, &p).await });
+    method::<BugShow, _, _>(module, |core, p| async move { findings::show_bug(&core, &p).await });
     method::<BugResolve, _, _>(module, |core, p| async move { findings::resolve_bug(&core, &p).await });
     method::<ResultAdd, _, _>(module, |core, p| async move { findings::add_result(&core, &p).await });
     method::<ResultList, _, _>(module, |core, p| async move { findings::list_results(&core, &p).await });

@@ -29,6 +29,12 @@ fn named<T>(title: &str, items: &[T], shown: Shown, none: &str, line: impl Fn(&T
     lines.join("\n")
 }
 
+/// A page key begins with its activity, and goes on with what only programs read.
+fn place(page: &str) -> String {
+    let activity = page.strip_prefix("act=").and_then(|rest| rest.split('|').next());
+    crate::text::cut::brief(activity.unwrap_or(page), 120)
+}
+
 /// The prompt.
 pub fn resumption(p: &Progress) -> String {
     let mut parts = vec!["You are taking up a session that was begun before. This is where it stands.".to_owned()];
@@ -38,7 +44,7 @@ pub fn resumption(p: &Progress) -> String {
         format!("{}: {}{came}", t.description, t.status)
     }));
     parts.push(named("Bugs found", &p.bugs, Shown::First, "None yet.", |b| {
-        let place = b.page.as_deref().map_or(String::new(), |page| format!(", on {}", crate::text::cut::brief(page, 80)));
+        let place = b.page.as_deref().map_or(String::new(), |page| format!(", on {}", place(page)));
         format!("[{}, {}] {}{place}", b.severity, b.status, b.title)
     }));
     parts.push(match &p.current_task {

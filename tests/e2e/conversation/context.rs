@@ -146,6 +146,10 @@ fn shapes_are_those_of_the_models() {
     messages.extend(tool("c1", "tap", json!({"x": 1}), "done"));
     append(&mut client, messages);
     let openai = client.ok("conversation.context", json!({"format": "openai"}));
+    // What one session is given can be appended to another.
+    let mut again = world.client_of("again");
+    append(&mut again, openai["messages"].as_array().expect("messages").clone());
+    assert_eq!(again.ok("conversation.context", json!({"format": "openai"}))["messages"], openai["messages"]);
     let call = openai["messages"].as_array().expect("messages").iter().find(|m| m["tool_calls"].is_array()).expect("a call").clone();
     assert_eq!(call["tool_calls"][0]["function"]["arguments"], "{\"x\":1}");
     let anthropic = client.ok("conversation.context", json!({"format": "anthropic"}));
@@ -205,6 +209,9 @@ fn a_budget_that_makes_no_sense_is_refused() {
     append(&mut client, vec![user("hi")]);
     let refused = client.fails("conversation.context", json!({"budget": 3}), "INVALID_PARAMS");
     assert_eq!(refused.details["path"], "budget");
+    append(&mut client, vec![assistant("yes?"), user("Please tell me in one sentence what the largest button on this page does.")]);
+    let text = text_of(&client.ok("conversation.context", json!({"budget": 100})));
+    assert!(text.contains("what the largest button on this page does"), "the last request is whole where there is room: {text}");
     for budget in [64, 100, 1000] {
         assert!(client.ok("conversation.context", json!({"budget": budget}))["tokens"].as_i64().is_some_and(|n| n <= budget));
     }

@@ -131,6 +131,7 @@ fn a_full_context_is_compacted_and_nothing_leaves_the_record() {
 fn compaction_on_demand_keeps_what_it_is_told_to() {
     let world = World::new();
     let mut client = world.client_of("c");
+    client.ok("session.start", json!({}));
     assert_eq!(client.ok("conversation.compact", json!({}))["messages"], 0, "there is nothing yet");
     for i in 0..10 {
         append(&mut client, vec![user(&format!("Remember that box {i} holds the key of room {}.", i * 7)), assistant("noted")]);
@@ -186,6 +187,21 @@ fn a_turn_that_is_too_long_is_cut_between_its_steps_and_keeps_its_request() {
     assert_eq!(first["content"], "fill in the whole form, please", "{sent:?}");
     assert_eq!(sent.last().expect("a message")["toolCallId"], "c59");
     assert!(text_of(&context).starts_with("the rules"));
+}
+
+#[test]
+fn a_short_conversation_loses_nothing_by_being_compacted() {
+    let world = World::new();
+    let mut client = world.client_of("short");
+    append(&mut client, vec![user("Check the battery screen first."), assistant("I opened it and it shows 84%.")]);
+    append(&mut client, vec![user("Good. Now Bluetooth."), assistant("Bluetooth is off.")]);
+    client.ok("conversation.compact", json!({"keep": 1}));
+    let text = text_of(&client.ok("conversation.context", json!({})));
+    for said in ["Check the battery screen first.", "it shows 84%", "Now Bluetooth", "Bluetooth is off."] {
+        assert!(text.contains(said), "{said:?} is not in {text}");
+    }
+    client.fails("conversation.compact", json!({"session": "nobody"}), "NOT_FOUND");
+    client.fails("conversation.clear", json!({"session": "nobody"}), "NOT_FOUND");
 }
 
 #[test]

@@ -52,6 +52,8 @@ fn bugs_and_results_are_filtered_and_counted() {
     assert_eq!(high["counts"]["total"], 2);
     let id = high["bugs"][0]["id"].as_i64().expect("an id");
     assert_ne!(client.ok("session.bug.list", json!({"severity": "high", "cursor": high["nextCursor"]}))["bugs"][0]["id"], id);
+    assert_eq!(client.ok("session.bug.show", json!({"id": id}))["severity"], "high");
+    client.fails("session.bug.show", json!({"id": 999}), "NOT_FOUND");
     let resolved = client.ok("session.bug.resolve", json!({"id": id, "reason": "fixed in 2.4"}));
     assert_eq!((&resolved["status"], &resolved["resolution"]), (&json!("resolved"), &json!("fixed in 2.4")));
     assert!(resolved["resolvedAt"].as_i64().is_some());
@@ -110,6 +112,12 @@ fn coverage_is_a_share_of_what_the_visual_memory_knows() {
     client.ok("observe.refs", json!({"full": true}));
     let row = client.ok("session.tested", json!({"elements": ["Battery"]}));
     assert!(row["elements"][0]["component"].is_string(), "{row}");
+    let by_alias = {
+        let alias = client.alias("Battery");
+        client.ok("session.tested", json!({"elements": [alias]}))
+    };
+    assert_eq!((&by_alias["elements"][0]["element"], &by_alias["elements"][0]["times"]), (&row["elements"][0]["element"], &json!(2)));
+    client.fails("session.tested", json!({"elements": ["@n999"]}), "INVALID_PARAMS");
 }
 
 #[test]

@@ -109,6 +109,18 @@ async fn shown(core: &Arc<Core>, session: &Session) -> Result<Option<Arc<Shown>>
     Ok(device.await?.and_then(|device| core.views.shown(session.id, device)))
 }
 
+/// What an alias stands for; anything else is a name already.
+fn named(shown: Option<&Shown>, element: String) -> Result<String> {
+    if !element.starts_with("@n") {
+        return Ok(element);
+    }
+    let found = shown.and_then(|s| s.refs.get(&element)).map(|r| (r.what.label.title.clone(), r.what.label.text()));
+    match found {
+        Some((title, text)) if !title.is_empty() || !text.is_empty() => Ok(if title.is_empty() { text } else { title }),
+        _ => Err(Error::param("elements", "names, or aliases of the session's newest refs that have a label", element)),
+    }
+}
+
 /// The keys of the components that elements on the screen are, by what they say, in small letters.
 fn on_screen(shown: &Shown) -> HashMap<String, String> {
     let elements = element::all(&shown.snapshot);
@@ -142,6 +154,7 @@ pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<Tested> {
     let shown = shown(core, &session).await?.filter(|_| params.page.is_none());
     let app = place.app.clone();
     let known = core.store.read_all(move |c| Ok(app.map(|app| visual::elements(c, &app)).transpose()?.unwrap_or_default())).await?;
+    let elements = elements.into_iter().map(|e| named(shown.as_deref(), e)).collect::<Result<Vec<String>>>()?;
     let on_screen = shown.map(|s| on_screen(&s)).unwrap_or_default();
     let mark_of = |element: String| {
         let by_name = known.iter().find(|k| k.is_called(&element));

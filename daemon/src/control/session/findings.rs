@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::findings::{
-    Bug, BugAddParams, BugAdded, BugListParams, BugResolveParams, Bugs, ResultAddParams, ResultListParams, Results, TestResult,
+    Bug, BugAddParams, BugAdded, BugListParams, BugResolveParams, BugShowParams, Bugs, ResultAddParams, ResultListParams, Results,
+    TestResult,
 };
 use afd_proto::session::SessionCall;
 use rusqlite::Connection;
@@ -147,6 +148,19 @@ pub async fn list_bugs(core: &Arc<Core>, params: &BugListParams) -> Result<Bugs>
     Ok(listed.await?)
 }
 
+/// `session.bug.show`
+///
+/// # Errors
+/// When there is no such bug.
+pub async fn show_bug(core: &Arc<Core>, params: &BugShowParams) -> Result<Bug> {
+    let id = params.id;
+    core.store.read_all(move |c| bugs::get(c, id)).await?.ok_or_else(|| no_bug(id))
+}
+
+fn no_bug(id: i64) -> Error {
+    Error::new(ErrorCode::NotFound, format!("there is no bug {id}")).hint("`afctl session bug list` shows the bugs")
+}
+
 /// `session.bug.resolve`
 ///
 /// # Errors
@@ -166,7 +180,7 @@ pub async fn resolve_bug(core: &Arc<Core>, params: &BugResolveParams) -> Result<
         }
         Some(Err(bug)) => Err(Error::new(ErrorCode::Conflict, format!("bug {id} is resolved already"))
             .details(json!({"resolvedAt": bug.resolved_at, "resolution": bug.resolution}))),
-        None => Err(Error::new(ErrorCode::NotFound, format!("there is no bug {id}")).hint("`afctl session bug list` shows the bugs")),
+        None => Err(no_bug(id)),
     }
 }
 

@@ -67,6 +67,9 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionShow
     let directory = check_directory("directory", params.directory.as_deref())?;
     let dir = check_directory("progressDir", params.progress_dir.as_deref())?;
     let dir = params.auto_progress.then(|| dir.unwrap_or_else(|| core.config.get().progress_dir.clone()));
+    if let Some(dir) = &dir {
+        progress::probe("progressDir", dir).await?;
+    }
     core.session_row(name).await?;
     let (origin, p, wanted) = (core.store.origin().to_owned(), params.clone(), name.to_owned());
     let started = core.store.write(move |c| {

@@ -90,7 +90,8 @@ pub(super) fn check_optional(field: &'static str, text: Option<&str>, most: usiz
 fn check_directory(field: &'static str, path: Option<&str>) -> Result<Option<PathBuf>> {
     let Some(path) = path else { return Ok(None) };
     let path = super::artifacts::absolute(field, path)?;
-    if path.exists() && !path.is_dir() {
+    // Directories that are written to are made; one that is read is to be there.
+    if (path.exists() || field == "directory") && !path.is_dir() {
         return Err(Error::param(field, "a directory", path.display()));
     }
     Ok(Some(path))

@@ -41,7 +41,7 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
     let changes = params.next_steps.is_some() || params.blockers.is_some() || directory.is_some() || params.auto.is_some();
     let mut session = known(core, params.session()).await?;
     if let Some(dir) = &dir {
-        probe(dir).await?;
+        probe("dir", dir).await?;
     }
     if changes {
         for_writing(core, params.session()).await?;
@@ -100,7 +100,7 @@ pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBu
 }
 
 /// Whether files can be written to a directory; before anything is changed because they are to be.
-async fn probe(dir: &Path) -> Result<()> {
+pub(super) async fn probe(field: &'static str, dir: &Path) -> Result<()> {
     let wanted = dir.to_owned();
     let probed = tokio::task::spawn_blocking(move || {
         std::fs::create_dir_all(&wanted)?;
@@ -108,7 +108,7 @@ async fn probe(dir: &Path) -> Result<()> {
     });
     match probed.await {
         Ok(Ok(_)) => Ok(()),
-        Ok(Err(error)) => Err(Error::param("dir", "a directory that can be written to", format!("{}: {error}", dir.display()))),
+        Ok(Err(error)) => Err(Error::param(field, "a directory that can be written to", format!("{}: {error}", dir.display()))),
         Err(error) => Err(Error::new(afd_proto::ErrorCode::Internal, error.to_string())),
     }
 }

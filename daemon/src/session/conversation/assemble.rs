@@ -171,13 +171,21 @@ impl Desk<'_> {
             room -= self.counter.count(&shown);
             lines.push(shown);
         }
-        let good: Vec<Fact> = material.facts.iter().filter(|f| f.score >= WORTH && !told.contains(&f.text)).cloned().collect();
+        let fresh: Vec<&Fact> = material.facts.iter().filter(|f| !told.contains(&f.text)).collect();
+        // Where there is much room, what is worth little may come too.
+        let ample = fresh.iter().map(|f| f.tokens + 2).sum::<i64>() * 4 <= room;
+        let good: Vec<Fact> = fresh.into_iter().filter(|f| ample || f.score >= WORTH).cloned().collect();
         let (all, cost) = (as_i64(good.len()), good.iter().map(|f| f.tokens + 2).sum::<i64>());
         let chosen = compaction::choose(good, room);
         let (left, rest) = (all - as_i64(chosen.len()), cost - chosen.iter().map(|f| f.tokens + 2).sum::<i64>());
         lines.extend(chosen.iter().map(|f| format!("- {}", f.text)));
         self.leave_out("facts", left, rest, "the share of the summary is full");
-        self.leave_out("messages", material.older.0, material.older.1, "older than the recent turns: the summary stands for them");
+        let why = match (lines.len() > 1, told.is_empty()) {
+            (true, _) => "older than the recent turns: the summary stands for them",
+            (false, false) => "older than the recent turns: what was particular in them is among what is known",
+            (false, true) => "older than the recent turns, and nothing particular was said in them",
+        };
+        self.leave_out("messages", material.older.0, material.older.1, why);
         if lines.len() > 1 {
             self.put("summary", vec![said(Role::System, lines.join("\n"))]);
         }
@@ -200,7 +208,9 @@ pub fn assemble(material: &Material, allocation: &Allocation, budget: i64, count
     let left = budget - allocation.tools - allocation.buffer - desk.out.tokens - now_cost;
     desk.leave_out("bugs", material.more_bugs, 0, "less bad than those that are told");
     let recent: Vec<&Message> = material.request.iter().chain(&material.recent).map(|r| &r.message).collect();
-    let turns = turns(&mut desk, &recent, room.min(left.max(1)));
+    // A turn that is too long by itself may take what nothing else took.
+    let long = recent.iter().map(|m| tokens(m, counter)).sum::<i64>() > room;
+    let turns = turns(&mut desk, &recent, if long { left.max(1) } else { room.min(left.max(1)) });
     desk.put("history", turns);
     desk.out.stable = as_i64(desk.out.messages.len());
     if let Some(now) = now {

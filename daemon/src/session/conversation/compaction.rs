@@ -19,7 +19,7 @@ const CHOSEN_FROM: usize = 200;
 /// At most this many become patterns at a time.
 const LEARNED: usize = 20;
 /// What is worth less does not become a pattern.
-const WORTH_LEARNING: f64 = 0.6;
+const WORTH_LEARNING: f64 = 0.7;
 
 /// Sizes of a conversation's context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,7 +25,7 @@ const COUNTED: usize = 48;
 /// So many of the rarest words say how new a sentence is.
 const RAREST: usize = 3;
 /// What is worth less is not kept.
-const LEAST: f64 = 0.2;
+const LEAST: f64 = 0.05;
 
 /// A sentence that may be worth keeping.
 #[derive(Debug, Clone, PartialEq)]

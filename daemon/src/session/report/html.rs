@@ -73,7 +73,7 @@ fn tasks(digest: &Digest) -> Markup {
         @if all.is_empty() { p { "None." } } @else {
             table { tr { th { "task" } th { "status" } th { "what came of it" } }
                 @for task in all { tr { td { (task.description) } td class=(task.status.word()) { (task.status.word()) }
-                    td { (task.summary.as_deref().or(task.progress.as_deref()).unwrap_or("")) } } } }
+                    td { (task.summary.as_deref().or(task.progress.as_deref().filter(|_| task.finished_at.is_none())).unwrap_or("")) } } } }
         }
     }
 }

@@ -41,6 +41,7 @@ fn bug(digest: &Digest, bug: &Bug, pictures: &[Picture]) -> String {
             lines.push(format!("* {name}: {}", plain(value)));
         }
     };
+    field("Found", Some(rfc3339(bug.created_at).as_str()));
     field("Page", Some(place.as_str()).filter(|p| !p.is_empty()));
     field("Description", bug.description.as_deref());
     field("Expected", bug.expected.as_deref());
@@ -56,14 +57,16 @@ fn bug(digest: &Digest, bug: &Bug, pictures: &[Picture]) -> String {
     lines.join("\n")
 }
 
-fn result(digest: &Digest, result: &TestResult) -> String {
+fn result(digest: &Digest, result: &TestResult, pictures: &[Picture]) -> String {
     let took = result.duration_ms.map_or(String::new(), |ms| format!("{ms} ms"));
+    let picture = result.evidence.as_ref().and_then(|uid| pictures.iter().find(|p| &p.artifact == uid));
+    let shown = picture.map_or(String::new(), |p| format!(" ![evidence](<{}>)", p.file.replace(['<', '>', '\n', '|'], "_")));
     let cells = [
         plain(&result.name),
         result.status.word().to_owned(),
         plain(&digest.place(result.page.as_deref(), result.state.as_deref())),
         took,
-        plain(result.summary.as_deref().unwrap_or("")),
+        plain(result.summary.as_deref().unwrap_or("")) + &shown,
     ];
     format!("| {} |", cells.join(" | "))
 }
@@ -78,13 +81,17 @@ pub fn markdown(digest: &Digest, pictures: &[Picture]) -> String {
     parts.push(format!("Started {}, {ended}, {}.", rfc3339(digest.session.began()), duration(digest.lasted())));
     parts.push(format!("```text\n{}\n```", digest.summary(true).replace("```", "'''")));
     let tasks = digest.done.iter().chain(&digest.current).chain(&digest.queue).map(|t| {
-        let came = t.summary.as_deref().or(t.progress.as_deref()).map_or(String::new(), |s| format!(": {}", plain(s)));
+        let came = t
+            .summary
+            .as_deref()
+            .or(t.progress.as_deref().filter(|_| t.finished_at.is_none()))
+            .map_or(String::new(), |s| format!(": {}", plain(s)));
         format!("* [{}] {}{came}", t.status.word(), plain(&t.description))
     });
     parts.push(section("Tasks", tasks.collect()));
     parts.push(format!("## Bugs\n\n{}", joined(digest.bugs.iter().map(|b| bug(digest, b, pictures)).collect(), "\n\n")));
     if !digest.results.is_empty() {
-        let rows: Vec<String> = digest.results.iter().map(|r| result(digest, r)).collect();
+        let rows: Vec<String> = digest.results.iter().map(|r| result(digest, r, pictures)).collect();
         parts.push(format!("## Test results\n\n| test | status | page | took | seen |\n|---|---|---|---|---|\n{}", rows.join("\n")));
     }
     parts.push(section("Pages", digest.pages.iter().map(|p| format!("* {} ({} looks)", plain(&page_name(p)), p.observations)).collect()));
