@@ -10,6 +10,7 @@ mod macros;
 pub mod act;
 pub mod artifact;
 pub mod config;
+pub mod context;
 pub mod conversation;
 pub mod daemon;
 pub mod device;
@@ -29,10 +30,12 @@ pub mod observe;
 pub mod paths;
 pub mod pattern;
 pub mod picture;
+pub mod progress;
 pub mod recover;
 pub mod rpc;
 pub mod secret;
 pub mod session;
+pub mod tasks;
 pub mod verify;
 pub mod visual;
 pub mod vocabulary;
@@ -65,8 +68,11 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
         files::METHODS,
         looks::METHODS,
         session::METHODS,
+        progress::METHODS,
+        tasks::METHODS,
         findings::METHODS,
         conversation::METHODS,
+        context::METHODS,
         pattern::METHODS,
         job::METHODS,
         events::METHODS,

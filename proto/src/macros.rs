@@ -156,3 +156,28 @@ macro_rules! session_params {
         }
     )* };
 }
+
+/// A closed list of words, on the wire and in rows.
+macro_rules! words {
+    ($( $(#[$m:meta])* $name:ident { $( $(#[$vm:meta])* $variant:ident = $word:literal, )* } )*) => { $(
+        params! {
+            $(#[$m])*
+            #[derive(Copy, Eq)]
+            pub enum $name { $( $(#[$vm])* $variant, )* }
+        }
+        impl $name {
+            /// All of them.
+            pub const ALL: &[$name] = &[$($name::$variant),*];
+
+            /// The word.
+            pub const fn word(self) -> &'static str {
+                match self { $($name::$variant => $word),* }
+            }
+
+            /// The value of a word.
+            pub fn of(word: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|v| v.word() == word)
+            }
+        }
+    )* };
+}

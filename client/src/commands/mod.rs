@@ -8,6 +8,7 @@ pub mod connect;
 pub mod conversation;
 pub mod daemon;
 pub mod device;
+pub mod findings;
 pub mod import;
 pub mod job;
 pub mod memory;

@@ -1,6 +1,6 @@
 //! What a session did and saw: figures, pages, the last action.
 
-use afd_proto::conversation::SeenLately;
+use afd_proto::context::SeenLately;
 use afd_proto::session::{PageSnapshot, VisitedPage};
 use afd_proto::vocabulary::Action;
 use rusqlite::{Connection, OptionalExtension};

@@ -1,9 +1,7 @@
 //! `conversation.*`
 
-use afd_proto::conversation::{
-    ConversationAppend, ConversationClear, ConversationCompact, ConversationContext, ConversationList, ConversationSummary,
-    ConversationUsage, ConversationWorking,
-};
+use afd_proto::context::{ConversationContext, ConversationUsage, ConversationWorking};
+use afd_proto::conversation::{ConversationAppend, ConversationClear, ConversationCompact, ConversationList, ConversationSummary};
 
 use super::register::{Module, method};
 use crate::control::conversation::{append, compact, context, read};

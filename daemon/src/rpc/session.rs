@@ -1,11 +1,9 @@
 //! `session.*`
 
-use afd_proto::findings::{
-    BugAdd, BugList, BugResolve, BugShow, ResultAdd, ResultList, TaskAdd, TaskFinish, TaskList, TaskStart, TaskUpdate, TestedMark,
-};
-use afd_proto::session::{
-    SessionCoverage, SessionEnd, SessionExport, SessionList, SessionProgress, SessionReport, SessionResume, SessionShow, SessionStart,
-};
+use afd_proto::findings::{BugAdd, BugList, BugResolve, BugShow, ResultAdd, ResultList, TestedMark};
+use afd_proto::progress::{SessionProgress, SessionResume};
+use afd_proto::session::{SessionCoverage, SessionEnd, SessionExport, SessionList, SessionReport, SessionShow, SessionStart};
+use afd_proto::tasks::{TaskAdd, TaskFinish, TaskList, TaskStart, TaskUpdate};
 
 use super::register::{Module, method};
 use crate::control::session::{coverage, export, findings, lifecycle, progress, report, resume, tasks};

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use afd_proto::findings::{CurrentTask, Severity};
-use afd_proto::session::{BugSummary, CompletedTask, PendingTask, Progress, ProgressCoverage};
+use afd_proto::findings::Severity;
+use afd_proto::progress::{BugSummary, CompletedTask, PendingTask, Progress, ProgressCoverage};
+use afd_proto::tasks::CurrentTask;
 
 use super::summary::{Digest, page_name, rfc3339};
 

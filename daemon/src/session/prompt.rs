@@ -1,6 +1,6 @@
 //! What a language model is told when it takes a session up (seed 002, "Session Resumption").
 
-use afd_proto::session::Progress;
+use afd_proto::progress::Progress;
 
 /// At most this many tasks, bugs and changes are named one by one.
 const NAMED: usize = 30;

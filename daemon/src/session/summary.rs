@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use afd_proto::findings::{Bug, Severity, Task, TaskStatus, TestResult};
+use afd_proto::findings::{Bug, Severity, TestResult};
 use afd_proto::session::{Coverage, SessionInfo, Statistics, VisitedPage};
+use afd_proto::tasks::{Task, TaskStatus};
 
 use super::Session;
 

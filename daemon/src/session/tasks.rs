@@ -1,6 +1,6 @@
 //! Tasks: a queue, the one that is worked on, those that are done (seed 002, "Task tracking").
 
-use afd_proto::findings::{Finish, Task, TaskCounts, TaskStatus};
+use afd_proto::tasks::{Finish, Task, TaskCounts, TaskStatus};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Refusal, json, list_of};

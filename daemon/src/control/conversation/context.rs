@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use afd_proto::conversation::{Content, ConversationContextParams, Format, Message, ModelContext, Part, Role};
+use afd_proto::context::{ConversationContextParams, Format, ModelContext};
+use afd_proto::conversation::{Content, Message, Part, Role};
 use afd_proto::findings::BugStatus;
 use afd_proto::memory::SessionContext;
 use afd_proto::notes::Note;

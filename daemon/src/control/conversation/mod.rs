@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use afd_proto::ErrorCode;
-use afd_proto::conversation::Usage;
+use afd_proto::context::Usage;
 
 use super::{Core, Error, Result};
 use crate::model::{Counter, Tokenizers, give_back_memory};

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use afd_proto::conversation::{
-    ActiveElement, ConversationListParams, Messages, Recorded, Role, Summary, SummaryParams, Usage, UsageParams, Working, WorkingParams,
-};
+use afd_proto::context::{ActiveElement, Usage, UsageParams, Working, WorkingParams};
+use afd_proto::conversation::{ConversationListParams, Messages, Recorded, Role, Summary, SummaryParams};
 use afd_proto::session::SessionCall;
 
 use super::super::memory::limit;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::findings::TaskStatus;
 use afd_proto::session::{EndParams, Ended, ListParams, ReportFormat, SessionCall, SessionShown, Sessions, ShowParams, StartParams};
+use afd_proto::tasks::TaskStatus;
 use serde_json::json;
 
 use super::super::memory::limit;

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
 
-use afd_proto::session::{ProgressParams, ProgressWritten, SessionCall};
+use afd_proto::progress::{ProgressParams, ProgressWritten};
+use afd_proto::session::SessionCall;
 
 use super::super::{Core, Error, Result};
 use super::{change, check_directory, check_text, digest, for_writing, known};

@@ -5,8 +5,10 @@ use std::io::Read;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::findings::{BugStatus, Severity, TaskStatus};
-use afd_proto::session::{Progress, ResumeParams, Resumed, SessionCall};
+use afd_proto::findings::{BugStatus, Severity};
+use afd_proto::progress::{Progress, ResumeParams, Resumed};
+use afd_proto::session::SessionCall;
+use afd_proto::tasks::TaskStatus;
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -128,7 +130,7 @@ async fn take_up(core: &Arc<Core>, name: &str, file: &str, progress: Progress) -
 fn is_bare(c: &Connection, id: i64) -> Stored<bool> {
     let tasks = tasks::counts(c, id)?;
     let bugs = bugs::counts(c, &bugs::Filter { session: Some(id), ..bugs::Filter::default() })?;
-    Ok(tasks == afd_proto::findings::TaskCounts::default() && bugs.total == 0 && conversation::of(c, id)?.position == 0)
+    Ok(tasks == afd_proto::tasks::TaskCounts::default() && bugs.total == 0 && conversation::of(c, id)?.position == 0)
 }
 
 fn ms(rfc3339: &str) -> Option<i64> {

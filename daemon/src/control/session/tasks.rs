@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use afd_proto::findings::{
+use afd_proto::session::SessionCall;
+use afd_proto::tasks::{
     Finish, Task, TaskAddParams, TaskFinishParams, TaskListParams, TaskStartParams, TaskStatus, TaskUpdateParams, Tasks,
 };
-use afd_proto::session::SessionCall;
 use rusqlite::Connection;
 
 use super::super::memory::limit;

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use afd_proto::conversation::{Allocation, Content, ContextPart, LeftOut, Message, Part, Recorded, Role};
+use afd_proto::context::{Allocation, ContextPart, LeftOut};
+use afd_proto::conversation::{Content, Message, Part, Recorded, Role};
 
 use super::compaction;
 use super::messages::Fact;

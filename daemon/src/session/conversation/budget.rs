@@ -1,6 +1,6 @@
 //! How a budget of tokens is split (seed 002, `TokenBudget`).
 
-use afd_proto::conversation::Allocation;
+use afd_proto::context::Allocation;
 
 use crate::config::Conversation as Settings;
 

@@ -1,6 +1,7 @@
 //! The shapes in which language models take messages.
 
-use afd_proto::conversation::{Content, Format, Message, Part, Role};
+use afd_proto::context::Format;
+use afd_proto::conversation::{Content, Message, Part, Role};
 use serde_json::{Value, json};
 
 /// Messages in a shape, and the rules where that has them apart.
