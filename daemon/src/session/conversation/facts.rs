@@ -27,6 +27,10 @@ const RAREST: usize = 3;
 /// What is worth less is not kept.
 const LEAST: f64 = 0.05;
 
+/// More particulars than this, or words that announce a fact, say no more.
+const PARTICULARS: usize = 2;
+const ANNOUNCED: usize = 3;
+
 /// A sentence that may be worth keeping.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
@@ -42,57 +46,22 @@ pub struct Candidate {
     pub words: Vec<i64>,
 }
 
-/// Words that announce a fact.
+/// Words that announce a fact: rules, wishes, decisions, faults, what things are called and found by.
+#[rustfmt::skip]
 const CUES: &[&str] = &[
-    "remember",
-    "note",
-    "important",
-    "always",
-    "never",
-    "must",
-    "prefer",
-    "prefers",
-    "preferred",
-    "decided",
-    "decision",
-    "because",
-    "bug",
-    "error",
-    "fails",
-    "failed",
-    "broken",
-    "password",
-    "passcode",
-    "code",
-    "pin",
-    "deadline",
-    "only",
-    "limit",
-    "found",
-    "requires",
-    "required",
-    "instead",
-    "keep",
-    "avoid",
-    "don't",
-    "not",
-    "except",
-    "until",
-    "agreed",
-    "scope",
-    "belongs",
-    "owned",
-    "means",
-    "account",
-    "number",
-    "address",
-    "name",
-    "called",
-    "version",
-    "merke",
-    "wichtig",
-    "immer",
-    "niemals",
+    "remember", "note", "important", "always", "never", "must", "only", "except", "unless", "until", "whenever", "rule", "rules",
+    "allowed", "forbidden", "required", "requires", "exclusively", "instead", "rather", "avoid", "limit", "maximum", "minimum",
+    "most", "least", "policy", "scope", "keep", "not", "don't", "can't", "cannot", "won't", "anymore", "prefer", "prefers",
+    "preferred", "preference", "favourite", "favorite", "allergic", "allergy", "vegetarian", "vegan", "hates", "decided",
+    "decision", "agreed", "cancelled", "canceled", "moved", "postponed", "changed", "switched", "chosen", "deadline", "due",
+    "expires", "expiry", "valid", "appointment", "bug", "error", "fails", "failed", "crash", "crashes", "broken", "wrong",
+    "defect", "missing", "freezes", "hangs", "throws", "duplicate", "duplicated", "ignores", "loses", "skipped", "code", "pin",
+    "password", "passcode", "passphrase", "word", "confirmation", "reference", "ticket", "case", "order", "booking",
+    "reservation", "account", "iban", "licence", "license", "serial", "key", "token", "voucher", "coupon", "login", "username",
+    "address", "number", "seat", "room", "gate", "locker", "floor", "version", "name", "called", "belongs", "owned", "owner",
+    "responsible", "contact", "means", "because", "found", "merke", "wichtig", "immer", "niemals", "nie", "nur", "passwort",
+    "nummer", "heisst", "statt", "ausser", "bis", "allergisch", "toujours", "jamais", "seulement", "allergique", "numero", "mot",
+    "siempre", "nunca", "solo", "alergico", "clave",
 ];
 
 /// What announces a fact in writing without spaces (Chinese, Japanese) or with endings (Korean).
@@ -267,23 +236,21 @@ fn particular_in_dense(sentence: &str) -> f64 {
 fn worth(role: Role, sentence: &str, words: &[&str]) -> f64 {
     let folded: Vec<String> =
         words.iter().map(|w| text::fold(w.trim_matches(|c: char| !c.is_alphanumeric()))).filter(|w| !w.is_empty()).collect();
-    let has = |list: &[&str]| folded.iter().any(|w| list.contains(&w.as_str()));
     let mut worth: f64 = match role {
         Role::User => 0.5,
         Role::Assistant => 0.4,
         _ => 0.3,
     };
     let particular = words.iter().enumerate().filter(|(i, w)| !w.contains(text::is_dense) && is_particular(w, *i == 0)).count();
-    worth += 0.2 * (particular.min(3) as f64);
+    worth += 0.2 * (particular.min(PARTICULARS) as f64);
     if sentence.chars().filter(|c| text::is_dense(*c)).count() * 2 > sentence.chars().filter(|c| c.is_alphanumeric()).count() {
         worth += particular_in_dense(sentence);
     }
     if sentence.contains(['"', '\u{201c}', '\u{ab}', '\u{300c}', '`']) {
         worth += 0.15;
     }
-    if has(CUES) {
-        worth += 0.3;
-    }
+    let announced = folded.iter().filter(|w| CUES.contains(&w.as_str())).count();
+    worth += 0.2 * (announced.min(ANNOUNCED) as f64);
     let states = [" is ", " are ", " was ", " were ", " has ", " have ", " = ", ": ", " ist ", " sind ", " est ", " es ", "是", "は"];
     if states.iter().any(|s| sentence.contains(s)) {
         worth += 0.2;
