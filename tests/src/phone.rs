@@ -117,15 +117,17 @@ impl TestPhone {
 
     /// Turns the phone off: its port is closed.
     pub fn turn_off(&mut self) {
-        let running = self.running.take();
-        // Dropping inside the runtime lets its tasks end.
-        let _inside = self.runtime.enter();
-        drop(running);
+        if let Some(running) = self.running.take() {
+            self.runtime.block_on(running.stop());
+        }
     }
 }
 
 impl Drop for TestPhone {
     fn drop(&mut self) {
-        self.turn_off();
+        let running = self.running.take();
+        // Dropping inside the runtime lets its tasks end.
+        let _inside = self.runtime.enter();
+        drop(running);
     }
 }

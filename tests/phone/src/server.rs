@@ -52,6 +52,22 @@ impl Running {
         Ok(address)
     }
 
+    /// Ends what is served; returns when no connection is left that could still answer.
+    pub async fn stop(mut self) {
+        self.unplug();
+        for task in &mut self.tasks {
+            task.abort();
+            let _ = task.await;
+        }
+        // Connections are ended by then, and gone after a moment.
+        for _ in 0..100_000 {
+            if Arc::strong_count(&self.phone) == 1 {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// Takes the cable out; connections over it end.
     pub fn unplug(&mut self) {
         if let Some(cable) = self.cable.take() {
