@@ -5,7 +5,7 @@ use std::sync::Arc;
 use afd_proto::conversation::{ClearParams, Cleared, CompactParams, Compacted};
 use afd_proto::session::SessionCall;
 
-use super::super::session::{for_writing, known};
+use super::super::session::active;
 use super::super::{Core, Error, Result, check_session};
 use super::{SUMMARIES_JOB, counter};
 use crate::session::conversation::compaction::{self, Limits};
@@ -31,8 +31,7 @@ async fn compacted(core: &Arc<Core>, name: &str, keep: Option<i64>) -> Result<Co
     check_session(name)?;
     let turn = core.turns.of(name);
     let _turn = turn.lock().await;
-    known(core, name).await?;
-    let session = for_writing(core, name).await?;
+    let session = active(core, name).await?;
     let id = session.id;
     let before = core.store.read_all(move |c| conversation::of(c, id)).await?;
     let counter = counter(core, &before).await?;
@@ -71,8 +70,7 @@ pub async fn clear(core: &Arc<Core>, params: &ClearParams) -> Result<Cleared> {
     check_session(name)?;
     let turn = core.turns.of(name);
     let _turn = turn.lock().await;
-    known(core, name).await?;
-    let session = for_writing(core, name).await?;
+    let session = active(core, name).await?;
     let (origin, forget) = (core.store.origin().to_owned(), params.forget_context);
     let cleared = core.store.write(move |c| {
         let mut talk = conversation::of(c, session.id)?;

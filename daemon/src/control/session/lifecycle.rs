@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::super::memory::limit;
 use super::super::{Core, Error, Result, check_session};
-use super::{change, check_directory, check_optional, check_text, digest, for_writing, known, progress, report};
+use super::{active, change, check_directory, check_optional, check_text, digest, known, progress, report};
 use crate::memory::sessions;
 use crate::session::conversation::{self, keys::Known};
 use crate::session::summary::Digest;
@@ -160,8 +160,7 @@ fn shown(digest: Digest) -> SessionShown {
 /// When there is no such session, it has ended, or the report cannot be written.
 pub async fn end(core: &Arc<Core>, params: &EndParams) -> Result<Ended> {
     let name = params.session();
-    known(core, name).await?;
-    let mut session = for_writing(core, name).await?;
+    let mut session = active(core, name).await?;
     let file = params.file.as_deref().map(|f| super::super::artifacts::absolute("file", f)).transpose()?;
     let compacted = super::super::conversation::compact::all(core, name).await?;
     session.ended_at = Some(now_ms());

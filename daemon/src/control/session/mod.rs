@@ -44,10 +44,8 @@ fn no_session(name: &str) -> Error {
         .details(json!({"session": name}))
 }
 
-/// A session that something is to be written to; it appears by use.
-pub(super) async fn for_writing(core: &Arc<Core>, name: &str) -> Result<Session> {
-    check_session(name)?;
-    core.session_row(name).await?;
+/// A session that is known and goes on.
+pub(super) async fn active(core: &Arc<Core>, name: &str) -> Result<Session> {
     let session = known(core, name).await?;
     if session.ended_at.is_some() {
         return Err(Error::new(ErrorCode::Conflict, format!("session {name:?} has ended"))
@@ -55,6 +53,13 @@ pub(super) async fn for_writing(core: &Arc<Core>, name: &str) -> Result<Session>
             .details(json!({"session": name, "endedAt": session.ended_at})));
     }
     Ok(session)
+}
+
+/// A session that something is to be written to; it appears by use.
+pub(super) async fn for_writing(core: &Arc<Core>, name: &str) -> Result<Session> {
+    check_session(name)?;
+    core.session_row(name).await?;
+    active(core, name).await
 }
 
 /// Changes what is kept of a session, as it is at that moment; returns it.

@@ -12,7 +12,7 @@ use afd_proto::progress::{ProgressParams, ProgressWritten};
 use afd_proto::session::SessionCall;
 
 use super::super::{Core, Error, Result};
-use super::{change, check_directory, check_text, digest, for_writing, known};
+use super::{active, change, check_directory, check_text, digest, known};
 use crate::session::progress::{self, GitState};
 use crate::session::{Session, summary::Digest};
 
@@ -45,7 +45,7 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
         probe("dir", dir).await?;
     }
     if changes {
-        for_writing(core, params.session()).await?;
+        active(core, params.session()).await?;
         let (p, dir, usual) = (params.clone(), dir.clone(), core.config.get().progress_dir.clone());
         session = change(core, params.session(), move |session| {
             session.next_steps = p.next_steps.unwrap_or_else(|| std::mem::take(&mut session.next_steps));
