@@ -1,6 +1,6 @@
 //! The daemon of `afd`. Rooms by floor, from the bottom; a room uses only rooms on floors below it:
 //!
-//! 0. [`store`], [`config`], [`net`]
+//! 0. [`store`], [`config`], [`net`], [`task`], [`file`], [`hex`]
 //! 1. [`page`], [`text`], [`picture`], [`artifact`], [`live`], [`job`], [`model`]
 //! 2. [`device`], [`memory`], [`visual`], [`session`]
 //! 3. [`control`]
@@ -11,6 +11,8 @@ pub mod artifact;
 pub mod config;
 pub mod control;
 pub mod device;
+pub mod file;
+pub mod hex;
 pub mod job;
 pub mod lifecycle;
 pub mod live;
@@ -22,5 +24,6 @@ pub mod picture;
 pub mod rpc;
 pub mod session;
 pub mod store;
+pub mod task;
 pub mod text;
 pub mod visual;

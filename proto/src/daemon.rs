@@ -43,11 +43,36 @@ wire! {
         pub devices: Vec<crate::device::DeviceInfo>,
         /// The database.
         pub store: StoreStatus,
+        /// Background tasks, by name.
+        #[serde(default)]
+        pub tasks: Vec<TaskInfo>,
         /// Why the settings file was last refused, while the old settings are kept.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub config_error: Option<String>,
         /// Keys of the settings file that nobody knows.
         pub config_warnings: Vec<String>,
+    }
+
+    /// A background task.
+    pub struct TaskInfo {
+        /// Its name.
+        pub name: String,
+        /// What it is doing.
+        pub state: TaskState,
+        /// How often it failed and was started again.
+        pub restarts: u64,
+        /// Why it failed last.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub last_error: Option<String>,
+    }
+
+    /// What a background task is doing.
+    #[derive(Copy, Eq)]
+    pub enum TaskState {
+        /// It runs.
+        Running,
+        /// It failed and waits to be started again.
+        Restarting,
     }
 
     /// The state of the memory database.

@@ -59,14 +59,22 @@ codes! {
     ShuttingDown = "SHUTTING_DOWN", 19, true, "The daemon is stopping.";
     StoreUnavailable = "STORE_UNAVAILABLE", 20, false, "The memory database cannot be used.";
     StoreFull = "STORE_FULL", 21, true, "There is no room left for the memory database.";
-    Internal = "INTERNAL", 22, false, "A fault of the daemon.";
+    Internal = "INTERNAL", 22, false, "Internal error.";
+    Cancelled = "CANCELLED", 23, true, "The call was cancelled before it changed anything.";
+    TargetCovered = "TARGET_COVERED", 24, false, "The target is on the screen, but something else would take the touch; `details.coveredBy` names it.";
+    ParseError = "PARSE_ERROR", 25, false, "The message is not valid JSON.";
+    InvalidRequest = "INVALID_REQUEST", 26, false, "The message is not a JSON-RPC 2.0 request.";
+    UnknownMethod = "UNKNOWN_METHOD", 27, false, "There is no such method.";
 }
 
 impl ErrorCode {
-    /// The JSON-RPC error number: JSON-RPC's own for invalid parameters, `-32020 - n` for the rest.
+    /// The JSON-RPC error number: JSON-RPC's own for its own faults, `-32020 - n` for the rest.
     pub const fn number(self) -> i32 {
         match self {
             ErrorCode::InvalidParams => -32602,
+            ErrorCode::ParseError => -32700,
+            ErrorCode::InvalidRequest => -32600,
+            ErrorCode::UnknownMethod => -32601,
             other => -32020 - other.offset(),
         }
     }

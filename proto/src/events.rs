@@ -49,6 +49,17 @@ wire! {
         },
     }
 
+    /// A message as it is sent.
+    pub struct Sent {
+        /// For messages that are no events: the cursor of the newest event that was told before; 0 for none. Subscribing again with
+        /// `since` set to the last cursor loses no event.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub cursor: Option<i64>,
+        /// The message.
+        #[serde(flatten)]
+        pub message: Message,
+    }
+
     /// That a session looked at a device.
     pub struct Observed {
         /// Place in the order of the device.

@@ -35,7 +35,10 @@ impl std::error::Error for FrameError {}
 /// The longest header block that is accepted, in bytes.
 const MAX_HEADER: usize = 4096;
 
-/// Collects bytes and yields whole messages; memory is bounded by the limit plus one read.
+/// Capacity that an empty decoder may keep, bytes: an idle connection must not hold the largest message it ever received.
+const KEEP: usize = 64 << 10;
+
+/// Collects bytes and yields whole messages; memory is bounded by the limit plus one read, and goes with the message.
 #[derive(Debug)]
 pub struct Decoder {
     framing: Framing,
@@ -63,6 +66,22 @@ impl Decoder {
         self.buffer.extend_from_slice(bytes);
     }
 
+    /// Drops the buffer once everything in it was yielded.
+    fn release(&mut self) {
+        if self.start == self.buffer.len() {
+            self.buffer.clear();
+            (self.start, self.searched) = (0, 0);
+            if self.buffer.capacity() > KEEP {
+                self.buffer = Vec::new();
+            }
+        }
+    }
+
+    /// Bytes that the decoder holds on to.
+    pub fn capacity(&self) -> usize {
+        self.buffer.capacity()
+    }
+
     /// Whether part of a message was read and not yielded.
     pub fn is_partial(&self) -> bool {
         self.buffer[self.start..].iter().any(|b| !b.is_ascii_whitespace())
@@ -83,7 +102,7 @@ impl Decoder {
     pub fn finish(&mut self) -> Option<Vec<u8>> {
         let rest = self.buffer[self.start..].trim_ascii().to_vec();
         self.start = self.buffer.len();
-        self.searched = self.start;
+        self.release();
         (self.framing == Framing::Line && !rest.is_empty()).then_some(rest)
     }
 
@@ -98,6 +117,7 @@ impl Decoder {
             let line = self.buffer[self.start..end].trim_ascii().to_vec();
             self.start = end + 1;
             self.searched = self.start;
+            self.release();
             if !line.is_empty() {
                 return Ok(Some(line));
             }
@@ -121,6 +141,7 @@ impl Decoder {
         let message = bytes[body..body + length].to_vec();
         self.start += body + length;
         self.searched = self.start;
+        self.release();
         Ok(Some(message))
     }
 
@@ -158,6 +179,12 @@ fn content_length(header: &[u8]) -> Result<usize, FrameError> {
 /// A message as it goes onto the stream.
 pub fn encode(framing: Framing, message: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(message.len() + 32);
+    encode_into(framing, message, &mut out);
+    out
+}
+
+/// Appends a message as it goes onto the stream.
+pub fn encode_into(framing: Framing, message: &str, out: &mut Vec<u8>) {
     if framing == Framing::ContentLength {
         out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", message.len()).as_bytes());
     }
@@ -165,7 +192,6 @@ pub fn encode(framing: Framing, message: &str) -> Vec<u8> {
     if framing == Framing::Line {
         out.push(b'\n');
     }
-    out
 }
 
 #[cfg(test)]
@@ -217,6 +243,18 @@ mod tests {
         let mut endless = Decoder::new(Framing::ContentLength, 10);
         endless.push(&[b'C'; MAX_HEADER + 1]);
         assert!(endless.next_message().is_err());
+    }
+
+    #[test]
+    fn a_large_message_leaves_no_large_buffer() {
+        for framing in [Framing::Line, Framing::ContentLength] {
+            let mut decoder = Decoder::new(framing, 10 << 20);
+            decoder.push(&encode(framing, &"x".repeat(8 << 20)));
+            assert_eq!(decoder.next_message().expect("valid").map(|m| m.len()), Some(8 << 20));
+            assert!(decoder.capacity() <= KEEP, "{framing:?} keeps {} bytes", decoder.capacity());
+            decoder.push(&encode(framing, "{}"));
+            assert_eq!(decoder.next_message(), Ok(Some(b"{}".to_vec())));
+        }
     }
 
     #[test]

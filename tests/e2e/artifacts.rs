@@ -247,7 +247,7 @@ fn a_full_disk_leaves_neither_file_nor_row() {
 }
 
 #[test]
-fn only_regular_files_are_replaced_and_links_are_followed() {
+fn only_regular_files_are_replaced_and_links_are_not_followed() {
     let world = World::new();
     let mut client = world.client();
     let at = |name: &str| world.dir().join(name);
@@ -258,12 +258,28 @@ fn only_regular_files_are_replaced_and_links_are_followed() {
         assert_eq!(error.details["path"], "saveFile");
     }
     client.fails("observe.screenshot", json!({"saveFile": "/proc/nope/x.jpg"}), "INVALID_PARAMS");
-    std::os::unix::fs::symlink(at("target.jpg"), at("link.jpg")).expect("links");
-    for _ in 0..2 {
-        client.ok("observe.screenshot", json!({"saveFile": text(&at("link.jpg"))}));
-        assert!(std::fs::symlink_metadata(at("link.jpg")).expect("is there").file_type().is_symlink());
-        assert!(at("target.jpg").is_file());
+    std::fs::write(at("precious"), "mine").expect("writes");
+    // Where a link leads may have been decided by somebody else: to a file of the caller, to our own, or to nothing yet.
+    for target in ["precious", "memory.db", "memory.db.key", "config.toml", "nowhere"] {
+        let before = std::fs::read(at(target)).ok();
+        let ways = [
+            ("observe.screenshot", json!({"saveFile": text(&at("link"))})),
+            ("observe.screen", json!({"full": true, "saveFile": text(&at("link"))})),
+            ("session.export", json!({"file": text(&at("link"))})),
+            ("session.report", json!({"file": text(&at("link"))})),
+        ];
+        for (method, params) in ways {
+            let _ = std::fs::remove_file(at("link"));
+            std::os::unix::fs::symlink(at(target), at("link")).expect("links");
+            client.ok(method, params);
+            assert!(std::fs::symlink_metadata(at("link")).expect("is there").is_file(), "{method}: the link is replaced");
+            if target != "memory.db" {
+                assert_eq!(std::fs::read(at(target)).ok(), before, "{method} through a link to {target}");
+            }
+        }
     }
+    assert_eq!(&std::fs::read(at("memory.db")).expect("reads")[..15], b"SQLite format 3");
+    client.ok("memory.save", json!({"topic": "t", "content": "c"}));
     client.ok("observe.screenshot", json!({}));
 }
 

@@ -1,6 +1,6 @@
 //! Malformed, oversized, slow and unknown input gets an error or a clean close, and others are not slowed.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 
 use afd_tests::http::Response;
@@ -113,12 +113,12 @@ fn malformed_headers_and_bytes_are_answered() {
 fn too_many_connections_are_told_so_in_their_own_framing() {
     let world = strict();
     let held: Vec<UnixStream> = (0..6).map(|_| open(&world)).collect();
-    let mut first = held.into_iter();
-    let mut kept = first.next().expect("a connection");
-    // The connections are counted once they are accepted.
-    writeln!(kept, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "daemon.status", "params": {}})).expect("writes");
-    let mut byte = [0];
-    kept.read_exact(&mut byte).expect("an answer");
+    // Who said something a moment ago keeps the place.
+    for mut kept in &held {
+        writeln!(kept, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "daemon.version", "params": {}})).expect("writes");
+        let mut line = String::new();
+        BufReader::new(kept).read_line(&mut line).expect("an answer");
+    }
     for (hello, status) in
         [("{}\n", 0), ("Content-Length: 2\r\n\r\n{}", 0), ("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}", 503)]
     {
@@ -134,8 +134,14 @@ fn too_many_connections_are_told_so_in_their_own_framing() {
             assert_eq!(Response::parse(text.as_bytes()).status, status);
         }
     }
-    drop((kept, first.collect::<Vec<_>>()));
-    wait::until("room again", || world.daemon.connect().call("daemon.version", json!({})).ok());
+    // The owner's methods are answered all the same.
+    assert!(world.daemon.connect().call("daemon.status", json!({})).is_ok());
+    let refused = world.daemon.connect().call("device.list", json!({}));
+    assert!(
+        matches!(refused, Err(afd_tests::CallError::Answered { data, .. }) if data["code"] == "LIMIT_EXCEEDED" && data["hint"].is_string())
+    );
+    drop(held);
+    wait::until("room again", || world.daemon.connect().call("device.list", json!({})).ok());
 }
 
 #[test]

@@ -32,7 +32,8 @@ async fn follow(world: &World) {
     }
     events.unsubscribe().await.expect("unsubscribes");
     let again: Result<bool, _> = ws.request("events.unsubscribe", rpc_params![1]).await;
-    assert!(again.is_ok_and(|ended| !ended), "there is nothing to end any more");
+    let Err(jsonrpsee::core::ClientError::Call(error)) = again else { panic!("there is nothing to end any more: {again:?}") };
+    assert!(error.data().is_some_and(|d| d.get().contains("NOT_FOUND")), "{error:?}");
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn observations_and_device_states_are_told_too() {
     lines.next();
     let seen = world.client().ok("observe.page", json!({}));
     let mut next = |kind: &str| lines.by_ref().map(|m| m["params"]["result"].clone()).find(|m| m["kind"] == kind).expect("a message");
-    assert_eq!(next("device"), json!({"kind": "device", "device": "pixel", "state": "ready"}));
+    assert_eq!(next("device"), json!({"kind": "device", "device": "pixel", "state": "ready", "cursor": 0}));
     assert_eq!(next("observation")["observationId"], seen["observationId"]);
     world.phone.turn_off();
     world.client().fails("observe.top", json!({}), "DEVICE_UNREACHABLE");

@@ -1,15 +1,12 @@
-//! Writing files in one step, readable by their owner only.
+//! The files of artifacts.
 
-use std::io::Write;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use super::{ArtifactError, New, Place};
-
-/// How the names of unfinished files begin.
-pub(super) const UNFINISHED: &str = ".afd-";
+use crate::file::replace;
+use crate::hex;
 
 /// A file that is there now.
 #[derive(Debug, Clone)]
@@ -20,12 +17,8 @@ pub struct File {
     pub(super) created: bool,
 }
 
-fn hex(hash: &[u8]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn hash(content: &[u8]) -> String {
-    hex(&Sha256::digest(content))
+    hex::encode(&Sha256::digest(content))
 }
 
 /// What names in the shared root say of the store that they belong to.
@@ -40,19 +33,20 @@ pub(super) fn hash_of(path: &Path) -> Option<String> {
     }
     let mut digest = Sha256::new();
     std::io::copy(&mut std::fs::File::open(path).ok()?, &mut digest).ok()?;
-    Some(hex(&digest.finalize()))
+    Some(hex::encode(&digest.finalize()))
 }
 
 /// Puts the content in its place, unless it is there already.
 pub(super) fn write(store: &str, new: &New) -> Result<File, ArtifactError> {
     let hash = hash(&new.content);
     let path = match &new.place {
-        Place::File(path) => followed(path),
+        Place::File(path) => path.clone(),
         Place::Dir(dir) => dir.join(format!("{}-{}.{}", new.kind, &hash[..24], new.extension)),
         // The shared root may be shared by several stores, each of which tidies up after itself only.
         Place::Root(dir) => dir.join(format!("{}-{}-{}.{}", new.kind, &hash[..24], mark_of(store), new.extension)),
     };
-    let there = std::fs::metadata(&path).ok();
+    // A link is replaced: where it leads was perhaps decided by somebody else.
+    let there = std::fs::symlink_metadata(&path).ok().filter(|m| !m.is_symlink());
     if there.as_ref().is_some_and(|m| !m.is_file()) {
         return Err(ArtifactError::NoFile(path));
     }
@@ -72,25 +66,4 @@ pub(super) fn remove_if(path: &Path, hash: &str) -> Result<bool, ArtifactError> 
     }
     std::fs::remove_file(path).map_err(ArtifactError::io(path))?;
     Ok(true)
-}
-
-/// Where a link leads, so that what it leads to is replaced and not the link; one that leads nowhere is followed a step.
-fn followed(path: &Path) -> PathBuf {
-    let step = || std::fs::read_link(path).ok().map(|to| path.parent().unwrap_or(Path::new("/")).join(to));
-    path.canonicalize().ok().or_else(step).unwrap_or_else(|| path.to_owned())
-}
-
-/// Replaces a file in one step.
-fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    let dir = path.parent().unwrap_or(Path::new("/"));
-    if !dir.is_dir() {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    }
-    // Made with mode 0600, and gone again if anything fails.
-    let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(dir)?;
-    file.write_all(content)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|e| e.error)?;
-    // The name is on disk too once its directory is.
-    std::fs::File::open(dir)?.sync_all()
 }

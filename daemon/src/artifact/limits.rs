@@ -6,10 +6,12 @@ use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
 
-use super::files::{UNFINISHED, mark_of};
-use super::{ArtifactError, apart, rows};
+use super::files::mark_of;
+use super::{ArtifactError, rows};
 use crate::config::ArtifactSettings;
+use crate::file::UNFINISHED;
 use crate::store::{Result, Store, now_ms};
+use crate::task::run_blocking;
 
 /// How long a file that no row knows is left alone: somebody may be about to write its row.
 const GRACE: Duration = Duration::from_secs(3600);
@@ -58,7 +60,7 @@ pub(super) async fn tidy(store: &Store, settings: &ArtifactSettings) -> std::res
     let said = format!("deleted {} files of {} bytes, kept {} of {} bytes", files.len(), size(&files), left.len(), size(&left));
     let known: HashSet<PathBuf> = left.into_iter().chain(stay).map(|f| f.path).collect();
     let (root, mark) = (settings.dir.clone(), mark_of(store.origin()));
-    let (gone, strays, known) = apart(move || {
+    let (gone, strays, known) = run_blocking(move || {
         let gone: Vec<PathBuf> = files.into_iter().map(|f| f.path).filter(|path| remove(path)).collect();
         let strays = remove_strays(&root, &mark, &known);
         (gone, strays, known)

@@ -9,13 +9,15 @@ mod rows;
 mod watch;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use afd_proto::artifact::{Deleted, Written};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::config::ArtifactSettings;
 use crate::store::{Store, StoreError};
+use crate::task::{Panicked, run_blocking};
 
 pub use rows::{Filter, NewRow, count, file_of, find, id_of, insert_imported, keep, list};
 
@@ -34,11 +36,15 @@ pub enum ArtifactError {
         /// The file.
         path: PathBuf,
         /// Why.
+        #[source]
         error: std::io::Error,
     },
     /// Its row cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The work itself failed.
+    #[error(transparent)]
+    Panicked(#[from] Panicked),
 }
 
 impl ArtifactError {
@@ -84,11 +90,6 @@ pub struct New {
     pub trace: String,
 }
 
-/// Does file work where it holds nobody up.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
-    tokio::task::spawn_blocking(work).await.map_err(|e| StoreError::Unavailable(e.to_string()))
-}
-
 /// The artifacts.
 pub struct Artifacts {
     store: Arc<Store>,
@@ -112,8 +113,8 @@ impl Artifacts {
         files.iter().for_each(|file| self.watch_file(file));
     }
 
-    fn watcher(&self) -> std::sync::MutexGuard<'_, Option<watch::Watch>> {
-        self.watcher.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn watcher(&self) -> MutexGuard<'_, Option<watch::Watch>> {
+        self.watcher.lock()
     }
 
     fn watch_file(&self, file: &Path) {
@@ -130,7 +131,7 @@ impl Artifacts {
         let _turn = self.turn.lock().await;
         let size = new.content.len() as u64;
         let store = self.store.origin().to_owned();
-        let (file, new) = apart(move || (files::write(&store, &new), new)).await?;
+        let (file, new) = run_blocking(move || (files::write(&store, &new), new)).await?;
         let file = file?;
         let (origin, session, row) = (self.store.origin().to_owned(), new.session, NewRow::of(&new, &file));
         match self.store.write(move |c| rows::insert(c, &origin, session, &row)).await {
@@ -162,7 +163,7 @@ impl Artifacts {
         let Some(last) = self.store.read_all(move |c| rows::last_of_its_file(c, id)).await? else { return Ok(None) };
         // The file goes first: if that fails, the row is still there to try again.
         let file_deleted = match last {
-            Some((path, hash)) => apart(move || files::remove_if(&path, &hash)).await??,
+            Some((path, hash)) => run_blocking(move || files::remove_if(&path, &hash)).await??,
             None => false,
         };
         self.store.write(move |c| rows::delete(c, id)).await?;

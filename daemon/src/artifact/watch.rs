@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use parking_lot::Mutex;
 
 use super::rows;
 use crate::store::Store;
@@ -33,9 +34,9 @@ pub(super) fn start(store: &Arc<Store>) -> Option<Watch> {
         if event.kind.is_access() {
             return;
         }
-        let files = watched.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let files = watched.lock();
         for path in event.paths.into_iter().filter(|p| files.contains(p)) {
-            store.write_behind("a file that vanished or came back", move |c| rows::note(c, &path));
+            store.try_write_behind("a file that vanished or came back", move |c| rows::note(c, &path));
         }
     };
     let watcher = notify::recommended_watcher(handler).inspect_err(|e| tracing::warn!(%e, "cannot watch artifacts")).ok()?;
@@ -45,7 +46,7 @@ pub(super) fn start(store: &Arc<Store>) -> Option<Watch> {
 impl Watch {
     pub(super) fn add(&mut self, file: &Path) {
         let Some(dir) = file.parent().filter(|d| d.is_dir()) else { return };
-        let mut files = self.files.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut files = self.files.lock();
         if files.len() >= MAX_FILES || !files.insert(file.to_owned()) {
             return;
         }

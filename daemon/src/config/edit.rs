@@ -1,10 +1,8 @@
 //! Changing the settings file without losing what its owner wrote around the values.
 
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::Mutex;
 
+use parking_lot::Mutex;
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::{ConfigError, DeviceSettings, Proxy};
@@ -14,42 +12,45 @@ use super::{ConfigError, DeviceSettings, Proxy};
 /// # Errors
 /// When the file cannot be read, parsed or replaced.
 pub fn add_device(path: &Path, name: &str, device: &DeviceSettings) -> Result<(), ConfigError> {
-    change(path, |document| {
-        let devices = document.entry("device").or_insert_with(|| {
-            let mut table = Table::new();
-            table.set_implicit(true);
-            Item::Table(table)
-        });
-        let devices = devices.as_table_mut().ok_or("`device` is not a table of its own; write each device as [device.NAME]")?;
+    change(path, |document| insert_device(document, name, device))
+}
+
+/// Puts a device into the document.
+pub(super) fn insert_device(document: &mut DocumentMut, name: &str, device: &DeviceSettings) -> Result<(), &'static str> {
+    let devices = document.entry("device").or_insert_with(|| {
         let mut table = Table::new();
-        table["url"] = value(&device.url);
-        if let Some(token) = &device.token {
-            table["token"] = value(token.expose());
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let devices = devices.as_table_mut().ok_or("`device` is not a table of its own; write each device as [device.NAME]")?;
+    let mut table = Table::new();
+    table["url"] = value(&device.url);
+    if let Some(token) = &device.token {
+        table["token"] = value(token.expose());
+    }
+    if device.timeout_ms != 10_000 {
+        table["timeout_ms"] = value(i64::try_from(device.timeout_ms).unwrap_or(i64::MAX));
+    }
+    match device.proxy {
+        Proxy::Auto => {}
+        Proxy::Direct => table["proxy"] = value("direct"),
+        Proxy::System => table["proxy"] = value("system"),
+    }
+    for (key, allowed) in [("allow_shell", device.allow_shell), ("allow_intent", device.allow_intent)] {
+        if allowed {
+            table[key] = value(true);
         }
-        if device.timeout_ms != 10_000 {
-            table["timeout_ms"] = value(i64::try_from(device.timeout_ms).unwrap_or(i64::MAX));
-        }
-        match device.proxy {
-            Proxy::Auto => {}
-            Proxy::Direct => table["proxy"] = value("direct"),
-            Proxy::System => table["proxy"] = value("system"),
-        }
-        for (key, allowed) in [("allow_shell", device.allow_shell), ("allow_intent", device.allow_intent)] {
-            if allowed {
-                table[key] = value(true);
-            }
-        }
-        if let Some(usb) = &device.usb {
-            let mut cable = Table::new();
-            cable["serial"] = value(&usb.serial);
-            cable["local_port"] = value(i64::from(usb.local_port));
-            cable["device_port"] = value(i64::from(usb.device_port));
-            cable["own_forward"] = value(usb.own_forward);
-            table["usb"] = Item::Table(cable);
-        }
-        devices.insert(name, Item::Table(table));
-        Ok(())
-    })
+    }
+    if let Some(usb) = &device.usb {
+        let mut cable = Table::new();
+        cable["serial"] = value(&usb.serial);
+        cable["local_port"] = value(i64::from(usb.local_port));
+        cable["device_port"] = value(i64::from(usb.device_port));
+        cable["own_forward"] = value(usb.own_forward);
+        table["usb"] = Item::Table(cable);
+    }
+    devices.insert(name, Item::Table(table));
+    Ok(())
 }
 
 /// Takes a device out of the file.
@@ -75,8 +76,8 @@ pub fn remove_device(path: &Path, name: &str) -> Result<(), ConfigError> {
 /// Changes the file by an edit of its document; what would be refused afterwards is not written.
 pub(super) fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<(), &'static str>) -> Result<(), ConfigError> {
     // Two changes at once must not undo each other.
-    static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock();
     let io = |error| ConfigError::Io { path: path.to_owned(), error };
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -91,20 +92,7 @@ pub(super) fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<
     // What would be refused at the next start is not written.
     super::file::parse(&text).map_err(bad)?;
     // Where the file is a link, what it leads to is replaced, and not the link.
-    replace(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), &text).map_err(io)
-}
-
-/// Replaces a file in one step; only its owner may read it, for it may hold tokens.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let dir = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(dir)?;
-    let temporary = dir.join(format!(".config.toml.{}", std::process::id()));
-    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
+    crate::file::replace(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), text.as_bytes()).map_err(io)
 }
 
 #[cfg(test)]

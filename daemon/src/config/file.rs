@@ -243,6 +243,8 @@ pub struct Limits {
     pub batch: usize,
     /// How long part of a message may wait for the rest, or an answer for its reader, milliseconds.
     pub half_frame_ms: u64,
+    /// How long a connection must have been silent before it is closed to make room for another one, milliseconds.
+    pub idle_ms: u64,
     /// Subscriptions per connection.
     pub subscriptions: u32,
     /// The most of rows, pictures and outputs that travels in an answer, bytes; more is written to a file.
@@ -257,6 +259,7 @@ impl Default for Limits {
             in_flight: 64,
             batch: 256,
             half_frame_ms: 30_000,
+            idle_ms: 60_000,
             subscriptions: 16,
             inline_bytes: 64 << 10,
         }

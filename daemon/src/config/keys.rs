@@ -6,7 +6,7 @@ use afd_proto::config::{Setting, Source};
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table};
 
-use super::{Config, ConfigError, File, edit};
+use super::{Config, ConfigError, DeviceSettings, File, edit};
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,12 +52,13 @@ const KEYS: &[Key] = &[
     key("connection.usb.device", Kind::Text, "serial of the device `default`"),
     key("connection.usb.local_port", Kind::Number, "port on this machine that leads to the device `default`"),
     key("connection.usb.device_port", Kind::Number, "port of the service on the device `default`"),
-    at_start("limits.frame_bytes", Kind::Number, "largest message, bytes"),
-    at_start("limits.connections", Kind::Number, "open connections"),
-    at_start("limits.in_flight", Kind::Number, "requests in flight per connection"),
-    at_start("limits.batch", Kind::Number, "calls in one batch"),
-    at_start("limits.half_frame_ms", Kind::Number, "how long part of a message may wait for the rest, milliseconds"),
-    at_start("limits.subscriptions", Kind::Number, "subscriptions per connection"),
+    key("limits.frame_bytes", Kind::Number, "largest message, bytes"),
+    key("limits.connections", Kind::Number, "open connections"),
+    key("limits.in_flight", Kind::Number, "requests in flight per connection"),
+    key("limits.batch", Kind::Number, "calls in one batch"),
+    key("limits.half_frame_ms", Kind::Number, "how long part of a message may wait for the rest, milliseconds"),
+    key("limits.idle_ms", Kind::Number, "silence after which a connection makes room for another one, milliseconds"),
+    key("limits.subscriptions", Kind::Number, "subscriptions per connection"),
     key("limits.inline_bytes", Kind::Number, "the most of rows, pictures and outputs in an answer, bytes"),
     key("daemon.drain_ms", Kind::Number, "how long calls may go on after a stop was asked for, milliseconds"),
     key("visual.learn", Kind::Flag, "whether every settled observation teaches components and states"),
@@ -163,6 +164,7 @@ fn default_of(name: &str, config: &Config) -> Value {
         "limits.in_flight" => json!(file.limits.in_flight),
         "limits.batch" => json!(file.limits.batch),
         "limits.half_frame_ms" => json!(file.limits.half_frame_ms),
+        "limits.idle_ms" => json!(file.limits.idle_ms),
         "limits.subscriptions" => json!(file.limits.subscriptions),
         "limits.inline_bytes" => json!(file.limits.inline_bytes),
         "daemon.drain_ms" => json!(file.daemon.drain_ms),
@@ -270,29 +272,48 @@ fn typed(name: &str, key: &Key, text: &str) -> Result<toml_edit::Value, KeyError
 /// # Errors
 /// [`KeyError`]; then the file is as it was.
 pub fn set(config: &Config, name: &str, text: &str) -> Result<(), KeyError> {
-    let key = find(name).ok_or_else(|| KeyError::Unknown(name.to_owned()))?;
-    let value = typed(name, key, text)?;
+    set_all(config, None, &[(name, text)])
+}
+
+/// Writes a device and settings into the file, all or none.
+///
+/// # Errors
+/// [`KeyError`]; then the file is as it was.
+pub fn set_all(config: &Config, device: Option<(&str, &DeviceSettings)>, settings: &[(&str, &str)]) -> Result<(), KeyError> {
+    let mut values = Vec::with_capacity(settings.len());
+    for (name, text) in settings {
+        let key = find(name).ok_or_else(|| KeyError::Unknown((*name).to_owned()))?;
+        values.push((*name, typed(name, key, text)?));
+    }
     // If the file is bad as it is, the value is not to blame.
     super::file::read(config.path())?;
+    let last = values.last().map(|(name, _)| *name);
     let changed = edit::change(config.path(), |document| {
-        let parts = parts(name);
-        let (last, tables) = parts.split_last().ok_or("the key is empty")?;
-        let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
-        for part in tables {
-            let item = table.entry(part).or_insert_with(|| {
-                let mut table = Table::new();
-                table.set_implicit(true);
-                Item::Table(table)
-            });
-            table = item.as_table_like_mut().ok_or("a part of the key is a value, not a table")?;
+        if let Some((name, settings)) = device {
+            edit::insert_device(document, name, settings)?;
         }
-        table.insert(last, Item::Value(value));
-        Ok(())
+        values.into_iter().try_for_each(|(name, value)| insert(document, name, value))
     });
-    changed.map_err(|error| match error {
-        ConfigError::Bad { message, .. } => KeyError::Unfit { key: name.to_owned(), expected: expected(&message) },
-        other => KeyError::Config(other),
+    changed.map_err(|error| match (error, last) {
+        (ConfigError::Bad { message, .. }, Some(name)) => KeyError::Unfit { key: name.to_owned(), expected: expected(&message) },
+        (other, _) => KeyError::Config(other),
     })
+}
+
+fn insert(document: &mut DocumentMut, name: &str, value: toml_edit::Value) -> Result<(), &'static str> {
+    let parts = parts(name);
+    let (last, tables) = parts.split_last().ok_or("the key is empty")?;
+    let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+    for part in tables {
+        let item = table.entry(part).or_insert_with(|| {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        });
+        table = item.as_table_like_mut().ok_or("a part of the key is a value, not a table")?;
+    }
+    table.insert(last, Item::Value(value));
+    Ok(())
 }
 
 /// What was expected, from the complaint about a file that has the value.

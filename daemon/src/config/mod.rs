@@ -10,9 +10,10 @@ pub mod keys;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 pub use agent::{Conversation, LanguageModelSettings, Provider};
@@ -28,6 +29,7 @@ pub enum ConfigError {
         /// The file.
         path: PathBuf,
         /// Why.
+        #[source]
         error: std::io::Error,
     },
     /// The file is not what it should be.
@@ -154,7 +156,7 @@ impl Config {
 
     /// Why the file was last refused.
     pub fn error(&self) -> Option<String> {
-        self.error.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+        self.error.lock().clone()
     }
 
     /// Reads the file again. Returns the settings before and after; a bad file changes nothing.
@@ -163,7 +165,7 @@ impl Config {
     /// When the file is bad.
     pub fn reload(&self) -> Result<(Arc<Settings>, Arc<Settings>), ConfigError> {
         let read = resolve(&self.overrides, Some(&self.in_use));
-        *self.error.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = read.as_ref().err().map(ToString::to_string);
+        *self.error.lock() = read.as_ref().err().map(ToString::to_string);
         let after = Arc::new(read?);
         let before = self.current.send_replace(after.clone());
         Ok((before, after))

@@ -1,11 +1,14 @@
 //! `daemon.*`
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use afd_proto::daemon::{Reloaded, ShuttingDown, Status, StoreStatus, Version};
 
 use super::{Core, Result, usb};
+use crate::config::Settings;
 use crate::store::SCHEMA;
+use crate::task::run_blocking;
 
 /// `daemon.version`
 pub fn version(core: &Core) -> Version {
@@ -38,8 +41,17 @@ pub fn status(core: &Core) -> Status {
             schema: SCHEMA,
             pending_writes: core.store.pending(),
         },
+        tasks: core.tasks.list(),
         config_error: core.config.error(),
         config_warnings: core.config.get().warnings.clone(),
+    }
+}
+
+impl Core {
+    /// Reads the settings file again, where that holds nobody up.
+    pub(super) async fn reload_settings(self: &Arc<Self>) -> Result<(Arc<Settings>, Arc<Settings>)> {
+        let core = self.clone();
+        Ok(run_blocking(move || core.config.reload()).await??)
     }
 }
 
@@ -47,8 +59,8 @@ pub fn status(core: &Core) -> Status {
 ///
 /// # Errors
 /// When the settings file is bad; then nothing changes.
-pub fn reload(core: &Core) -> Result<Reloaded> {
-    let (before, after) = core.config.reload()?;
+pub async fn reload(core: &Arc<Core>) -> Result<Reloaded> {
+    let (before, after) = core.reload_settings().await?;
     core.devices.set_adb(&after.adb);
     usb::release_unused(&before, &after);
     let changes = core.devices.apply(&after.devices);

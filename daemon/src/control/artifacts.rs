@@ -25,6 +25,7 @@ impl From<ArtifactError> for Error {
             ArtifactError::Io { .. } | ArtifactError::NoFile(_) => Error::new(ErrorCode::StoreUnavailable, error.to_string())
                 .hint("mend the settings `artifacts.*`, or give the call a path of its own"),
             ArtifactError::Store(error) => error.into(),
+            ArtifactError::Panicked(error) => error.into(),
         }
     }
 }

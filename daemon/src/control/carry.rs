@@ -1,4 +1,4 @@
-//! Carrying out an action: lease check, guard, intent, act, the device is free again, durable event, reply (DESIGN 2).
+//! Carrying out an action: lease check, guard, intent, act, the device is free again, durable event, reply .
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,17 +9,20 @@ use afd_proto::act::ActCall;
 use afd_proto::events::Message;
 use afd_proto::memory::EventStatus;
 use afd_proto::vocabulary::{Action, DeviceCall, Point, Reply};
+use rusqlite::Connection;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::guard::{Aim, Hit};
 use super::reading::Look;
 use super::scroll::{Search, Sought};
-use super::{Call, Core, Error, Result};
-use crate::device::{DriverError, Input, Ticket, Turn};
+use super::{Call, Core, Error, Result, scope};
+use crate::device::{DeviceGuard, DriverError, Input, Ticket};
+use crate::live::Live;
 use crate::memory::events::{self, Category, Event, Request};
 use crate::memory::{Place, log};
 use crate::store::{new_uid, now_ms};
+use crate::task::checkpoint;
 
 /// Makes the inputs of a plan from the point that the guard found.
 pub(super) type Inputs = Box<dyn FnOnce(Option<Point>) -> Vec<Input> + Send>;
@@ -79,7 +82,7 @@ where
     P: DeviceCall + ActCall + Serialize,
     B: Serialize + serde::de::DeserializeOwned + Send + 'static,
 {
-    let call = core.call(params).await?;
+    let addressed = core.addressed(params)?;
     let request = match params.request_key() {
         Some(key) if key.is_empty() || key.len() > 256 => return Err(Error::param("requestKey", "1 to 256 bytes", key.len())),
         Some(key) => Some(Request { key: key.to_owned(), hash: core.secrets.hash(&fingerprint(params, &plan)) }),
@@ -88,21 +91,31 @@ where
     let running = core.enter();
     // Queued before anything can overtake: calls of one connection act in the order in which they came. A call whose key
     // another call works on queues only once that one is done, or the two would wait for each other.
-    let alone = request.as_ref().map(|r| core.requests.try_enter(call.session_id, call.device_id, &r.key));
-    let ticket = (!matches!(alone, Some(None))).then(|| call.device().queue());
-    let task = tokio::spawn(async move {
+    let (session, device) = (addressed.echo.session.clone(), addressed.echo.device.clone());
+    let alone = request.as_ref().map(|r| core.requests.try_enter(&session, &device, &r.key));
+    let queue = addressed.target.device.clone();
+    let ticket = if matches!(alone, Some(None)) { None } else { Some(queue.queue()?) };
+    let trace = addressed.echo.trace_id.clone();
+    let task = scope::spawn(async move {
         let _running = running;
+        let call = addressed.open().await?;
         let _alone = match (&request, alone) {
-            (Some(r), Some(None)) => Some(call.core.requests.enter(call.session_id, call.device_id, &r.key).await),
+            (Some(r), Some(None)) => Some(call.core.requests.enter(&session, &device, &r.key).await),
             (_, alone) => alone.flatten(),
         };
         if let Some(replayed) = call.replay(request.as_ref()).await? {
             return Ok(call.reply(replayed));
         }
-        let ticket = ticket.unwrap_or_else(|| call.device().queue());
+        let ticket = match ticket {
+            Some(ticket) => ticket,
+            None => call.device().queue()?,
+        };
         call.carry_out(plan, request, ticket, body).await.map(|body| call.reply(body))
     });
-    task.await.unwrap_or_else(|e| Err(Error::new(ErrorCode::Internal, format!("the action's task ended early: {e}"))))
+    match task.await {
+        Ok(done) => done,
+        Err(failed) => Err(core.cut_off(trace, &failed.to_string()).await),
+    }
 }
 
 /// What a call is about, for telling whether a request key is used for another call.
@@ -146,7 +159,11 @@ impl Call {
     async fn carry_out<B: Serialize>(&self, plan: Plan, request: Option<Request>, ticket: Ticket, body: fn(Done) -> B) -> Result<B> {
         let begun = Instant::now();
         self.device().check_lease(&self.echo.session)?;
-        let turn = ticket.turn().await?;
+        let scope = scope::current();
+        let turn = tokio::select! {
+            turn = ticket.guard() => turn?,
+            () = scope.cancelled() => return Err(scope::cancelled()),
+        };
         // Somebody may have taken a lease while this waited.
         self.device().check_lease(&self.echo.session)?;
         let mut event = self.new_event(&plan, request, &turn);
@@ -163,6 +180,8 @@ impl Call {
             action.point = Some(hit.point);
             event.evidence = Some(hit.evidence.clone());
         }
+        // From here on the action is sent, whoever goes away.
+        scope.commit()?;
         let answered = self.intend(&event).await?;
         event.parent = answered.as_ref().map(|(uid, _)| uid.clone());
         event.sent = true;
@@ -186,7 +205,7 @@ impl Call {
         }
     }
 
-    async fn perform(&self, turn: &Turn, steps: Steps, hit: Option<Hit>, event: &mut Event) -> Result<Sought> {
+    async fn perform(&self, turn: &DeviceGuard, steps: Steps, hit: Option<Hit>, event: &mut Event) -> Result<Sought> {
         match steps {
             Steps::Send(inputs) => {
                 let result = self.send(turn, inputs(hit.as_ref().map(|h| h.point)), event).await?;
@@ -196,7 +215,7 @@ impl Call {
         }
     }
 
-    fn new_event(&self, plan: &Plan, request: Option<Request>, turn: &Turn) -> Event {
+    fn new_event(&self, plan: &Plan, request: Option<Request>, turn: &DeviceGuard) -> Event {
         Event {
             uid: new_uid(),
             seq: turn.next_seq(),
@@ -225,7 +244,7 @@ impl Call {
     }
 
     /// Reads the screen again and finds the target on it.
-    async fn guard(&self, aim: Option<&Aim>, turn: &Turn, event: &mut Event) -> Result<Option<Hit>> {
+    async fn guard(&self, aim: Option<&Aim>, turn: &DeviceGuard, event: &mut Event) -> Result<Option<Hit>> {
         let Some(aim) = aim else { return Ok(None) };
         let reading = match (turn.tree(self.target.token.as_ref()).await, aim) {
             (Ok(reading), _) => reading,
@@ -271,11 +290,14 @@ impl Call {
         Ok(self.core.store.write(move |c| events::intend(c, &origin, &event)).await?)
     }
 
-    async fn send(&self, turn: &Turn, inputs: Vec<Input>, event: &mut Event) -> std::result::Result<String, DriverError> {
+    async fn send(&self, turn: &DeviceGuard, inputs: Vec<Input>, event: &mut Event) -> std::result::Result<String, DriverError> {
         let mut words = Vec::new();
         for (done, input) in inputs.iter().enumerate() {
             match turn.perform(self.target.token.as_ref(), input).await {
-                Ok(result) => words.push(result),
+                Ok(result) => {
+                    checkpoint("act");
+                    words.push(result);
+                }
                 Err(error) => {
                     // Nothing reached the device if the very first input did not.
                     event.sent = done > 0 || !matches!(error, DriverError::Unreachable(_));
@@ -314,14 +336,40 @@ impl Call {
         event.duration_ms = i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
         event.at = now_ms();
         let (origin, uid) = (self.origin(), event.uid.clone());
-        let recorded = self.core.store.write(move |c| {
+        let live = self.core.live.clone();
+        let record = move |c: &Connection| {
             events::record(c, &origin, &event)?;
             log::one(c, &uid)
-        });
-        if let Some(event) = recorded.await? {
-            self.core.live.publish(Message::Event(Box::new(event)));
-        }
+        };
+        self.core.store.write_then(record, move |recorded| publish(&live, recorded)).await?;
         Ok(())
+    }
+}
+
+/// Tells who listens about an event; on the writer thread, so that events are told in the order of their commits.
+fn publish(live: &Live, recorded: &Option<afd_proto::memory::Event>) {
+    if let Some(event) = recorded {
+        live.publish(Message::Event(Box::new(event.clone())));
+    }
+}
+
+impl Core {
+    /// What a call is answered whose task panicked: if it was sent, nobody knows what came of it, and that is recorded.
+    async fn cut_off(&self, trace: String, why: &str) -> Error {
+        let live = self.live.clone();
+        let close = move |c: &Connection| {
+            let closed = events::close_open_intents(c, Some(&trace), "a part of the daemon failed before the device answered")?;
+            closed.first().map(|uid| log::one(c, uid)).transpose().map(Option::flatten)
+        };
+        match self.store.write_then(close, move |recorded| publish(&live, recorded)).await {
+            Ok(None) => Error::new(ErrorCode::Internal, format!("the action ended early: {why}"))
+                .hint("this is a fault of afd; nothing was sent, and its log says more"),
+            Ok(Some(_)) => {
+                Error::new(ErrorCode::OutcomeUnknown, "the action was sent, and a part of the daemon failed before its answer came")
+                    .hint("it may have happened: observe again before you decide, and do not simply repeat it")
+            }
+            Err(store) => unrecorded(store.into()),
+        }
     }
 }
 

@@ -6,7 +6,9 @@ use afd_proto::config::{Changed, KeyParams, SetParams, Setting, Settings};
 use serde_json::json;
 
 use super::{Core, Error, Result, admin};
+use crate::config::Config;
 use crate::config::keys::{self, KeyError};
+use crate::task::run_blocking;
 
 impl From<KeyError> for Error {
     fn from(error: KeyError) -> Self {
@@ -23,40 +25,53 @@ impl From<KeyError> for Error {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn list(core: &Arc<Core>) -> Result<Settings> {
-    Ok(Settings { file: core.config.path().display().to_string(), settings: keys::list(&core.config)? })
+pub async fn list(core: &Arc<Core>) -> Result<Settings> {
+    let file = core.config.path().display().to_string();
+    let core = core.clone();
+    Ok(Settings { file, settings: run_blocking(move || keys::list(&core.config)).await?? })
 }
 
 /// `config.get`
 ///
 /// # Errors
 /// When there is no such key, or the file cannot be read.
-pub fn get(core: &Arc<Core>, params: &KeyParams) -> Result<Setting> {
-    Ok(keys::get(&core.config, &params.key)?)
+pub async fn get(core: &Arc<Core>, params: KeyParams) -> Result<Setting> {
+    let core = core.clone();
+    Ok(run_blocking(move || keys::get(&core.config, &params.key)).await??)
 }
 
-fn changed(core: &Arc<Core>, key: &str, changed: bool) -> Result<Changed> {
-    if changed {
-        admin::reload(core)?;
-    }
-    let setting = keys::get(&core.config, key)?;
-    Ok(Changed { setting, file: core.config.path().display().to_string(), changed })
+/// Changes the file, puts it into force if it changed, and tells what the setting is now. It ends even if the caller goes away.
+async fn change(
+    core: &Arc<Core>,
+    key: String,
+    edit: impl FnOnce(&Config, &str) -> std::result::Result<bool, KeyError> + Send + 'static,
+) -> Result<Changed> {
+    let own = core.clone();
+    let work = async move {
+        let (editor, name) = (own.clone(), key.clone());
+        let changed = run_blocking(move || edit(&editor.config, &name)).await??;
+        if changed {
+            admin::reload(&own).await?;
+        }
+        let file = own.config.path().display().to_string();
+        Ok(Changed { setting: get(&own, KeyParams { key }).await?, file, changed })
+    };
+    core.finish(work).await?
 }
 
 /// `config.set`
 ///
 /// # Errors
 /// When there is no such key, the value does not fit, or the file cannot be written; then nothing changes.
-pub fn set(core: &Arc<Core>, params: &SetParams) -> Result<Changed> {
-    keys::set(&core.config, &params.key, params.value.expose())?;
-    changed(core, &params.key, true)
+pub async fn set(core: &Arc<Core>, params: SetParams) -> Result<Changed> {
+    let value = params.value;
+    change(core, params.key, move |config, key| keys::set(config, key, value.expose()).map(|()| true)).await
 }
 
 /// `config.unset`
 ///
 /// # Errors
 /// When there is no such key, or the file would be bad without it; then nothing changes.
-pub fn unset(core: &Arc<Core>, params: &KeyParams) -> Result<Changed> {
-    let was_set = keys::unset(&core.config, &params.key)?;
-    changed(core, &params.key, was_set)
+pub async fn unset(core: &Arc<Core>, params: KeyParams) -> Result<Changed> {
+    change(core, params.key, keys::unset).await
 }

@@ -13,6 +13,7 @@ use serde_json::json;
 use super::{Core, Error, Result, usb};
 use crate::config::{self, ConfigError, DeviceSettings, Usb};
 use crate::device::{DriverError, Registry, Source};
+use crate::task::run_blocking;
 
 /// The longest lease.
 const MAX_LEASE_MS: u64 = 3_600_000;
@@ -50,16 +51,21 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<Added> {
         return Ok(Added { device: device.info(), saved_in });
     }
     Registry::check(&settings).map_err(|e| Error::param("url", "a URL such as http://192.168.1.20:8081", e))?;
-    let (source, saved_in) = if params.persist {
-        config::add_device(core.config.path(), &params.name, &settings)?;
-        (Source::Config, Some(core.config.path().display().to_string()))
-    } else {
-        (Source::Runtime, None)
+    let (own, name, persist) = (core.clone(), params.name.clone(), params.persist);
+    let work = async move {
+        let (source, saved_in) = if persist {
+            let (editor, name, settings) = (own.clone(), name.clone(), settings.clone());
+            run_blocking(move || config::add_device(editor.config.path(), &name, &settings)).await??;
+            (Source::Config, Some(own.config.path().display().to_string()))
+        } else {
+            (Source::Runtime, None)
+        };
+        let added = own.devices.add(&name, source, &settings);
+        let device = added.map_err(|e| Error::param("url", "a URL such as http://192.168.1.20:8081", e))?;
+        own.reload_settings().await?;
+        Ok(Added { device: device.info(), saved_in })
     };
-    let device =
-        core.devices.add(&params.name, source, &settings).map_err(|e| Error::param("url", "a URL such as http://192.168.1.20:8081", e))?;
-    core.config.reload()?;
-    Ok(Added { device: device.info(), saved_in })
+    core.finish(work).await?
 }
 
 /// `device.list`
@@ -78,20 +84,27 @@ pub async fn remove(core: &Arc<Core>, params: &RemoveParams) -> Result<Removed> 
             .hint("`afctl device list` shows the devices")
             .details(json!({"known": known})));
     };
-    if device.source() == Source::Config {
-        config::remove_device(core.config.path(), &params.name)?;
+    let (own, name, saved) = (core.clone(), params.name.clone(), device.source() == Source::Config);
+    core.finish(async move { take_out(&own, name, saved, settings).await }).await?
+}
+
+/// Takes a device out of the settings and the registry, and its forward off the cable.
+async fn take_out(core: &Arc<Core>, name: String, saved: bool, settings: DeviceSettings) -> Result<Removed> {
+    if saved {
+        let (editor, name) = (core.clone(), name.clone());
+        run_blocking(move || config::remove_device(editor.config.path(), &name)).await??;
     }
-    core.devices.remove(&params.name);
+    core.devices.remove(&name);
     // Told here, so that the forward is gone before the answer.
-    let (before, _) = core.config.reload()?;
+    let (before, after) = core.reload_settings().await?;
     let shared = |usb: &Usb| {
-        let others = core.config.get().devices.values().filter_map(|d| d.usb.clone()).collect::<Vec<_>>();
-        others.iter().any(|u| (&u.serial, u.local_port) == (&usb.serial, usb.local_port))
+        let mut others = after.devices.values().filter_map(|d| d.usb.as_ref());
+        others.any(|u| (&u.serial, u.local_port) == (&usb.serial, usb.local_port))
     };
     if let Some(usb) = settings.usb.filter(|usb| usb.own_forward && !shared(usb)) {
-        core.finish(async move { usb::release(&before.adb, &usb).await }).await?;
+        usb::release(&before.adb, &usb).await;
     }
-    Ok(Removed { removed: params.name.clone() })
+    Ok(Removed { removed: name })
 }
 
 /// `device.health`

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::device::{Busy, DriverError, Unresolved};
 use crate::store::StoreError;
+use crate::task::Panicked;
 
 /// The result of a call.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -74,6 +75,8 @@ impl From<DriverError> for Error {
             }
             DriverError::Lost(_) => "it may have happened: observe again before you decide, and do not simply repeat it",
             DriverError::Nonsense(_) => "check that the URL is that of the phone's service: `afctl health`",
+            DriverError::Crowded(_) => "wait for the answers of earlier calls before sending more",
+            DriverError::Failed(_) => "try again; `afctl status` shows the devices and the background tasks",
             DriverError::Refused { .. } => "observe again; some actions need Shizuku or the accessibility service on the phone",
         };
         let details = match &error {
@@ -88,13 +91,21 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let (code, hint) = match &error {
             StoreError::Full => (ErrorCode::StoreFull, "make room on the disk; nothing that was answered with success is lost"),
-            StoreError::Unavailable(_) | StoreError::TooNew { .. } => (ErrorCode::StoreUnavailable, "see `afctl status`"),
-            StoreError::Sql(_) => (ErrorCode::Internal, "this is a fault of afd; its log says more"),
+            StoreError::Damaged(_) | StoreError::Unavailable(_) | StoreError::TooNew { .. } => {
+                (ErrorCode::StoreUnavailable, "see `afctl status`")
+            }
+            StoreError::Sql(_) | StoreError::Panicked(_) => (ErrorCode::Internal, "this is a fault of afd; its log says more"),
         };
-        if let StoreError::Sql(inner) = &error {
-            tracing::error!(error = %inner, "a piece of database work failed");
+        if matches!(error, StoreError::Sql(_) | StoreError::Panicked(_)) {
+            tracing::error!(%error, "a piece of database work failed");
         }
         Self::new(code, error.to_string()).hint(hint)
+    }
+}
+
+impl From<Panicked> for Error {
+    fn from(panicked: Panicked) -> Self {
+        Self::new(ErrorCode::Internal, panicked.to_string()).hint("this is a fault of afd; its log says more")
     }
 }
 

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::artifacts::absolute;
-use super::{Core, Error, Result, admin, current_trace};
+use super::{Core, Error, Result, admin, current_trace, scope};
 use crate::artifact;
 use crate::config::{self, DeviceSettings, Settings};
 use crate::memory::af::{self, AfError, Found};
@@ -18,6 +18,7 @@ use crate::memory::imported::{self, Taken};
 use crate::memory::notes;
 use crate::session;
 use crate::store::{StoreError, new_uid};
+use crate::task::run_blocking;
 
 /// What the rows of an imported memory are marked with.
 fn source(found: &Found) -> String {
@@ -86,8 +87,8 @@ fn device(theirs: &AfSettings, ours: &Settings, report: &mut Vec<ImportedSetting
     Some((name.to_owned(), device))
 }
 
-/// Takes over the settings, or tells what would be taken over.
-fn settings(core: &Arc<Core>, theirs: &AfSettings, dry_run: bool) -> Result<Vec<ImportedSetting>> {
+/// Takes over the settings, all or none, or tells what would be taken over.
+fn settings(core: &Core, theirs: &AfSettings, dry_run: bool) -> Result<Vec<ImportedSetting>> {
     let mut report = Vec::new();
     let ours = core.config.get();
     let device = device(theirs, &ours, &mut report);
@@ -116,13 +117,9 @@ fn settings(core: &Arc<Core>, theirs: &AfSettings, dry_run: bool) -> Result<Vec<
         report.push(outcome("memory.db", "skipped", "the memory of af is taken over into our own"));
     }
     if !dry_run {
-        if let Some((name, device)) = &device {
-            config::add_device(core.config.path(), name, device)?;
-        }
-        for (key, value) in changes {
-            config::keys::set(&core.config, key, &value)?;
-        }
-        admin::reload(core)?;
+        let device = device.as_ref().map(|(name, device)| (name.as_str(), device));
+        let changes: Vec<(&str, &str)> = changes.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        config::keys::set_all(&core.config, device, &changes)?;
     }
     Ok(report)
 }
@@ -176,24 +173,44 @@ pub async fn af(core: &Arc<Core>, params: &ImportAfParams) -> Result<ImportRepor
 }
 
 async fn import(core: &Arc<Core>, params: &ImportAfParams, trace: String) -> Result<ImportReport> {
-    let theirs = params.config_file.as_deref().map(|p| AfSettings::read(&absolute("configFile", p)?)).transpose()?;
+    let config_file = params.config_file.as_deref().map(|p| absolute("configFile", p)).transpose()?;
+    let theirs = run_blocking(move || config_file.map(|path| AfSettings::read(&path)).transpose()).await??;
     let named = params.database_file.as_deref().map(|p| absolute("databaseFile", p)).transpose()?;
     let database = named.or_else(|| theirs.as_ref().and_then(|t| t.path(&t.file.memory.db)));
     if theirs.is_none() && database.is_none() {
         return Err(Error::param("databaseFile", "a settings file or a database of af", "neither"));
     }
     let found = match database {
-        Some(path) => {
-            let read = tokio::task::spawn_blocking(move || af::read(&path, &trace)).await;
-            read.map_err(|e| Error::new(ErrorCode::Internal, format!("reading ended early: {e}")))??
-        }
+        Some(path) => run_blocking(move || af::read(&path, &trace)).await??,
         None => Found::default(),
     };
-    // The settings come last: they are the part that can be refused half-way.
+    // What the settings would be refused for is known before anything is written.
+    let mut settings_report = Vec::new();
+    if let Some(theirs) = theirs {
+        let (own, theirs) = (core.clone(), Arc::new(theirs));
+        let rehearsed = theirs.clone();
+        settings_report = run_blocking(move || settings(&own, &rehearsed, true)).await??;
+        if !params.dry_run {
+            let own = core.clone();
+            settings_report = run_blocking(move || settings(&own, &theirs, false)).await??;
+            admin::reload(core).await?;
+        }
+    }
+    scope::report(1, Some(2), "settings");
     let found = rows(core, found, params.dry_run).await?;
-    let settings = theirs.map(|theirs| settings(core, &theirs, params.dry_run)).transpose()?.unwrap_or_default();
+    scope::report(2, Some(2), "memory");
     let [notes, transitions, recoveries, artifacts, events] = found.tallies;
     let remark_count = found.remarks.len() as u64;
     let remarks = found.remarks.into_iter().take(MAX_REMARKS).collect();
-    Ok(ImportReport { dry_run: params.dry_run, settings, notes, transitions, recoveries, artifacts, events, remarks, remark_count })
+    Ok(ImportReport {
+        dry_run: params.dry_run,
+        settings: settings_report,
+        notes,
+        transitions,
+        recoveries,
+        artifacts,
+        events,
+        remarks,
+        remark_count,
+    })
 }

@@ -21,6 +21,7 @@ mod reading;
 pub mod recover;
 mod request;
 mod rows;
+mod scope;
 pub mod screenshot;
 mod scroll;
 pub mod session;
@@ -30,47 +31,37 @@ pub mod verify;
 pub mod visual;
 pub mod waiting;
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use afd_proto::Secret;
 use afd_proto::vocabulary::{DEFAULT_SESSION, DeviceCall, Echo, Reply};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::artifact::Artifacts;
 use crate::config::Config;
-use crate::device::{Device, Registry, Resolved};
+use crate::device::{Device, DriverError, PendingRead, Registry, Resolved};
 use crate::job::Jobs;
 use crate::live::Live;
 use crate::memory::{Origin, secrets::Secrets, views::Views};
 use crate::model::Tokenizers;
 use crate::store::{Store, new_uid, now_ms};
+use crate::task::Tasks;
 use crate::visual::Index;
 use crate::{device, session as sessions};
 
 pub use error::{Error, Result};
 use request::Requests;
-use waiting::Lookouts;
-
-tokio::task_local! {
-    /// Names the call that is being worked on.
-    static TRACE: OnceCell<String>;
-}
-
-/// Works on a call under a new trace id, which is made when it is first asked for.
-pub fn traced<F: Future>(work: F) -> impl Future<Output = F::Output> {
-    TRACE.scope(OnceCell::new(), work)
-}
-
-/// The trace id of the call that is being worked on.
-pub fn current_trace() -> Option<String> {
-    TRACE.try_with(|trace| trace.get_or_init(new_uid).clone()).ok()
-}
+pub use scope::{CallScope, ProgressSink, Step, current_trace, run_call};
+use waiting::WatchStreams;
 
 /// Everything that a call may need.
 pub struct Core {
+    /// Background tasks.
+    pub tasks: Tasks,
     /// Settings.
     pub config: Config,
     /// The database.
@@ -92,7 +83,7 @@ pub struct Core {
     /// Actions with a key that are under way.
     requests: Requests,
     /// Who waits for what to come up.
-    lookouts: Lookouts,
+    watch_streams: WatchStreams,
     /// What counts tokens.
     pub tokenizers: Arc<Tokenizers>,
     /// Writers of progress files.
@@ -118,19 +109,21 @@ impl Core {
     /// When the database or its key cannot be used.
     pub fn open(config: Config) -> std::result::Result<Arc<Self>, crate::store::StoreError> {
         let settings = config.get();
-        let store = Arc::new(Store::open(&settings.database, crate::memory::last_seq)?);
+        let tasks = Tasks::default();
+        let store = Arc::new(Store::open(&settings.database, &tasks, crate::memory::last_seq)?);
         let secrets =
             Secrets::open(&settings.database).map_err(|e| crate::store::StoreError::Unavailable(format!("its key cannot be used: {e}")))?;
         let live = Arc::new(Live::default());
         let undone = store.undone();
         let numbers = store.clone();
-        let devices = Registry::new(Arc::new(move || numbers.next_seq()), live.clone());
+        let devices = Registry::new(Arc::new(move || numbers.next_seq()), live.clone(), tasks.clone());
         devices.set_adb(&settings.adb);
         devices.apply(&settings.devices);
         Ok(Arc::new(Self {
+            tasks: tasks.clone(),
             config,
             artifacts: Artifacts::new(store.clone()),
-            jobs: Jobs::default(),
+            jobs: Jobs::new(tasks),
             visual: Arc::new(Index::new(undone)),
             store,
             devices,
@@ -138,7 +131,7 @@ impl Core {
             views: Views::default(),
             secrets: Arc::new(secrets),
             requests: Requests::default(),
-            lookouts: Lookouts::default(),
+            watch_streams: WatchStreams::default(),
             tokenizers: Arc::default(),
             progress: conversation::Turns::default(),
             turns: conversation::Turns::default(),
@@ -156,10 +149,13 @@ impl Core {
     ///
     /// # Errors
     /// When the database cannot be used.
-    pub async fn take_up(&self) -> std::result::Result<usize, crate::store::StoreError> {
+    pub async fn settle(&self) -> std::result::Result<usize, crate::store::StoreError> {
         let secrets = self.secrets.clone();
         self.store.read(move |c| secrets.recall(c)).await?;
-        self.store.write(crate::memory::events::close_open_intents).await
+        self.store
+            .write(|c| crate::memory::events::close_open_intents(c, None, "the daemon ended before the device answered"))
+            .await
+            .map(|closed| closed.len())
     }
 
     /// Asks the daemon to stop.
@@ -179,9 +175,13 @@ impl Core {
     }
 
     /// Does work of several steps to its end, even if the caller goes away meanwhile.
+    ///
+    /// # Errors
+    /// `CANCELLED` when the call was cancelled before; then nothing was begun.
     async fn finish<T: Send + 'static>(self: &Arc<Self>, work: impl Future<Output = T> + Send + 'static) -> Result<T> {
+        scope::current().commit()?;
         let running = self.enter();
-        let done = tokio::spawn(async move {
+        let done = scope::spawn(async move {
             let _running = running;
             work.await
         });
@@ -194,13 +194,13 @@ impl Core {
     }
 
     async fn session_row(&self, name: &str) -> Result<i64> {
-        let known = self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(name).copied();
+        let known = self.sessions.lock().get(name).copied();
         if let Some(id) = known {
             return Ok(id);
         }
         let (origin, wanted) = (self.store.origin().to_owned(), name.to_owned());
         let id = self.store.write(move |c| sessions::row_id(c, &origin, &wanted)).await?;
-        self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(name.to_owned(), id);
+        self.sessions.lock().insert(name.to_owned(), id);
         Ok(id)
     }
 
@@ -213,25 +213,57 @@ impl Core {
         Ok(*device.row().get_or_init(|| id))
     }
 
+    /// Finds device and session of a call, without waiting for anything.
+    fn addressed<P: DeviceCall>(self: &Arc<Self>, params: &P) -> Result<Addressed> {
+        let address = params.address();
+        let session = address.session.unwrap_or(DEFAULT_SESSION);
+        check_session(session)?;
+        let target = self.devices.resolve(&address)?;
+        let echo = Echo {
+            device: target.device.name().to_owned(),
+            session: session.to_owned(),
+            trace_id: current_trace().unwrap_or_else(new_uid),
+        };
+        Ok(Addressed { core: self.clone(), echo, target })
+    }
+
     /// Finds device and session of a call.
     ///
     /// # Errors
     /// When the call means no device, or the session's name is of no use.
     pub async fn call<P: DeviceCall>(self: &Arc<Self>, params: &P) -> Result<Call> {
-        let address = params.address();
-        let session = address.session.unwrap_or(DEFAULT_SESSION);
-        check_session(session)?;
-        let resolved = self.devices.resolve(&address)?;
+        self.addressed(params)?.open().await
+    }
+
+    /// Like [`Core::call`], for a call that begins with a read of the device: that is queued first, before anything else is waited
+    /// for, so that the calls of a connection begin in their order.
+    async fn call_reading<P: DeviceCall, T>(
+        self: &Arc<Self>,
+        params: &P,
+        read: impl FnOnce(&Arc<Device>, Option<Secret>) -> std::result::Result<PendingRead<T>, DriverError>,
+    ) -> Result<(Call, PendingRead<T>)> {
+        let addressed = self.addressed(params)?;
+        let first = read(&addressed.target.device, addressed.target.token.clone())?;
+        Ok((addressed.open().await?, first))
+    }
+}
+
+/// Device and session of a call, by name.
+struct Addressed {
+    core: Arc<Core>,
+    echo: Echo,
+    target: Resolved,
+}
+
+impl Addressed {
+    /// Records session and device where they are new.
+    async fn open(self) -> Result<Call> {
         Ok(Call {
-            session_id: self.session_row(session).await?,
-            device_id: self.device_row(&resolved.device).await?,
-            echo: Echo {
-                device: resolved.device.name().to_owned(),
-                session: session.to_owned(),
-                trace_id: current_trace().unwrap_or_else(new_uid),
-            },
-            core: self.clone(),
-            target: resolved,
+            session_id: self.core.session_row(&self.echo.session).await?,
+            device_id: self.core.device_row(&self.target.device).await?,
+            core: self.core,
+            echo: self.echo,
+            target: self.target,
         })
     }
 }

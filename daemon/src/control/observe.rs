@@ -11,7 +11,7 @@ use super::artifacts::Wish;
 use super::reading::{Effort, Look};
 use super::rows::{Filing, columns, ref_rows, screen_rows};
 use super::{Call, Core, Error, Result};
-use crate::device::{DriverError, Input, OverlaySetting};
+use crate::device::{Device, DriverError, Input, OverlaySetting};
 use crate::memory::Place;
 use crate::memory::observations::Observation;
 use crate::store::{new_uid, now_ms};
@@ -31,8 +31,8 @@ fn wait(wait_ms: Option<u64>) -> Result<Duration> {
 /// # Errors
 /// When the device does not tell.
 pub async fn top(core: &Arc<Core>, params: &TopParams) -> Result<Reply<Top>> {
-    let call = core.call(params).await?;
-    let reading = call.device().top(call.target.token.clone()).await?;
+    let (call, first) = core.call_reading(params, Device::top).await?;
+    let reading = first.answer().await?;
     let uid = new_uid();
     let top = Top { observation_id: uid.clone(), top_activity: reading.value.place.clone(), app: reading.value.app.clone() };
     call.record(Observation {
@@ -50,7 +50,8 @@ pub async fn top(core: &Arc<Core>, params: &TopParams) -> Result<Reply<Top>> {
         nodes: None,
         refs: None,
         at: now_ms(),
-    });
+    })
+    .await;
     Ok(call.reply(top))
 }
 
@@ -59,9 +60,10 @@ pub async fn top(core: &Arc<Core>, params: &TopParams) -> Result<Reply<Top>> {
 /// # Errors
 /// When the screen cannot be read, or a file not be written.
 pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Screen>> {
-    let call = core.call(params).await?;
-    let look = call.look(Effort { settle: params.settle, wait: wait(params.wait_ms)? }).await?;
-    call.record_look(&look, "screen", None);
+    let effort = Effort { settle: params.settle, wait: wait(params.wait_ms)? };
+    let (call, first) = core.call_reading(params, Device::tree).await?;
+    let look = call.look(effort, first).await?;
+    call.record_look(&look, "screen", None).await;
     let mut screen = screen_rows(&look, &columns(params.fields.as_deref(), params.full), params.max_rows, params.full);
     let context = call.with_hints(&look, params.hints).await;
     let filing = Filing {
@@ -79,10 +81,11 @@ pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Scr
 /// # Errors
 /// When the screen cannot be read.
 pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> {
-    let call = core.call(params).await?;
-    let look = call.look(Effort { settle: params.settle, wait: wait(params.wait_ms)? }).await?;
+    let effort = Effort { settle: params.settle, wait: wait(params.wait_ms)? };
+    let (call, first) = core.call_reading(params, Device::tree).await?;
+    let look = call.look(effort, first).await?;
     let mut refs = ref_rows(&look, params.max_rows, params.full);
-    call.record_look(&look, "refs", Some(refs.rows.len()));
+    call.record_look(&look, "refs", Some(refs.rows.len())).await;
     let context = call.with_hints(&look, params.hints).await;
     let filing = Filing { kind: "page_refs_json", op: "observe.refs", always: false, wish: Wish::default() };
     call.file(&context, &mut refs, filing).await?;
@@ -94,13 +97,13 @@ pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> 
 /// # Errors
 /// When the screen cannot be read, or a file not be written.
 pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> {
-    let call = core.call(params).await?;
     let effort = Effort { settle: params.settle.unwrap_or(true), wait: wait(params.wait_ms)? };
-    let look = call.look(effort).await?;
+    let (call, first) = core.call_reading(params, Device::tree).await?;
+    let look = call.look(effort, first).await?;
     let wants = |part| params.include.as_ref().is_none_or(|parts| parts.contains(&part));
     let mut refs = wants(Part::Refs).then(|| ref_rows(&look, params.max_rows, params.full));
     let mut screen = wants(Part::Screen).then(|| screen_rows(&look, &columns(None, params.full), params.max_rows, params.full));
-    call.record_look(&look, "page", refs.as_ref().map(|r| r.rows.len()));
+    call.record_look(&look, "page", refs.as_ref().map(|r| r.rows.len())).await;
     let context = call.with_hints(&look, params.hints).await;
     let wish = Wish { path: params.save_dir.as_deref().map(|p| ("saveDir", p)), root: params.artifact_dir.as_deref() };
     if let Some(screen) = &mut screen {
@@ -147,10 +150,10 @@ pub async fn set_overlay(core: &Arc<Core>, params: &OverlaySetParams) -> Result<
         offset_y: params.offset_y,
     };
     call.device().check_lease(&call.echo.session)?;
-    let turn = call.device().queue().turn().await?;
+    let guard = call.device().queue()?.guard().await?;
     call.device().check_lease(&call.echo.session)?;
-    let state = turn.perform(call.target.token.as_ref(), &Input::Overlay(setting)).await?;
-    drop(turn);
+    let state = guard.perform(call.target.token.as_ref(), &Input::Overlay(setting)).await?;
+    drop(guard);
     let overlay = serde_json::from_str(&state).map_err(|e| DriverError::Lost(format!("the overlay's state cannot be read: {e}")))?;
     Ok(call.reply(overlay))
 }

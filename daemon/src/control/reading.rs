@@ -8,10 +8,11 @@ use std::time::Duration;
 use afd_proto::events::{Message, Observed};
 use afd_proto::observe::Context;
 use afd_proto::vocabulary::PageRef;
+use rusqlite::Connection;
 use tokio::time::Instant;
 
 use super::{Call, Result};
-use crate::device::{DriverError, TreeReading};
+use crate::device::{DriverError, PendingRead, TreeReading};
 use crate::memory::Place;
 use crate::memory::observations::{self, Observation};
 use crate::memory::views::{Seen, Shown};
@@ -115,15 +116,15 @@ impl Look {
 }
 
 impl Call {
-    /// Reads the screen. The device is free between the reads.
-    pub(super) async fn look(&self, effort: Effort) -> Result<Look> {
+    /// Looks at the screen, from a first read on. The device is free between the reads.
+    pub(super) async fn look(&self, effort: Effort, first: PendingRead<TreeReading>) -> Result<Look> {
         let deadline = Instant::now() + effort.wait;
-        let mut reading = self.device().tree(self.target.token.clone()).await?;
+        let mut reading = first.answer().await?;
         let mut settled = self.stood_still(&reading);
         let mut reads = 1;
         while !settled && (effort.settle || !effort.wait.is_zero()) && (reads < 2 || Instant::now() < deadline) {
             tokio::time::sleep_until(reading.at + APART).await;
-            reading = self.device().tree(self.target.token.clone()).await?;
+            reading = self.device().tree(self.target.token.clone())?.answer().await?;
             settled = self.stood_still(&reading);
             reads += 1;
         }
@@ -132,7 +133,7 @@ impl Call {
 
     /// Reads the screen once.
     pub(super) async fn glance(&self) -> std::result::Result<Look, DriverError> {
-        let reading = self.device().tree(self.target.token.clone()).await?;
+        let reading = self.device().tree(self.target.token.clone())?.answer().await?;
         let settled = self.stood_still(&reading);
         Ok(Look::of(reading, settled, false))
     }
@@ -143,18 +144,18 @@ impl Call {
     }
 
     /// Records that the session saw this, and lets it teach what it teaches; `shown` is how many refs it was shown, when it was shown any.
-    pub(super) fn record_look(&self, look: &Look, source: &'static str, shown: Option<usize>) {
-        self.record_only(look, source, shown);
+    pub(super) async fn record_look(&self, look: &Look, source: &'static str, shown: Option<usize>) {
+        self.record_only(look, source, shown).await;
         self.learn_behind(look);
     }
 
     /// Records that the session saw this.
-    pub(super) fn record_only(&self, look: &Look, source: &'static str, shown: Option<usize>) {
-        self.record_at(look, source, shown, self.place_of(look));
+    pub(super) async fn record_only(&self, look: &Look, source: &'static str, shown: Option<usize>) {
+        self.record_at(look, source, shown, self.place_of(look)).await;
     }
 
     /// Records that the session saw this, and where that was.
-    pub(super) fn record_at(&self, look: &Look, source: &'static str, shown: Option<usize>, place: Place) {
+    pub(super) async fn record_at(&self, look: &Look, source: &'static str, shown: Option<usize>, place: Place) {
         let seen = Seen { place: place.clone(), inputs: look.reading.inputs, reliable: look.reliable() };
         self.core.views.update(self.session_id, self.device_id, seen, shown.map(|count| Arc::new(self.shown(look, count))));
         let snapshot = look.snapshot();
@@ -173,7 +174,8 @@ impl Call {
             nodes: Some(snapshot.nodes.len()),
             refs: Some(look.refs.len()),
             at: look.at,
-        });
+        })
+        .await;
     }
 
     /// Where a look was. What lies under a dialog is named by the state that it is taken for.
@@ -183,7 +185,7 @@ impl Call {
     }
 
     /// Writes an observation behind, and tells who listens.
-    pub(super) fn record(&self, observation: Observation) {
+    pub(super) async fn record(&self, observation: Observation) {
         let message = Observed {
             seq: observation.seq,
             at: observation.at,
@@ -194,9 +196,9 @@ impl Call {
             activity: observation.place.activity.clone(),
             settled: observation.settled,
         };
-        let origin = self.origin();
-        self.core.store.write_behind("an observation", move |c| observations::record(c, &origin, &observation));
-        self.core.live.publish(Message::Observation(message));
+        let (origin, live) = (self.origin(), self.core.live.clone());
+        let record = move |c: &Connection| observations::record(c, &origin, &observation);
+        self.core.store.write_behind("an observation", record, move |()| live.publish(Message::Observation(message))).await;
     }
 
     fn shown(&self, look: &Look, count: usize) -> Shown {

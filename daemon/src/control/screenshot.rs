@@ -11,11 +11,12 @@ use super::artifacts::{Content, Wish};
 use super::reading::Look;
 use super::rows::{Filing, count, ref_rows};
 use super::{Call, Core, Error, Result};
-use crate::device::Shot;
+use crate::device::{Device, PendingRead, Shot, TreeReading};
 use crate::page::fingerprint;
 use crate::page::snapshot::Flag;
 use crate::page::{Snapshot, touch};
 use crate::picture::{self, Mark};
+use crate::task::run_blocking;
 
 /// How often a picture is taken again because the screen changed meanwhile.
 const TRIES: usize = 3;
@@ -60,24 +61,19 @@ fn undrawn(error: String) -> Error {
     Error::new(ErrorCode::DeviceError, format!("the device gave a picture that cannot be read: {error}"))
 }
 
-/// Pixels work off the threads that answer calls.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> std::result::Result<T, String> + Send + 'static) -> Result<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|e| Error::new(ErrorCode::Internal, format!("working on the picture ended early: {e}")))?.map_err(undrawn)
-}
-
 /// `observe.screenshot`
 ///
 /// # Errors
 /// When the device takes none, or the file cannot be written.
 pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<Screenshot>> {
     let wanted = wanted(core, params)?;
-    let call = core.call(params).await?;
-    let (jpeg, look) = if params.annotate {
-        let (jpeg, look) = call.picture_of_look(wanted.shot).await?;
-        (jpeg, Some(look))
+    let (call, jpeg, look) = if params.annotate {
+        let (call, first) = core.call_reading(params, Device::tree).await?;
+        let (jpeg, look) = call.picture_of_look(wanted.shot, first).await?;
+        (call, jpeg, Some(look))
     } else {
-        (call.device().screenshot(call.target.token.clone(), wanted.shot).await?, None)
+        let (call, first) = core.call_reading(params, |device, token| device.screenshot(token, wanted.shot)).await?;
+        (call, first.answer().await?, None)
     };
     let (width, height) = picture::size(&jpeg).map_err(undrawn)?;
     let screen = call.screen_size(look.as_ref()).await;
@@ -88,7 +84,7 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
     let (format, quality) = (wanted.format, u8::try_from(wanted.shot.quality).unwrap_or(100));
     let bytes = match (marks, format) {
         (None, PictureFormat::Jpeg) => jpeg.to_vec(),
-        (marks, _) => apart(move || draw(&jpeg, marks.as_deref(), format, quality)).await?,
+        (marks, _) => run_blocking(move || draw(&jpeg, marks.as_deref(), format, quality)).await?.map_err(undrawn)?,
     };
     let inline = params.inline && bytes.len() <= core.config.get().limits.inline_bytes;
     let screenshot_base64 = inline.then(|| base64::engine::general_purpose::STANDARD.encode(&bytes));
@@ -120,7 +116,7 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
     };
     if let Some(look) = look {
         let mut refs = ref_rows(&look, Some(count(wanted.max_marks)), false);
-        call.record_look(&look, "refs", Some(refs.rows.len()));
+        call.record_look(&look, "refs", Some(refs.rows.len())).await;
         let filing = Filing { kind: "page_refs_json", op: "observe.screenshot", always: false, wish: Wish { path: None, ..wish } };
         call.file(&look.context(), &mut refs, filing).await?;
         body.observation_id = Some(look.uid.clone());
@@ -140,12 +136,12 @@ fn draw(jpeg: &[u8], marks: Option<&[Mark]>, format: PictureFormat, quality: u8)
 
 impl Call {
     /// A picture and the tree that it shows: the tree is the same before and after, if the screen stands still long enough.
-    pub(super) async fn picture_of_look(&self, shot: Shot) -> Result<(Arc<Vec<u8>>, Look)> {
+    pub(super) async fn picture_of_look(&self, shot: Shot, first: PendingRead<TreeReading>) -> Result<(Arc<Vec<u8>>, Look)> {
         let token = || self.target.token.clone();
-        let mut before = self.device().tree(token()).await?;
+        let mut before = first.answer().await?;
         for tries_left in (0..TRIES).rev() {
-            let jpeg = self.device().screenshot(token(), shot).await?;
-            let after = self.device().tree(token()).await?;
+            let jpeg = self.device().screenshot(token(), shot)?.answer().await?;
+            let after = self.device().tree(token())?.answer().await?;
             let same = before.inputs == after.inputs && fingerprint::content_hash(&before.value) == fingerprint::content_hash(&after.value);
             if same || tries_left == 0 {
                 return Ok((jpeg, Look::of(after, same, !same)));
@@ -160,7 +156,7 @@ impl Call {
         match look.and_then(|l| l.snapshot().size).or_else(|| self.device().screen_size()) {
             Some(size) => Some(size),
             // The first picture of all: the tree tells the size.
-            None => self.device().tree(self.target.token.clone()).await.ok().and_then(|r| r.value.size),
+            None => self.device().tree(self.target.token.clone()).ok()?.answer().await.ok().and_then(|r| r.value.size),
         }
     }
 }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::guard::{Hit, hit};
 use super::reading::{APART, Look};
 use super::{Call, Error, Result};
-use crate::device::{DriverError, Input, Turn};
+use crate::device::{DeviceGuard, DriverError, Input};
 use crate::memory::events::Event;
 use crate::page::select::{self, Selector};
 use crate::page::snapshot::{Flag, Node};
@@ -104,7 +104,7 @@ fn scroll(snapshot: &Snapshot, down: bool) -> Input {
 
 impl Call {
     /// Reads until two reads in a row are equal, or the page has moved for too long.
-    async fn settled(&self, turn: &Turn) -> std::result::Result<Look, DriverError> {
+    async fn settled(&self, turn: &DeviceGuard) -> std::result::Result<Look, DriverError> {
         let deadline = Instant::now() + SETTLE;
         let mut before = turn.tree(self.target.token.as_ref()).await?;
         loop {
@@ -119,7 +119,7 @@ impl Call {
     }
 
     /// Scrolls until it is found. `sent` of the event tells whether anything was done.
-    pub(super) async fn search(&self, turn: &Turn, search: &Search, event: &mut Event) -> Result<Sought> {
+    pub(super) async fn search(&self, turn: &DeviceGuard, search: &Search, event: &mut Event) -> Result<Sought> {
         event.sent = false;
         let deadline = Instant::now() + search.timeout;
         // Once something was done, a device that is gone leaves an unknown outcome, and not one of nothing.

@@ -12,6 +12,7 @@ use crate::config::{self, DeviceSettings, Settings, Usb};
 use crate::device::Driver;
 use crate::device::adb::{self, Adb, AdbError, Attached, Forward};
 use crate::device::autofish::Autofish;
+use crate::task::run_blocking;
 
 /// The packages of the phone's app: the release's, then that of a debug build (reference, 6.2).
 const PACKAGES: [&str; 2] = ["com.memohai.autofish", "com.memohai.autofish.debug"];
@@ -246,7 +247,8 @@ async fn finish(core: &Arc<Core>, name: &str, old: Option<&DeviceSettings>, usb:
     let driver = Autofish::new(&settings).map_err(|e| Error::new(ErrorCode::Internal, e))?;
     let asked = tokio::time::timeout(PATIENCE, driver.health()).await;
     asked.map_err(|_| Error::new(ErrorCode::DeviceUnreachable, "the phone's service does not answer through the forward"))??;
-    config::add_device(core.config.path(), name, &settings)?;
-    admin::reload(core)?;
+    let (editor, name) = (core.clone(), name.to_owned());
+    run_blocking(move || config::add_device(editor.config.path(), &name, &settings)).await??;
+    admin::reload(core).await?;
     Ok(())
 }

@@ -14,6 +14,7 @@ use super::guard::Aim;
 use super::reading::{Effort, Look};
 use super::rows::{columns, count, row};
 use super::{Call, Core, Error, Result};
+use crate::device::Device;
 use crate::memory::events::{Category, Event};
 use crate::page::select::{self, Selector};
 use crate::store::{new_uid, now_ms};
@@ -99,15 +100,16 @@ async fn check<P: DeviceCall>(
     judge: impl Fn(&Call, &Look) -> Result<Verdict>,
 ) -> Result<Reply<Verified>> {
     let begun = Instant::now();
-    let call = core.call(params).await?;
+    let (call, first) = core.call_reading(params, Device::tree).await?;
     // What was typed must not come back into memory through a check of it.
     let expected = if core.secrets.was_typed(expected) { json!({"typed": core.secrets.hash(expected)}) } else { json!(expected) };
     let mut event = call.verify_event(op);
-    let look = match call.look(Effort { settle: true, ..Effort::default() }).await {
+    let look = match call.look(Effort { settle: true, ..Effort::default() }, first).await {
         Ok(look) => look,
         Err(error) => return call.fail_verify(event, begun, error, json!({"expected": expected})).await,
     };
-    event.seq = core.store.next_seq();
+    // The number of what was judged: an act that came after the reading is none of it.
+    event.seq = look.reading.seq;
     event.before = look.place();
     event.judges = look.settled && look.reliable();
     let verdict = match judge(&call, &look) {
@@ -115,7 +117,7 @@ async fn check<P: DeviceCall>(
         Err(error) => return call.fail_verify(event, begun, error, json!({"expected": expected})).await,
     };
     // Written behind, but before the event of this check, which may confirm the act that it closes.
-    call.record_look(&look, "verify", None);
+    call.record_look(&look, "verify", None).await;
     let evidence = json!({
         "expected": expected,
         "matchedCount": verdict.nodes.as_ref().map(Vec::len),

@@ -1,12 +1,13 @@
 //! `observe.wait`: one stream of observations per device, however many wait for something to come up on it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use afd_proto::observe::{Until, WaitParams, Waited};
 use afd_proto::vocabulary::Reply;
 use afd_proto::{ErrorCode, Secret};
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -17,6 +18,7 @@ use super::verify::node_rows;
 use super::{Call, Core, Error, Result};
 use crate::device::DriverError;
 use crate::page::select;
+use crate::task::checkpoint;
 
 /// How far apart the observations of a stream are: far enough to tell whether the page has settled.
 const PACE: Duration = Duration::from_millis(200);
@@ -37,31 +39,28 @@ type Name = (usize, Option<Secret>);
 
 /// The streams of observations that somebody waits for.
 #[derive(Default)]
-pub(super) struct Lookouts {
+pub(super) struct WatchStreams {
     streams: Mutex<HashMap<Name, Stream>>,
 }
 
-impl Lookouts {
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Name, Stream>> {
-        self.streams.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
+impl WatchStreams {
     /// Joins the stream of a device, or begins it.
     fn join(&self, call: &Call) -> watch::Receiver<Option<Arc<Sight>>> {
         let name = (Arc::as_ptr(call.device()) as usize, call.target.token.clone());
-        let mut streams = self.lock();
+        let mut streams = self.streams.lock();
         if let Some(stream) = streams.get(&name) {
             return stream.subscribe();
         }
         let (stream, receiver) = watch::channel(None);
         streams.insert(name.clone(), stream.clone());
-        tokio::spawn(observe(call.clone(), name, stream));
+        let (call, label) = (call.clone(), format!("watch:{}", call.echo.device));
+        call.core.tasks.clone().spawn(label, move || observe(call.clone(), name.clone(), stream.clone()));
         receiver
     }
 
     /// Ends a stream that nobody waits for any more; false when somebody came meanwhile.
     fn end(&self, name: &Name, stream: &Stream) -> bool {
-        let mut streams = self.lock();
+        let mut streams = self.streams.lock();
         let over = stream.receiver_count() == 0;
         if over {
             streams.remove(name);
@@ -72,7 +71,8 @@ impl Lookouts {
 
 /// Observes for as long as somebody waits. The device is free between the observations.
 async fn observe(call: Call, name: Name, stream: Stream) {
-    while stream.receiver_count() > 0 || !call.core.lookouts.end(&name, &stream) {
+    while stream.receiver_count() > 0 || !call.core.watch_streams.end(&name, &stream) {
+        checkpoint(&format!("watch:{}", call.echo.device));
         let begun = Instant::now();
         let seen = call.glance().await;
         stream.send_replace(Some(Arc::new(Sight { begun, seen })));
@@ -134,7 +134,7 @@ pub async fn wait(core: &Arc<Core>, params: &WaitParams) -> Result<Reply<Waited>
         Ok(found) => found?,
         Err(_) => return Err(run_out(&goal, timeout_ms, last)),
     };
-    call.record_look(&look, "wait", None);
+    call.record_look(&look, "wait", None).await;
     let context = call.with_hints(&look, params.hints).await;
     Ok(call.reply(Waited {
         context,
@@ -171,7 +171,7 @@ fn run_out(goal: &Goal, timeout_ms: u64, last: Option<Arc<Sight>>) -> Error {
 impl Call {
     /// Looks at each observation that began after the call did, and after all inputs that it knows of.
     async fn watch(&self, goal: &Goal, begun: Instant, inputs: u64, last: &mut Option<Arc<Sight>>) -> Result<(Look, Option<Vec<usize>>)> {
-        let mut stream = self.core.lookouts.join(self);
+        let mut stream = self.core.watch_streams.join(self);
         let mut stopping = self.core.stopping();
         loop {
             tokio::select! {

@@ -1,9 +1,9 @@
-//! Leases: a session keeps a device for a while (DESIGN 6.3).
+//! Leases: a session keeps a device for a while.
 
-use std::sync::Mutex;
 use std::time::Duration;
 
 use afd_proto::device::LeaseInfo;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 /// Somebody else holds the device.
@@ -16,13 +16,9 @@ pub struct Busy(pub LeaseInfo);
 pub struct Lease(Mutex<Option<(String, Instant)>>);
 
 impl Lease {
-    fn slot(&self) -> std::sync::MutexGuard<'_, Option<(String, Instant)>> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
     /// The lease, while it holds.
     pub fn current(&self) -> Option<LeaseInfo> {
-        Self::holder(&mut self.slot())
+        Self::holder(&mut self.0.lock())
     }
 
     fn holder(slot: &mut Option<(String, Instant)>) -> Option<LeaseInfo> {
@@ -52,7 +48,7 @@ impl Lease {
     /// # Errors
     /// [`Busy`] while another session holds one.
     pub fn take(&self, session: &str, ttl: Duration) -> Result<LeaseInfo, Busy> {
-        let mut slot = self.slot();
+        let mut slot = self.0.lock();
         if let Some(held) = Self::holder(&mut slot).filter(|held| held.session != session) {
             return Err(Busy(held));
         }
@@ -62,7 +58,7 @@ impl Lease {
 
     /// Gives the lease back; false when this session holds none.
     pub fn release(&self, session: &str) -> bool {
-        let mut slot = self.slot();
+        let mut slot = self.0.lock();
         let held = Self::holder(&mut slot).is_some_and(|l| l.session == session);
         if held {
             *slot = None;
@@ -70,9 +66,13 @@ impl Lease {
         held
     }
 
-    /// Takes over the lease of a device that this one replaces.
+    /// Takes over the lease of a device that this one replaces, unless somebody holds this one.
     pub fn inherit(&self, other: &Lease) {
-        *self.slot() = other.slot().clone();
+        let theirs = other.0.lock().clone();
+        let mut slot = self.0.lock();
+        if Self::holder(&mut slot).is_none() {
+            *slot = theirs;
+        }
     }
 }
 

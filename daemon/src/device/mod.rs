@@ -5,10 +5,12 @@
 mod actor;
 pub mod adb;
 pub mod autofish;
+mod guard;
+mod handle;
+mod identity;
 mod lease;
 mod registry;
 mod rows;
-mod turn;
 mod usb;
 
 use std::collections::BTreeMap;
@@ -21,11 +23,11 @@ use afd_proto::{ErrorCode, Secret};
 
 use crate::page::Snapshot;
 
-pub use actor::{Device, Reading, TreeReading};
+pub use guard::{DeviceGuard, Ticket};
+pub use handle::{Device, PendingRead, Reading, TreeReading};
 pub use lease::Busy;
 pub use registry::{Changes, Registry, Resolved, Source, Unresolved};
 pub use rows::{find, row_id};
-pub use turn::{Ticket, Turn};
 
 /// A future that a driver returns.
 pub type Driven<'a, T> = Pin<Box<dyn Future<Output = Result<T, DriverError>> + Send + 'a>>;
@@ -53,9 +55,19 @@ pub enum DriverError {
     /// The action was sent and its answer was lost.
     #[error("the action was sent, but its answer was lost: {0}")]
     Lost(String),
+    /// Too many calls wait for it.
+    #[error("{0} calls wait for the device, which is the limit")]
+    Crowded(u64),
+    /// Our own part failed.
+    #[error("{0}")]
+    Failed(String),
 }
 
 impl DriverError {
+    pub(crate) fn removed() -> Self {
+        DriverError::Failed("the device was removed".to_owned())
+    }
+
     /// The code on the wire.
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -63,6 +75,8 @@ impl DriverError {
             DriverError::Auth(_) => ErrorCode::DeviceAuth,
             DriverError::Refused { .. } | DriverError::Nonsense(_) => ErrorCode::DeviceError,
             DriverError::Lost(_) => ErrorCode::OutcomeUnknown,
+            DriverError::Crowded(_) => ErrorCode::LimitExceeded,
+            DriverError::Failed(_) => ErrorCode::Internal,
         }
     }
 }

@@ -1,16 +1,20 @@
 //! Which devices there are, and which one a call means.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Weak};
 
 use afd_proto::Secret;
 use afd_proto::vocabulary::Address;
+use parking_lot::RwLock;
 
-use super::actor::{Device, NextSeq};
+use super::actor::Actor;
 use super::autofish::Autofish;
+use super::handle::{Device, NextSeq};
+use super::identity::Identity;
 use super::usb::{self, AdbSettings, Cable, UsbPhone};
 use crate::config::{self, DeviceSettings};
 use crate::live::Live;
+use crate::task::Tasks;
 
 /// At most this many devices that calls named by URL are kept.
 const MAX_AD_HOC: usize = 64;
@@ -87,40 +91,70 @@ struct Entry {
     settings: DeviceSettings,
 }
 
+/// The names, and the queues of the physical devices behind them.
+#[derive(Default)]
+struct Known {
+    entries: BTreeMap<String, Entry>,
+    actors: Vec<(Identity, Weak<Actor>)>,
+}
+
 /// The devices.
 pub struct Registry {
-    entries: RwLock<BTreeMap<String, Entry>>,
+    known: RwLock<Known>,
     adb: AdbSettings,
     next_seq: NextSeq,
     live: Arc<Live>,
+    tasks: Tasks,
+}
+
+impl Known {
+    /// The queue of a physical device: one, whatever names it goes by.
+    fn actor(&mut self, name: &str, identity: Identity, tasks: &Tasks) -> Arc<Actor> {
+        self.actors.retain(|(_, actor)| actor.strong_count() > 0);
+        let same = self.actors.iter().find(|(known, _)| known.is_same(&identity));
+        if let Some(actor) = same.and_then(|(_, actor)| actor.upgrade()) {
+            // The latest address is looked for as well.
+            if !self.actors.iter().any(|(known, _)| *known == identity) {
+                self.actors.push((identity, Arc::downgrade(&actor)));
+            }
+            return actor;
+        }
+        let actor = Actor::start(name, tasks);
+        self.actors.push((identity, Arc::downgrade(&actor)));
+        actor
+    }
+
+    /// The device at an address, if one is known.
+    fn at(&self, identity: &Identity) -> Option<&Entry> {
+        self.entries.values().find(|e| Identity::of(&e.settings).is_same(identity))
+    }
 }
 
 impl Registry {
     /// A registry without devices.
-    pub fn new(next_seq: NextSeq, live: Arc<Live>) -> Self {
-        Self { entries: RwLock::default(), adb: AdbSettings::default(), next_seq, live }
+    pub fn new(next_seq: NextSeq, live: Arc<Live>, tasks: Tasks) -> Self {
+        Self { known: RwLock::default(), adb: AdbSettings::default(), next_seq, live, tasks }
     }
 
-    fn start(&self, name: &str, source: Source, settings: &DeviceSettings) -> Result<Arc<Device>, String> {
-        let device = |driver| Device::start(name.to_owned(), source, driver, self.next_seq.clone(), self.live.clone());
-        let Some(usb) = &settings.usb else { return Ok(device(Arc::new(Autofish::new(settings)?))) };
+    fn start(&self, known: &mut Known, name: &str, source: Source, settings: &DeviceSettings) -> Result<Arc<Device>, String> {
+        let identity = Identity::of(settings);
+        let Some(usb) = &settings.usb else {
+            let driver = Arc::new(Autofish::new(settings)?);
+            let actor = known.actor(name, identity, &self.tasks);
+            return Ok(Device::new(name.to_owned(), source, driver, actor, self.next_seq.clone(), self.live.clone()));
+        };
         let cable = Arc::new(Cable::new(self.adb.clone(), usb.clone()));
-        let device = device(Arc::new(UsbPhone::new(settings, cable.clone())?));
-        tokio::spawn(usb::watch(Arc::downgrade(&device), cable));
+        let driver = Arc::new(UsbPhone::new(settings, cable.clone())?);
+        let actor = known.actor(name, identity, &self.tasks);
+        let device = Device::new(name.to_owned(), source, driver, actor, self.next_seq.clone(), self.live.clone());
+        let weak = Arc::downgrade(&device);
+        self.tasks.spawn(format!("usb:{name}"), move || usb::watch(weak.clone(), cable.clone()));
         Ok(device)
     }
 
     /// Changes how `adb` is called.
     pub fn set_adb(&self, settings: &config::Adb) {
-        *self.adb.write().unwrap_or_else(std::sync::PoisonError::into_inner) = settings.clone();
-    }
-
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<String, Entry>> {
-        self.entries.read().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<String, Entry>> {
-        self.entries.write().unwrap_or_else(std::sync::PoisonError::into_inner)
+        *self.adb.write() = settings.clone();
     }
 
     /// Whether a device can be made of these settings.
@@ -131,34 +165,42 @@ impl Registry {
         Autofish::new(settings).map(|_| ())
     }
 
-    /// Adds a device; one of the same name is replaced, and calls in flight finish on it as it was.
+    /// Adds a device; one of the same name is replaced. Calls in flight finish as they began, in the same queue as long as it is
+    /// the same physical device.
     ///
     /// # Errors
     /// When the settings are of no use.
     pub fn add(&self, name: &str, source: Source, settings: &DeviceSettings) -> Result<Arc<Device>, String> {
-        let mut entries = self.write();
-        let old = entries.get(name);
+        let mut known = self.known.write();
+        let old = known.entries.get(name);
         if let Some(same) = old.filter(|e| e.settings == *settings && e.device.source() == source) {
             return Ok(same.device.clone());
         }
-        let device = self.start(name, source, settings)?;
-        if let Some(old) = old {
-            device.inherit(&old.device);
+        let old = old.map(|e| e.device.clone());
+        let device = self.start(&mut known, name, source, settings)?;
+        if let Some(old) = old.filter(|old| !Arc::ptr_eq(old.actor(), device.actor())) {
+            device.actor().lease.inherit(&old.actor().lease);
         }
-        entries.insert(name.to_owned(), Entry { device: device.clone(), settings: settings.clone() });
+        known.entries.insert(name.to_owned(), Entry { device: device.clone(), settings: settings.clone() });
         Ok(device)
     }
 
     /// Takes a device out; calls in flight finish.
     pub fn remove(&self, name: &str) -> Option<Source> {
-        self.write().remove(name).map(|e| e.device.source())
+        self.known.write().entries.remove(name).map(|e| e.device.source())
     }
 
     /// Makes the configured devices those of the settings.
     pub fn apply(&self, wanted: &BTreeMap<String, DeviceSettings>) -> Changes {
         let mut changes = Changes::default();
-        let known: BTreeMap<String, DeviceSettings> =
-            self.read().iter().filter(|(_, e)| e.device.source() == Source::Config).map(|(n, e)| (n.clone(), e.settings.clone())).collect();
+        let known: BTreeMap<String, DeviceSettings> = self
+            .known
+            .read()
+            .entries
+            .iter()
+            .filter(|(_, e)| e.device.source() == Source::Config)
+            .map(|(n, e)| (n.clone(), e.settings.clone()))
+            .collect();
         for name in known.keys().filter(|n| !wanted.contains_key(*n)) {
             self.remove(name);
             changes.removed.push(name.clone());
@@ -177,22 +219,24 @@ impl Registry {
         changes
     }
 
-    /// The name that a device goes by: its own, or that of the device at this URL.
+    /// The name that a device goes by: its own, or that of the device at this URL. Looking it up makes no device.
     pub fn name_of(&self, name: &str) -> String {
-        match name.starts_with("http://").then(|| self.by_url(name, None)) {
-            Some(Ok(resolved)) => resolved.device.name().to_owned(),
-            _ => name.to_owned(),
+        if !name.starts_with("http://") {
+            return name.to_owned();
         }
+        let settings = DeviceSettings::at(name);
+        let known = self.known.read().at(&Identity::of(&settings)).map(|e| e.device.name().to_owned());
+        known.or_else(|| Autofish::new(&settings).ok().map(|driver| super::Driver::url(&driver))).unwrap_or_else(|| name.to_owned())
     }
 
     /// All devices, by name.
     pub fn list(&self) -> Vec<Arc<Device>> {
-        self.read().values().map(|e| e.device.clone()).collect()
+        self.known.read().entries.values().map(|e| e.device.clone()).collect()
     }
 
     /// A device by name, and its settings.
     pub fn get(&self, name: &str) -> Option<(Arc<Device>, DeviceSettings)> {
-        self.read().get(name).map(|e| (e.device.clone(), e.settings.clone()))
+        self.known.read().entries.get(name).map(|e| (e.device.clone(), e.settings.clone()))
     }
 
     /// The device that a call means.
@@ -223,30 +267,30 @@ impl Registry {
     }
 
     fn configured(&self) -> Vec<String> {
-        self.read().iter().filter(|(_, e)| e.device.source() != Source::Call).map(|(n, _)| n.clone()).collect()
+        self.known.read().entries.iter().filter(|(_, e)| e.device.source() != Source::Call).map(|(n, _)| n.clone()).collect()
     }
 
-    /// One phone has one order, whatever name it goes by: a configured device with this URL is the same device.
+    /// The device at a URL: a known one, else one that is made for such calls.
     fn by_url(&self, url: &str, token: Option<Secret>) -> Result<Resolved, Unresolved> {
         let settings = DeviceSettings::at(url);
-        let driver = Autofish::new(&settings).map_err(|e| Unresolved::BadUrl(format!("{e}, got {:?}", harmless(url))))?;
+        let driver = Autofish::new(&settings).map_err(|e| Unresolved::BadUrl(format!("{e}, got {:?}", strip_userinfo(url))))?;
         let key = super::Driver::url(&driver);
-        let mut entries = self.write();
-        if let Some(entry) = entries.values().find(|e| e.device.url() == key) {
+        let mut known = self.known.write();
+        if let Some(entry) = known.at(&Identity::of(&settings)) {
             return Ok(Resolved { device: entry.device.clone(), token });
         }
-        let ad_hoc: Vec<String> =
-            entries.iter().filter(|(_, e)| e.device.source() == Source::Call && e.device.is_idle()).map(|(n, _)| n.clone()).collect();
-        if ad_hoc.len() >= MAX_AD_HOC {
-            entries.remove(&ad_hoc[0]);
+        let is_idle = |e: &Entry| e.device.source() == Source::Call && e.device.is_idle();
+        let idle: Vec<String> = known.entries.iter().filter(|(_, e)| is_idle(e)).map(|(n, _)| n.clone()).collect();
+        if idle.len() >= MAX_AD_HOC {
+            known.entries.remove(&idle[0]);
         }
-        let device = Device::start(key.clone(), Source::Call, Arc::new(driver), self.next_seq.clone(), self.live.clone());
-        entries.insert(key, Entry { device: device.clone(), settings });
+        let device = self.start(&mut known, &key, Source::Call, &settings).map_err(Unresolved::BadUrl)?;
+        known.entries.insert(key, Entry { device: device.clone(), settings });
         Ok(Resolved { device, token })
     }
 }
 
 /// A URL without what stands before an `@`, which may be a password.
-fn harmless(url: &str) -> String {
+fn strip_userinfo(url: &str) -> String {
     url.rsplit('@').next().unwrap_or(url).chars().take(100).collect()
 }

@@ -1,17 +1,17 @@
 //! A phone at the end of a cable: the HTTP driver, and a forward of `adb` that is made again when it is gone.
 
-use std::sync::{Arc, RwLock, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use afd_proto::Secret;
 use afd_proto::picture::Overlay;
-
+use parking_lot::RwLock;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
-use super::actor::Device;
 use super::adb::{self, Adb, Forward};
 use super::autofish::Autofish;
+use super::handle::Device;
 use super::{Driven, Driver, DriverError, Input, Shot, Top};
 use crate::config::{self, DeviceSettings, Usb};
 use crate::page::Snapshot;
@@ -41,7 +41,7 @@ impl Cable {
     }
 
     fn adb(&self) -> Adb {
-        Adb::new(&self.adb.read().unwrap_or_else(std::sync::PoisonError::into_inner))
+        Adb::new(&self.adb.read())
     }
 
     async fn state(&self, adb: &Adb) -> Result<Option<String>, String> {

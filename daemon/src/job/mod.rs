@@ -1,14 +1,20 @@
 //! Background work: what there is, when it runs, what came of it. The jobs themselves live with their subject.
 
+use std::any::Any;
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use afd_proto::job::Job;
+use futures_util::FutureExt;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::store::now_ms;
+use crate::task::{Tasks, checkpoint, reason};
 
 /// What a job did, in words, or why it could not.
 pub type Outcome = Result<String, String>;
@@ -24,10 +30,12 @@ struct Entry {
     about: &'static str,
     every: Duration,
     work: Work,
-    /// Asks for a run before its time.
-    nudge: Notify,
+    /// Tells the clock that the next run was moved.
+    moved: Notify,
+    /// When it runs next.
+    next: Mutex<Instant>,
     /// A job never runs twice at once.
-    turn: tokio::sync::Mutex<()>,
+    alone: tokio::sync::Mutex<()>,
     last: Mutex<Last>,
 }
 
@@ -42,14 +50,15 @@ struct Last {
 }
 
 /// The jobs.
-#[derive(Default)]
 pub struct Jobs {
     entries: Mutex<Vec<Arc<Entry>>>,
+    tasks: Tasks,
 }
 
 impl Jobs {
-    fn entries(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Entry>>> {
-        self.entries.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    /// No jobs yet.
+    pub fn new(tasks: Tasks) -> Self {
+        Self { entries: Mutex::default(), tasks }
     }
 
     /// Adds a job and starts its clock. Must run inside the runtime; the job ends with it.
@@ -63,43 +72,48 @@ impl Jobs {
             about,
             every,
             work: Box::new(move || Box::pin(work())),
-            nudge: Notify::new(),
-            turn: tokio::sync::Mutex::default(),
+            moved: Notify::new(),
+            next: Mutex::new(Instant::now() + FIRST.min(every)),
+            alone: tokio::sync::Mutex::default(),
             last: Mutex::default(),
         });
-        self.entries().push(entry.clone());
-        tokio::spawn(async move {
-            let mut wait = FIRST.min(entry.every);
-            loop {
-                // Whichever comes first.
-                let _ = tokio::time::timeout(wait, entry.nudge.notified()).await;
-                entry.run().await;
-                wait = entry.every;
-            }
+        self.entries.lock().push(entry.clone());
+        self.tasks.spawn(format!("job:{name}"), move || {
+            let entry = entry.clone();
+            async move { entry.keep_running().await }
         });
     }
 
     fn find(&self, name: &str) -> Option<Arc<Entry>> {
-        self.entries().iter().find(|e| e.name == name).cloned()
+        self.entries.lock().iter().find(|e| e.name == name).cloned()
     }
 
     /// Asks for a run soon.
     pub fn nudge(&self, name: &str) {
-        if let Some(entry) = self.find(name) {
-            entry.nudge.notify_one();
+        self.nudge_at(name, Instant::now());
+    }
+
+    /// Asks for a run at a time, unless one comes before.
+    pub fn nudge_at(&self, name: &str, at: Instant) {
+        let Some(entry) = self.find(name) else { return };
+        let mut next = entry.next.lock();
+        if at < *next {
+            *next = at;
+            entry.moved.notify_one();
         }
     }
 
     /// Runs a job now; `None` when there is none of that name.
     pub async fn run(&self, name: &str) -> Option<Job> {
         let entry = self.find(name)?;
-        entry.run().await;
+        // What it failed of is told by its information.
+        let _ = entry.run().await;
         Some(entry.info())
     }
 
     /// All jobs.
     pub fn list(&self) -> Vec<Job> {
-        self.entries().iter().map(|e| e.info()).collect()
+        self.entries.lock().iter().map(|e| e.info()).collect()
     }
 }
 
@@ -108,40 +122,61 @@ struct Running<'a>(&'a Entry);
 
 impl<'a> Running<'a> {
     fn new(entry: &'a Entry) -> Self {
-        entry.last().running = true;
+        entry.last.lock().running = true;
         Self(entry)
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        self.0.last().running = false;
+        self.0.last.lock().running = false;
     }
 }
 
 impl Entry {
-    fn last(&self) -> std::sync::MutexGuard<'_, Last> {
-        self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    async fn keep_running(&self) {
+        loop {
+            let next = *self.next.lock();
+            tokio::select! {
+                () = tokio::time::sleep_until(next) => {}
+                () = self.moved.notified() => continue,
+            }
+            *self.next.lock() = Instant::now() + self.every;
+            if let Err(panic) = self.run().await {
+                // Counted, and waited after, by who supervises this task.
+                std::panic::resume_unwind(panic);
+            }
+        }
     }
 
-    async fn run(&self) {
-        let _turn = self.turn.lock().await;
+    /// Runs the job; a panic is an outcome, too.
+    async fn run(&self) -> Result<(), Box<dyn Any + Send>> {
+        let _alone = self.alone.lock().await;
         let begun = Instant::now();
-        let outcome = {
+        let ended = {
             let _running = Running::new(self);
-            (self.work)().await
+            let work = async {
+                checkpoint(&format!("job:{}", self.name));
+                (self.work)().await
+            };
+            AssertUnwindSafe(work).catch_unwind().await
+        };
+        let (outcome, panic) = match ended {
+            Ok(outcome) => (outcome, None),
+            Err(panic) => (Err(reason(panic.as_ref())), Some(panic)),
         };
         match &outcome {
             Ok(said) => tracing::debug!(job = self.name, %said, "a job ran"),
             Err(error) => tracing::warn!(job = self.name, %error, "a job failed"),
         }
-        let mut last = self.last();
+        let mut last = self.last.lock();
         let runs = last.runs + 1;
         *last = Last { running: false, runs, at: Some(now_ms()), duration: Some(begun.elapsed()), outcome: Some(outcome) };
+        panic.map_or(Ok(()), Err)
     }
 
     fn info(&self) -> Job {
-        let last = self.last().clone();
+        let last = self.last.lock().clone();
         let ms = |d: Duration| u64::try_from(d.as_millis()).unwrap_or(u64::MAX);
         let (result, error) = match last.outcome {
             None => (None, None),

@@ -8,6 +8,7 @@ mod socket;
 mod systemd;
 mod watch;
 
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -16,6 +17,7 @@ use crate::config::Config;
 use crate::control::Core;
 use crate::rpc;
 use crate::store::Store;
+use crate::task::checkpoint;
 
 pub use args::Args;
 
@@ -39,6 +41,9 @@ pub enum StartError {
     /// The database cannot be used.
     #[error(transparent)]
     Store(#[from] crate::store::StoreError),
+    /// A vital part failed while it ran.
+    #[error("{0}; start it again")]
+    Failed(String),
     /// The machine refuses something that is needed.
     #[error("{0}")]
     System(String),
@@ -59,21 +64,23 @@ pub fn run(args: Args) -> Result<(), StartError> {
         tracing::error!(%error, "cannot start");
         systemd::failed(&error.to_string());
     }
-    let (runtime, core, listener, _locks) = started?;
-    let result = runtime.block_on(serve(core, listener));
+    let (runtime, core, listener, locks) = started?;
+    let result = runtime.block_on(serve(core, listener, &locks));
     runtime.shutdown_timeout(Duration::from_secs(1));
+    if let Err(error) = &result {
+        systemd::failed(&error.to_string());
+    }
     result
 }
 
-type Started = (tokio::runtime::Runtime, std::sync::Arc<Core>, socket::Bound, [instance::Lock; 2]);
+type Started = (tokio::runtime::Runtime, Arc<Core>, socket::BoundSocket, instance::Locks);
 
 fn start(args: &Args) -> Result<Started, StartError> {
     let overrides = args.overrides();
     let socket_path = overrides.socket.clone();
     let config = Config::load(overrides)?;
     Store::probe(&config.get().database)?;
-    let socket_lock = instance::lock_socket(&socket_path)?;
-    let database_lock = instance::lock_database(&config.get().database)?;
+    let locks = instance::Locks::take(&socket_path, &config.get().database)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(8)
@@ -85,36 +92,54 @@ fn start(args: &Args) -> Result<Started, StartError> {
     let core = Core::open(config)?;
     let listener = socket::bind(&socket_path)?;
     drop(_inside);
-    Ok((runtime, core, listener, [socket_lock, database_lock]))
+    Ok((runtime, core, listener, locks))
 }
 
-async fn serve(core: std::sync::Arc<Core>, listener: socket::Bound) -> Result<(), StartError> {
-    let reopened = core.take_up().await?;
-    if reopened > 0 {
-        tracing::warn!(count = reopened, "actions of a daemon that ended early have an unknown outcome");
+async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance::Locks) -> Result<(), StartError> {
+    let closed = core.settle().await?;
+    if closed > 0 {
+        tracing::warn!(count = closed, "actions of a daemon that ended early have an unknown outcome");
     }
     signals::listen(&core)?;
     let _watcher = watch::start(&core);
     core.artifacts.watch().await;
     crate::control::jobs::start(&core);
-    let checked = core.clone();
+    let checked = Arc::downgrade(&core);
+    core.tasks.spawn("integrity-check", move || check(checked.clone()));
+    let stopper = core.clone();
+    let mut fatal = core.tasks.fatal();
     tokio::spawn(async move {
-        // Off the way of the first calls: a large database takes long to check.
-        tokio::time::sleep(Duration::from_secs(10)).await;
-        if let Err(error) = checked.store.check().await {
-            tracing::warn!(%error, "cannot check the database");
+        if fatal.wait_for(Option::is_some).await.is_ok() {
+            stopper.request_stop();
         }
     });
     systemd::ready();
     tracing::info!(socket = %core.config.socket().display(), database = %core.store.path().display(), "ready");
     let methods = rpc::methods(&core);
     let (listener, cleanup) = listener.into_parts();
-    let deadline = rpc::serve(core.clone(), methods, listener).await;
-    systemd::stopping();
+    let mut stopping = core.stopping();
+    let leave = async {
+        // Without a sender there is no daemon any more.
+        let _ = stopping.wait_for(|stop| *stop).await;
+        locks.note_leaving();
+        systemd::stopping();
+    };
+    let (deadline, ()) = tokio::join!(rpc::serve(core.clone(), methods, listener), leave);
     drain(&core, deadline).await;
     cleanup.remove();
+    let failed = core.tasks.fatal().borrow().clone();
     tracing::info!("stopped");
-    Ok(())
+    failed.map_or(Ok(()), |why| Err(StartError::Failed(why)))
+}
+
+/// Checks the database, off the way of the first calls: a large one takes long.
+async fn check(core: Weak<Core>) {
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    checkpoint("integrity-check");
+    let Some(core) = core.upgrade() else { return };
+    if let Err(error) = core.store.check().await {
+        tracing::warn!(%error, "cannot check the database");
+    }
 }
 
 /// Actions outlive their connections; they and the writer get the rest of the time.

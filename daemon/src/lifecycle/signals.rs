@@ -17,8 +17,7 @@ pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
         for signal in &mut signals {
             match signal {
                 SIGHUP => {
-                    let _inside = runtime.enter();
-                    if let Err(error) = admin::reload(&core) {
+                    if let Err(error) = runtime.block_on(admin::reload(&core)) {
                         tracing::warn!(%error, "the settings stay as they were");
                     }
                 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use notify::{RecursiveMode, Watcher};
 
 use crate::control::{Core, admin};
+use crate::task::checkpoint;
 
 /// How long the file must be left alone before it is read: editors write in several steps.
 const DEBOUNCE: Duration = Duration::from_millis(100);
@@ -20,7 +21,7 @@ pub(super) fn start(core: &Arc<Core>) -> Option<notify::RecommendedWatcher> {
     if !made {
         return None;
     }
-    let (changed, mut changes) = tokio::sync::mpsc::channel::<()>(1);
+    let (changed, changes) = tokio::sync::mpsc::channel::<()>(1);
     let name = path.file_name()?.to_owned();
     let handler = move |event: notify::Result<notify::Event>| {
         let concerns = event.is_ok_and(|e| !e.kind.is_access() && e.paths.iter().any(|p| p.file_name() == Some(&name)));
@@ -31,15 +32,19 @@ pub(super) fn start(core: &Arc<Core>) -> Option<notify::RecommendedWatcher> {
     };
     let mut watcher = notify::recommended_watcher(handler).inspect_err(|e| tracing::warn!(%e, "cannot watch the settings file")).ok()?;
     watcher.watch(&dir, RecursiveMode::NonRecursive).inspect_err(|e| tracing::warn!(%e, "cannot watch the settings file")).ok()?;
-    let core = core.clone();
-    tokio::spawn(async move {
-        while changes.recv().await.is_some() {
-            tokio::time::sleep(DEBOUNCE).await;
-            let _ = changes.try_recv();
-            if let Err(error) = admin::reload(&core) {
-                tracing::warn!(%error, "the settings stay as they were");
-            }
-        }
-    });
+    let (core, changes) = (core.clone(), Arc::new(tokio::sync::Mutex::new(changes)));
+    core.tasks.clone().spawn("settings-watcher", move || reload(core.clone(), changes.clone()));
     Some(watcher)
+}
+
+async fn reload(core: Arc<Core>, changes: Arc<tokio::sync::Mutex<tokio::sync::mpsc::Receiver<()>>>) {
+    let mut changes = changes.lock().await;
+    while changes.recv().await.is_some() {
+        tokio::time::sleep(DEBOUNCE).await;
+        checkpoint("settings-watcher");
+        let _ = changes.try_recv();
+        if let Err(error) = admin::reload(&core).await {
+            tracing::warn!(%error, "the settings stay as they were");
+        }
+    }
 }

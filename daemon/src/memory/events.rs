@@ -241,24 +241,28 @@ fn open_error(message: &str) -> Value {
     serde_json::json!({"code": ErrorCode::OutcomeUnknown.name(), "message": message, "hint": "observe again to see what happened"})
 }
 
-/// Intents that a crash left open: what they were about may have happened. Each becomes an event; returns how many.
+/// Intents that a crash left open, or only those of one call: what they were about may have happened. Each becomes an event, with
+/// `why` as its error; returns their uids.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn close_open_intents(connection: &Connection) -> Result<usize> {
-    let error = open_error("the daemon ended before the device answered");
-    let count = connection.execute(
+pub fn close_open_intents(connection: &Connection, trace: Option<&str>, why: &str) -> Result<Vec<String>> {
+    let error = open_error(why);
+    let mut close = connection.prepare(
         "INSERT INTO events (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, status, sent,
             action, failure_cause, error, duration_ms, before_uid, app, activity, page_key, fingerprint, parent_uid, at, updated_at,
             structure_key)
          SELECT uid, origin, seq, session_id, device_id, trace_id,
             CASE WHEN EXISTS (SELECT 1 FROM events e WHERE e.session_id = intents.session_id AND e.device_id = intents.device_id
                 AND e.request_key = intents.request_key) THEN NULL ELSE request_key END, request_hash, category, op, 'unknown', 1,
-            action, ?1, ?2, 0, before_uid, app, activity, page_key, fingerprint, parent_uid, started_at, ?3, structure_key FROM intents",
-        params![ErrorCode::OutcomeUnknown.name(), error.to_string(), now_ms()],
+            action, ?1, ?2, 0, before_uid, app, activity, page_key, fingerprint, parent_uid, started_at, ?3, structure_key FROM intents
+         WHERE ?4 IS NULL OR trace_id = ?4 RETURNING uid",
     )?;
-    connection.execute("DELETE FROM intents", [])?;
-    Ok(count)
+    let closed = close
+        .query_map(params![ErrorCode::OutcomeUnknown.name(), error.to_string(), now_ms(), trace], |row| row.get("uid"))?
+        .collect::<rusqlite::Result<Vec<String>>>()?;
+    connection.execute("DELETE FROM intents WHERE ?1 IS NULL OR trace_id = ?1", [trace])?;
+    Ok(closed)
 }
 
 #[cfg(test)]
@@ -293,7 +297,7 @@ mod tests {
     #[tokio::test]
     async fn an_intent_without_an_event_keeps_its_request_key() {
         let dir = tempfile::tempdir().expect("a directory");
-        let store = Store::open(&dir.path().join("m.db"), crate::memory::last_seq).expect("opens");
+        let store = Store::open(&dir.path().join("m.db"), &crate::task::Tasks::default(), crate::memory::last_seq).expect("opens");
         let origin = Origin { store: "o".into(), session: 1, device: 1, trace: "t".into() };
         let done = store.write(move |c| {
             crate::session::row_id(c, "o", "s")?;
@@ -304,9 +308,9 @@ mod tests {
             // A second event with the key of an open intent, as an older daemon may have left it.
             record(c, &origin, &event("twice"))?;
             intend(c, &origin, &event("twice"))?;
-            close_open_intents(c)
+            close_open_intents(c, None, "it ended")
         });
-        assert_eq!(done.await.expect("starts"), 2);
+        assert_eq!(done.await.expect("starts").len(), 2);
         let unknown = store.read(|c| Ok(c.query_row("SELECT count(*) FROM events WHERE status = 'unknown'", [], |r| r.get::<_, i64>(0))?));
         assert_eq!(unknown.await.expect("reads"), 2);
     }

@@ -74,7 +74,7 @@ impl Secrets {
     pub fn hash(&self, text: &str) -> String {
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else { return String::new() };
         mac.update(text.as_bytes());
-        mac.finalize().into_bytes()[..16].iter().map(|b| format!("{b:02x}")).collect()
+        crate::hex::encode(&mac.finalize().into_bytes()[..16])
     }
 
     /// Remembers that this was typed.

@@ -61,7 +61,7 @@ pub fn exact_content(snapshot: &Snapshot) -> String {
         let words = [Some(node.class.as_str()), text, node.desc.as_deref(), node.res_id.as_deref()];
         hash.update(format!("{words:?}{}{}", node.bounds, node.flags.text(true)));
     }
-    hash.finalize()[..16].iter().map(|b| format!("{b:02x}")).collect()
+    crate::hex::encode(&hash.finalize()[..16])
 }
 
 /// A hash of what the page shows, volatile nodes, digits and typed text aside. Two equal hashes mean that nothing moved.
@@ -84,5 +84,5 @@ pub fn content_hash(snapshot: &Snapshot) -> String {
         put(&node.bounds.to_string());
         put(&node.flags.text(true));
     }
-    hash.finalize()[..8].iter().map(|b| format!("{b:02x}")).collect()
+    crate::hex::encode(&hash.finalize()[..8])
 }

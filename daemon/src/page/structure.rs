@@ -45,7 +45,7 @@ impl Structure {
         }
         hash.update([u8::from(self.dialog)]);
         self.features.iter().for_each(|f| hash.update(f.to_le_bytes()));
-        hash.finalize()[..16].iter().map(|b| format!("{b:02x}")).collect()
+        crate::hex::encode(&hash.finalize()[..16])
     }
 }
 

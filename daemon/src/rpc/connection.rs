@@ -1,26 +1,36 @@
 //! A connection that carries many messages, from its first to its last.
+//!
+//! Each call is a task of its own; its answer comes back through a bounded queue, so that a client that reads nothing stops
+//! nobody but itself. A call is polled once before it gets its task: what it queues for is queued in the order in which the
+//! calls came, and a call that is ready at once is answered in place.
 
-use std::io;
+use std::future::{Future, poll_fn};
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use afd_proto::ErrorCode;
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
+use futures_util::FutureExt;
 use jsonrpsee::core::server::BoundedSubscriptions;
-use jsonrpsee::types::Id;
+use jsonrpsee::types::{ErrorObjectOwned, Id};
 use jsonrpsee::{ConnectionId, MethodSink, Methods};
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, watch};
 
-use super::codec::{Incoming, Transport};
+use super::calls::Calls;
 use super::dispatch::{self, Caller};
+use super::places::Place;
 use super::register::to_rpc;
+use super::transport::{Incoming, Transport};
 use crate::config::Limits;
 use crate::control::Error;
 
 /// How many notifications of subscriptions wait for the connection.
 const SINK: usize = 256;
+/// How often a connection whose client ended its side is looked at: whether anybody is left to read the answers.
+const GONE_CHECK: Duration = Duration::from_millis(200);
 
 /// What every connection needs.
 #[derive(Clone)]
@@ -29,11 +39,24 @@ pub(super) struct Context {
     pub limits: Limits,
     pub stopping: watch::Receiver<bool>,
     pub id: ConnectionId,
+    pub place: Arc<Place>,
 }
 
 impl Context {
     pub(super) fn stall(&self) -> Duration {
         Duration::from_millis(self.limits.half_frame_ms)
+    }
+
+    /// A caller that can be sent nothing but answers.
+    pub(super) fn caller(&self) -> Caller {
+        Caller {
+            methods: self.methods.clone(),
+            connection: self.id,
+            batch: self.limits.batch,
+            reserved: self.place.is_reserved(),
+            calls: None,
+            sink: None,
+        }
     }
 }
 
@@ -43,79 +66,181 @@ pub(super) async fn stopped(stopping: &mut watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stop| *stop).await;
 }
 
-/// Runs a connection. Requests are read only while fewer than the limit are in flight, so that a client that asks faster
-/// than it is answered waits, and costs nothing. Calls begin in the order in which they came.
-pub(super) async fn run(mut transport: impl Transport, context: Context) {
-    let mut stopping = context.stopping.clone();
-    let mut stop = std::pin::pin!(stopped(&mut stopping));
+/// What happened next.
+enum Step {
+    Incoming(Incoming),
+    /// A call is done; some have no answer.
+    Answer(Option<Box<RawValue>>),
+    Notification(Box<RawValue>),
+    Flushed,
+    /// Nobody reads any more.
+    Broken,
+    /// The client has ended its side: time to see whether it is still there.
+    Look,
+    Stop,
+}
+
+type Answers = mpsc::Sender<Option<Box<RawValue>>>;
+
+/// Executes a message in a task of its own, unless it is done at once.
+fn begin(caller: Caller, bytes: Vec<u8>, answers: &Answers) -> Option<Option<Box<RawValue>>> {
+    let work = AssertUnwindSafe(dispatch::message(caller, bytes)).catch_unwind();
+    let mut work: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(work.map(|done| done.unwrap_or_else(|_| Some(panicked()))));
+    if let Some(done) = work.as_mut().now_or_never() {
+        return Some(done);
+    }
+    let answers = answers.clone();
+    tokio::spawn(async move {
+        let answer = work.await;
+        // Without a receiver there is no connection any more.
+        let _ = answers.send(answer).await;
+    });
+    None
+}
+
+fn panicked() -> Box<RawValue> {
+    let error = Error::new(ErrorCode::Internal, "the call ended early").hint("this is a fault of afd; its log says more");
+    dispatch::fault(Id::Null, to_rpc(error)).into_json()
+}
+
+/// Ends the calls that have changed nothing yet, whatever way the connection ends.
+struct Gone(Arc<Calls>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.cancel_all();
+    }
+}
+
+/// A connection that is being served.
+struct Session<T> {
+    transport: T,
+    context: Context,
+    caller: Caller,
+    answers: Answers,
+    /// Calls that were begun and not answered yet.
+    active: usize,
+    /// Whether the client may send more.
+    reading: bool,
+    refused: bool,
+}
+
+/// Runs a connection. Requests are read only while fewer than the limit are in flight and what was answered is being read, so
+/// that a client that asks faster than it is answered waits, and costs nothing.
+pub(super) async fn run(transport: impl Transport, context: Context) {
     let (sender, mut notifications) = mpsc::channel::<Box<RawValue>>(SINK);
     let bound = Arc::new(BoundedSubscriptions::new(context.limits.subscriptions));
-    let caller = Caller {
-        methods: context.methods.clone(),
-        connection: context.id,
-        batch: context.limits.batch,
-        sink: Some((MethodSink::new(sender), bound)),
-    };
-    let mut calls = FuturesUnordered::new();
-    let mut reading = !*context.stopping.borrow();
-    let mut refused = false;
-    loop {
-        if !reading && calls.is_empty() {
-            break;
+    let calls = Calls::new(sender.clone());
+    let _gone = Gone(calls.clone());
+    let caller = Caller { calls: Some(calls), sink: Some((MethodSink::new(sender), bound)), ..context.caller() };
+    let (answers, mut answered) = mpsc::channel(context.limits.in_flight.max(1));
+    let mut stopping = context.stopping.clone();
+    let reading = !*stopping.borrow();
+    let mut session = Session { transport, context, caller, answers, active: 0, reading, refused: false };
+    while session.reading || session.active > 0 || !session.transport.is_flushed() {
+        let step = session.step(&mut answered, &mut notifications, &mut stopping).await;
+        if !session.handle(step) {
+            return;
         }
-        let step = tokio::select! {
+    }
+    session.finish(&mut notifications).await;
+}
+
+impl<T: Transport> Session<T> {
+    async fn step(
+        &mut self,
+        answered: &mut mpsc::Receiver<Option<Box<RawValue>>>,
+        notifications: &mut mpsc::Receiver<Box<RawValue>>,
+        stopping: &mut watch::Receiver<bool>,
+    ) -> Step {
+        let flushed = self.transport.is_flushed();
+        let may_read = self.reading && self.active < self.context.limits.in_flight;
+        let (reading, waits) = (self.reading, !self.reading && self.active > 0);
+        let place = self.context.place.clone();
+        let transport = &mut self.transport;
+        let io = poll_fn(|cx| {
+            match transport.poll_flush(cx) {
+                Poll::Ready(Err(_)) => return Poll::Ready(Step::Broken),
+                Poll::Ready(Ok(())) if !flushed => return Poll::Ready(Step::Flushed),
+                // What was answered is read before more is taken.
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(())) => {}
+            }
+            if may_read { transport.poll_next(cx).map(Step::Incoming) } else { Poll::Pending }
+        });
+        tokio::select! {
             // Answers first: what is done is told before more is begun.
             biased;
-            Some(answer) = calls.next(), if !calls.is_empty() => {
-                let answer: Option<String> = answer;
-                match answer {
-                    Some(text) => send(&mut transport, &text, context.stall()).await,
-                    None => Ok(()),
-                }
-            }
-            Some(notification) = notifications.recv() => send(&mut transport, notification.get(), context.stall()).await,
-            incoming = transport.next(), if reading && calls.len() < context.limits.in_flight => {
-                match incoming {
-                    Incoming::Message(bytes) => calls.push(dispatch::message(caller.clone(), bytes)),
-                    Incoming::End => reading = false,
-                    Incoming::Refused(why) => {
-                        (reading, refused) = (false, true);
-                        tell(&mut transport, to_rpc(Error::new(ErrorCode::LimitExceeded, why)), context.stall()).await;
-                    }
-                    Incoming::Stalled => {
-                        (reading, refused) = (false, true);
-                        let why = format!("a message was begun and not finished within {} ms", context.limits.half_frame_ms);
-                        tell(&mut transport, to_rpc(Error::new(ErrorCode::Timeout, why)), context.stall()).await;
-                    }
-                }
-                Ok(())
-            }
-            () = stop.as_mut(), if reading => {
-                reading = false;
-                Ok(())
-            }
-        };
-        if step.is_err() {
-            return;
+            Some(answer) = answered.recv(), if flushed => Step::Answer(answer),
+            Some(notification) = notifications.recv(), if flushed => Step::Notification(notification),
+            step = io => step,
+            () = stopped(stopping), if reading => Step::Stop,
+            () = place.evicted() => Step::Broken,
+            () = tokio::time::sleep(GONE_CHECK), if waits => Step::Look,
         }
     }
-    // What subscriptions said before the end is still told.
-    while let Ok(notification) = notifications.try_recv() {
-        if send(&mut transport, notification.get(), context.stall()).await.is_err() {
-            return;
+
+    /// Returns false when the connection is over.
+    fn handle(&mut self, step: Step) -> bool {
+        match step {
+            Step::Incoming(Incoming::Message(bytes)) => {
+                self.context.place.speaks();
+                match begin(self.caller.clone(), bytes, &self.answers) {
+                    Some(answer) => {
+                        self.set_active(self.active);
+                        self.tell(answer);
+                    }
+                    None => self.set_active(self.active + 1),
+                }
+            }
+            Step::Incoming(Incoming::End) => {
+                self.reading = false;
+                return !self.transport.is_gone();
+            }
+            Step::Incoming(Incoming::Refused(why)) => self.refuse(to_rpc(Error::new(ErrorCode::LimitExceeded, why))),
+            Step::Incoming(Incoming::Stalled) => {
+                let why = format!("a message was begun and not finished within {} ms", self.context.limits.half_frame_ms);
+                self.refuse(to_rpc(Error::new(ErrorCode::Timeout, why)));
+            }
+            Step::Answer(answer) => {
+                self.set_active(self.active - 1);
+                self.tell(answer);
+            }
+            Step::Notification(notification) => self.transport.queue(notification.get()),
+            Step::Flushed => {}
+            Step::Stop => self.reading = false,
+            Step::Look => return !self.transport.is_gone(),
+            Step::Broken => return false,
+        }
+        true
+    }
+
+    fn set_active(&mut self, active: usize) {
+        self.active = active;
+        let follows = self.caller.calls.as_ref().is_some_and(|calls| calls.follows());
+        self.context.place.set_busy(active > 0 || follows);
+    }
+
+    fn tell(&mut self, answer: Option<Box<RawValue>>) {
+        if let Some(answer) = answer {
+            self.transport.queue(answer.get());
+        }
+        // A reserved place is for one question.
+        self.reading &= !self.context.place.is_reserved();
+    }
+
+    fn refuse(&mut self, error: ErrorObjectOwned) {
+        (self.reading, self.refused) = (false, true);
+        self.transport.queue(dispatch::fault(Id::Null, error).into_json().get());
+    }
+
+    /// What subscriptions said before the end is still told.
+    async fn finish(mut self, notifications: &mut mpsc::Receiver<Box<RawValue>>) {
+        while let Ok(notification) = notifications.try_recv() {
+            self.transport.queue(notification.get());
+        }
+        if poll_fn(|cx| self.transport.poll_flush(cx)).await.is_ok() {
+            self.transport.close(self.refused).await;
         }
     }
-    transport.close(refused).await;
-}
-
-async fn send(transport: &mut impl Transport, text: &str, within: Duration) -> io::Result<()> {
-    match tokio::time::timeout(within, transport.send(text)).await {
-        Ok(sent) => sent,
-        Err(_) => Err(io::ErrorKind::TimedOut.into()),
-    }
-}
-
-async fn tell(transport: &mut impl Transport, error: jsonrpsee::types::ErrorObjectOwned, within: Duration) {
-    let answer = dispatch::fault(Id::Null, error).into_json();
-    let _ = send(transport, answer.get(), within).await;
 }

@@ -8,6 +8,6 @@ use crate::control::admin;
 pub(super) fn register(module: &mut Module) {
     method::<DaemonVersion, _, _>(module, |core, _| async move { Ok(admin::version(&core)) });
     method::<DaemonStatus, _, _>(module, |core, _| async move { Ok(admin::status(&core)) });
-    method::<DaemonReload, _, _>(module, |core, _| async move { admin::reload(&core) });
+    method::<DaemonReload, _, _>(module, |core, _| async move { admin::reload(&core).await });
     method::<DaemonShutdown, _, _>(module, |core, _| async move { Ok(admin::shutdown(&core)) });
 }

@@ -1,5 +1,6 @@
 //! From a message to its answer: single calls, notifications and batches, as JSON-RPC 2.0 has them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use afd_proto::{ErrorCode, events};
@@ -11,11 +12,12 @@ use jsonrpsee::{ConnectionId, Extensions, MethodCallback, MethodSink, Methods};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::calls::{self, Calls};
 use super::register::to_rpc;
-use crate::control::Error;
+use crate::control::{self, Error};
 
 /// The largest answer, bytes.
-const MAX_ANSWER: usize = 64 << 20;
+pub(super) const MAX_ANSWER: usize = 64 << 20;
 
 /// What a connection brings to its calls.
 #[derive(Clone)]
@@ -23,16 +25,40 @@ pub(super) struct Caller {
     pub methods: Methods,
     pub connection: ConnectionId,
     pub batch: usize,
-    /// Where subscriptions send to; connections that cannot carry them have none.
+    /// Whether only the owner's methods are served: the connection has one of the places that are kept for them.
+    pub reserved: bool,
+    /// The calls of the connection; a connection that carries one request at a time keeps no record.
+    pub calls: Option<Arc<Calls>>,
+    /// Where notifications go; connections that cannot carry them have none.
     pub sink: Option<(MethodSink, Arc<BoundedSubscriptions>)>,
 }
 
+impl Caller {
+    fn follows(&self, on: bool) {
+        if let Some(calls) = &self.calls {
+            calls.follow(on);
+        }
+    }
+}
+
+/// Methods that are answered when all other places are taken.
+const OWNERS: [&str; 3] = ["daemon.version", "daemon.status", "daemon.shutdown"];
+
 /// Answers a message; notifications, and batches of nothing else, have no answer.
-pub(super) async fn message(caller: Caller, bytes: Vec<u8>) -> Option<String> {
+pub(super) async fn message(caller: Caller, bytes: Vec<u8>) -> Option<Box<RawValue>> {
+    if caller.reserved && !is_owners(&bytes) {
+        let (id, _) = prepare_error(&bytes);
+        return Some(fault(id, places_taken()).into_json());
+    }
     match bytes.iter().find(|b| !b.is_ascii_whitespace()) {
         Some(b'[') => batch(&caller, &bytes).await,
-        _ => single(&caller, &bytes).await.map(|r| r.into_json().get().to_owned()),
+        _ => single(&caller, &bytes).await.map(MethodResponse::into_json),
     }
+}
+
+/// Whether a message is one that is answered on a reserved place.
+pub(super) fn is_owners(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<Request<'_>>(bytes).is_ok_and(|request| OWNERS.contains(&request.method.as_ref()))
 }
 
 /// Tells a notification from a request.
@@ -47,33 +73,33 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<(
     serde::de::IgnoredAny::deserialize(deserializer).map(|_| Some(()))
 }
 
-async fn batch(caller: &Caller, bytes: &[u8]) -> Option<String> {
+async fn batch(caller: &Caller, bytes: &[u8]) -> Option<Box<RawValue>> {
     let Ok(calls) = serde_json::from_slice::<Vec<&RawValue>>(bytes) else {
-        return Some(fault(Id::Null, parse_error()).into_json().get().to_owned());
+        return Some(fault(Id::Null, parse_error()).into_json());
     };
     if calls.is_empty() {
-        return Some(fault(Id::Null, invalid_request("a batch holds at least one call")).into_json().get().to_owned());
+        return Some(fault(Id::Null, invalid_request("a batch holds at least one call")).into_json());
     }
     if calls.len() > caller.batch {
         let error = limit(format!("a batch of {} calls exceeds the limit of {}", calls.len(), caller.batch));
-        return Some(fault(Id::Null, error).into_json().get().to_owned());
+        return Some(fault(Id::Null, error).into_json());
     }
+    // The answer of a subscription goes its own way, which a batch has no place for.
+    let caller = Caller { sink: None, ..caller.clone() };
     let mut answers = BatchResponseBuilder::new_with_limit(MAX_ANSWER);
-    for call in calls {
+    for (i, call) in calls.into_iter().enumerate() {
+        if i > 0 {
+            // Calls that are answered at once must not keep a thread to themselves.
+            tokio::task::yield_now().await;
+        }
         // One after the other: a batch keeps its order.
-        if let Some(answer) = single_in_batch(caller, call.get().as_bytes()).await
+        if let Some(answer) = single(&caller, call.get().as_bytes()).await
             && let Err(too_large) = answers.append(answer)
         {
-            return Some(too_large.into_json().get().to_owned());
+            return Some(too_large.into_json());
         }
     }
-    (!answers.is_empty()).then(|| MethodResponse::from_batch(answers.finish()).into_json().get().to_owned())
-}
-
-async fn single_in_batch(caller: &Caller, bytes: &[u8]) -> Option<MethodResponse> {
-    // The answer of a subscription goes its own way, which a batch has no place for.
-    let without = Caller { sink: None, ..caller.clone() };
-    single(&without, bytes).await
+    (!answers.is_empty()).then(|| MethodResponse::from_batch(answers.finish()).into_json())
 }
 
 async fn single(caller: &Caller, bytes: &[u8]) -> Option<MethodResponse> {
@@ -83,9 +109,10 @@ async fn single(caller: &Caller, bytes: &[u8]) -> Option<MethodResponse> {
     // An id that cannot be read makes no notification: that would be silence where an answer is waited for.
     let without_id = serde_json::from_slice::<MayHaveId>(bytes).is_ok_and(|m| m.id.is_none());
     if without_id && let Ok(notification) = serde_json::from_slice::<Notification<'_, Option<&RawValue>>>(bytes) {
-        let params = notification.params.map(RawValue::get);
-        let request = Request::borrowed(&notification.method, params.and_then(|p| serde_json::from_str(p).ok()), Id::Null);
-        call(&Caller { sink: None, ..caller.clone() }, request).await;
+        let params = notification.params.map(Cow::Borrowed);
+        let request = Request { params, ..Request::borrowed(&notification.method, None, Id::Null) };
+        // Nobody waits for its answer, so that it is done even when its client is gone by then.
+        call(&Caller { sink: None, calls: None, ..caller.clone() }, request).await;
         return None;
     }
     let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
@@ -98,24 +125,39 @@ async fn single(caller: &Caller, bytes: &[u8]) -> Option<MethodResponse> {
     Some(fault(id.into_owned(), error))
 }
 
-/// Carries out a call. The answer of a subscription has gone to the sink already.
+/// Executes a call. The answer of a subscription has gone to the sink already.
 async fn call(caller: &Caller, request: Request<'_>) -> Option<MethodResponse> {
-    let name = request.method.to_string();
-    let text = request.params.as_ref().map(|p| unsubscription(&name, p.get()));
+    let name = request.method.as_ref();
+    let text = request.params.as_ref().map(|p| unsubscription(name, p.get()));
     let params = Params::new(text.as_deref());
     let id = request.id;
+    let entered = caller.calls.as_ref().map_or_else(calls::unknown, |calls| calls.enter(&id));
     let mut extensions = Extensions::new();
     extensions.insert(caller.connection);
-    let answer = match caller.methods.method(&name) {
-        None => fault(id.into_owned(), unknown_method(&name)),
+    if let Some(calls) = caller.calls.as_ref().filter(|_| caller.sink.is_some()) {
+        extensions.insert(calls.clone());
+    }
+    let answer = match caller.methods.method(name) {
+        None => fault(id.into_owned(), unknown_method(name)),
         Some(MethodCallback::Sync(run)) => run(id, params, MAX_ANSWER, extensions),
-        Some(MethodCallback::Async(run)) => run(id.into_owned(), params.into_owned(), caller.connection, MAX_ANSWER, extensions).await,
-        Some(MethodCallback::Unsubscription(run)) => run(id, params, caller.connection, MAX_ANSWER, extensions),
+        Some(MethodCallback::Async(run)) => {
+            let own = id.clone().into_owned();
+            let work = run(id.into_owned(), params.into_owned(), caller.connection, MAX_ANSWER, extensions);
+            control::run_call(entered.scope.clone(), work).await.unwrap_or_else(|error| fault(own, to_rpc(error)))
+        }
+        Some(MethodCallback::Unsubscription(run)) => {
+            let own = id.clone().into_owned();
+            let answer = run(id, params, caller.connection, MAX_ANSWER, extensions);
+            if ended(&answer) {
+                caller.follows(false);
+                answer
+            } else {
+                fault(own, unknown_subscription(text.as_deref()))
+            }
+        }
         Some(MethodCallback::Subscription(run)) => {
             let Some((sink, bound)) = &caller.sink else {
-                let error = Error::new(ErrorCode::Unsupported, "a subscription needs a connection of its own, and no batch")
-                    .hint("use lines, Content-Length frames or a WebSocket");
-                return Some(fault(id.into_owned(), to_rpc(error)));
+                return Some(fault(id.into_owned(), calls::needs_connection()));
             };
             let Some(permit) = bound.acquire() else {
                 return Some(fault(id.into_owned(), limit("this connection has too many subscriptions".to_owned())));
@@ -124,6 +166,9 @@ async fn call(caller: &Caller, request: Request<'_>) -> Option<MethodResponse> {
                 SubscriptionState { conn_id: caller.connection, id_provider: &RandomIntegerIdProvider, subscription_permit: permit };
             let answer = run(id, params, sink.clone(), state, extensions).await;
             let accepted = answer.is_success();
+            if accepted {
+                caller.follows(true);
+            }
             let (_, notify, _) = answer.into_parts();
             if let Some(notify) = notify {
                 notify.notify(accepted);
@@ -135,9 +180,29 @@ async fn call(caller: &Caller, request: Request<'_>) -> Option<MethodResponse> {
 }
 
 /// Parameters are objects everywhere, but the library takes a subscription id from an array.
-fn unsubscription(method: &str, params: &str) -> String {
+fn unsubscription<'a>(method: &str, params: &'a str) -> Cow<'a, str> {
     let id = (method == events::UNSUBSCRIBE).then(|| serde_json::from_str::<events::UnsubscribeParams>(params).ok()).flatten();
-    id.map_or_else(|| params.to_owned(), |p| format!("[{}]", p.subscription))
+    id.map_or(Cow::Borrowed(params), |p| Cow::Owned(format!("[{}]", p.subscription)))
+}
+
+/// Whether a subscription was ended: the library answers `false` for one that it does not know.
+fn ended(answer: &MethodResponse) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Ended {
+        result: bool,
+    }
+    answer.is_success() && serde_json::from_str::<Ended>(answer.as_json().get()).is_ok_and(|a| a.result)
+}
+
+fn unknown_subscription(params: Option<&str>) -> ErrorObjectOwned {
+    let ids: Option<Vec<serde_json::Value>> = params.and_then(|p| serde_json::from_str(p).ok());
+    match ids.as_deref() {
+        Some([id]) if id.is_u64() || id.is_string() => to_rpc(
+            Error::new(ErrorCode::NotFound, format!("this connection has no subscription {id}"))
+                .hint("a subscription ends with its connection; only the connection that made it can end it"),
+        ),
+        _ => to_rpc(Error::param("subscription", "the id that `events.subscribe` answered", params.unwrap_or("nothing"))),
+    }
 }
 
 /// An error as an answer.
@@ -146,20 +211,22 @@ pub(super) fn fault(id: Id<'_>, error: ErrorObjectOwned) -> MethodResponse {
 }
 
 fn parse_error() -> ErrorObjectOwned {
-    ErrorObjectOwned::owned(-32700, "the message is not valid JSON", None::<()>)
+    to_rpc(Error::new(ErrorCode::ParseError, "the message is not valid JSON"))
 }
 
 fn invalid_request(what: &str) -> ErrorObjectOwned {
-    ErrorObjectOwned::owned(-32600, format!("this is no JSON-RPC 2.0 request: {what}"), None::<()>)
+    to_rpc(Error::new(ErrorCode::InvalidRequest, format!("the message is not a JSON-RPC 2.0 request: {what}")))
 }
 
 fn unknown_method(name: &str) -> ErrorObjectOwned {
     let short: String = name.chars().take(80).collect();
-    ErrorObjectOwned::owned(
-        -32601,
-        format!("there is no method {short:?}"),
-        Some(serde_json::json!({"hint": "`rpc.discover` lists the methods"})),
-    )
+    to_rpc(Error::new(ErrorCode::UnknownMethod, format!("there is no method {short:?}")).hint("`rpc.discover` lists the methods"))
+}
+
+pub(super) fn places_taken() -> ErrorObjectOwned {
+    to_rpc(Error::new(ErrorCode::LimitExceeded, "the limit of open connections is reached").hint(
+        "close connections that are not used, or raise `limits.connections`; `daemon.status` and `daemon.shutdown` are still answered",
+    ))
 }
 
 /// A limit was exceeded.

@@ -1,6 +1,6 @@
 //! `events.*`
 
-use afd_proto::events::{Message, NOTIFICATION, SubscribeParams, UNSUBSCRIBE};
+use afd_proto::events::{Message, NOTIFICATION, Sent, SubscribeParams, UNSUBSCRIBE};
 use std::sync::Arc;
 
 use jsonrpsee::SubscriptionSink;
@@ -30,7 +30,8 @@ pub(super) fn register(module: &mut Module) {
 
 /// Sends until the subscriber is gone.
 async fn follow(core: &Arc<Core>, sink: &SubscriptionSink, mut coming: Receiver<Message>, params: &SubscribeParams) -> Option<()> {
-    // Events are published after their commit, so that what was recorded last is the last of the past.
+    // Events are published after their commit and in the order of it: what comes live is newer than all of the past, and a
+    // subscriber's cursor only grows.
     let mut last = params.since.unwrap_or(i64::MIN);
     while params.since.is_some() {
         let page = events::past(core, params, last).await.inspect_err(|error| tracing::warn!(%error, "cannot read past events")).ok()?;
@@ -39,9 +40,10 @@ async fn follow(core: &Arc<Core>, sink: &SubscriptionSink, mut coming: Receiver<
         }
         for event in page {
             last = event.cursor;
-            send(sink, &Message::Event(Box::new(event))).await?;
+            send(sink, Message::Event(Box::new(event)), None).await?;
         }
     }
+    let mut cursor = last.max(0);
     loop {
         let message = tokio::select! {
             message = coming.recv() => message,
@@ -50,15 +52,22 @@ async fn follow(core: &Arc<Core>, sink: &SubscriptionSink, mut coming: Receiver<
         match message {
             // The past may have held it already.
             Ok(Message::Event(event)) if event.cursor <= last => {}
-            Ok(message) if events::wanted(&message, params) => send(sink, &message).await?,
+            Ok(Message::Event(event)) => {
+                cursor = event.cursor;
+                let message = Message::Event(event);
+                if events::wanted(&message, params) {
+                    send(sink, message, None).await?;
+                }
+            }
+            Ok(message) if events::wanted(&message, params) => send(sink, message, Some(cursor)).await?,
             Ok(_) => {}
-            Err(RecvError::Lagged(missed)) => send(sink, &Message::Lagged { missed }).await?,
+            Err(RecvError::Lagged(missed)) => send(sink, Message::Lagged { missed }, Some(cursor)).await?,
             Err(RecvError::Closed) => return None,
         }
     }
 }
 
-async fn send(sink: &SubscriptionSink, message: &Message) -> Option<()> {
-    let json = to_json_raw_value(message).ok()?;
+async fn send(sink: &SubscriptionSink, message: Message, cursor: Option<i64>) -> Option<()> {
+    let json = to_json_raw_value(&Sent { cursor, message }).ok()?;
     sink.send(json).await.ok()
 }

@@ -15,10 +15,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
-use super::codec::WebSocket;
 use super::connection::{self, Context};
-use super::dispatch::{self, Caller};
+use super::dispatch;
 use super::register::to_rpc;
+use super::websocket::WebSocket;
 use crate::control::Error;
 
 type Answer = Response<Full<Bytes>>;
@@ -27,7 +27,7 @@ type Answer = Response<Full<Bytes>>;
 pub(super) async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, context: Context) {
     let (upgraded, mut upgrade) = mpsc::channel::<WebSocket<TokioIo<hyper::upgrade::Upgraded>>>(1);
     let mut stopping = context.stopping.clone();
-    let for_service = context.clone();
+    let (for_service, evicted) = (context.clone(), context.place.clone());
     let service = service_fn(move |request| {
         let (context, upgraded) = (for_service.clone(), upgraded.clone());
         async move { Ok::<_, Infallible>(answer(request, context, upgraded).await) }
@@ -39,6 +39,7 @@ pub(super) async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin + Send + '
         let mut served = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service).with_upgrades());
         tokio::select! {
             _ = served.as_mut() => {}
+            () = evicted.evicted() => return,
             () = connection::stopped(&mut stopping) => {
                 served.as_mut().graceful_shutdown();
                 let _ = served.as_mut().await;
@@ -81,13 +82,24 @@ async fn answer(
     let bytes = match body {
         Err(_) => return slow(context.stall()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => return too_large(limit),
-        Ok(Err(_)) => return fault(StatusCode::BAD_REQUEST, to_rpc(Error::new(ErrorCode::LimitExceeded, "the body broke off"))),
+        Ok(Err(_)) => return fault(StatusCode::BAD_REQUEST, to_rpc(Error::new(ErrorCode::InvalidRequest, "the body ended early"))),
         Ok(Ok(body)) => body.to_bytes().to_vec(),
     };
-    let caller = Caller { methods: context.methods, connection: context.id, batch: context.limits.batch, sink: None };
-    match dispatch::message(caller, bytes).await {
-        Some(text) => json(StatusCode::OK, text),
-        None => empty(StatusCode::NO_CONTENT),
+    if context.place.is_reserved() && !dispatch::is_owners(&bytes) {
+        return fault(StatusCode::SERVICE_UNAVAILABLE, dispatch::places_taken());
+    }
+    context.place.speaks();
+    context.place.set_busy(true);
+    // A task of its own: hyper polls this future only while it has nothing to write.
+    let answered = tokio::spawn(dispatch::message(context.caller(), bytes)).await;
+    context.place.set_busy(false);
+    match answered {
+        Ok(Some(text)) => json(StatusCode::OK, text.get().to_owned()),
+        Ok(None) => empty(StatusCode::NO_CONTENT),
+        Err(_) => fault(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            to_rpc(Error::new(ErrorCode::Internal, "the call ended early").hint("this is a fault of afd; its log says more")),
+        ),
     }
 }
 

@@ -2,43 +2,46 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use afd_proto::ErrorCode;
-use afd_proto::frame::{Framing, encode};
+use afd_proto::frame::Framing;
 use hyper::StatusCode;
-use jsonrpsee::types::{ErrorObjectOwned, Id};
+use jsonrpsee::types::ErrorObjectOwned;
 use jsonrpsee::{ConnectionId, Methods};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::codec::{Bytes, linger};
 use super::connection::{self, Context};
+use super::places::Places;
 use super::register::to_rpc;
+use super::stream::ClientStream;
+use super::transport::{Bytes, linger};
 use super::{dispatch, http};
 use crate::control::{Core, Error};
 
-/// How many connections beyond the limit are told so at once; further ones are just closed.
-const MAX_REFUSING: usize = 64;
+/// How long a connection on a reserved place may take to say what it wants.
+const RESERVED_PATIENCE: Duration = Duration::from_secs(5);
+/// How often running out of file descriptors is logged.
+const ACCEPT_LOG: Duration = Duration::from_secs(60);
 /// The longest head of a first HTTP request, bytes.
 const MAX_HEAD: usize = 64 << 10;
 
 /// What the first bytes of a connection say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Speaks {
+enum Protocol {
     Bytes(Framing),
     Http,
 }
 
 /// JSON begins with a brace, a bracket or white space; a header block with `Content-Length`; HTTP with another capital.
-fn speaks(first: u8) -> Speaks {
+fn protocol_of(first: u8) -> Protocol {
     match first {
-        b'C' | b'c' => Speaks::Bytes(Framing::ContentLength),
-        b'A'..=b'Z' => Speaks::Http,
-        _ => Speaks::Bytes(Framing::Line),
+        b'C' | b'c' => Protocol::Bytes(Framing::ContentLength),
+        b'A'..=b'Z' => Protocol::Http,
+        _ => Protocol::Bytes(Framing::Line),
     }
 }
 
@@ -47,9 +50,10 @@ fn speaks(first: u8) -> Speaks {
 pub async fn serve(core: Arc<Core>, methods: Methods, listener: UnixListener) -> Instant {
     let mut stopping = core.stopping();
     let mut connections = JoinSet::new();
-    let refusing = Arc::new(AtomicUsize::new(0));
+    let places = Arc::new(Places::default());
     let mut next_id = 0;
     let owner = rustix::process::geteuid().as_raw();
+    let mut told: Option<Instant> = None;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -60,7 +64,10 @@ pub async fn serve(core: Arc<Core>, methods: Methods, listener: UnixListener) ->
             Ok((stream, _)) => stream,
             Err(error) => {
                 // Out of file descriptors, most likely: give others time to end.
-                tracing::warn!(%error, "cannot accept a connection");
+                if told.is_none_or(|at| at.elapsed() >= ACCEPT_LOG) {
+                    tracing::warn!(%error, "cannot accept a connection");
+                    told = Some(Instant::now());
+                }
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             }
@@ -70,19 +77,8 @@ pub async fn serve(core: Arc<Core>, methods: Methods, listener: UnixListener) ->
         }
         next_id += 1;
         let limits = core.config.get().limits.clone();
-        let context = Context { methods: methods.clone(), limits, stopping: core.stopping(), id: ConnectionId(next_id) };
-        if core.connections.load(Ordering::SeqCst) >= context.limits.connections as u64 {
-            if refusing.fetch_add(1, Ordering::SeqCst) < MAX_REFUSING {
-                let refusing = refusing.clone();
-                connections.spawn(async move {
-                    refuse(stream, &context).await;
-                    refusing.fetch_sub(1, Ordering::SeqCst);
-                });
-            } else {
-                refusing.fetch_sub(1, Ordering::SeqCst);
-            }
-            continue;
-        }
+        let Some(place) = places.admit(limits.connections, Duration::from_millis(limits.idle_ms)) else { continue };
+        let context = Context { methods: methods.clone(), limits, stopping: core.stopping(), id: ConnectionId(next_id), place };
         let open = Open::new(core.clone());
         connections.spawn(async move {
             let _open = open;
@@ -130,28 +126,28 @@ fn belongs_to(stream: &UnixStream, owner: u32) -> bool {
 
 async fn begin(mut stream: UnixStream, mut context: Context) {
     let mut first = Vec::with_capacity(4096);
+    let reserved = context.place.is_reserved();
     let read = tokio::select! {
         read = stream.read_buf(&mut first) => read,
         () = connection::stopped(&mut context.stopping) => return,
+        () = context.place.evicted() => return,
+        () = tokio::time::sleep(RESERVED_PATIENCE), if reserved => return,
     };
     let (Ok(1..), Some(byte)) = (read, first.first()) else { return };
-    match speaks(*byte) {
-        Speaks::Bytes(framing) => {
-            let transport = Bytes::new(stream, framing, context.limits.frame_bytes, &first, context.stall());
+    match protocol_of(*byte) {
+        Protocol::Bytes(framing) => {
+            let stream = ClientStream::new(stream, first, context.stall());
+            let transport = Bytes::new(stream, framing, context.limits.frame_bytes, context.stall());
             connection::run(transport, context).await;
         }
-        Speaks::Http => match tokio::time::timeout(context.stall(), read_head(&mut stream, &mut first)).await {
-            Ok(Ok(())) => {
-                let (read, write) = stream.into_split();
-                let stream = tokio::io::join(io::Cursor::new(first).chain(read), write);
-                http::serve(stream, context).await;
-            }
+        Protocol::Http => match tokio::time::timeout(context.stall(), read_head(&mut stream, &mut first)).await {
+            Ok(Ok(())) => http::serve(ClientStream::new(stream, first, context.stall()), context).await,
             Ok(Err(error)) => {
-                tell(&mut stream, Speaks::Http, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, dispatch::limit(error.to_string())).await
+                tell(&mut stream, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, dispatch::limit(error.to_string())).await;
             }
             Err(_) => {
                 let why = format!("a message was begun and not finished within {} ms", context.limits.half_frame_ms);
-                tell(&mut stream, Speaks::Http, StatusCode::REQUEST_TIMEOUT, to_rpc(Error::new(ErrorCode::Timeout, why))).await;
+                tell(&mut stream, StatusCode::REQUEST_TIMEOUT, to_rpc(Error::new(ErrorCode::Timeout, why))).await;
             }
         },
     }
@@ -170,22 +166,9 @@ async fn read_head(stream: &mut UnixStream, head: &mut Vec<u8>) -> io::Result<()
     Ok(())
 }
 
-/// Tells a client that there are too many, as soon as it is known how it speaks.
-async fn refuse(mut stream: UnixStream, context: &Context) {
-    let mut first = Vec::with_capacity(1024);
-    let read = tokio::time::timeout(Duration::from_secs(5), stream.read_buf(&mut first)).await;
-    if let (Ok(Ok(1..)), Some(byte)) = (read, first.first()) {
-        let error = dispatch::limit(format!("{} connections are open, which is the limit", context.limits.connections));
-        tell(&mut stream, speaks(*byte), StatusCode::SERVICE_UNAVAILABLE, error).await;
-    }
-}
-
-async fn tell(stream: &mut UnixStream, speaks: Speaks, status: StatusCode, error: ErrorObjectOwned) {
-    let bytes = match speaks {
-        Speaks::Http => http::raw_fault(status, error).into_bytes(),
-        Speaks::Bytes(framing) => encode(framing, dispatch::fault(Id::Null, error).into_json().get()),
-    };
-    let _ = stream.write_all(&bytes).await;
+/// Answers a client whose first request cannot be read.
+async fn tell(stream: &mut UnixStream, status: StatusCode, error: ErrorObjectOwned) {
+    let _ = stream.write_all(http::raw_fault(status, error).as_bytes()).await;
     let _ = stream.shutdown().await;
     linger(stream).await;
 }

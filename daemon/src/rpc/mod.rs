@@ -1,12 +1,12 @@
 //! The socket: one listener, four framings, one engine.
 //!
 //! [`listener`] accepts and tells the framings apart by their first bytes; [`connection`] runs a connection that carries
-//! many messages (lines, `Content-Length`, WebSocket), [`http`] one that carries a request at a time; both hand messages
-//! to [`dispatch`]. The files named after a namespace hold its handlers: decode, call the core, encode.
+//! many messages ([`transport`]: lines and `Content-Length`, [`websocket`]), [`http`] one that carries a request at a time;
+//! both hand messages to [`dispatch`]. [`places`] says who may connect, [`calls`] keeps track of what a connection asked for. The files named after a namespace hold its handlers: decode, call the core, encode.
 
 mod act;
 mod artifact;
-mod codec;
+mod calls;
 mod config;
 mod connection;
 mod conversation;
@@ -22,11 +22,15 @@ mod observe;
 mod openrpc;
 mod params;
 mod pattern;
+mod places;
 mod recover;
 mod register;
 mod session;
+mod stream;
+mod transport;
 mod verify;
 mod visual;
+mod websocket;
 
 use std::sync::Arc;
 
@@ -55,6 +59,7 @@ pub fn methods(core: &Arc<Core>) -> Methods {
     pattern::register(&mut module);
     job::register(&mut module);
     events::register(&mut module);
+    calls::register(&mut module);
     openrpc::register(&mut module);
     module.into()
 }

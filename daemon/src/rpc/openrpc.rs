@@ -1,14 +1,29 @@
 //! `rpc.discover`: the OpenRPC document, made from the method table.
 
+use std::sync::OnceLock;
+
+use afd_proto::daemon::NoParams;
 use afd_proto::rpc::RpcDiscover;
 use afd_proto::{ErrorCode, MethodInfo};
 use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use super::register::{Module, method};
+use super::params;
+use super::register::{Module, register_sync, to_rpc};
 
 pub(super) fn register(module: &mut Module) {
-    method::<RpcDiscover, _, _>(module, |_, _| async move { Ok(document()) });
+    // Built once: a batch of these would keep a thread busy for seconds.
+    let document = OnceLock::new();
+    register_sync::<RpcDiscover, _>(module, move |params, _| {
+        let _: NoParams = params::decode(params).map_err(to_rpc)?;
+        Ok(document.get_or_init(document_text).clone())
+    });
+}
+
+/// The document as it is sent.
+fn document_text() -> Box<RawValue> {
+    to_raw_value(&document()).unwrap_or_default()
 }
 
 /// The document. Every type is under `components`; every parameter of a method is listed by name.
@@ -37,7 +52,7 @@ fn describe(info: &MethodInfo, generator: &mut SchemaGenerator) -> Value {
     let result = (info.result_schema)(generator);
     let example: Map<String, Value> = serde_json::from_str(info.example).unwrap_or_default();
     let given: Vec<Value> = example.into_iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
-    let also = [ErrorCode::InvalidParams, ErrorCode::StoreUnavailable, ErrorCode::StoreFull, ErrorCode::Internal];
+    let also = [ErrorCode::InvalidParams, ErrorCode::StoreUnavailable, ErrorCode::StoreFull, ErrorCode::Internal, ErrorCode::Cancelled];
     let errors: Vec<Value> = info
         .errors
         .iter()

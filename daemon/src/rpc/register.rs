@@ -4,8 +4,9 @@ use std::future::Future;
 use std::sync::Arc;
 
 use afd_proto::{ErrorData, Method};
-use jsonrpsee::RpcModule;
 use jsonrpsee::types::ErrorObjectOwned;
+use jsonrpsee::{Extensions, RpcModule};
+use serde::Serialize;
 
 use super::params;
 use crate::control::{self, Core, Error};
@@ -34,13 +35,24 @@ where
 {
     let registered = module.register_async_method(M::INFO.name, move |params, core, _| {
         let handler = handler.clone();
-        control::traced(async move {
+        async move {
             let _running = core.enter();
             let params = params::decode::<M::Params>(params.as_str()).map_err(to_rpc)?;
             handler(core, params).await.map_err(to_rpc)
-        })
+        }
     });
     // Names come from the table, whose names are unique (a test checks it).
+    if let Err(error) = registered {
+        tracing::error!(%error, method = M::INFO.name, "cannot register");
+    }
+}
+
+/// Registers a method that is answered at once and needs to know of its connection.
+pub(super) fn register_sync<M: Method, R: Serialize + Clone + 'static>(
+    module: &mut Module,
+    handler: impl Fn(Option<&str>, &Extensions) -> Result<R, ErrorObjectOwned> + Send + Sync + 'static,
+) {
+    let registered = module.register_method(M::INFO.name, move |params, _, extensions| handler(params.as_str(), extensions));
     if let Err(error) = registered {
         tracing::error!(%error, method = M::INFO.name, "cannot register");
     }

@@ -4,17 +4,22 @@
 //! the order in which they were handed over, each in a savepoint of its own, so that one failure fails nobody else.
 
 mod migrate;
+mod readers;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 
+use crate::task::{Panicked, Tasks};
+
 pub use migrate::SCHEMA;
+use readers::{Pool, Readers};
 use writer::Writer;
 
 /// Why the database did not do it.
@@ -23,7 +28,10 @@ pub enum StoreError {
     /// There is no room left.
     #[error("there is no room left for the memory database")]
     Full,
-    /// It cannot be used: damaged, stopped, or not to be opened.
+    /// It is damaged.
+    #[error("the memory database cannot be used: it is damaged ({0})")]
+    Damaged(String),
+    /// It cannot be used: stopped, read-only, or not to be opened.
     #[error("the memory database cannot be used: {0}")]
     Unavailable(String),
     /// A newer daemon made it.
@@ -34,18 +42,31 @@ pub enum StoreError {
         /// Ours.
         known: u32,
     },
+    /// The work itself panicked, and was undone.
+    #[error("a piece of database work failed: {0}")]
+    Panicked(String),
     /// Anything else that SQLite says.
     #[error("the memory database: {0}")]
-    Sql(rusqlite::Error),
+    Sql(#[source] rusqlite::Error),
+}
+
+impl StoreError {
+    /// The same error for one more caller.
+    fn again(&self) -> StoreError {
+        match self {
+            StoreError::Full => StoreError::Full,
+            StoreError::Damaged(what) => StoreError::Damaged(what.clone()),
+            StoreError::Unavailable(what) => StoreError::Unavailable(what.clone()),
+            other => StoreError::Unavailable(other.to_string()),
+        }
+    }
 }
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full,
-            Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
-                StoreError::Unavailable(format!("it is damaged ({error})"))
-            }
+            Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => StoreError::Damaged(error.to_string()),
             Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::SystemIoFailure) => {
                 StoreError::Unavailable(error.to_string())
             }
@@ -54,8 +75,14 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
+impl From<Panicked> for StoreError {
+    fn from(panicked: Panicked) -> Self {
+        StoreError::Panicked(panicked.0)
+    }
+}
+
 /// The result of a piece of database work.
-pub type Result<T> = std::result::Result<T, StoreError>;
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// Remembers damage, once it is known, and counts writes that were undone.
 #[derive(Debug, Clone, Default)]
@@ -63,7 +90,7 @@ struct Damage(Arc<Mutex<Option<String>>>, Arc<AtomicU64>);
 
 impl Damage {
     fn get(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 
     fn count_undone(&self) {
@@ -72,7 +99,13 @@ impl Damage {
 
     fn set(&self, what: String) {
         tracing::error!(%what, "the memory database is damaged; writing stops");
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(what);
+        self.0.lock().get_or_insert(what);
+    }
+
+    fn note(&self, error: &StoreError) {
+        if let StoreError::Damaged(what) = error {
+            self.set(what.clone());
+        }
     }
 }
 
@@ -81,7 +114,8 @@ pub struct Store {
     path: PathBuf,
     origin: String,
     writer: Writer,
-    readers: r2d2::Pool<SqliteConnectionManager>,
+    readers: Readers,
+    pool: Pool,
     seq: AtomicI64,
     damage: Damage,
 }
@@ -115,7 +149,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when it is damaged, too new, or cannot be reached.
-    pub fn open(path: &Path, last_seq: impl FnOnce(&Connection) -> Result<i64>) -> Result<Self> {
+    pub fn open(path: &Path, tasks: &Tasks, last_seq: impl FnOnce(&Connection) -> Result<i64>) -> Result<Self> {
         if let Some(dir) = path.parent() {
             std::fs::create_dir_all(dir).map_err(|e| StoreError::Unavailable(format!("cannot make {}: {e}", dir.display())))?;
         }
@@ -131,14 +165,9 @@ impl Store {
         let manager = SqliteConnectionManager::file(path)
             .with_flags(OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .with_init(|c| prepare(c));
-        let readers = r2d2::Pool::builder()
-            .max_size(4)
-            .min_idle(Some(0))
-            .idle_timeout(Some(Duration::from_secs(300)))
-            .test_on_check_out(false)
-            .build_unchecked(manager);
-        let writer = Writer::start(connection, damage.clone())?;
-        Ok(Self { path: path.to_owned(), origin, writer, readers, seq: AtomicI64::new(seq), damage })
+        let (readers, pool) = Readers::start(manager, tasks)?;
+        let writer = Writer::start(connection, damage.clone(), tasks)?;
+        Ok(Self { path: path.to_owned(), origin, writer, readers, pool, seq: AtomicI64::new(seq), damage })
     }
 
     /// The database file.
@@ -158,7 +187,7 @@ impl Store {
 
     /// What is wrong with the database, once it is known.
     pub fn damage(&self) -> Option<String> {
-        self.damage.get()
+        self.damage.get().map(|what| format!("it is damaged ({what})"))
     }
 
     /// Counts writes that were undone: what somebody keeps in memory of them is not in the database.
@@ -176,7 +205,32 @@ impl Store {
     /// # Errors
     /// What the work returned, or why the commit failed; then nothing of it is in the database.
     pub async fn write<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
-        self.writer.submit(work).await
+        self.writer.submit(work, |_| {}).await
+    }
+
+    /// Does a piece of work that may refuse: what it refuses is undone, and its reason is the error.
+    ///
+    /// # Errors
+    /// What the work returned, or why the commit failed; then nothing of it is in the database.
+    pub async fn write_or_refuse<T, E>(&self, work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.writer.submit(work, |_| {}).await
+    }
+
+    /// Does a piece of work; once it is committed, `then` is called with what came of it, in the order of the commits and before
+    /// the caller is told. It runs on the writer thread and must not wait.
+    ///
+    /// # Errors
+    /// What the work returned, or why the commit failed.
+    pub async fn write_then<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+        then: impl FnOnce(&T) + Send + 'static,
+    ) -> Result<T> {
+        self.writer.submit(work, then).await
     }
 
     /// Does a piece of work and undoes it: what it returns is what would have come of it.
@@ -193,9 +247,20 @@ impl Store {
         .await
     }
 
-    /// Hands over a piece of work that nobody waits for. It is done in its turn; a failure is logged under `what`.
-    pub fn write_behind(&self, what: &'static str, work: impl FnOnce(&Connection) -> Result<()> + Send + 'static) {
-        self.writer.submit_behind(what, work);
+    /// Hands over a piece of work that nobody waits for; it is done in its turn. Waits only while too much is queued. A failure is
+    /// logged under `what`; `then` is called after the commit, as in [`Store::write_then`].
+    pub async fn write_behind<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+        then: impl FnOnce(&T) + Send + 'static,
+    ) {
+        self.writer.submit_behind(what, work, then).await;
+    }
+
+    /// Like [`Store::write_behind`] for what can be done without: it is left out when too much is queued.
+    pub fn try_write_behind(&self, what: &'static str, work: impl FnOnce(&Connection) -> Result<()> + Send + 'static) {
+        self.writer.try_submit_behind(what, work);
     }
 
     /// Waits until everything that was handed over so far is on disk.
@@ -222,38 +287,30 @@ impl Store {
         self.read(work).await
     }
 
-    /// Reads on a connection of the pool.
+    /// Reads on a thread for reading. When the caller goes away, the read is interrupted.
     ///
     /// # Errors
     /// What the work returned, or that there is no connection.
     pub async fn read<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
-        let (pool, damage) = (self.readers.clone(), self.damage.clone());
-        let result = tokio::task::spawn_blocking(move || {
-            let connection = pool.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
-            work(&connection)
-        })
-        .await;
-        match result {
-            Ok(Err(StoreError::Unavailable(what))) if what.starts_with("it is damaged") => {
-                damage.set(what.clone());
-                Err(StoreError::Unavailable(what))
-            }
-            Ok(result) => result,
-            Err(panicked) => Err(StoreError::Unavailable(panicked.to_string())),
+        let result = self.readers.submit(work).await;
+        if let Err(error) = &result {
+            self.damage.note(error);
         }
+        result
     }
 
-    /// Lets go of what the connections keep in memory for speed, where they are not at work.
+    /// Drops what the connections keep in memory for speed, where they are not at work.
     pub async fn shrink(&self) {
-        let shrink = |c: &Connection| c.execute_batch("PRAGMA shrink_memory");
-        let pool = self.readers.clone();
-        let readers = tokio::task::spawn_blocking(move || {
+        let shrink = |c: &Connection| Ok::<_, StoreError>(c.execute_batch("PRAGMA shrink_memory")?);
+        let pool = self.pool.clone();
+        let readers = self.readers.submit(move |own| {
+            shrink(own)?;
             // All at once, so that each is another one.
             let idle = (0..pool.state().idle_connections).filter_map(|_| pool.try_get());
             idle.collect::<Vec<_>>().iter().try_for_each(|c| shrink(c))
         });
-        let writer = self.write(move |c| Ok(shrink(c)?)).await;
-        if let (Ok(Err(error)), _) | (_, Err(StoreError::Sql(error))) = (readers.await, writer) {
+        let writer = self.write(move |c| shrink(c));
+        if let (Err(error), _) | (_, Err(error)) = (readers.await, writer.await) {
             tracing::debug!(%error, "memory is not given back");
         }
     }
@@ -265,7 +322,7 @@ impl Store {
     pub async fn check(&self) -> Result<Option<String>> {
         let found = self.read(|c| Ok(c.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?)).await?;
         if found != "ok" {
-            self.damage.set(format!("it is damaged ({found})"));
+            self.damage.set(found);
         }
         Ok(self.damage())
     }
@@ -310,7 +367,7 @@ mod tests {
 
     fn temporary() -> (tempfile::TempDir, Store) {
         let dir = tempfile::tempdir().expect("a directory");
-        let store = Store::open(&dir.path().join("m.db"), |_| Ok(0)).expect("opens");
+        let store = Store::open(&dir.path().join("m.db"), &Tasks::default(), |_| Ok(0)).expect("opens");
         (dir, store)
     }
 
@@ -326,11 +383,74 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn work_that_panics_is_undone_and_the_writer_goes_on() {
+        let (_dir, store) = temporary();
+        store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
+        let failed: Result<()> = store
+            .write(|c| {
+                c.execute("INSERT INTO t VALUES (1)", [])?;
+                panic!("a fault");
+            })
+            .await;
+        assert!(matches!(failed, Err(StoreError::Panicked(why)) if why == "a fault"));
+        store.write(|c| Ok(c.execute("INSERT INTO t VALUES (2)", [])?)).await.expect("goes on");
+        let sum = store.read(|c| Ok(c.query_row("SELECT sum(n) AS sum FROM t", [], |r| r.get::<_, i64>("sum"))?)).await;
+        assert_eq!(sum.expect("reads"), 2);
+    }
+
+    #[tokio::test]
+    async fn what_is_refused_is_undone() {
+        #[derive(Debug)]
+        enum Refusal {
+            Store(#[expect(dead_code, reason = "shown when the test fails")] StoreError),
+            Known,
+        }
+        impl From<StoreError> for Refusal {
+            fn from(error: StoreError) -> Self {
+                Refusal::Store(error)
+            }
+        }
+        let (_dir, store) = temporary();
+        store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
+        let refused = store.write_or_refuse(|c| {
+            c.execute("INSERT INTO t VALUES (1)", []).map_err(StoreError::from)?;
+            Err::<(), _>(Refusal::Known)
+        });
+        assert!(matches!(refused.await, Err(Refusal::Known)));
+        let count = store.read(|c| Ok(c.query_row("SELECT count(*) AS n FROM t", [], |r| r.get::<_, i64>("n"))?)).await;
+        assert_eq!(count.expect("reads"), 0);
+    }
+
+    #[tokio::test]
+    async fn what_follows_a_commit_comes_in_the_order_of_the_commits() {
+        let (_dir, store) = temporary();
+        let store = Arc::new(store);
+        store.write(|c| Ok(c.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY) STRICT")?)).await.expect("creates");
+        let (told, mut order) = tokio::sync::mpsc::unbounded_channel();
+        let writers: Vec<_> = (0..200)
+            .map(|_| {
+                let (store, told) = (store.clone(), told.clone());
+                let insert = |c: &Connection| {
+                    c.execute("INSERT INTO t DEFAULT VALUES", [])?;
+                    Ok(c.last_insert_rowid())
+                };
+                tokio::spawn(async move { store.write_then(insert, move |id| told.send(*id).expect("a receiver")).await.expect("writes") })
+            })
+            .collect();
+        for writer in writers {
+            writer.await.expect("ends");
+        }
+        for id in 1..=200 {
+            assert_eq!(order.recv().await, Some(id));
+        }
+    }
+
+    #[tokio::test]
     async fn a_newer_database_is_refused() {
         let (dir, store) = temporary();
         drop(store);
         Connection::open(dir.path().join("m.db")).and_then(|c| c.pragma_update(None, "user_version", SCHEMA + 1)).expect("writes");
-        assert!(matches!(Store::open(&dir.path().join("m.db"), |_| Ok(0)), Err(StoreError::TooNew { .. })));
+        assert!(matches!(Store::open(&dir.path().join("m.db"), &Tasks::default(), |_| Ok(0)), Err(StoreError::TooNew { .. })));
     }
 
     #[tokio::test]
@@ -338,7 +458,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("m.db");
         std::fs::write(&path, "not a database, but long enough to look like one".repeat(100)).expect("writes");
-        assert!(matches!(Store::open(&path, |_| Ok(0)), Err(StoreError::Unavailable(_))));
+        assert!(matches!(Store::open(&path, &Tasks::default(), |_| Ok(0)), Err(StoreError::Unavailable(_))));
     }
 
     #[tokio::test]

@@ -1,18 +1,22 @@
 //! The one thread that writes.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::{Damage, Result, StoreError};
+use crate::task::{Tasks, checkpoint, reason};
 
 /// At most this many pieces of work share a commit.
 const GROUP: usize = 256;
+/// At most this many pieces of work wait.
+const QUEUE: usize = 4096;
 /// How long a group waits for those who were in the group before: their next work comes right after its acknowledgement.
 /// A lone caller never waits.
 const LINGER: Duration = Duration::from_micros(300);
@@ -24,76 +28,116 @@ type Acknowledge = Box<dyn FnOnce(Result<()>) + Send>;
 /// tell afterwards.
 type Work = Box<dyn FnOnce(Result<&Connection>) -> (bool, Acknowledge) + Send>;
 
+/// A piece of work and its room in the queue.
+struct Queued {
+    work: Work,
+    _room: OwnedSemaphorePermit,
+}
+
 pub(super) struct Writer {
-    sender: Mutex<Option<Sender<Work>>>,
-    pending: Arc<AtomicU64>,
+    sender: Mutex<Option<Sender<Queued>>>,
+    room: Arc<Semaphore>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, damage: Damage) -> Result<Self> {
+    pub(super) fn start(connection: Connection, damage: Damage, tasks: &Tasks) -> Result<Self> {
         let (sender, receiver) = channel();
-        let pending = Arc::new(AtomicU64::new(0));
-        let counter = pending.clone();
+        let tasks = tasks.clone();
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || run(&connection, &receiver, &counter, &damage))
+            .spawn(move || tasks.run_vital("store-writer", || run(&connection, &receiver, &damage)))
             .map_err(|e| StoreError::Unavailable(format!("cannot start the writer: {e}")))?;
-        Ok(Self { sender: Mutex::new(Some(sender)), pending, thread: Mutex::new(Some(thread)) })
+        Ok(Self { sender: Mutex::new(Some(sender)), room: Arc::new(Semaphore::new(QUEUE)), thread: Mutex::new(Some(thread)) })
     }
 
     pub(super) fn pending(&self) -> u64 {
-        self.pending.load(Ordering::Relaxed)
+        (QUEUE - self.room.available_permits()) as u64
     }
 
-    pub(super) async fn submit<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+    /// Does the work and waits for its commit. `then` runs on the writer thread, in the order of the commits, before the caller
+    /// is told.
+    pub(super) async fn submit<T, E>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+        then: impl FnOnce(&T) + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
         let (reply, answer) = oneshot::channel();
-        self.send(work, move |result| {
+        let room = self.wait_for_room().await?;
+        self.send(room, work, move |result| {
+            if let Ok(done) = &result {
+                then(done);
+            }
             let _ = reply.send(result);
         });
         answer.await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))?
     }
 
-    pub(super) fn submit_behind(&self, what: &'static str, work: impl FnOnce(&Connection) -> Result<()> + Send + 'static) {
-        self.send(work, move |result| {
-            if let Err(error) = result {
-                tracing::warn!(%error, "cannot record {what}");
-            }
-        });
+    async fn wait_for_room(&self) -> Result<OwnedSemaphorePermit> {
+        self.room.clone().acquire_owned().await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))
     }
 
-    fn send<T: Send + 'static>(
+    /// Hands work over that nobody waits for; waits only for room in the queue.
+    pub(super) async fn submit_behind<T: Send + 'static>(
         &self,
+        what: &'static str,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
-        tell: impl FnOnce(Result<T>) + Send + 'static,
+        then: impl FnOnce(&T) + Send + 'static,
+    ) {
+        match self.wait_for_room().await {
+            Ok(room) => self.send(room, work, move |result| log_failure(what, result.as_ref().map(then))),
+            Err(error) => log_failure::<()>(what, Err(&error)),
+        }
+    }
+
+    /// The same where nothing can wait: without room, the work is not done.
+    pub(super) fn try_submit_behind(&self, what: &'static str, work: impl FnOnce(&Connection) -> Result<()> + Send + 'static) {
+        match self.room.clone().try_acquire_owned() {
+            Ok(room) => self.send(room, work, move |result: Result<()>| log_failure(what, result.as_ref())),
+            Err(_) => tracing::debug!("too much is being written; not recorded: {what}"),
+        }
+    }
+
+    fn send<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+        &self,
+        room: OwnedSemaphorePermit,
+        work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+        tell: impl FnOnce(Result<T, E>) + Send + 'static,
     ) {
         let job: Work = Box::new(move |connection| {
-            let result = connection.and_then(work);
+            let result = connection.map_err(E::from).and_then(|connection| caught(|| work(connection)));
             let ok = result.is_ok();
             // The work's own error says more than that of its group.
-            let acknowledge: Acknowledge = Box::new(move |commit| tell(result.and_then(|value| commit.map(|()| value))));
+            let acknowledge: Acknowledge = Box::new(move |commit| tell(result.and_then(|value| commit.map(|()| value).map_err(E::from))));
             (ok, acknowledge)
         });
-        self.pending.fetch_add(1, Ordering::Relaxed);
-        let sent = locked(&self.sender).as_ref().is_some_and(|sender| sender.send(job).is_ok());
-        if !sent {
-            // The work is dropped, and with it the reply channel: the caller learns that way.
-            self.pending.fetch_sub(1, Ordering::Relaxed);
-        }
+        // If the writer is gone the work is dropped, and with it the reply channel: the caller learns that way.
+        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Queued { work: job, _room: room }));
     }
 
     /// Does what was handed over, tidies up, and ends the thread. Later work is refused.
     pub(super) fn close(&self) {
-        *locked(&self.sender) = None;
-        let thread = locked(&self.thread).take();
+        *self.sender.lock() = None;
+        let thread = self.thread.lock().take();
         if thread.is_some_and(|t| t.join().is_err()) {
             tracing::error!("the writer thread panicked");
         }
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+fn log_failure<T>(what: &'static str, result: std::result::Result<T, &StoreError>) {
+    if let Err(error) = result {
+        tracing::warn!(%error, "cannot record {what}");
+    }
+}
+
+/// Work that panics is undone like work that fails.
+pub(super) fn caught<T, E: From<StoreError>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(StoreError::Panicked(reason(panic.as_ref())).into()))
 }
 
 impl Drop for Writer {
@@ -102,7 +146,7 @@ impl Drop for Writer {
     }
 }
 
-fn run(connection: &Connection, receiver: &Receiver<Work>, pending: &AtomicU64, damage: &Damage) {
+fn run(connection: &Connection, receiver: &Receiver<Queued>, damage: &Damage) {
     let mut queue = Vec::new();
     let mut expected = 1;
     loop {
@@ -112,14 +156,16 @@ fn run(connection: &Connection, receiver: &Receiver<Work>, pending: &AtomicU64, 
                 Err(_) => break,
             }
         }
+        checkpoint("store-writer");
         let group = gather(std::mem::take(&mut queue), receiver, expected);
         let count = group.len();
-        let acknowledge = commit_group(connection, group, damage);
+        let (work, rooms): (Vec<Work>, Vec<_>) = group.into_iter().map(|queued| (queued.work, queued._room)).unzip();
+        let acknowledge = commit_group(connection, work, damage);
         queue.extend(receiver.try_iter().take(GROUP));
         // Those who are told now will be back at once; together with those who wait already they make one group. Two groups
         // that take turns would cost a commit each.
         expected = count + queue.len();
-        pending.fetch_sub(count as u64, Ordering::Relaxed);
+        drop(rooms);
         acknowledge();
     }
     if let Err(error) = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);") {
@@ -128,7 +174,7 @@ fn run(connection: &Connection, receiver: &Receiver<Work>, pending: &AtomicU64, 
 }
 
 /// Fills a group with what is there, and waits a moment until as many as are expected have come.
-fn gather(mut group: Vec<Work>, receiver: &Receiver<Work>, expected: usize) -> Vec<Work> {
+fn gather(mut group: Vec<Queued>, receiver: &Receiver<Queued>, expected: usize) -> Vec<Queued> {
     let deadline = Instant::now() + LINGER;
     while group.len() < GROUP {
         let next = match receiver.try_recv() {
@@ -146,16 +192,15 @@ fn gather(mut group: Vec<Work>, receiver: &Receiver<Work>, expected: usize) -> V
 
 /// Does the work and commits it; what is returned tells its callers.
 fn commit_group(connection: &Connection, group: Vec<Work>, damage: &Damage) -> impl FnOnce() {
-    let begun = match damage.get() {
-        Some(what) => Err(StoreError::Unavailable(what)),
+    let mut begun = match damage.get() {
+        Some(what) => Err(StoreError::Damaged(what)),
         None => connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from),
     };
-    let mut begun = begun;
     let mut acknowledgements: Vec<Acknowledge> = Vec::with_capacity(group.len());
     for work in group {
         acknowledgements.push(match &begun {
             Ok(()) => in_savepoint(connection, work, damage),
-            Err(error) => work(Err(again(error))).1,
+            Err(error) => work(Err(error.again())).1,
         });
         // A full disk makes SQLite roll everything back by itself; going on would commit the rest piece by piece.
         if begun.is_ok() && connection.is_autocommit() {
@@ -168,37 +213,16 @@ fn commit_group(connection: &Connection, group: Vec<Work>, damage: &Damage) -> i
         if !connection.is_autocommit() {
             let _ = connection.execute_batch("ROLLBACK");
         }
-        note_damage(error, damage);
+        damage.note(error);
         tracing::warn!(%error, "a group of writes was not committed");
     }
     move || {
         for acknowledge in acknowledgements {
-            acknowledge(match &committed {
-                Ok(()) => Ok(()),
-                Err(error) => Err(again(error)),
-            });
+            acknowledge(committed.as_ref().copied().map_err(StoreError::again));
         }
     }
 }
 
-/// The same error for one more caller.
-fn again(error: &StoreError) -> StoreError {
-    match error {
-        StoreError::Full => StoreError::Full,
-        StoreError::Unavailable(what) => StoreError::Unavailable(what.clone()),
-        other => StoreError::Unavailable(other.to_string()),
-    }
-}
-
-fn note_damage(error: &StoreError, damage: &Damage) {
-    if let StoreError::Unavailable(what) = error
-        && what.starts_with("it is damaged")
-    {
-        damage.set(what.clone());
-    }
-}
-
-/// Runs a statement that is run again and again.
 fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(|_| ())
 }

@@ -194,7 +194,7 @@ pub fn grams(text: &str) -> Vec<String> {
 /// A marked token that stands for a whole string, whatever is in it.
 pub fn whole(mark: Mark, text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
-    mark.mark(&hash[..8].iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    mark.mark(&crate::hex::encode(&hash[..8]))
 }
 
 /// What is looked for.

@@ -159,7 +159,7 @@ fn from_sql(value: ValueRef<'_>) -> Value {
         ValueRef::Integer(n) => json!(n),
         ValueRef::Real(n) => json!(n),
         ValueRef::Text(text) => json!(String::from_utf8_lossy(text)),
-        ValueRef::Blob(bytes) => json!({"hex": bytes.iter().map(|b| format!("{b:02x}")).collect::<String>()}),
+        ValueRef::Blob(bytes) => json!({"hex": crate::hex::encode(bytes)}),
     }
 }
 

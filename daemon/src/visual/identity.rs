@@ -38,7 +38,7 @@ pub fn code(names: &[&str], taken: impl Fn(&str) -> bool) -> String {
     let joined = sorted.join("|");
     let hashed = |text: &str| -> String {
         let digest = Md5::digest(text.as_bytes());
-        format!("s_{}", digest[..3].iter().map(|b| format!("{b:02x}")).collect::<String>())
+        format!("s_{}", crate::hex::encode(&digest[..3]))
     };
     let mut code = hashed(&joined);
     // A chain that comes back to itself would never end: then a number makes the difference.

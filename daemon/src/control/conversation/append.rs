@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use afd_proto::ErrorCode;
 use afd_proto::conversation::{AppendParams, Appended, Content, Message, Part, Role};
 use afd_proto::session::SessionCall;
 use base64::Engine;
@@ -20,6 +19,7 @@ use crate::session::conversation::messages::{self, Prepared};
 use crate::session::conversation::rolling::{self, Sizes};
 use crate::session::conversation::{self, Conversation};
 use crate::store::{Result as Stored, now_ms};
+use crate::task::run_blocking;
 use crate::{artifact, picture, session};
 
 /// At most this many messages in one call.
@@ -104,8 +104,7 @@ pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<Appended> 
 
 /// Counts and reads messages where that holds nobody up.
 async fn prepare(messages: Vec<Message>, counter: Counter) -> Result<Vec<Prepared>> {
-    let work = tokio::task::spawn_blocking(move || messages.into_iter().map(|m| Prepared::of(m, &counter)).collect());
-    work.await.map_err(|e| Error::new(ErrorCode::Internal, format!("the messages cannot be read: {e}")))
+    Ok(run_blocking(move || messages.into_iter().map(|m| Prepared::of(m, &counter)).collect()).await?)
 }
 
 /// A picture of a message that is to become an artifact.
@@ -134,9 +133,8 @@ async fn pictures(core: &Arc<Core>, messages: &mut [Message]) -> Result<Vec<Pict
                 }
             }
             if let Some(encoded) = data.take() {
-                let bytes = base64::engine::general_purpose::STANDARD
-                    .decode(encoded.trim())
-                    .map_err(|_| Error::param(&field("data"), "a picture in base64", "something else"))?;
+                let decoded = run_blocking(move || base64::engine::general_purpose::STANDARD.decode(encoded.trim())).await?;
+                let bytes = decoded.map_err(|_| Error::param(&field("data"), "a picture in base64", "something else"))?;
                 let (size, png) = picture::size_any(&bytes).map_err(|e| Error::param(&field("data"), "a PNG or JPEG", e))?;
                 if size.0.max(size.1) > SIDE {
                     return Err(Error::param(
@@ -150,8 +148,7 @@ async fn pictures(core: &Arc<Core>, messages: &mut [Message]) -> Result<Vec<Pict
                 let uid = uid.clone();
                 let file = core.store.read_all(move |c| artifact::file_of(c, &uid)).await?;
                 let file = file.ok_or_else(|| Error::param(&field("artifact"), "the uid of an artifact", "another"))?;
-                let read = tokio::task::spawn_blocking(move || std::fs::read(&file)).await;
-                let bytes = read.ok().and_then(std::io::Result::ok).unwrap_or_default();
+                let bytes = run_blocking(move || std::fs::read(&file)).await?.unwrap_or_default();
                 let (size, png) =
                     picture::size_any(&bytes).map_err(|e| Error::param(&field("artifact"), "a PNG or JPEG that is there", e))?;
                 (*width, *height) = (Some(size.0), Some(size.1));

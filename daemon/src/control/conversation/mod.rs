@@ -8,17 +8,19 @@ pub mod summarise;
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use afd_proto::ErrorCode;
 use afd_proto::context::Usage;
+use parking_lot::Mutex;
 
-use super::{Core, Error, Result};
+use super::{Core, Result};
 use crate::model::{Counter, Tokenizers, give_back_memory};
 use crate::session::conversation::Conversation;
 use crate::session::conversation::budget;
 use crate::session::conversation::compaction::Limits;
+use crate::task::checkpoint;
+use crate::task::run_blocking;
 
 /// The job that asks a language model for summaries.
 pub(super) const SUMMARIES_JOB: &str = "conversation-summaries";
@@ -29,7 +31,7 @@ pub(super) struct Turns(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
 
 impl Turns {
     pub(super) fn of(&self, session: &str) -> Arc<tokio::sync::Mutex<()>> {
-        let mut all = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut all = self.0.lock();
         if all.len() > 256 {
             all.retain(|_, turn| Arc::strong_count(turn) > 1);
         }
@@ -45,8 +47,7 @@ fn model_of(core: &Core, conversation: &Conversation) -> String {
 /// What counts the tokens of a conversation. Its tables go again when nobody needs them for a while.
 async fn counter(core: &Arc<Core>, conversation: &Conversation) -> Result<Counter> {
     let (tokenizers, model) = (core.tokenizers.clone(), model_of(core, conversation));
-    let counter = tokio::task::spawn_blocking(move || tokenizers.counter(&model));
-    let counter = counter.await.map_err(|e| Error::new(ErrorCode::Internal, format!("tokens cannot be counted: {e}")))?;
+    let counter = run_blocking(move || tokenizers.counter(&model)).await?;
     core.sweep_tokenizers();
     Ok(counter)
 }
@@ -59,29 +60,33 @@ impl Core {
         }
         let weak = Arc::downgrade(self);
         let idle = Duration::from_millis(self.config.get().conversation.tokenizer_idle_ms);
-        tokio::spawn(async move {
-            let mut wait = idle;
-            loop {
-                tokio::time::sleep(wait).await;
-                let Some(core) = weak.upgrade() else { return };
-                let (dropped, next) = core.tokenizers.sweep(idle);
-                if dropped {
-                    core.store.shrink().await;
-                    give_back_memory();
+        self.tasks.spawn("tokenizer-sweeper", move || sweep(weak.clone(), idle));
+    }
+}
+
+/// Drops the tables of tokenizers that nobody used for a while, until there are none.
+async fn sweep(weak: Weak<Core>, idle: Duration) {
+    let mut wait = idle;
+    loop {
+        tokio::time::sleep(wait).await;
+        checkpoint("tokenizer-sweeper");
+        let Some(core) = weak.upgrade() else { return };
+        let (dropped, next) = core.tokenizers.sweep(idle);
+        if dropped {
+            core.store.shrink().await;
+            give_back_memory();
+        }
+        wait = match next {
+            Some(next) => next,
+            None => {
+                core.sweeping.store(false, Ordering::SeqCst);
+                // Somebody may have loaded one meanwhile, who saw that a sweep was under way.
+                match core.tokenizers.sweep(idle) {
+                    (_, Some(next)) if !core.sweeping.swap(true, Ordering::SeqCst) => next,
+                    _ => return,
                 }
-                wait = match next {
-                    Some(next) => next,
-                    None => {
-                        core.sweeping.store(false, Ordering::SeqCst);
-                        // Somebody may have loaded one meanwhile, who saw that a sweep was under way.
-                        match core.tokenizers.sweep(idle) {
-                            (_, Some(next)) if !core.sweeping.swap(true, Ordering::SeqCst) => next,
-                            _ => return,
-                        }
-                    }
-                };
             }
-        });
+        };
     }
 }
 

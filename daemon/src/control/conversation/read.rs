@@ -15,6 +15,7 @@ use crate::memory::{log, sessions as memory};
 use crate::page::target;
 use crate::session::conversation::{self, budget, messages, rolling, summaries};
 use crate::session::tasks;
+use crate::task::run_blocking;
 
 /// `conversation.list`
 ///
@@ -53,8 +54,7 @@ pub async fn used(core: &Arc<Core>, params: &UsageParams) -> Result<Usage> {
     usage.asked = match (&params.text, params.tokens) {
         (Some(text), _) => {
             let (counter, text) = (counter(core, &talk).await?, text.clone());
-            let counted = tokio::task::spawn_blocking(move || counter.count(&text));
-            Some(counted.await.map_err(|e| Error::new(afd_proto::ErrorCode::Internal, e.to_string()))?)
+            Some(run_blocking(move || counter.count(&text)).await?)
         }
         (None, tokens) => tokens.map(as_i64),
     };

@@ -39,7 +39,7 @@ pub(in crate::control) async fn run(core: &Arc<Core>) -> crate::job::Outcome {
             while let Some(kept) = core.store.read_all(|c| summaries::due(c, now_ms())).await.map_err(|e| e.to_string())? {
                 put_off(core, &settings, &kept, &ModelError::Later(why.clone())).await?;
             }
-            come_back(core).await;
+            schedule_retry(core).await;
             return Err(why);
         }
     };
@@ -54,7 +54,7 @@ pub(in crate::control) async fn run(core: &Arc<Core>) -> crate::job::Outcome {
             }
         }
     }
-    come_back(core).await;
+    schedule_retry(core).await;
     Ok(format!("{written} summaries written, {failed} failed"))
 }
 
@@ -68,16 +68,10 @@ async fn put_off(core: &Arc<Core>, settings: &LanguageModelSettings, kept: &Kept
 }
 
 /// Runs again when the next one is due.
-async fn come_back(core: &Arc<Core>) {
+async fn schedule_retry(core: &Arc<Core>) {
     let Ok(Some(at)) = core.store.read_all(summaries::next_due).await else { return };
     let wait = Duration::from_millis(u64::try_from(at - now_ms()).unwrap_or(0).max(1));
-    let weak = Arc::downgrade(core);
-    tokio::spawn(async move {
-        tokio::time::sleep(wait).await;
-        if let Some(core) = weak.upgrade() {
-            core.jobs.nudge(SUMMARIES_JOB);
-        }
-    });
+    core.jobs.nudge_at(SUMMARIES_JOB, tokio::time::Instant::now() + wait);
 }
 
 async fn improve(core: &Arc<Core>, model: &dyn LanguageModel, settings: &LanguageModelSettings, kept: &Kept) -> Result<(), ModelError> {

@@ -64,8 +64,8 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionShow
     if params.max_tokens.is_some_and(|n| !(256..=100_000_000).contains(&n)) {
         return Err(Error::param("maxTokens", "256 to 100000000", params.max_tokens.unwrap_or(0)));
     }
-    let directory = check_directory("directory", params.directory.as_deref())?;
-    let dir = check_directory("progressDir", params.progress_dir.as_deref())?;
+    let directory = check_directory("directory", params.directory.as_deref()).await?;
+    let dir = check_directory("progressDir", params.progress_dir.as_deref()).await?;
     let dir = params.auto_progress.then(|| dir.unwrap_or_else(|| core.config.get().progress_dir.clone()));
     if let Some(dir) = &dir {
         progress::probe("progressDir", dir).await?;

@@ -18,6 +18,7 @@ use serde_json::json;
 
 use super::{Core, Error, Result, check_session};
 use crate::session::{self, Refusal, Session};
+use crate::task::run_blocking;
 
 pub(super) use digest::{context as context_of, digest};
 
@@ -92,11 +93,14 @@ pub(super) fn check_optional(field: &'static str, text: Option<&str>, most: usiz
 }
 
 /// A directory of a call.
-fn check_directory(field: &'static str, path: Option<&str>) -> Result<Option<PathBuf>> {
+async fn check_directory(field: &'static str, path: Option<&str>) -> Result<Option<PathBuf>> {
     let Some(path) = path else { return Ok(None) };
     let path = super::artifacts::absolute(field, path)?;
+    let asked = path.clone();
+    // It may lie on a disk that is slow to answer.
+    let (exists, is_dir) = run_blocking(move || (asked.exists(), asked.is_dir())).await?;
     // Directories that are written to are made; one that is read is to be there.
-    if (path.exists() || field == "directory") && !path.is_dir() {
+    if (exists || field == "directory") && !is_dir {
         return Err(Error::param(field, "a directory", path.display()));
     }
     Ok(Some(path))

@@ -1,6 +1,6 @@
 //! `session.progress`: the files that tell how far a session is.
 
-use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -13,8 +13,10 @@ use afd_proto::session::SessionCall;
 
 use super::super::{Core, Error, Result};
 use super::{active, change, check_directory, check_text, digest, known};
+use crate::file as files;
 use crate::session::progress::{self, GitState};
 use crate::session::{Session, summary::Digest};
+use crate::task::run_blocking;
 
 /// How long git may take.
 const GIT: Duration = Duration::from_secs(5);
@@ -37,8 +39,8 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
         }
         list.iter().try_for_each(|step| check_text(field, step, 1_000))?;
     }
-    let directory = check_directory("directory", params.directory.as_deref())?;
-    let dir = check_directory("dir", params.dir.as_deref())?;
+    let directory = check_directory("directory", params.directory.as_deref()).await?;
+    let dir = check_directory("dir", params.dir.as_deref()).await?;
     let changes = params.next_steps.is_some() || params.blockers.is_some() || directory.is_some() || params.auto.is_some();
     let mut session = known(core, params.session()).await?;
     if let Some(dir) = &dir {
@@ -82,13 +84,12 @@ pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBu
             return Err(Error::param("dir", "a directory whose files are not the daemon's own", dir.display()));
         }
     }
-    let written = tokio::task::spawn_blocking(move || contents.iter().try_for_each(|(path, text)| replace(path, text)));
-    match written.await {
-        Ok(Ok(())) => {}
-        Ok(Err((path, error))) => {
-            return Err(Error::param("dir", "a directory that can be written to", format!("{}: {error}", path.display())));
-        }
-        Err(error) => return Err(Error::new(afd_proto::ErrorCode::Internal, error.to_string())),
+    let write_all = move || {
+        let write = |(path, text): &(PathBuf, String)| files::replace(path, text.as_bytes()).map_err(|error| (path.clone(), error));
+        contents.iter().try_for_each(write)
+    };
+    if let Err((path, error)) = run_blocking(write_all).await? {
+        return Err(Error::param("dir", "a directory that can be written to", format!("{}: {error}", path.display())));
     }
     Ok(ProgressWritten {
         session: session.name.clone(),
@@ -103,28 +104,14 @@ pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBu
 /// Whether files can be written to a directory; before anything is changed because they are to be.
 pub(super) async fn probe(field: &'static str, dir: &Path) -> Result<()> {
     let wanted = dir.to_owned();
-    let probed = tokio::task::spawn_blocking(move || {
-        std::fs::create_dir_all(&wanted)?;
+    let probed = run_blocking(move || {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&wanted)?;
         tempfile::tempfile_in(&wanted)
     });
-    match probed.await {
-        Ok(Ok(_)) => Ok(()),
-        Ok(Err(error)) => Err(Error::param(field, "a directory that can be written to", format!("{}: {error}", dir.display()))),
-        Err(error) => Err(Error::new(afd_proto::ErrorCode::Internal, error.to_string())),
+    match probed.await? {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::param(field, "a directory that can be written to", format!("{}: {error}", dir.display()))),
     }
-}
-
-/// Writes a file in one step.
-fn replace(path: &Path, text: &str) -> std::result::Result<(), (PathBuf, std::io::Error)> {
-    let dir = path.parent().unwrap_or(Path::new("/"));
-    let write = || {
-        std::fs::create_dir_all(dir)?;
-        let mut file = tempfile::NamedTempFile::new_in(dir)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_all()?;
-        file.persist(path).map(|_| ()).map_err(|e| e.error)
-    };
-    write().map_err(|error| (path.to_owned(), error))
 }
 
 /// The state of the working directory, and why it is not known.

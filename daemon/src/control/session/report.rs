@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use afd_proto::ErrorCode;
 use afd_proto::picture::PictureFormat;
 use afd_proto::session::{ReportFormat, ReportParams, ReportWritten, SessionCall};
 
 use super::super::artifacts::{Content, absolute};
-use super::super::{Core, Error, Result};
+use super::super::{Core, Result};
 use super::{digest, known};
 use crate::session::report::{self, Picture, html};
 use crate::session::summary::Digest;
+use crate::task::run_blocking;
 use crate::{artifact, picture};
 
 /// At most this many pictures are in a report.
@@ -63,7 +63,7 @@ async fn pictures(core: &Arc<Core>, digest: &Digest) -> Result<Vec<Picture>> {
         files.collect::<crate::store::Result<Vec<_>>>()
     });
     let files = files.await?;
-    let read = tokio::task::spawn_blocking(move || {
+    let read = run_blocking(move || {
         let shown = files.into_iter().flatten().filter_map(|(artifact, file)| {
             let jpeg = std::fs::read(&file).map_err(|e| e.to_string()).and_then(|bytes| small(&bytes));
             let jpeg = jpeg.inspect_err(|error| tracing::debug!(%error, file = %file.display(), "no picture for the report")).ok()?;
@@ -71,7 +71,7 @@ async fn pictures(core: &Arc<Core>, digest: &Digest) -> Result<Vec<Picture>> {
         });
         shown.collect()
     });
-    read.await.map_err(|e| Error::new(ErrorCode::Internal, format!("the pictures cannot be read: {e}")))
+    Ok(read.await?)
 }
 
 /// A picture as a small JPEG.

@@ -1,7 +1,6 @@
 //! `session.resume`: going on with a session, from memory or from a progress file.
 
 use std::collections::HashMap;
-use std::io::Read;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
@@ -15,9 +14,11 @@ use serde_json::json;
 use super::super::{Core, Error, Result, check_session};
 use super::lifecycle::check_context;
 use super::{change, check_text, digest, known, progress};
+use crate::file;
 use crate::session::conversation::{self, keys::Known};
 use crate::session::{self, Session, bugs, prompt, tasks};
 use crate::store::{Result as Stored, new_uid, now_ms};
+use crate::task::run_blocking;
 
 /// The largest progress file, bytes.
 const MAX_FILE: u64 = 16 << 20;
@@ -73,20 +74,8 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<Resumed> 
 async fn read(file: &str) -> Result<Progress> {
     let path = super::super::artifacts::absolute("file", file)?;
     let shown = path.display().to_string();
-    let content = tokio::task::spawn_blocking(move || {
-        let mut content = Vec::new();
-        let file = std::fs::File::open(&path)?;
-        if !file.metadata()?.is_file() {
-            return Err(std::io::Error::other("it is no regular file"));
-        }
-        let read = file.take(MAX_FILE + 1).read_to_end(&mut content)?;
-        if read as u64 > MAX_FILE { Err(std::io::Error::other("it is too large")) } else { Ok(content) }
-    });
-    let content = match content.await {
-        Ok(Ok(content)) => content,
-        Ok(Err(error)) => return Err(Error::param("file", "a progress file that can be read", format!("{shown}: {error}"))),
-        Err(error) => return Err(Error::new(ErrorCode::Internal, error.to_string())),
-    };
+    let content = run_blocking(move || file::read_capped(&path, MAX_FILE)).await?;
+    let content = content.map_err(|error| Error::param("file", "a progress file that can be read", format!("{shown}: {error}")))?;
     let mut deserializer = serde_json::Deserializer::from_slice(&content);
     let progress: Progress = serde_path_to_error::deserialize(&mut deserializer)
         .map_err(|error| Error::param("file", "a progress file", format!("{shown}, at {}: {}", error.path(), error.inner())))?;

@@ -14,8 +14,10 @@ use super::super::rows::count;
 use super::super::{Core, Error, Result, current_trace};
 use super::{UPKEEP_JOB, about, find, graph};
 use crate::artifact::{self, New, Place};
+use crate::file;
 use crate::page::site;
 use crate::store::{new_uid, now_ms};
+use crate::task::run_blocking;
 use crate::visual::components;
 use crate::visual::files::{self, Directory, Export};
 use crate::visual::scope::{self, Known, Scope};
@@ -27,18 +29,13 @@ fn tally(t: files::Tally) -> Tally {
     Tally { found: t.found, added: t.added, present: t.present, cleaned: 0, skipped: t.skipped }
 }
 
-/// Files are read off the threads that answer calls.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|e| Error::new(ErrorCode::Internal, format!("working on files ended early: {e}")))
-}
-
 /// `visual.import`
 ///
 /// # Errors
 /// When there is nothing to be read, or it cannot be kept.
 pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<ImportedFiles> {
     let dir = absolute("dir", &params.dir)?;
-    let read = apart(move || files::read(&dir)).await?;
+    let read = run_blocking(move || files::read(&dir)).await?;
     let found = read.map_err(|e| Error::new(ErrorCode::NotFound, e).hint("give the directory of an app, or the one that holds them"))?;
     if params.app.is_some() && found.iter().filter(|d| d.site.is_none()).count() > 1 {
         return Err(Error::param("app", "nothing, as the directory holds several apps", "a name"));
@@ -143,7 +140,7 @@ impl Core {
         session: i64,
     ) -> Result<std::result::Result<Option<String>, String>> {
         let (dir, name) = (dir.to_owned(), file.to_owned());
-        let content = match apart(move || read_picture(&dir, &name)).await? {
+        let content = match run_blocking(move || read_picture(&dir, &name)).await? {
             Ok(content) => content,
             Err(why) => return Ok(Err(why)),
         };
@@ -154,7 +151,7 @@ impl Core {
         self.keep_picture(kind, (mime_type, extension), content, session, None, "visual.import").await.map(|uid| Ok(Some(uid)))
     }
 
-    /// Notes the picture of a page; the one before it is let go of.
+    /// Records the picture of a page; the previous one is released.
     pub(super) async fn keep_page(self: &Arc<Self>, app: i64, page: String, uid: String) -> Result<()> {
         let replaced = self.store.write(move |c| match scope::add_page(c, app, &page, &uid)? {
             Some(before) => artifact::id_of(c, &before),
@@ -198,11 +195,7 @@ fn read_picture(dir: &Path, file: &str) -> std::result::Result<Vec<u8>, String> 
     if !path.starts_with(&dir) {
         return Err("left behind: it does not lie in the directory".to_owned());
     }
-    let meta = std::fs::metadata(&path).map_err(|e| format!("left behind: {e}"))?;
-    if !meta.is_file() || meta.len() > MAX_PICTURE {
-        return Err(format!("left behind: it is no file of at most {MAX_PICTURE} bytes"));
-    }
-    let content = std::fs::read(&path).map_err(|e| format!("left behind: {e}"))?;
+    let content = file::read_capped(&path, MAX_PICTURE).map_err(|e| format!("left behind: {e}"))?;
     let known = content.starts_with(b"\x89PNG") || content.starts_with(b"\xff\xd8");
     if known { Ok(content) } else { Err("left behind: it is no PNG and no JPEG".to_owned()) }
 }
@@ -226,7 +219,8 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<ExportedF
         if exports.iter().any(|(_, other, _): &(Known, PathBuf, Export)| *other == target) {
             return Err(Error::param("app", "one of the apps whose names make the same directory, at a time", target.display()));
         }
-        if target.join("meta.json").exists() {
+        // A link that leads nowhere is there, too.
+        if target.join("meta.json").symlink_metadata().is_ok() {
             return Err(Error::param("dir", "a place where nothing was exported to before", target.display()));
         }
         exports.push((known, target, export));
@@ -266,7 +260,7 @@ impl Core {
         for (file, path) in paths {
             files.push((dir.join(file), path.map_or(Source::Gone, Source::File)));
         }
-        let written = apart(move || write_all(files)).await?;
+        let written = run_blocking(move || write_all(files)).await?;
         let (pictures, missing) = written.map_err(|e| Error::param("dir", "a place where files can be written", e))?;
         let (components, states, transitions) = export.counts;
         Ok(Exported {
@@ -292,13 +286,13 @@ enum Source {
 fn write_all(files: Vec<(PathBuf, Source)>) -> std::io::Result<(u32, u32)> {
     let (mut copied, mut gone) = (0, 0);
     for (path, source) in files {
-        if let Some(dir) = path.parent() {
-            std::fs::create_dir_all(dir)?;
-        }
         match source {
-            Source::Text(text) => std::fs::write(&path, text)?,
-            Source::File(from) => match std::fs::copy(&from, &path) {
-                Ok(_) => copied += 1,
+            Source::Text(text) => file::replace(&path, &text)?,
+            Source::File(from) => match file::read_capped(&from, MAX_PICTURE) {
+                Ok(picture) => {
+                    file::replace(&path, &picture)?;
+                    copied += 1;
+                }
                 Err(error) if error.kind() == ErrorKind::NotFound => gone += 1,
                 Err(error) => return Err(error),
             },

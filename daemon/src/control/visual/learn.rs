@@ -13,11 +13,13 @@ use super::super::rows::count;
 use super::super::{Call, Core, Error, Result};
 use super::pictures::{self, Shown};
 use super::{UPKEEP_JOB, find};
+use crate::device::Device;
 use crate::memory::Place;
 use crate::page::snapshot::Rect;
 use crate::page::structure::Structure;
 use crate::page::{Flag, Node, Snapshot, element, site};
 use crate::store::now_ms;
+use crate::task::run_blocking;
 use crate::visual::detections::{self, Detected};
 use crate::visual::detector::{self, DetectorError};
 use crate::visual::learn::{self, Lesson, Sighting, TREE};
@@ -65,7 +67,8 @@ impl Call {
         }
         let (core, origin) = (self.core.clone(), self.core.store.origin().to_owned());
         let lesson = lesson(look.snapshot(), &structures.front, None, look.at);
-        self.core.store.write_behind("what a screen teaches", move |c| {
+        // Without room in the queue the lesson is left out: the next look teaches the same.
+        self.core.store.try_write_behind("what a screen teaches", move |c| {
             let learned = learn::learn(c, &origin, &core.visual, &lesson)?;
             if learned.missed > 0 {
                 core.jobs.nudge(UPKEEP_JOB);
@@ -137,11 +140,15 @@ async fn from_picture(core: &Arc<Core>, params: &LearnParams, picture: &str) -> 
 
 /// What is on the screen: its tree, what the detector sees, or both where both can be trusted.
 async fn from_screen(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> {
-    let call = core.call(params).await?;
-    let shown = if params.detect || params.pictures { Some(call.whole_picture().await?) } else { None };
-    let look = match shown.as_ref().and_then(|s| s.look.clone()) {
-        Some(look) => look,
-        None => call.look(Effort { settle: true, ..Effort::default() }).await?,
+    let (call, first) = core.call_reading(params, Device::tree).await?;
+    let (first, shown) = match params.detect || params.pictures {
+        true => (None, Some(call.whole_picture(first).await?)),
+        false => (Some(first), None),
+    };
+    let look = match (shown.as_ref().and_then(|s| s.look.clone()), first) {
+        (Some(look), _) => look,
+        (None, Some(first)) => call.look(Effort { settle: true, ..Effort::default() }, first).await?,
+        (None, None) => return Err(Error::new(ErrorCode::Internal, "the picture has no tree")),
     };
     let structures = look.structures.clone().filter(|_| look.reliable());
     let detected = match &shown {
@@ -181,7 +188,7 @@ async fn from_screen(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> 
     // The page is named as it was learned, so that what led here leads to its state.
     let place = call.place_of(&look);
     let structure = if look.reliable() { key } else { None };
-    call.record_at(&look, "learn", None, Place { structure, ..place });
+    call.record_at(&look, "learn", None, Place { structure, ..place }).await;
     Ok(learned)
 }
 
@@ -200,7 +207,7 @@ impl Core {
         let settings = self.config.get().visual.clone();
         let file = shown.file.clone();
         let suffix = if file.starts_with(b"\x89PNG") { ".png" } else { ".jpg" };
-        let written = tokio::task::spawn_blocking(move || {
+        let written = run_blocking(move || {
             // For the program alone, and gone when it is done.
             let mut picture = tempfile::Builder::new().prefix("afd-").suffix(suffix).tempfile()?;
             std::io::Write::write_all(&mut picture, &file)?;

@@ -16,12 +16,14 @@ use super::super::rows::count;
 use super::super::{Call, Core, Error, Result};
 use super::{UPKEEP_JOB, find};
 use crate::artifact;
-use crate::device::Shot;
+use crate::device::{Device, PendingRead, Shot, TreeReading};
+use crate::file;
 use crate::page::snapshot::Rect;
 use crate::page::{Snapshot, structure};
 use crate::picture;
 use crate::picture::ncc::{self, Scene, Template, Wanted};
 use crate::store::now_ms;
+use crate::task::run_blocking;
 use crate::visual::components::{self, Component, Filter};
 use crate::visual::detections::Detected;
 use crate::visual::scope::{self, Known, Scope};
@@ -49,34 +51,24 @@ fn unreadable(field: &str, error: impl std::fmt::Display) -> Error {
     Error::param(field, "a PNG or JPEG file", error)
 }
 
-/// Pixels work off the threads that answer calls.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|e| Error::new(ErrorCode::Internal, format!("working on the picture ended early: {e}")))
-}
-
 /// A picture of a caller.
 pub(super) async fn from_file(path: &str) -> Result<Shown> {
     let path: PathBuf = absolute("picture", path)?;
     let read = move || -> std::result::Result<(Vec<u8>, RgbImage), String> {
-        let meta = std::fs::metadata(&path).map_err(|e| e.to_string())?;
-        if !meta.is_file() || meta.len() > MAX_PICTURE {
-            return Err(format!("it is no file of at most {MAX_PICTURE} bytes"));
-        }
-        let file = std::fs::read(&path).map_err(|e| e.to_string())?;
+        let file = file::read_capped(&path, MAX_PICTURE).map_err(|e| e.to_string())?;
         let pixels = picture::decode_any(&file)?;
         Ok((file, pixels))
     };
-    let (file, pixels) = apart(read).await?.map_err(|e| unreadable("picture", e))?;
+    let (file, pixels) = run_blocking(read).await?.map_err(|e| unreadable("picture", e))?;
     Ok(Shown { pixels: Arc::new(pixels), file: Arc::new(file), look: None })
 }
 
 impl Call {
     /// A picture of the whole screen, at its full size, and the tree that it shows.
-    pub(super) async fn whole_picture(&self) -> Result<Shown> {
-        let (file, look) = self.picture_of_look(Shot { max_dim: WHOLE, quality: 95, hide_overlay: true }).await?;
+    pub(super) async fn whole_picture(&self, first: PendingRead<TreeReading>) -> Result<Shown> {
+        let (file, look) = self.picture_of_look(Shot { max_dim: WHOLE, quality: 95, hide_overlay: true }, first).await?;
         let jpeg = file.clone();
-        let pixels = apart(move || picture::decode(&jpeg)).await?;
+        let pixels = run_blocking(move || picture::decode(&jpeg)).await?;
         let pixels =
             pixels.map_err(|e| Error::new(ErrorCode::DeviceError, format!("the device gave a picture that cannot be read: {e}")))?;
         Ok(Shown { pixels: Arc::new(pixels), file, look: Some(look) })
@@ -112,7 +104,7 @@ impl Core {
         device: Option<i64>,
     ) -> Result<Vec<Option<String>>> {
         let source = pixels.clone();
-        let encoded = apart(move || {
+        let encoded = run_blocking(move || {
             wanted
                 .iter()
                 .map(|b| Some(b).filter(|b| is_thing(&source, b)).and_then(|b| cut(&source, b)).and_then(|crop| png(&crop).ok()))
@@ -148,11 +140,12 @@ impl Core {
             let field = format!("detections[{i}].crop");
             let file = base64::engine::general_purpose::STANDARD.decode(text.trim()).map_err(|e| Error::param(&field, "base64", e))?;
             let bytes = file.clone();
-            let pixels = apart(move || picture::decode_any(&bytes)).await?.map_err(|e| unreadable(&field, e))?;
+            let pixels = run_blocking(move || picture::decode_any(&bytes)).await?.map_err(|e| unreadable(&field, e))?;
             if detected.name.is_none() && detected.label.is_none() {
                 let known = known.clone();
-                let same =
-                    apart(move || known.iter().find(|(_, other)| ncc::alike(&pixels, other) > ncc::SAME).map(|(key, _)| key.clone()));
+                let same = run_blocking(move || {
+                    known.iter().find(|(_, other)| ncc::alike(&pixels, other) > ncc::SAME).map(|(key, _)| key.clone())
+                });
                 detected.same_as = same.await?;
             }
             let kind = if file.starts_with(b"\x89PNG") { ("image/png", "png") } else { ("image/jpeg", "jpg") };
@@ -179,7 +172,7 @@ impl Core {
         let load = move || {
             files.into_iter().filter_map(|(key, file)| Some((key, picture::decode_any(&std::fs::read(file).ok()?).ok()?))).collect()
         };
-        Ok(Arc::new(apart(load).await?))
+        Ok(Arc::new(run_blocking(load).await?))
     }
 }
 
@@ -196,11 +189,12 @@ struct Sought {
 /// # Errors
 /// When there is no picture, or nothing to look for.
 pub async fn find_components(core: &Arc<Core>, params: &MatchParams) -> Result<Matched> {
-    let call = if params.picture.is_none() { Some(core.call(params).await?) } else { None };
-    let shown = match (&params.picture, &call) {
-        (Some(path), _) => from_file(path).await?,
-        (None, Some(call)) => call.whole_picture().await?,
-        (None, None) => return Err(Error::new(ErrorCode::Internal, "there is neither a picture nor a device")),
+    let shown = match &params.picture {
+        Some(path) => from_file(path).await?,
+        None => {
+            let (call, first) = core.call_reading(params, Device::tree).await?;
+            call.whole_picture(first).await?
+        }
     };
     let on_screen = shown.look.as_ref().and_then(|l| l.snapshot().app.clone());
     let site_shown = shown.look.as_ref().and_then(|l| l.snapshot().site.clone());
@@ -221,7 +215,7 @@ pub async fn find_components(core: &Arc<Core>, params: &MatchParams) -> Result<M
     let bounds = shown.look.as_ref().map_or((0, 0, i32::MAX, i32::MAX), |l| window(l.snapshot()));
     let begun = std::time::Instant::now();
     let pixels = shown.pixels.clone();
-    let (sought, hits) = apart(move || search(&pixels, sought, bounds)).await?;
+    let (sought, hits) = run_blocking(move || search(&pixels, sought, bounds)).await?;
     let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     let state =
         shown.look.as_ref().filter(|l| l.reliable()).and_then(|l| l.structures.as_ref()).and_then(|s| core.visual.recognise(&s.front));
@@ -275,7 +269,7 @@ impl Core {
             });
             sought.collect()
         };
-        apart(load).await
+        Ok(run_blocking(load).await?)
     }
 
     /// What was found was seen, and what was not found was missed, where it could have been.

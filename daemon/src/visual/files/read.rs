@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::{Ordered, Remark, take};
+use crate::file;
 
 /// The largest file that is read, bytes.
 const MAX_FILE: u64 = 256 << 20;
@@ -232,12 +233,11 @@ fn transitions(rows: Vec<Value>) -> Ordered {
 
 /// Reads an object from a file, and its text; `None` when there is no file.
 fn load(path: &Path) -> Result<Option<(Ordered, String)>, String> {
-    match std::fs::metadata(path) {
-        Err(_) => return Ok(None),
-        Ok(meta) if meta.len() > MAX_FILE => return Err(format!("{} bytes are too many", meta.len())),
-        Ok(_) => {}
-    }
-    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
+    let bytes = match file::read_capped(path, MAX_FILE) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
     let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let text = text.trim_start_matches('\u{feff}').to_owned();
     let object = serde_json::from_str(&text).map_err(|e| e.to_string())?;

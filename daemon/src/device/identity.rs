@@ -1,0 +1,68 @@
+//! Which physical device an address leads to, as far as that can be told without asking anybody.
+
+use url::Url;
+
+use crate::config::DeviceSettings;
+
+/// What identifies a physical device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Identity {
+    /// Serial on the cable.
+    serial: Option<String>,
+    /// Host and port, normalised.
+    address: String,
+}
+
+impl Identity {
+    /// The identity of a device with these settings.
+    pub(super) fn of(settings: &DeviceSettings) -> Self {
+        Self { serial: settings.usb.as_ref().map(|usb| usb.serial.clone()), address: address(&settings.url) }
+    }
+
+    /// Whether both mean the same device. The address of a cable's end says nothing where both serials are known.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (&self.serial, &other.serial) {
+            (Some(own), Some(other)) => own == other,
+            _ => self.address == other.address,
+        }
+    }
+}
+
+/// Host in lower case, loopback by one name, port 80 unless it says another. Names are not looked up.
+fn address(url: &str) -> String {
+    let Ok(url) = Url::parse(url) else { return url.to_owned() };
+    let host = url.host_str().unwrap_or_default().trim_end_matches('.');
+    let host = if matches!(host, "localhost" | "127.0.0.1" | "[::1]") { "localhost" } else { host };
+    format!("{host}:{}", url.port_or_known_default().unwrap_or(80))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Usb;
+
+    fn at(url: &str, serial: Option<&str>) -> Identity {
+        let usb = serial.map(|serial| Usb { serial: serial.to_owned(), local_port: 1, device_port: 2, own_forward: true });
+        Identity::of(&DeviceSettings { usb, ..DeviceSettings::at(url) })
+    }
+
+    #[test]
+    fn one_device_goes_by_many_addresses() {
+        let one = at("http://localhost:8081", None);
+        for same in ["http://127.0.0.1:8081", "http://LOCALHOST:8081/", "http://[::1]:8081", "http://localhost.:8081/api"] {
+            assert!(one.is_same(&at(same, None)), "{same}");
+        }
+        assert!(at("http://phone", None).is_same(&at("http://Phone:80/", None)));
+        for other in ["http://localhost:8082", "http://127.0.0.2:8081", "http://phone:8081"] {
+            assert!(!one.is_same(&at(other, None)), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_serial_outweighs_an_address() {
+        let cable = at("http://127.0.0.1:8081", Some("A"));
+        assert!(cable.is_same(&at("http://127.0.0.1:9000", Some("A"))), "another port of the same phone");
+        assert!(!cable.is_same(&at("http://127.0.0.1:8081", Some("B"))), "another phone on the same port");
+        assert!(cable.is_same(&at("http://localhost:8081", None)));
+    }
+}

@@ -1,0 +1,234 @@
+//! A WebSocket as a connection that carries many messages.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use futures_util::{Sink, StreamExt};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::{
+    self, Message, protocol::CloseFrame, protocol::Role, protocol::WebSocketConfig, protocol::frame::coding::CloseCode,
+};
+
+use super::dispatch::MAX_ANSWER;
+use super::transport::{Deadline, Incoming, Transport, linger};
+
+/// Where the incoming bytes stand: whether part of a message has come and not the rest. Control frames between the parts of a
+/// message change nothing about that.
+#[derive(Default)]
+struct FrameTracker {
+    /// The header that is being read: two bytes, then the extended length and the mask.
+    header: Vec<u8>,
+    payload_left: u64,
+    /// A frame of a message was whole and was not its last.
+    fragmented: bool,
+}
+
+impl FrameTracker {
+    fn feed(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            if self.payload_left > 0 {
+                let taken = self.payload_left.min(bytes.len() as u64);
+                self.payload_left -= taken;
+                bytes = &bytes[usize::try_from(taken).unwrap_or(bytes.len())..];
+                continue;
+            }
+            self.header.push(bytes[0]);
+            bytes = &bytes[1..];
+            self.read_header();
+        }
+    }
+
+    fn read_header(&mut self) {
+        let [first, second, rest @ ..] = self.header.as_slice() else { return };
+        let extended = match second & 0x7F {
+            126 => 2,
+            127 => 8,
+            _ => 0,
+        };
+        let mask = if second & 0x80 != 0 { 4 } else { 0 };
+        if rest.len() < extended + mask {
+            return;
+        }
+        self.payload_left = match extended {
+            0 => u64::from(second & 0x7F),
+            _ => rest[..extended].iter().fold(0, |length, byte| (length << 8) | u64::from(*byte)),
+        };
+        let (last, control) = (first & 0x80 != 0, first & 0x08 != 0);
+        if !control {
+            self.fragmented = !last;
+        }
+        self.header.clear();
+    }
+
+    /// Whether a message was begun and is not whole.
+    fn is_partial(&self) -> bool {
+        self.fragmented || !self.header.is_empty() || self.payload_left > 0
+    }
+}
+
+/// The stream below a WebSocket, which keeps track of the frames that come in.
+struct Tracked<S> {
+    stream: S,
+    frames: FrameTracker,
+    /// Set when bytes were read that end in the middle of a message.
+    partial: Arc<AtomicBool>,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Tracked<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let polled = Pin::new(&mut self.stream).poll_read(cx, buf);
+        self.frames.feed(&buf.filled()[before..]);
+        self.partial.store(self.frames.is_partial(), Ordering::Relaxed);
+        polled
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Tracked<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+/// A WebSocket.
+pub(super) struct WebSocket<S> {
+    socket: WebSocketStream<Tracked<S>>,
+    partial: Arc<AtomicBool>,
+    deadline: Deadline,
+    outgoing: VecDeque<String>,
+    /// Whether something, a pong perhaps, was not handed to the stream yet. Nothing is read meanwhile: a client that sends pings
+    /// and reads nothing must not fill our memory with pongs.
+    unflushed: bool,
+    ended: bool,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> WebSocket<S> {
+    pub(super) async fn accept(stream: S, limit: usize, stall: Duration) -> Self {
+        let partial = Arc::new(AtomicBool::new(false));
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(limit))
+            .max_frame_size(Some(limit))
+            .max_write_buffer_size(MAX_ANSWER + (1 << 20));
+        let tracked = Tracked { stream, frames: FrameTracker::default(), partial: partial.clone() };
+        let socket = WebSocketStream::from_raw_socket(tracked, Role::Server, Some(config)).await;
+        Self { socket, partial, deadline: Deadline::new(stall), outgoing: VecDeque::new(), unflushed: false, ended: false }
+    }
+}
+
+fn broken(error: tungstenite::Error) -> io::Error {
+    io::Error::other(error)
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for WebSocket<S> {
+    fn queue(&mut self, message: &str) {
+        self.outgoing.push_back(message.to_owned());
+        self.unflushed = true;
+    }
+
+    fn is_flushed(&self) -> bool {
+        !self.unflushed
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut socket = Pin::new(&mut self.socket);
+        while !self.outgoing.is_empty() {
+            ready!(socket.as_mut().poll_ready(cx)).map_err(broken)?;
+            if let Some(message) = self.outgoing.pop_front() {
+                socket.as_mut().start_send(Message::text(message)).map_err(broken)?;
+            }
+        }
+        ready!(socket.poll_flush(cx)).map_err(broken)?;
+        self.unflushed = false;
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Incoming> {
+        loop {
+            if self.unflushed && ready!(self.poll_flush(cx)).is_err() {
+                return Poll::Ready(Incoming::End);
+            }
+            let Poll::Ready(item) = self.socket.poll_next_unpin(cx) else {
+                if !self.partial.load(Ordering::Relaxed) {
+                    self.deadline.clear();
+                    return Poll::Pending;
+                }
+                return self.deadline.poll(cx).map(|()| Incoming::Stalled);
+            };
+            let incoming = match item {
+                Some(Ok(Message::Text(text))) => Incoming::Message(text.as_bytes().to_vec()),
+                Some(Ok(Message::Binary(bytes))) => Incoming::Message(bytes.to_vec()),
+                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {
+                    self.unflushed = true;
+                    continue;
+                }
+                Some(Err(tungstenite::Error::Capacity(error))) => Incoming::Refused(error.to_string()),
+                Some(Ok(Message::Close(_)) | Err(_)) | None => {
+                    self.ended = true;
+                    Incoming::End
+                }
+            };
+            self.deadline.clear();
+            return Poll::Ready(incoming);
+        }
+    }
+
+    fn is_gone(&self) -> bool {
+        self.ended
+    }
+
+    async fn close(&mut self, refused: bool) {
+        let frame = refused.then(|| CloseFrame { code: CloseCode::Policy, reason: "limit exceeded".into() });
+        let _ = self.socket.close(frame).await;
+        if refused {
+            linger(self.socket.get_mut()).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
+        let mut frame = vec![first, 0x80 | u8::try_from(payload.len()).expect("short"), 0, 0, 0, 0];
+        frame.extend(payload);
+        frame
+    }
+
+    #[test]
+    fn a_ping_between_the_parts_of_a_message_does_not_end_it() {
+        let mut frames = FrameTracker::default();
+        assert!(!frames.is_partial());
+        frames.feed(&masked(0x89, b"ping"));
+        assert!(!frames.is_partial(), "a whole ping is no part of a message");
+        frames.feed(&masked(0x01, b"be"));
+        assert!(frames.is_partial());
+        frames.feed(&masked(0x89, b"ping"));
+        assert!(frames.is_partial());
+        for byte in masked(0x80, b"gin") {
+            assert!(frames.is_partial());
+            frames.feed(&[byte]);
+        }
+        assert!(!frames.is_partial());
+        let mut long = vec![0x82, 0xFE, 0x01, 0x00, 1, 2, 3, 4];
+        long.extend([0; 256]);
+        frames.feed(&long[..long.len() - 1]);
+        assert!(frames.is_partial());
+        frames.feed(&long[long.len() - 1..]);
+        assert!(!frames.is_partial());
+    }
+}
