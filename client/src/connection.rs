@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,8 +10,34 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::trust;
+
 /// How often a waiting read looks whether it was interrupted.
 const TICK: Duration = Duration::from_millis(50);
+
+/// The daemon takes calls and answers none.
+#[derive(Debug)]
+pub struct Unresponsive;
+
+impl std::fmt::Display for Unresponsive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the daemon is there and does not answer")
+    }
+}
+
+impl std::error::Error for Unresponsive {}
+
+/// The user interrupted the call.
+#[derive(Debug)]
+pub struct Interrupted;
+
+impl std::fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("interrupted")
+    }
+}
+
+impl std::error::Error for Interrupted {}
 
 /// Why there is no result.
 #[derive(Debug)]
@@ -59,21 +85,35 @@ struct Notification {
     result: Value,
 }
 
+/// How long connecting may wait for a daemon that takes no connections.
+const CONNECT: Duration = Duration::from_secs(5);
+/// How long the daemon may take to say that it is alive.
+const ALIVE: Duration = Duration::from_secs(5);
+
 /// A connection to the daemon.
 pub struct Connection {
     stream: BufReader<UnixStream>,
+    socket: PathBuf,
     next_id: u64,
     timeout: Option<Duration>,
+    /// How often, while an answer is awaited, the daemon is asked whether it is alive.
+    probe: Option<Duration>,
     interrupted: Option<Arc<AtomicBool>>,
 }
 
 impl Connection {
-    /// Connects.
+    /// Connects, and makes sure that whoever listens is the caller, before the first byte is sent: a token must not reach
+    /// somebody who made the socket first.
     ///
     /// # Errors
-    /// `NotFound` or `ConnectionRefused` when no daemon listens there.
+    /// `NotFound` or `ConnectionRefused` when no daemon listens there, `PermissionDenied` when somebody else does, `TimedOut` when
+    /// it takes no connections.
     pub fn open(socket: &Path) -> io::Result<Self> {
-        Ok(Self { stream: BufReader::new(UnixStream::connect(socket)?), next_id: 1, timeout: None, interrupted: None })
+        trust::check_directory(socket)?;
+        let stream = connect(socket)?;
+        trust::check_peer(&stream, socket)?;
+        stream.set_read_timeout(Some(TICK))?;
+        Ok(Self { stream: BufReader::new(stream), socket: socket.to_owned(), next_id: 1, timeout: None, probe: None, interrupted: None })
     }
 
     /// Gives up when an answer takes longer.
@@ -81,41 +121,69 @@ impl Connection {
     /// # Errors
     /// When the time is zero.
     pub fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        if timeout.is_some_and(|t| t.is_zero()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a time-out must be longer than nothing"));
+        }
         self.timeout = timeout;
-        self.stream.get_ref().set_read_timeout(timeout)
+        Ok(())
+    }
+
+    /// Asks the daemon now and then whether it is alive, while an answer is awaited: a call may take long, but a daemon that
+    /// answers nobody is not worth waiting for.
+    pub fn set_probe(&mut self, every: Duration) {
+        self.probe = Some(every);
     }
 
     /// Gives up with `Interrupted` soon after the flag was set.
-    ///
-    /// # Errors
-    /// When the socket does not take the time-out.
-    pub fn set_interrupt(&mut self, flag: Arc<AtomicBool>) -> io::Result<()> {
+    pub fn set_interrupt(&mut self, flag: Arc<AtomicBool>) {
         self.interrupted = Some(flag);
-        self.stream.get_ref().set_read_timeout(Some(TICK))
     }
 
     fn read(&mut self) -> io::Result<Answer> {
         let mut line = Vec::new();
-        let deadline = self.timeout.map(|t| Instant::now() + t);
+        let begun = Instant::now();
+        let mut next_probe = self.probe.map(|every| begun + every);
         loop {
             match self.stream.read_until(b'\n', &mut line) {
                 Ok(_) if line.ends_with(b"\n") => return serde_json::from_slice(&line).map_err(io::Error::other),
                 Ok(_) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the daemon closed the connection")),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.keep_waiting(deadline)?,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.keep_waiting(begun)?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
+            }
+            if let Some(at) = next_probe.filter(|at| Instant::now() >= *at) {
+                self.ask_whether_alive()?;
+                next_probe = self.probe.map(|every| at.max(Instant::now()) + every);
             }
         }
     }
 
     /// A read ran out of time: whether that is the end of it.
-    fn keep_waiting(&self, deadline: Option<Instant>) -> io::Result<()> {
+    fn keep_waiting(&self, begun: Instant) -> io::Result<()> {
         if self.interrupted.as_ref().is_some_and(|flag| flag.load(Ordering::SeqCst)) {
-            return Err(io::ErrorKind::Interrupted.into());
+            return Err(io::Error::other(Interrupted));
         }
-        if deadline.is_some_and(|d| Instant::now() >= d) {
+        if self.timeout.is_some_and(|timeout| begun.elapsed() >= timeout) {
             return Err(io::ErrorKind::TimedOut.into());
         }
         Ok(())
+    }
+
+    /// Asks over another connection; this one waits for its answer.
+    fn ask_whether_alive(&self) -> io::Result<()> {
+        let asked = Self::open(&self.socket).and_then(|mut other| {
+            other.set_timeout(Some(ALIVE))?;
+            match other.call("daemon.version", json!({})) {
+                Err(CallError::Broken(error)) => Err(error),
+                // Whatever it answers, it is alive.
+                _ => Ok(()),
+            }
+        });
+        match asked {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(io::Error::other(Unresponsive)),
+            // A daemon that is leaving takes no connections and still answers this one.
+            _ => Ok(()),
+        }
     }
 
     /// Calls a method.
@@ -146,4 +214,18 @@ impl Connection {
             }
         }
     }
+}
+
+/// Connects, for as long as that makes sense.
+fn connect(socket: &Path) -> io::Result<UnixStream> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+    let fd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    sockopt::set_socket_timeout(&fd, sockopt::Timeout::Send, Some(CONNECT))?;
+    match rustix::net::connect(&fd, &SocketAddrUnix::new(socket)?) {
+        Ok(()) => {}
+        Err(rustix::io::Errno::AGAIN) => return Err(io::Error::new(io::ErrorKind::TimedOut, Unresponsive)),
+        Err(error) => return Err(error.into()),
+    }
+    sockopt::set_socket_timeout(&fd, sockopt::Timeout::Send, None)?;
+    Ok(fd.into())
 }

@@ -5,10 +5,11 @@ use std::io::Write;
 use serde_json::{Map, Value, json};
 
 use crate::cli::{Follow, Format, Global};
-use crate::dial::{connect, failure};
+use crate::dial::{Purpose, connect, failure};
 use crate::human;
 use crate::outcome::Outcome;
 use crate::output::{effective, print};
+use crate::safe;
 
 /// Prints messages until there are enough, or the stream ends.
 pub fn run(global: &Global, options: &Follow) -> u8 {
@@ -17,7 +18,7 @@ pub fn run(global: &Global, options: &Follow) -> u8 {
         print(&outcome, global.output);
         outcome.exit()
     };
-    let mut connection = match connect(global, true) {
+    let mut connection = match connect(global, Purpose::Call) {
         Ok(connection) => connection,
         Err(error) => return fail(error),
     };
@@ -32,11 +33,16 @@ pub fn run(global: &Global, options: &Follow) -> u8 {
     let human = effective(global.output) == Format::Human;
     let mut left = options.count.unwrap_or(u64::MAX);
     while left > 0 {
-        let message = match connection.notification() {
+        let mut message = match connection.notification() {
             Ok(message) => message,
             Err(error) => return fail(failure(error.into(), global)),
         };
-        let line = if human { human::live(&message) } else { message.to_string() };
+        let line = if human {
+            safe::value(&mut message);
+            human::live(&message)
+        } else {
+            safe::json(&message.to_string())
+        };
         let mut out = anstream::stdout();
         // A reader that goes away ends the stream.
         if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {

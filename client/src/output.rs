@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::cli::Format;
 use crate::human;
 use crate::outcome::Outcome;
+use crate::safe;
 
 /// The format that is meant by `auto`.
 pub fn effective(format: Format) -> Format {
@@ -25,7 +26,7 @@ pub fn print(outcome: &Outcome, format: Format) -> bool {
             true
         }
         Format::Text => write(format!("{}\n", text(&outcome.envelope())).as_bytes()),
-        Format::Json | Format::Auto => write(format!("{}\n", outcome.envelope()).as_bytes()),
+        Format::Json | Format::Auto => write(format!("{}\n", safe::json(&outcome.envelope().to_string())).as_bytes()),
     }
 }
 
@@ -49,15 +50,14 @@ fn text(envelope: &Value) -> String {
 
 fn scalar(value: &Value) -> String {
     match value {
-        // What a phone shows must not steer a terminal.
-        Value::String(text) => text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect(),
+        Value::String(text) => safe::line(text),
         other => other.to_string(),
     }
 }
 
 fn flatten(path: &str, value: &Value, out: &mut Vec<String>) {
     match value {
-        Value::Object(map) if !map.is_empty() => map.iter().for_each(|(k, v)| flatten(&format!("{path}.{k}"), v, out)),
+        Value::Object(map) if !map.is_empty() => map.iter().for_each(|(k, v)| flatten(&format!("{path}.{}", safe::line(k)), v, out)),
         Value::Array(items) if !items.is_empty() => items.iter().enumerate().for_each(|(i, v)| flatten(&format!("{path}[{i}]"), v, out)),
         other => out.push(format!("{path}={}", scalar(other))),
     }

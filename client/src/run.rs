@@ -11,10 +11,10 @@ use serde_json::{Map, Value, json};
 use crate::cli::{Cli, Command, Format, Global};
 use crate::commands::{Call, device::Device};
 use crate::connection::Connection;
-use crate::dial::{INTERRUPTED, USAGE, connect, failure};
+use crate::dial::{self, FAILED, INTERRUPTED, Purpose, Repeat, USAGE};
 use crate::outcome::{Failure, Outcome};
 use crate::output::{effective, print};
-use crate::{demo, follow, human};
+use crate::{demo, follow, human, spawn};
 
 /// Runs a command line and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
@@ -129,6 +129,7 @@ fn perform(asked: &Global, address: &Address, command: &Command) -> Outcome {
     let (category, op) = name(command, asked);
     let result = call_of(command, asked).and_then(|call| {
         let never_starts = matches!(command, Command::Daemon(d) if d.never_starts()) || matches!(command, Command::Status);
+        let purpose = if never_starts { Purpose::Running } else { Purpose::Call };
         let mut patient = patience(asked, &call.method);
         if matches!(command, Command::Import(_)) {
             // Both name things of af here, and not of the daemon.
@@ -139,11 +140,22 @@ fn perform(asked: &Global, address: &Address, command: &Command) -> Outcome {
                 patient.memory_db = None;
             }
         }
-        let global = &patient;
-        let mut connection = connect(global, !never_starts)?;
-        watch_for_interrupt(&mut connection);
-        let params = complete(&call, asked, address);
-        connection.call(call.method.as_str(), params).map_err(|e| failure(e, global))
+        let interrupt = watch_for_interrupt();
+        let prepare = |connection: &mut Connection| {
+            if let Some(flag) = &interrupt {
+                connection.set_interrupt(flag.clone());
+            }
+        };
+        let mut params = complete(&call, asked, address);
+        let repeat = make_repeatable(&call.method, &mut params);
+        let pid = spawn::holder(&dial::socket(&patient));
+        let result = dial::call(&patient, purpose, repeat, prepare, &call.method, &params)?;
+        if call.method == "daemon.shutdown" && !dial::wait_for_end(&patient, pid) {
+            let mut failure = Failure::new("TIMEOUT", "the daemon was asked to stop and has not ended yet", FAILED);
+            failure.hint = Some("its log says what it waits for; `afctl status` tells whether it is still there".into());
+            return Err(failure);
+        }
+        Ok(result)
     });
     Outcome { category, op, result }
 }
@@ -284,15 +296,33 @@ fn name(command: &Command, global: &Global) -> (String, String) {
     }
 }
 
+/// Gives a call that writes a key of its own, so that asking again does nothing twice.
+fn make_repeatable(method: &str, params: &mut Value) -> Repeat {
+    let Some(info) = afd_proto::method(method) else { return Repeat::Never };
+    if !info.takes_request_key() {
+        return Repeat::Safe;
+    }
+    if let Some(params) = params.as_object_mut() {
+        params.entry("requestKey").or_insert_with(|| json!(random_key()));
+    }
+    Repeat::Safe
+}
+
+/// A key that nobody else has: 128 random bits, which the standard library draws for its hash tables.
+fn random_key() -> String {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    let draw = || RandomState::new().build_hasher().finish();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    format!("afctl-{:016x}{:016x}-{:x}-{:x}", draw(), draw(), now.as_nanos(), std::process::id())
+}
+
 /// Ctrl-C prints the envelope too, and a second one ends at once.
-fn watch_for_interrupt(connection: &mut Connection) {
+fn watch_for_interrupt() -> Option<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let sigint = signal_hook::consts::SIGINT;
     // The order matters: the first signal finds the flag unset, and sets it.
     let armed = signal_hook::flag::register_conditional_shutdown(sigint, i32::from(INTERRUPTED), flag.clone())
         .and_then(|_| signal_hook::flag::register(sigint, flag.clone()));
-    if armed.is_ok() {
-        // Without it Ctrl-C merely ends the program, as it does anyway.
-        let _ = connection.set_interrupt(flag);
-    }
+    // Without it Ctrl-C merely ends the program, as it does anyway.
+    armed.is_ok().then_some(flag)
 }

@@ -11,9 +11,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::connection::Connection;
+use crate::trust;
 
 /// How long a start may take: migrations of a large database included.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// A link in the place of our lock was made by somebody else.
+const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 /// When the log is put aside, bytes.
 const MAX_LOG: u64 = 10 << 20;
 
@@ -28,11 +31,24 @@ pub struct Start {
     pub config: Option<PathBuf>,
     /// Where it logs, if not to the usual place.
     pub log: Option<PathBuf>,
+    /// Whether the socket is one that no unit manages.
+    pub private: bool,
 }
 
 /// Why there is no daemon.
 #[derive(Debug)]
-pub struct NoDaemon(pub String);
+pub struct NoDaemon {
+    /// What happened.
+    pub why: String,
+    /// What to do next, if it is known.
+    pub hint: Option<String>,
+}
+
+impl NoDaemon {
+    fn new(why: impl Into<String>) -> Self {
+        Self { why: why.into(), hint: None }
+    }
+}
 
 /// Whether an error of connecting means that no daemon listens.
 pub fn nobody_listens(error: &io::Error) -> bool {
@@ -44,10 +60,38 @@ pub fn nobody_listens(error: &io::Error) -> bool {
 /// # Errors
 /// The daemon's own words when it did not start.
 pub fn start(start: &Start) -> Result<Connection, NoDaemon> {
-    if let Some(unit) = enabled_unit() {
-        return Err(NoDaemon(format!("afd is managed by systemd ({unit} is enabled), but does not run: `systemctl --user start {unit}`")));
+    match enabled_unit().filter(|_| !start.private) {
+        Some(unit) => Err(NoDaemon {
+            why: format!("afd is managed by systemd ({unit} is enabled), but does not run"),
+            hint: Some(start_hint(start.private)),
+        }),
+        None => start_private(start),
     }
-    start_private(start)
+}
+
+/// How the daemon is started here.
+pub fn start_hint(private: bool) -> String {
+    match enabled_unit().filter(|_| !private) {
+        Some(unit) => format!("start it with `systemctl --user start {unit}`"),
+        None => "start it with `afctl daemon start`".to_owned(),
+    }
+}
+
+fn lock_file(socket: &Path) -> PathBuf {
+    let mut name = socket.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
+}
+
+/// The process that serves a socket, as its lock says it.
+pub fn holder(socket: &Path) -> Option<u32> {
+    std::fs::read_to_string(lock_file(socket)).ok()?.split_whitespace().next()?.parse().ok()
+}
+
+/// Whether a daemon lives that serves a socket, be it on its way out.
+pub fn is_held(socket: &Path) -> bool {
+    let Ok(file) = std::fs::File::open(lock_file(socket)) else { return false };
+    matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
 }
 
 /// Like [`start`], for a daemon on a socket of its own, which no unit manages.
@@ -56,9 +100,12 @@ pub fn start(start: &Start) -> Result<Connection, NoDaemon> {
 /// The daemon's own words when it did not start.
 pub fn start_private(start: &Start) -> Result<Connection, NoDaemon> {
     let dir = start.socket.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let fail = |what: &str, e: io::Error| NoDaemon(format!("{what}: {e}"));
+    let fail = |what: &str, e: io::Error| NoDaemon::new(format!("{what}: {e}"));
+    // Before anything is written there.
+    trust::check_directory(&start.socket).map_err(|e| fail("the socket's directory is not trusted", e))?;
     DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|e| fail("cannot make the socket's directory", e))?;
-    let lock = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(dir.join("afd.spawn.lock"));
+    let lock =
+        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).custom_flags(NO_FOLLOW).open(dir.join("afd.spawn.lock"));
     let lock = lock.map_err(|e| fail("cannot lock", e))?;
     lock.lock().map_err(|e| fail("cannot lock", e))?;
     // Somebody else may have started it while this waited for the lock.
@@ -84,7 +131,7 @@ fn enabled_unit() -> Option<&'static str> {
     let units = config.join("systemd/user");
     [("afd.socket", "sockets.target.wants"), ("afd.service", "default.target.wants")]
         .into_iter()
-        .find(|(unit, target)| units.join(target).join(unit).exists() && std::env::var_os("AFD_SOCKET").is_none())
+        .find(|(unit, target)| units.join(target).join(unit).exists())
         .map(|(unit, _)| unit)
 }
 
@@ -128,7 +175,7 @@ fn launch(start: &Start, report: &Path) -> Result<std::process::Child, NoDaemon>
         .stdout(Stdio::null())
         .stderr(stderr)
         .spawn()
-        .map_err(|e| NoDaemon(format!("cannot start {}: {e}; it is looked for beside afctl, then in PATH", program.display())))
+        .map_err(|e| NoDaemon::new(format!("cannot start {}: {e}; it is looked for beside afctl, then in PATH", program.display())))
 }
 
 fn open_log(path: &Path) -> io::Result<std::fs::File> {
@@ -156,12 +203,16 @@ fn wait(mut child: std::process::Child, report: &UnixDatagram, start: &Start) ->
             said = text.lines().find_map(|l| l.strip_prefix("STATUS=").map(str::to_owned)).or(said);
             if text.lines().any(|l| l.starts_with("ERRNO=")) {
                 let _ = child.wait();
-                return Err(NoDaemon(format!("the daemon did not start: {}", said.unwrap_or_else(|| "it did not say why".into()))));
+                return Err(NoDaemon::new(format!("the daemon did not start: {}", said.unwrap_or_else(|| "it did not say why".into()))));
             }
         } else if let Ok(Some(status)) = child.try_wait() {
             let log = start.log.clone().unwrap_or_else(|| afd_proto::paths::state_dir().join("afd.log"));
-            return Err(NoDaemon(format!("the daemon ended at its start ({status}): {}; see {}", said.unwrap_or_default(), log.display())));
+            return Err(NoDaemon::new(format!(
+                "the daemon ended at its start ({status}): {}; see {}",
+                said.unwrap_or_default(),
+                log.display()
+            )));
         }
     }
-    Err(NoDaemon(format!("the daemon is not ready after {} s", PATIENCE.as_secs())))
+    Err(NoDaemon::new(format!("the daemon is not ready after {} s", PATIENCE.as_secs())))
 }

@@ -255,11 +255,11 @@ impl Amount {
 
 methods! {
     /// Taps a target or a point.
-    ActTap = "act.tap" (TapParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, Conflict], r#"{"by":"text","value":"Wi-Fi"}"#;
+    ActTap = "act.tap" (TapParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"by":"text","value":"Wi-Fi"}"#;
     /// Presses a target or a point for a while.
-    ActLongPress = "act.longPress" (TapParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, Conflict], r#"{"x":540,"y":1200}"#;
+    ActLongPress = "act.longPress" (TapParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#;
     /// Taps a target or a point twice in quick succession.
-    ActDoubleTap = "act.doubleTap" (TapParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, Conflict], r#"{"x":540,"y":1200}"#;
+    ActDoubleTap = "act.doubleTap" (TapParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#;
     /// Swipes from one point to another.
     ActSwipe = "act.swipe" (SwipeParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"x1":540,"y1":1600,"x2":540,"y2":600}"#;
     /// Scrolls the screen in a direction.

@@ -38,6 +38,16 @@ pub struct MethodInfo {
 }
 
 impl MethodInfo {
+    /// Whether the method takes a `requestKey`: every one that writes does.
+    pub fn takes_request_key(&self) -> bool {
+        self.effect != Effect::Read
+    }
+
+    /// Whether the method's own record keeps its key: acts are events, and their events have it.
+    pub fn is_recorded_as_event(&self) -> bool {
+        self.name.starts_with("act.") || self.name.starts_with("recover.")
+    }
+
     /// One sentence of what the method does.
     pub fn summary(&self) -> &'static str {
         let text = self.summary.split_once('"').map_or(self.summary, |(_, rest)| rest);

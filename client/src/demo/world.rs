@@ -33,12 +33,13 @@ impl World {
             memory_db: Some(path("memory.db")),
             config: Some(path("config.toml")),
             log: Some(path("afd.log")),
+            private: true,
         };
         let mut world = match spawn::start_private(&start) {
             Ok(connection) => Self { connection, phone, url, control, _dir: dir },
             Err(error) => {
                 stop(phone);
-                return Err(error.0);
+                return Err(error.why);
             }
         };
         let added = world.call("device.add", json!({"name": "practice", "url": world.url, "token": "practice"}));

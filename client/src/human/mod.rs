@@ -12,6 +12,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::Value;
 
 use crate::outcome::Outcome;
+use crate::safe;
 
 use records::{artifacts, config, event_row, imported, notes, origin, saved, setting};
 pub use records::{experience, log};
@@ -31,9 +32,15 @@ pub fn paint(style: Style, text: &str) -> String {
 pub fn print(outcome: &Outcome) {
     match &outcome.result {
         Ok(data) => {
-            let _ = writeln!(anstream::stdout(), "{}", success(outcome, data).trim_end());
+            let mut data = data.clone();
+            safe::value(&mut data);
+            let _ = writeln!(anstream::stdout(), "{}", success(outcome, &data).trim_end());
         }
         Err(failure) => {
+            let mut failure = failure.clone();
+            safe::value(&mut failure.details);
+            failure.message = safe::block(&failure.message);
+            failure.hint = failure.hint.map(|hint| safe::block(&hint));
             let mut text = format!("{} {}", paint(BAD.bold(), &failure.code), failure.message);
             if let Some(candidates) = failure.details.get("candidates").and_then(Value::as_array) {
                 let _ = write!(text, "\n{}", table(candidates, &["label", "class", "resId", "bounds"]));

@@ -94,7 +94,7 @@ pub struct New {
 pub struct Artifacts {
     store: Arc<Store>,
     /// Writing and deleting take turns, for they may be about the same file.
-    turn: tokio::sync::Mutex<()>,
+    alone: tokio::sync::Mutex<()>,
     watcher: Mutex<Option<watch::Watch>>,
     /// Bytes written since the limits were looked at.
     fresh: AtomicU64,
@@ -103,7 +103,7 @@ pub struct Artifacts {
 impl Artifacts {
     /// The artifacts of a store.
     pub fn new(store: Arc<Store>) -> Self {
-        Self { store, turn: tokio::sync::Mutex::default(), watcher: Mutex::default(), fresh: AtomicU64::new(0) }
+        Self { store, alone: tokio::sync::Mutex::default(), watcher: Mutex::default(), fresh: AtomicU64::new(0) }
     }
 
     /// Begins to notice when files vanish or come back.
@@ -128,7 +128,7 @@ impl Artifacts {
     /// # Errors
     /// [`ArtifactError`]; then neither is there.
     pub async fn save(&self, new: New) -> Result<Written, ArtifactError> {
-        let _turn = self.turn.lock().await;
+        let _alone = self.alone.lock().await;
         let size = new.content.len() as u64;
         let store = self.store.origin().to_owned();
         let (file, new) = run_blocking(move || (files::write(&store, &new), new)).await?;
@@ -159,7 +159,7 @@ impl Artifacts {
     /// # Errors
     /// When the file or the row cannot be deleted.
     pub async fn delete(&self, id: i64) -> Result<Option<Deleted>, ArtifactError> {
-        let _turn = self.turn.lock().await;
+        let _alone = self.alone.lock().await;
         let Some(last) = self.store.read_all(move |c| rows::last_of_its_file(c, id)).await? else { return Ok(None) };
         // The file goes first: if that fails, the row is still there to try again.
         let file_deleted = match last {
@@ -175,7 +175,7 @@ impl Artifacts {
     /// # Errors
     /// When the database cannot be used.
     pub async fn tidy(&self, settings: &ArtifactSettings) -> Result<String, ArtifactError> {
-        let _turn = self.turn.lock().await;
+        let _alone = self.alone.lock().await;
         self.fresh.store(0, Ordering::Relaxed);
         limits::tidy(&self.store, settings).await
     }

@@ -92,15 +92,16 @@ where
     // Queued before anything can overtake: calls of one connection act in the order in which they came. A call whose key
     // another call works on queues only once that one is done, or the two would wait for each other.
     let (session, device) = (addressed.echo.session.clone(), addressed.echo.device.clone());
-    let alone = request.as_ref().map(|r| core.requests.try_enter(&session, &device, &r.key));
+    let lock = request.as_ref().map(|r| (session, device, r.key.clone()));
+    let alone = lock.clone().map(|lock| core.act_keys.try_lock(lock));
     let queue = addressed.target.device.clone();
     let ticket = if matches!(alone, Some(None)) { None } else { Some(queue.queue()?) };
     let trace = addressed.echo.trace_id.clone();
     let task = scope::spawn(async move {
         let _running = running;
         let call = addressed.open().await?;
-        let _alone = match (&request, alone) {
-            (Some(r), Some(None)) => Some(call.core.requests.enter(&session, &device, &r.key).await),
+        let _alone = match (lock, alone) {
+            (Some(lock), Some(None)) => Some(call.core.act_keys.lock(lock).await),
             (_, alone) => alone.flatten(),
         };
         if let Some(replayed) = call.replay(request.as_ref()).await? {

@@ -1,4 +1,4 @@
-//! Is the target still what the agent saw? (DESIGN 6.4)
+//! Is the target still what the agent saw?
 
 use afd_proto::ErrorCode;
 use afd_proto::act::TapParams;
@@ -98,12 +98,12 @@ impl Call {
             }
             Aim::Node { by, value, exact } => {
                 let index = one_node(look, &Selector { by: *by, value, exact: *exact })?;
-                let point = touch::point(snapshot, index).map_err(|over| covered(snapshot, ErrorCode::TargetNotFound, over))?;
+                let point = touch::point(snapshot, index).map_err(|over| covered(snapshot, over))?;
                 Ok(hit(snapshot, point, Some(index), false))
             }
             Aim::Alias { alias, observation } => {
                 let (index, moved) = self.resolve_alias(alias, observation.as_deref(), look)?;
-                let point = touch::point(snapshot, index).map_err(|over| covered(snapshot, ErrorCode::RefAliasStale, over))?;
+                let point = touch::point(snapshot, index).map_err(|over| covered(snapshot, over))?;
                 Ok(hit(snapshot, point, Some(index), moved))
             }
         }
@@ -154,10 +154,10 @@ impl Call {
 }
 
 /// The target is there, but a touch would reach something else.
-fn covered(snapshot: &Snapshot, code: ErrorCode, over: usize) -> Error {
+fn covered(snapshot: &Snapshot, over: usize) -> Error {
     let what = target::describe(snapshot, over);
     let name = what.label.clone().or(what.res_id.clone()).unwrap_or_else(|| what.role.clone());
-    Error::new(code, format!("the target is covered by {name:?}, which a touch would reach instead"))
+    Error::new(ErrorCode::TargetCovered, format!("the target is covered by {name:?}, which a touch would reach instead"))
         .hint("close what lies over it (a keyboard: `act back`), or act on a part of it")
         .details(json!({"coveredBy": what}))
 }

@@ -7,7 +7,7 @@ use afd_proto::ErrorCode;
 use afd_proto::job::{Job, Jobs, RunParams};
 use serde_json::json;
 
-use super::{Core, Error, Result, artifacts, conversation, visual};
+use super::{Core, Error, Result, artifacts, conversation, replay, visual};
 
 /// How often the limits of artifacts are looked at; much that is written asks for it earlier.
 const ARTIFACT_LIMITS: Duration = Duration::from_secs(3600);
@@ -27,6 +27,9 @@ pub fn start(core: &Arc<Core>) {
         VISUAL_UPKEEP,
         |core| async move { visual::tidy(&core).await },
     );
+    add(core, "request-keys", "deletes outcomes of request keys that are older than a day", REQUEST_KEYS, |core| async move {
+        replay::prune(&core).await
+    });
     add(
         core,
         conversation::SUMMARIES_JOB,
@@ -35,6 +38,9 @@ pub fn start(core: &Arc<Core>) {
         |core| async move { conversation::summarise::run(&core).await },
     );
 }
+
+/// How often outcomes of request keys are looked through.
+const REQUEST_KEYS: Duration = Duration::from_secs(3600);
 
 /// How often summaries that are due are looked for; compaction asks for it earlier.
 const SUMMARIES: Duration = Duration::from_secs(3600);

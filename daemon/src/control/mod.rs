@@ -19,7 +19,7 @@ pub mod observe;
 pub mod patterns;
 mod reading;
 pub mod recover;
-mod request;
+pub mod replay;
 mod rows;
 mod scope;
 pub mod screenshot;
@@ -49,12 +49,12 @@ use crate::live::Live;
 use crate::memory::{Origin, secrets::Secrets, views::Views};
 use crate::model::Tokenizers;
 use crate::store::{Store, new_uid, now_ms};
+use crate::sync::KeyedLocks;
 use crate::task::Tasks;
 use crate::visual::Index;
 use crate::{device, session as sessions};
 
 pub use error::{Error, Result};
-use request::Requests;
 pub use scope::{CallScope, ProgressSink, Step, current_trace, run_call};
 use waiting::WatchStreams;
 
@@ -80,16 +80,18 @@ pub struct Core {
     views: Views,
     /// Hashes of typed text.
     secrets: Arc<Secrets>,
-    /// Actions with a key that are under way.
-    requests: Requests,
+    /// Acts with a request key that are under way: session, device and key.
+    act_keys: KeyedLocks<(String, String, String)>,
+    /// Other calls with one: method and key.
+    keys: KeyedLocks<(&'static str, String)>,
     /// Who waits for what to come up.
     watch_streams: WatchStreams,
     /// What counts tokens.
     pub tokenizers: Arc<Tokenizers>,
     /// Writers of progress files.
-    progress: conversation::Turns,
+    progress: KeyedLocks<String>,
     /// Writers of conversations.
-    turns: conversation::Turns,
+    conversations: KeyedLocks<String>,
     /// Whether somebody sees to it that tokenizers go in time.
     sweeping: std::sync::atomic::AtomicBool,
     sessions: Mutex<HashMap<String, i64>>,
@@ -130,11 +132,12 @@ impl Core {
             live,
             views: Views::default(),
             secrets: Arc::new(secrets),
-            requests: Requests::default(),
+            act_keys: KeyedLocks::default(),
+            keys: KeyedLocks::default(),
             watch_streams: WatchStreams::default(),
             tokenizers: Arc::default(),
-            progress: conversation::Turns::default(),
-            turns: conversation::Turns::default(),
+            progress: KeyedLocks::default(),
+            conversations: KeyedLocks::default(),
             sweeping: std::sync::atomic::AtomicBool::new(false),
             sessions: Mutex::default(),
             started_at: now_ms(),

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use afd_proto::ErrorCode;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -39,6 +40,8 @@ pub struct CallScope {
     state: AtomicU8,
     cancelled: CancellationToken,
     progress: Option<ProgressSink>,
+    /// The order of the calls of its connection.
+    order: Arc<AsyncMutex<()>>,
 }
 
 tokio::task_local! {
@@ -46,9 +49,15 @@ tokio::task_local! {
 }
 
 impl CallScope {
-    /// A call whose progress goes to a sink, if there is one.
-    pub fn new(progress: Option<ProgressSink>) -> Arc<Self> {
-        Arc::new(Self { progress, ..Self::default() })
+    /// A call whose progress goes to a sink, if there is one; `order` is shared by the calls of its connection.
+    pub fn new(progress: Option<ProgressSink>, order: Arc<AsyncMutex<()>>) -> Arc<Self> {
+        Arc::new(Self { progress, order, ..Self::default() })
+    }
+
+    /// Waits for the calls of the same connection that asked for this before, and keeps later ones waiting until the guard is
+    /// dropped.
+    pub(super) async fn in_order(&self) -> OwnedMutexGuard<()> {
+        self.order.clone().lock_owned().await
     }
 
     fn trace(&self) -> &str {
@@ -132,11 +141,11 @@ mod tests {
 
     #[tokio::test]
     async fn either_commit_or_cancel_wins() {
-        let committed = CallScope::new(None);
+        let committed = CallScope::new(None, Arc::default());
         committed.commit().expect("open");
         assert!(!committed.cancel());
         committed.commit().expect("again");
-        let stopped = CallScope::new(None);
+        let stopped = CallScope::new(None, Arc::default());
         assert!(stopped.cancel() && stopped.cancel());
         assert_eq!(stopped.commit().expect_err("too late").code, ErrorCode::Cancelled);
         let dropped = run_call(stopped, std::future::pending::<()>()).await;

@@ -12,6 +12,7 @@ pub mod moves;
 pub mod notes;
 pub mod observations;
 pub mod projection;
+pub mod requests;
 pub mod secrets;
 pub mod sessions;
 pub mod views;

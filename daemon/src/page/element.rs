@@ -194,5 +194,6 @@ pub fn clean(label: &str) -> String {
 
 /// The name of something that has none.
 pub fn unlabeled(bounds: &Rect) -> String {
-    format!("unlabeled_{}_{}", (bounds.left + bounds.right) / 2, (bounds.top + bounds.bottom) / 2)
+    let (x, y) = bounds.center();
+    format!("unlabeled_{x}_{y}")
 }

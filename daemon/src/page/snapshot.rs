@@ -31,6 +31,23 @@ impl Rect {
         i64::from(self.width()) * i64::from(self.height())
     }
 
+    /// Its middle.
+    pub fn center(&self) -> (i32, i32) {
+        // Of two 32-bit numbers the mean always is one.
+        let mean = |a: i32, b: i32| i32::try_from((i64::from(a) + i64::from(b)) / 2).unwrap_or(a);
+        (mean(self.left, self.right), mean(self.top, self.bottom))
+    }
+
+    /// The same with a margin on each side.
+    pub fn grown(&self, margin: i32) -> Self {
+        Self {
+            left: self.left.saturating_sub(margin),
+            top: self.top.saturating_sub(margin),
+            right: self.right.saturating_add(margin),
+            bottom: self.bottom.saturating_add(margin),
+        }
+    }
+
     /// Whether a point lies in it.
     pub fn contains(&self, x: f64, y: f64) -> bool {
         x >= f64::from(self.left) && x < f64::from(self.right) && y >= f64::from(self.top) && y < f64::from(self.bottom)

@@ -115,8 +115,8 @@ fn small(snapshot: &Snapshot, window: usize) -> bool {
     let nodes = || snapshot.nodes.iter().filter(|n| n.window == window && n.is(Flag::Visible) && n.bounds.area() > 0);
     let (Some(left), Some(top)) = (nodes().map(|n| n.bounds.left).min(), nodes().map(|n| n.bounds.top).min()) else { return false };
     let (Some(right), Some(bottom)) = (nodes().map(|n| n.bounds.right).max(), nodes().map(|n| n.bounds.bottom).max()) else { return false };
-    let covered = i64::from(right - left) * i64::from(bottom - top);
-    covered * 100 < i64::from(width) * i64::from(height) * DIALOG_PERCENT
+    let covered = (i64::from(right) - i64::from(left)).saturating_mul(i64::from(bottom) - i64::from(top));
+    covered.saturating_mul(100) < (i64::from(width) * i64::from(height)).saturating_mul(DIALOG_PERCENT)
 }
 
 fn of_window(snapshot: &Snapshot, window: usize, place: &str, dialog: bool) -> Structure {
@@ -147,7 +147,7 @@ fn title(snapshot: &Snapshot, nodes: &[usize]) -> Option<String> {
             && !node.password
             && node.class.contains("TextView");
         // The upper third, as dialogs are low.
-        let high = (node.bounds.top - top) * 3 < height - top;
+        let high = (i64::from(node.bounds.top) - i64::from(top)) * 3 < i64::from(height) - i64::from(top);
         if !still || !high || in_list(snapshot, *i) || !(names_title(node) || snapshot.ancestors(*i).any(|a| is_bar(&snapshot.nodes[a]))) {
             return None;
         }

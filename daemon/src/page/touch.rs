@@ -2,38 +2,87 @@
 
 use afd_proto::vocabulary::Point;
 
-use super::snapshot::{Flag, Node, Snapshot, WindowKind};
+use super::snapshot::{Flag, Node, Rect, Snapshot, WindowKind};
 
-/// The middle of a node, or another point of it where a touch reaches it.
+/// At most this many things that lie over a target are taken apart; what is covered more is not worth looking for.
+const MAX_BLOCKERS: usize = 200;
+/// A free place must be at least this wide and high, device pixels: a finger is no needle.
+const MIN_FREE: i32 = 4;
+
+/// The middle of a node, or the middle of its largest part that nothing covers, so that a touch there reaches it. What is not on
+/// the screen is no part of it.
 ///
 /// # Errors
 /// The node that lies over its middle, when it is covered everywhere.
 pub fn point(snapshot: &Snapshot, index: usize) -> Result<Point, usize> {
     let bounds = snapshot.nodes[index].bounds;
-    let at = |fx: f64, fy: f64| Point {
-        x: f64::from(bounds.left) + f64::from(bounds.width()) * fx,
-        y: f64::from(bounds.top) + f64::from(bounds.height()) * fy,
-    };
-    const SPOTS: [(f64, f64); 9] =
-        [(0.5, 0.5), (0.25, 0.5), (0.1, 0.5), (0.75, 0.5), (0.5, 0.25), (0.5, 0.75), (0.1, 0.1), (0.9, 0.1), (0.1, 0.9)];
-    let free = SPOTS.into_iter().map(|(x, y)| at(x, y)).find(|p| blocker(snapshot, index, p).is_none());
-    free.ok_or_else(|| blocker(snapshot, index, &at(0.5, 0.5)).unwrap_or(index))
+    let middle = Point { x: f64::midpoint(bounds.left.into(), bounds.right.into()), y: f64::midpoint(bounds.top.into(), bounds.bottom.into()) };
+    let Some(over) = blocker(snapshot, index, &middle) else { return Ok(middle) };
+    let blockers: Vec<Rect> =
+        (0..snapshot.nodes.len()).filter(|i| blocks(snapshot, index, *i)).map(|i| snapshot.nodes[i].bounds).take(MAX_BLOCKERS).collect();
+    let free = largest_free(&on_screen(snapshot, bounds), &blockers).ok_or(over)?;
+    let point = Point { x: f64::midpoint(free.left.into(), free.right.into()), y: f64::midpoint(free.top.into(), free.bottom.into()) };
+    // Beyond the limit of blockers nothing was subtracted.
+    blocker(snapshot, index, &point).map_or(Ok(point), Err)
 }
 
-/// What would take a touch at this point instead: anything in a higher window, or in the same window a later node that takes
-/// touches itself. What merely shows something lets a touch through.
-fn blocker(snapshot: &Snapshot, index: usize, p: &Point) -> Option<usize> {
-    let layer = |i: usize| snapshot.windows.get(snapshot.nodes[i].window).map_or(i64::MIN, |w| w.layer);
-    let takes = |node: &Node| node.is_ref() && [Flag::Clickable, Flag::LongClickable, Flag::Editable].into_iter().any(|f| node.is(f));
-    (0..snapshot.nodes.len()).rev().find(|i| {
-        let node = &snapshot.nodes[*i];
-        let overlay = snapshot.windows.get(node.window).is_some_and(|w| w.kind == WindowKind::Overlay);
-        if *i == index || overlay || !node.is(Flag::Visible) || !node.bounds.contains(p.x, p.y) {
-            return false;
+fn on_screen(snapshot: &Snapshot, bounds: Rect) -> Rect {
+    let Some((width, height)) = snapshot.size.filter(|(w, h)| *w > 0 && *h > 0) else { return bounds };
+    Rect { left: bounds.left.max(0), top: bounds.top.max(0), right: bounds.right.min(width), bottom: bounds.bottom.min(height) }
+}
+
+/// The free part of a rectangle whose shorter side is longest; among equal ones the largest.
+///
+/// Takes each blocker in turn and splits every free part into what lies left, right, above and below of it, at full length, so
+/// that the parts overlap and the largest is among them.
+fn largest_free(target: &Rect, blockers: &[Rect]) -> Option<Rect> {
+    let mut free = vec![*target];
+    for b in blockers {
+        let mut rest = Vec::with_capacity(free.len());
+        for f in free {
+            if b.left >= f.right || b.right <= f.left || b.top >= f.bottom || b.bottom <= f.top {
+                rest.push(f);
+                continue;
+            }
+            let parts =
+                [Rect { right: b.left, ..f }, Rect { left: b.right, ..f }, Rect { bottom: b.top, ..f }, Rect { top: b.bottom, ..f }];
+            for part in parts {
+                if part.width() >= MIN_FREE && part.height() >= MIN_FREE && !rest.contains(&part) {
+                    rest.push(part);
+                }
+            }
         }
-        let same_window = node.window == snapshot.nodes[index].window;
-        if same_window { *i > index && takes(node) } else { layer(*i) > layer(index) }
-    })
+        // The best few are enough, and their number stays bounded.
+        rest.sort_by_key(|r| std::cmp::Reverse(size(r)));
+        rest.truncate(64);
+        free = rest;
+    }
+    free.into_iter().max_by_key(size)
+}
+
+fn size(r: &Rect) -> (i32, i64) {
+    (r.width().min(r.height()), r.area())
+}
+
+/// What would take a touch at this point instead.
+fn blocker(snapshot: &Snapshot, index: usize, p: &Point) -> Option<usize> {
+    (0..snapshot.nodes.len()).rev().find(|i| snapshot.nodes[*i].bounds.contains(p.x, p.y) && blocks(snapshot, index, *i))
+}
+
+/// Whether a node takes touches that are meant for another one: anything in a higher window, or in the same window a later node
+/// that takes touches itself. What merely shows something lets a touch through.
+fn blocks(snapshot: &Snapshot, index: usize, other: usize) -> bool {
+    let node = &snapshot.nodes[other];
+    let window = |i: usize| snapshot.windows.get(snapshot.nodes[i].window);
+    let layer = |i: usize| window(i).map_or(i64::MIN, |w| w.layer);
+    if other == index || !node.is(Flag::Visible) || window(other).is_some_and(|w| w.kind == WindowKind::Overlay) {
+        return false;
+    }
+    if node.window != snapshot.nodes[index].window {
+        return layer(other) > layer(index);
+    }
+    let takes = node.is_ref() && [Flag::Clickable, Flag::LongClickable, Flag::Editable].into_iter().any(|f| node.is(f));
+    other > index && takes
 }
 
 /// The deepest visible node under a point, in the topmost window that has one there.
@@ -57,4 +106,50 @@ pub fn acts_on(snapshot: &Snapshot, x: f64, y: f64) -> Option<usize> {
         .chain(snapshot.ancestors(deepest))
         .find(|i| snapshot.nodes[*i].is_ref() && snapshot.nodes[*i].is(Flag::Clickable))
         .or(Some(deepest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TARGET: Rect = Rect { left: 0, top: 0, right: 100, bottom: 100 };
+
+    fn free(blockers: &[[i32; 4]]) -> Option<Rect> {
+        let blockers: Vec<Rect> =
+            blockers.iter().map(|[left, top, right, bottom]| Rect { left: *left, top: *top, right: *right, bottom: *bottom }).collect();
+        largest_free(&TARGET, &blockers)
+    }
+
+    #[test]
+    fn the_largest_free_part_is_found() {
+        assert_eq!(free(&[]), Some(TARGET));
+        assert_eq!(free(&[[10, 10, 90, 70]]), Some(Rect { top: 70, ..TARGET }), "the strip below");
+        assert_eq!(free(&[[0, 0, 100, 40], [0, 60, 100, 100]]), Some(Rect { top: 40, bottom: 60, ..TARGET }));
+        assert_eq!(free(&[[0, 0, 100, 100]]), None);
+        assert_eq!(free(&[[0, 0, 98, 100]]), None, "two pixels are too few");
+    }
+
+    #[test]
+    fn what_is_found_is_free_whatever_lies_there() {
+        let mut state = 1_u64;
+        let mut next = |below: i32| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            i32::try_from((state >> 33) % u64::try_from(below).expect("positive")).expect("small")
+        };
+        for _ in 0..200 {
+            let blockers: Vec<[i32; 4]> = (0..next(12))
+                .map(|_| {
+                    let (left, top) = (next(100) - 10, next(100) - 10);
+                    [left, top, left + next(60), top + next(60)]
+                })
+                .collect();
+            let Some(found) = free(&blockers) else { continue };
+            let (x, y) = (f64::midpoint(found.left.into(), found.right.into()), f64::midpoint(found.top.into(), found.bottom.into()));
+            assert!(TARGET.contains(x, y));
+            for [left, top, right, bottom] in &blockers {
+                let covered = Rect { left: *left, top: *top, right: *right, bottom: *bottom }.contains(x, y);
+                assert!(!covered, "{found:?} in {blockers:?}");
+            }
+        }
+    }
 }

@@ -25,6 +25,8 @@ const PROPOSALS: usize = 6;
 const SPARSE: usize = 4;
 /// Brightness that varies less than this says nothing (standard deviation, of 255).
 const FLAT: f64 = 2.0;
+/// Products of brightness and deviation that fit 32 bits together.
+const PIECE: usize = 2048;
 
 /// Brightness of a picture.
 #[derive(Debug, Clone)]
@@ -113,7 +115,9 @@ impl Ground {
             let start = (y + row) * self.gray.width + x;
             let ground = &self.gray.pixels[start..start + t.width];
             let line = &t.deviations[row * t.width..(row + 1) * t.width];
-            i64::from(line.iter().zip(ground).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum::<i32>())
+            // In pieces: the products of a very wide row do not fit 32 bits together.
+            let piece = |(a, b): (&[i16], &[i16])| i64::from(a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum::<i32>());
+            line.chunks(PIECE).zip(ground.chunks(PIECE)).map(piece).sum::<i64>()
         };
         let scale = t.norm * variance.sqrt();
         let mut product: i64 = (0..t.height).step_by(SPARSE).map(row).sum();

@@ -24,6 +24,8 @@ pub(super) struct Calls {
     /// Subscriptions that were made and not ended by the client.
     following: AtomicUsize,
     notifications: mpsc::Sender<Box<RawValue>>,
+    /// Taken by calls that must follow each other.
+    order: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Default)]
@@ -49,17 +51,23 @@ impl Drop for Entered {
 
 /// A call that no connection knows of, as each is that comes by HTTP.
 pub(super) fn unknown() -> Entered {
-    Entered { calls: None, scope: CallScope::new(None) }
+    Entered { calls: None, scope: CallScope::new(None, Arc::default()) }
 }
 
 impl Calls {
     pub(super) fn new(notifications: mpsc::Sender<Box<RawValue>>) -> Arc<Self> {
-        Arc::new(Self { running: Mutex::default(), progress: AtomicBool::new(false), following: AtomicUsize::new(0), notifications })
+        Arc::new(Self {
+            running: Mutex::default(),
+            progress: AtomicBool::new(false),
+            following: AtomicUsize::new(0),
+            notifications,
+            order: Arc::default(),
+        })
     }
 
     /// Keeps track of a call until the guard is dropped. Notifications have no id and cannot be cancelled one by one.
     pub(super) fn enter(self: &Arc<Self>, id: &Id<'_>) -> Entered {
-        let scope = CallScope::new(self.sink(id));
+        let scope = CallScope::new(self.sink(id), self.order.clone());
         let mut running = self.running.lock();
         if running.gone {
             scope.cancel();

@@ -48,7 +48,11 @@ fn error(code: ErrorCode) -> Value {
 fn describe(info: &MethodInfo, generator: &mut SchemaGenerator) -> Value {
     // Makes the definition, so that its properties can be listed.
     let reference = (info.params_schema)(generator);
-    let params = properties(&reference, generator);
+    let mut params = properties(&reference, generator);
+    if info.takes_request_key() && !params.iter().any(|p| p["name"] == "requestKey") {
+        let about = "The caller's key for this call, 1 to 256 bytes. The same key again returns the recorded outcome for a day.";
+        params.push(json!({"name": "requestKey", "required": false, "description": about, "schema": {"type": ["string", "null"]}}));
+    }
     let result = (info.result_schema)(generator);
     let example: Map<String, Value> = serde_json::from_str(info.example).unwrap_or_default();
     let given: Vec<Value> = example.into_iter().map(|(name, value)| json!({"name": name, "value": value})).collect();

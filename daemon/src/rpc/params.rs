@@ -1,10 +1,14 @@
 //! Reading parameters: flat objects, unknown keys refused, errors that carry the path of the field.
 
-use afd_proto::ErrorCode;
-use serde::de::DeserializeOwned;
-use serde_json::json;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use crate::control::Error;
+use afd_proto::{ErrorCode, MethodInfo};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::control::{Error, replay};
 
 /// Fields whose values are not quoted in errors.
 const SECRET: &[&str] = &["text", "token", "command", "value"];
@@ -24,6 +28,22 @@ pub(super) fn decode<T: DeserializeOwned>(text: Option<&str>) -> Result<T, Error
         let path = error.path().to_string();
         explain(if path == "." { "" } else { &path }, &error.into_inner().to_string())
     })
+}
+
+/// Takes the request key out of the parameters of a method that writes; acts read their keys themselves. Returns the rest, and the
+/// key.
+///
+/// # Errors
+/// When the key is none.
+pub(super) fn request_key<'a>(text: Option<&'a str>, method: &MethodInfo) -> Result<(Option<Cow<'a, str>>, Option<String>), Error> {
+    let takes_key = method.takes_request_key() && !method.is_recorded_as_event();
+    let Some(text) = text.filter(|t| takes_key && t.contains("\"requestKey\"")) else { return Ok((text.map(Cow::Borrowed), None)) };
+    // What is no object is told by the decoder, which knows what was expected.
+    let Ok(mut params) = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(text) else { return Ok((Some(text.into()), None)) };
+    let Some(key) = params.remove("requestKey") else { return Ok((Some(text.into()), None)) };
+    let key: Value = serde_json::from_str(key.get()).unwrap_or_default();
+    let rest = serde_json::to_string(&params).map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
+    Ok((Some(rest.into()), (!key.is_null()).then(|| replay::check_key(key)).transpose()?))
 }
 
 fn invalid(path: &str, expected: &str, got: &str) -> Error {
@@ -69,7 +89,6 @@ fn explain(path: &str, sentence: &str) -> Error {
 mod tests {
     use afd_proto::act::{ScrollParams, SwipeParams, TextParams};
     use afd_proto::observe::{PageParams, ScreenParams};
-    use serde_json::Value;
 
     use super::*;
 

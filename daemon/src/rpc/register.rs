@@ -9,6 +9,7 @@ use jsonrpsee::{Extensions, RpcModule};
 use serde::Serialize;
 
 use super::params;
+use crate::control::replay::{self, Answer};
 use crate::control::{self, Core, Error};
 
 /// The module that handlers are registered with.
@@ -37,8 +38,16 @@ where
         let handler = handler.clone();
         async move {
             let _running = core.enter();
-            let params = params::decode::<M::Params>(params.as_str()).map_err(to_rpc)?;
-            handler(core, params).await.map_err(to_rpc)
+            let (text, key) = params::request_key(params.as_str(), &M::INFO).map_err(to_rpc)?;
+            let params = params::decode::<M::Params>(text.as_deref()).map_err(to_rpc)?;
+            let answer = match key {
+                None => handler(core, params).await.map(Answer::Fresh),
+                Some(key) => {
+                    let work = handler(core.clone(), params);
+                    replay::once(&core, &M::INFO, key, text.as_deref().unwrap_or_default(), work).await
+                }
+            };
+            answer.map_err(to_rpc)
         }
     });
     // Names come from the table, whose names are unique (a test checks it).

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use afd_proto::session::{SessionInfo, SessionStatus};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::store::{Result, new_uid, now_ms};
+use crate::store::{Result, StoreError, new_uid, now_ms};
 
 /// The row of a session; made when it is first used.
 ///
@@ -226,25 +226,43 @@ pub fn info(connection: &Connection, session: &Session, last_activity: Option<i6
 /// Does something with a session that goes on; one that has ended stays as it is.
 ///
 /// # Errors
-/// What SQLite says.
-pub fn while_active<T>(
+/// [`SessionError::Conflict`] when it has ended, else what the work returned.
+pub fn while_active<T, E>(
     connection: &Connection,
     session: i64,
-    work: impl FnOnce(&Connection) -> Result<T>,
-) -> Result<std::result::Result<T, Refusal>> {
-    let ended: bool =
-        connection.prepare_cached("SELECT ended_at IS NOT NULL FROM sessions WHERE id = ?1")?.query_row([session], |row| row.get(0))?;
+    work: impl FnOnce(&Connection) -> std::result::Result<T, E>,
+) -> Result<T, SessionError>
+where
+    SessionError: From<E>,
+{
+    let ended: bool = connection
+        .prepare_cached("SELECT ended_at IS NOT NULL AS ended FROM sessions WHERE id = ?1")?
+        .query_row([session], |row| row.get("ended"))?;
     if ended {
-        return Ok(Err(Refusal::Conflict("the session has ended".to_owned(), "`afctl session resume` takes it up again".to_owned())));
+        return Err(SessionError::Ended);
     }
-    work(connection).map(Ok)
+    Ok(work(connection)?)
 }
 
-/// What cannot be done with what is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
+/// Why something is not done with a session.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
     /// There is no such thing.
+    #[error("{0}")]
     Missing(String),
     /// It contradicts what is there, and what to do about it.
+    #[error("{0}")]
     Conflict(String, String),
+    /// The session has ended.
+    #[error("the session has ended")]
+    Ended,
+    /// The database did not do it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<rusqlite::Error> for SessionError {
+    fn from(error: rusqlite::Error) -> Self {
+        StoreError::from(error).into()
+    }
 }

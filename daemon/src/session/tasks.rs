@@ -3,11 +3,11 @@
 use afd_proto::tasks::{Finish, Task, TaskCounts, TaskStatus};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Refusal, json, list_of};
+use super::{SessionError, json, list_of};
 use crate::store::{Result, new_uid, now_ms};
 
 /// What may be done with a task, or why not.
-pub type Outcome<T> = Result<std::result::Result<T, Refusal>>;
+pub type Outcome<T> = Result<T, SessionError>;
 
 const SELECT: &str = "SELECT t.id, t.uid, s.name, t.description, t.status, t.priority, t.blocked_by, t.progress, t.summary, t.created_at,
         t.started_at, t.finished_at
@@ -67,8 +67,8 @@ pub fn current(connection: &Connection, session: i64) -> Result<Option<Task>> {
     Ok(connection.prepare_cached(&sql)?.query_row([session], read).optional()?.map(|(task, _)| task))
 }
 
-fn no_task(id: i64) -> Refusal {
-    Refusal::Missing(format!("the session has no task {id}"))
+fn no_task(id: i64) -> SessionError {
+    SessionError::Missing(format!("the session has no task {id}"))
 }
 
 /// Queues a task.
@@ -80,11 +80,11 @@ pub fn add(connection: &Connection, origin: &str, session: i64, description: &st
     for id in blocked_by {
         match get(connection, session, *id)? {
             Some(task) => before.push(task.uid),
-            None => return Ok(Err(no_task(*id))),
+            None => return Err(no_task(*id)),
         }
     }
-    insert(connection, origin, session, &New { description, priority, before: &before, status: TaskStatus::Pending, ..New::default() })
-        .map(Ok)
+    let new = New { description, priority, before: &before, status: TaskStatus::Pending, ..New::default() };
+    Ok(insert(connection, origin, session, &new)?)
 }
 
 /// A task to be written as it was elsewhere.
@@ -222,21 +222,14 @@ fn set_status(connection: &Connection, task: &Task, status: TaskStatus) -> Resul
 /// # Errors
 /// What SQLite says.
 pub fn start(connection: &Connection, session: i64, id: Option<i64>, switch: bool) -> Outcome<Task> {
-    let wanted = match id {
-        Some(id) => get(connection, session, id)?.ok_or_else(|| no_task(id)),
-        None => match queue(connection, session)?.into_iter().next() {
-            Some(task) => Ok(task),
-            None => Err(Refusal::Missing("no task waits".to_owned())),
-        },
-    };
-    let task = match wanted {
-        Ok(task) => task,
-        Err(refusal) => return Ok(Err(refusal)),
+    let task = match id {
+        Some(id) => get(connection, session, id)?.ok_or_else(|| no_task(id))?,
+        None => queue(connection, session)?.into_iter().next().ok_or_else(|| SessionError::Missing("no task waits".to_owned()))?,
     };
     if task.status == TaskStatus::Active {
-        return Ok(Ok(task));
+        return Ok(task);
     }
-    let conflict = |what: String, hint: &str| Ok(Err(Refusal::Conflict(what, hint.to_owned())));
+    let conflict = |what: String, hint: &str| Err(SessionError::Conflict(what, hint.to_owned()));
     if task.status != TaskStatus::Pending {
         return conflict(format!("task {} is done: {}", task.id, task.status.word()), "queue it again with `session task add`");
     }
@@ -261,15 +254,15 @@ pub fn start(connection: &Connection, session: i64, id: Option<i64>, switch: boo
 /// A task after it was changed.
 fn again(connection: &Connection, session: i64, id: i64) -> Outcome<Task> {
     super::touch(connection, session)?;
-    Ok(get(connection, session, id)?.ok_or_else(|| no_task(id)))
+    get(connection, session, id)?.ok_or_else(|| no_task(id))
 }
 
 /// The task that is named, or the one that is worked on.
 fn meant(connection: &Connection, session: i64, id: Option<i64>) -> Outcome<Task> {
-    Ok(match id {
+    match id {
         Some(id) => get(connection, session, id)?.ok_or_else(|| no_task(id)),
-        None => current(connection, session)?.ok_or_else(|| Refusal::Missing("no task is worked on".to_owned())),
-    })
+        None => current(connection, session)?.ok_or_else(|| SessionError::Missing("no task is worked on".to_owned())),
+    }
 }
 
 /// What is to change of a task.
@@ -288,10 +281,7 @@ pub struct Change {
 /// # Errors
 /// What SQLite says.
 pub fn change(connection: &Connection, session: i64, id: Option<i64>, change: &Change) -> Outcome<Task> {
-    let task = match meant(connection, session, id)? {
-        Ok(task) => task,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
+    let task = meant(connection, session, id)?;
     connection
         .prepare_cached(
             "UPDATE tasks SET progress = coalesce(?2, progress), description = coalesce(?3, description), priority = coalesce(?4, priority),
@@ -306,13 +296,10 @@ pub fn change(connection: &Connection, session: i64, id: Option<i64>, change: &C
 /// # Errors
 /// What SQLite says.
 pub fn finish(connection: &Connection, session: i64, id: Option<i64>, how: Finish, summary: Option<&str>) -> Outcome<Task> {
-    let task = match meant(connection, session, id)? {
-        Ok(task) => task,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
+    let task = meant(connection, session, id)?;
     if !matches!(task.status, TaskStatus::Pending | TaskStatus::Active) {
         let what = format!("task {} is done already: {}", task.id, task.status.word());
-        return Ok(Err(Refusal::Conflict(what, "queue it again with `session task add`".to_owned())));
+        return Err(SessionError::Conflict(what, "queue it again with `session task add`".to_owned()));
     }
     let status = match how {
         Finish::Passed => TaskStatus::Passed,

@@ -15,7 +15,7 @@ static MIGRATIONS: LazyLock<Migrations<'static>> =
     LazyLock::new(|| Migrations::from_directory(&DIR).expect("the embedded migrations are well-formed"));
 
 /// The newest schema that this version knows.
-pub const SCHEMA: u32 = 4;
+pub const SCHEMA: u32 = 5;
 
 /// Makes sure that a database is ours, or empty: those of other programs are not to be touched.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {

@@ -166,7 +166,7 @@ fn word(row: &str) -> Option<Word> {
     let (left, top) = (number(left)?, number(top)?);
     Some(Word {
         line: (block.parse().ok()?, paragraph.parse().ok()?, line.parse().ok()?),
-        bounds: [left, top, left + number(width)?, top + number(height)?],
+        bounds: [left, top, left.checked_add(number(width)?)?, top.checked_add(number(height)?)?],
         confidence,
         text: text.to_owned(),
     })

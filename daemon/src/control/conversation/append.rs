@@ -60,8 +60,7 @@ pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<Appended> 
     let name = params.session().to_owned();
     check_session(&name)?;
     // Before anything else waits: messages stay in the order in which they were sent.
-    let turn = core.turns.of(&name);
-    let _turn = turn.lock().await;
+    let _alone = core.conversations.lock(name.clone()).await;
     if params.messages.is_empty() || params.messages.len() > MESSAGES {
         return Err(Error::param("messages", "1 to 1000 messages", params.messages.len()));
     }
@@ -87,7 +86,7 @@ pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<Appended> 
         counter,
         asks: settings.model.provider.is_some(),
     };
-    let (talk, context_set, done) = core.store.write(move |c| session::while_active(c, id, |c| work.carry_out(c))).await??;
+    let (talk, context_set, done) = core.store.write_or_refuse(move |c| session::while_active(c, id, |c| work.execute(c))).await?;
     if done.messages > 0 && settings.model.provider.is_some() {
         core.jobs.nudge(SUMMARIES_JOB);
     }
@@ -190,7 +189,7 @@ struct Work {
 }
 
 impl Work {
-    fn carry_out(self, c: &Connection) -> Stored<(Conversation, BTreeMap<String, String>, compaction::Done)> {
+    fn execute(self, c: &Connection) -> Stored<(Conversation, BTreeMap<String, String>, compaction::Done)> {
         let mut talk = conversation::of(c, self.session)?;
         let (s, at) = (&self.settings, now_ms());
         let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);

@@ -6,13 +6,11 @@ pub mod context;
 pub mod read;
 pub mod summarise;
 
-use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use afd_proto::context::Usage;
-use parking_lot::Mutex;
 
 use super::{Core, Result};
 use crate::model::{Counter, Tokenizers, give_back_memory};
@@ -24,20 +22,6 @@ use crate::task::run_blocking;
 
 /// The job that asks a language model for summaries.
 pub(super) const SUMMARIES_JOB: &str = "conversation-summaries";
-
-/// Those who write something of a session take turns, in the order in which they came.
-#[derive(Default)]
-pub(super) struct Turns(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
-
-impl Turns {
-    pub(super) fn of(&self, session: &str) -> Arc<tokio::sync::Mutex<()>> {
-        let mut all = self.0.lock();
-        if all.len() > 256 {
-            all.retain(|_, turn| Arc::strong_count(turn) > 1);
-        }
-        all.entry(session.to_owned()).or_default().clone()
-    }
-}
 
 /// Whose tokens a conversation's are.
 fn model_of(core: &Core, conversation: &Conversation) -> String {

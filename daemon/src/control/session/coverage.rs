@@ -16,7 +16,7 @@ use crate::memory::{log, sessions};
 use crate::page::element::{self, Element};
 use crate::session::tested::{self, Mark, Marked};
 use crate::session::{self, Session, results};
-use crate::store::Result as Stored;
+use crate::store::{Result as Stored, StoreError};
 use crate::visual::known as visual;
 use crate::visual::states;
 
@@ -172,9 +172,9 @@ pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<Tested> {
     let marks: Vec<Mark> = elements.into_iter().map(mark_of).collect();
     let work = move |c: &Connection| {
         let marked = marks.iter().map(|mark| tested::mark(c, &origin, session.id, mark)).collect::<Stored<Vec<TestedElement>>>()?;
-        Ok((marked, tested::count(c, session.id)?))
+        Ok::<_, StoreError>((marked, tested::count(c, session.id)?))
     };
-    let (elements, total) = core.store.write(move |c| session::while_active(c, session.id, work)).await??;
+    let (elements, total) = core.store.write_or_refuse(move |c| session::while_active(c, session.id, work)).await?;
     core.session_changed(&name).await;
     Ok(Tested { session: name, elements, total })
 }

@@ -17,6 +17,7 @@ use super::{check_optional, check_text, for_writing, known};
 use crate::artifact;
 use crate::memory::{log, observations};
 use crate::session::{self, Session, bugs, results, tasks};
+use crate::store::StoreError;
 use crate::visual::states;
 
 /// The longest title, characters.
@@ -110,9 +111,9 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAdded
             screenshot,
             resolved: false,
         };
-        Ok(BugAdded { bug: bugs::add(c, &origin, id, &new)?, similar })
+        Ok::<_, StoreError>(BugAdded { bug: bugs::add(c, &origin, id, &new)?, similar })
     };
-    let added = core.store.write(move |c| session::while_active(c, id, work)).await??;
+    let added = core.store.write_or_refuse(move |c| session::while_active(c, id, work)).await?;
     core.session_changed(&session.name).await;
     Ok(added)
 }
@@ -218,7 +219,7 @@ pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<Te
         };
         results::add(c, &origin, id, &new)
     };
-    let added = core.store.write(move |c| session::while_active(c, id, work)).await??;
+    let added = core.store.write_or_refuse(move |c| session::while_active(c, id, work)).await?;
     core.session_changed(&session.name).await;
     Ok(added)
 }

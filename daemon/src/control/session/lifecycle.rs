@@ -1,19 +1,21 @@
 //! `session.start`, `session.list`, `session.show`, `session.end`
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::session::{EndParams, Ended, ListParams, ReportFormat, SessionCall, SessionShown, Sessions, ShowParams, StartParams};
 use afd_proto::tasks::TaskStatus;
+use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::memory::limit;
 use super::super::{Core, Error, Result, check_session};
-use super::{active, change, check_directory, check_optional, check_text, digest, known, progress, report};
+use super::{active, change, check_directory, check_optional, check_text, digest, known, no_session, progress, report, still_active};
 use crate::memory::sessions;
 use crate::session::conversation::{self, keys::Known};
 use crate::session::summary::Digest;
-use crate::session::{self, Filter, tasks};
+use crate::session::{self, Filter, Session, tasks};
 use crate::store::now_ms;
 
 /// The longest goal, characters.
@@ -72,10 +74,10 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionShow
     }
     core.session_row(name).await?;
     let (origin, p, wanted) = (core.store.origin().to_owned(), params.clone(), name.to_owned());
-    let started = core.store.write(move |c| {
-        let Some(mut session) = session::by_name(c, &wanted)? else { return Ok(None) };
+    let started = move |c: &Connection| {
+        let mut session = session::by_name(c, &wanted)?.ok_or_else(|| no_session(&wanted))?;
         if session.started_at.is_some() || session.ended_at.is_some() {
-            return Ok(Some(Err(session)));
+            return Err(started_before(&session));
         }
         session.goal = p.goal;
         session.app = p.app;
@@ -94,17 +96,20 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionShow
             let new = tasks::New { description: description.trim(), status: TaskStatus::Pending, ..tasks::New::default() };
             tasks::insert(c, &origin, session.id, &new)?;
         }
-        Ok(Some(Ok(())))
-    });
-    if let Some(Err(session)) = started.await? {
-        let (what, hint) = match session.ended_at {
-            Some(_) => ("has ended", "`afctl session resume` takes it up again; another name begins a new one"),
-            None => ("was started already", "`afctl session show` shows it, `afctl session resume` tells how to go on"),
-        };
-        return Err(Error::new(ErrorCode::Conflict, format!("session {name:?} {what}")).hint(hint).details(json!({"session": name})));
-    }
+        Ok(())
+    };
+    core.store.write_or_refuse(started).await?;
     core.session_changed(name).await;
     show_named(core, name).await
+}
+
+fn started_before(session: &Session) -> Error {
+    let (what, hint) = match session.ended_at {
+        Some(_) => ("has ended", "`afctl session resume` takes it up again; another name begins a new one"),
+        None => ("was started already", "`afctl session show` shows it, `afctl session resume` tells how to go on"),
+    };
+    let name = &session.name;
+    Error::new(ErrorCode::Conflict, format!("session {name:?} {what}")).hint(hint).details(json!({"session": name}))
 }
 
 /// `session.list`
@@ -154,14 +159,18 @@ fn shown(digest: Digest) -> SessionShown {
     }
 }
 
-/// `session.end`: compacts, writes the final summary, the progress files and the report.
+/// `session.end`: compacts, writes the final summary, the progress files and the report. It ends even if the caller goes away.
 ///
 /// # Errors
 /// When there is no such session, it has ended, or the report cannot be written.
 pub async fn end(core: &Arc<Core>, params: &EndParams) -> Result<Ended> {
-    let name = params.session();
-    let mut session = active(core, name).await?;
     let file = params.file.as_deref().map(|f| super::super::artifacts::absolute("file", f)).transpose()?;
+    let (own, name) = (core.clone(), params.session().to_owned());
+    core.finish(async move { finish(&own, &name, file).await }).await?
+}
+
+async fn finish(core: &Arc<Core>, name: &str, file: Option<PathBuf>) -> Result<Ended> {
+    let mut session = active(core, name).await?;
     let compacted = super::super::conversation::compact::all(core, name).await?;
     session.ended_at = Some(now_ms());
     let done = digest(core, session.clone()).await?;
@@ -171,8 +180,10 @@ pub async fn end(core: &Arc<Core>, params: &EndParams) -> Result<Ended> {
     let (summary, ended_at) = (session.summary.unwrap_or_default(), session.ended_at.unwrap_or_default());
     let last = summary.clone();
     let ended = change(core, name, move |session| {
+        still_active(session)?;
         session.ended_at = Some(ended_at);
         session.summary = Some(last);
+        Ok(())
     });
     let (progress_file, warnings) = match progress::write(core, ended.await?, None).await {
         Ok(written) => (Some(written.file), written.warnings),

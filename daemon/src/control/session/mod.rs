@@ -14,19 +14,26 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
+use rusqlite::Connection;
 use serde_json::json;
 
 use super::{Core, Error, Result, check_session};
-use crate::session::{self, Refusal, Session};
+use crate::session::{self, Session, SessionError};
 use crate::task::run_blocking;
 
 pub(super) use digest::{context as context_of, digest};
 
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Missing(what) => Error::new(ErrorCode::NotFound, what).hint("`afctl session task list` shows the tasks of a session"),
-            Refusal::Conflict(what, hint) => Error::new(ErrorCode::Conflict, what).hint(hint),
+impl From<SessionError> for Error {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Missing(what) => {
+                Error::new(ErrorCode::NotFound, what).hint("`afctl session task list` shows the tasks of a session")
+            }
+            SessionError::Conflict(what, hint) => Error::new(ErrorCode::Conflict, what).hint(hint),
+            SessionError::Ended => {
+                Error::new(ErrorCode::Conflict, "the session has ended").hint("`afctl session resume` takes it up again")
+            }
+            SessionError::Store(error) => error.into(),
         }
     }
 }
@@ -63,16 +70,25 @@ pub(super) async fn for_writing(core: &Arc<Core>, name: &str) -> Result<Session>
     active(core, name).await
 }
 
-/// Changes what is kept of a session, as it is at that moment; returns it.
-async fn change(core: &Arc<Core>, name: &str, work: impl FnOnce(&mut Session) + Send + 'static) -> Result<Session> {
+/// Changes what is kept of a session, as it is at that moment, unless the change refuses it; returns it.
+async fn change(
+    core: &Arc<Core>,
+    name: &str,
+    work: impl FnOnce(&mut Session) -> std::result::Result<(), SessionError> + Send + 'static,
+) -> Result<Session> {
     let wanted = name.to_owned();
-    let changed = core.store.write(move |c| {
-        let Some(mut session) = session::by_name(c, &wanted)? else { return Ok(None) };
-        work(&mut session);
+    let change = move |c: &Connection| {
+        let mut session = session::by_name(c, &wanted)?.ok_or_else(|| no_session(&wanted))?;
+        work(&mut session)?;
         session::update(c, &session)?;
-        Ok(Some(session))
-    });
-    changed.await?.ok_or_else(|| no_session(name))
+        Ok::<_, Error>(session)
+    };
+    core.store.write_or_refuse(change).await
+}
+
+/// Refuses a session that has ended, in the step that changes it.
+fn still_active(session: &Session) -> std::result::Result<(), SessionError> {
+    if session.ended_at.is_some() { Err(SessionError::Ended) } else { Ok(()) }
 }
 
 /// A text of a call: not blank, not too long.

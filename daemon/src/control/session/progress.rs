@@ -12,7 +12,7 @@ use afd_proto::progress::{ProgressParams, ProgressWritten};
 use afd_proto::session::SessionCall;
 
 use super::super::{Core, Error, Result};
-use super::{active, change, check_directory, check_text, digest, known};
+use super::{change, check_directory, check_text, digest, known, still_active};
 use crate::file as files;
 use crate::session::progress::{self, GitState};
 use crate::session::{Session, summary::Digest};
@@ -47,9 +47,9 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
         probe("dir", dir).await?;
     }
     if changes {
-        active(core, params.session()).await?;
         let (p, dir, usual) = (params.clone(), dir.clone(), core.config.get().progress_dir.clone());
         session = change(core, params.session(), move |session| {
+            still_active(session)?;
             session.next_steps = p.next_steps.unwrap_or_else(|| std::mem::take(&mut session.next_steps));
             session.blockers = p.blockers.unwrap_or_else(|| std::mem::take(&mut session.blockers));
             session.directory = directory.or_else(|| session.directory.take());
@@ -58,6 +58,7 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
                 Some(false) => None,
                 None => session.progress_dir.take(),
             };
+            Ok(())
         })
         .await?;
     }
@@ -67,8 +68,7 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
 /// Writes the files of a session, where it is said, where they went before, or to the state directory.
 pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBuf>) -> Result<ProgressWritten> {
     // One after the other, from the state on: an older one never replaces a newer one.
-    let turn = core.progress.of(&session.name);
-    let _turn = turn.lock().await;
+    let _alone = core.progress.lock(session.name.clone()).await;
     let session = known(core, &session.name).await?;
     let digest = digest(core, session).await?;
     let (git, warnings) = git_of(&digest).await;

@@ -44,6 +44,7 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<Resumed> 
         session = change(core, &name, |session| {
             session.ended_at = None;
             session.summary = None;
+            Ok(())
         })
         .await?;
     }

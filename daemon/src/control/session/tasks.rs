@@ -24,7 +24,7 @@ const PRIORITY: i64 = 1_000;
 async fn change(core: &Arc<Core>, session: &str, work: impl FnOnce(&Connection, i64) -> Outcome<Task> + Send + 'static) -> Result<Task> {
     let session = for_writing(core, session).await?;
     let id = session.id;
-    let task = core.store.write(move |c| session::while_active(c, id, |c| work(c, id))).await???;
+    let task = core.store.write_or_refuse(move |c| session::while_active(c, id, |c| work(c, id))).await?;
     core.session_changed(&session.name).await;
     Ok(task)
 }

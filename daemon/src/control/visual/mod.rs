@@ -51,7 +51,8 @@ fn told(connection: &Connection, entry: Entry) -> Stored<Change> {
 impl Core {
     /// Tells who listens that the memory was changed.
     fn tell(&self, change: &Change) {
-        tracing::info!(app = change.about.app, op = change.op, what = change.what, why = change.why, "visual memory");
+        let op = if change.undone_at.is_some() { "undo" } else { &change.op };
+        tracing::info!(app = change.about.app, op, what = change.what, why = change.why, "visual memory");
         self.live.publish(Message::Visual(Box::new(change.clone())));
     }
 }

@@ -83,8 +83,9 @@ fn is_thing(pixels: &RgbImage, bounds: &Rect) -> bool {
 /// Cuts a component out of a picture, with a little of what is around it.
 fn cut(pixels: &RgbImage, bounds: &Rect) -> Option<RgbImage> {
     let (width, height) = (i32::try_from(pixels.width()).ok()?, i32::try_from(pixels.height()).ok()?);
-    let (left, top) = ((bounds.left - PADDING).clamp(0, width), (bounds.top - PADDING).clamp(0, height));
-    let (right, bottom) = ((bounds.right + PADDING).clamp(0, width), (bounds.bottom + PADDING).clamp(0, height));
+    let padded = bounds.grown(PADDING);
+    let (left, top) = (padded.left.clamp(0, width), padded.top.clamp(0, height));
+    let (right, bottom) = (padded.right.clamp(0, width), padded.bottom.clamp(0, height));
     let side = |a: i32, b: i32| u32::try_from(b - a).ok().filter(|s| *s > 0);
     let (w, h) = (side(left, right)?, side(top, bottom)?);
     Some(imageops::crop_imm(pixels, u32::try_from(left).ok()?, u32::try_from(top).ok()?, w, h).to_image())
@@ -312,7 +313,7 @@ fn search(pixels: &RgbImage, sought: Vec<Sought>, bounds: (i32, i32, i32, i32)) 
         if let Some(template) = s.template {
             at.insert(i, wanted.len());
             // The picture has a little of what is around.
-            wanted.push((template, s.component.bounds.map(|b| ((b.left - PADDING).max(0), (b.top - PADDING).max(0)))));
+            wanted.push((template, s.component.bounds.map(|b| (b.grown(PADDING).left.max(0), b.grown(PADDING).top.max(0)))));
         }
         components.push((s.component, s.size));
     }
@@ -342,7 +343,7 @@ fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Opt
                         // How much was around it, which is less at the edges of the screen.
                         let (dx, dy) = (PADDING.min(b.left.max(0)), PADDING.min(b.top.max(0)));
                         let (left, top) = (hit.x + dx, hit.y + dy);
-                        Rect { left, top, right: left + b.width(), bottom: top + b.height() }
+                        Rect { left, top, right: left.saturating_add(b.width()), bottom: top.saturating_add(b.height()) }
                     }
                     None => Rect { left: hit.x, top: hit.y, right: hit.x + size.0, bottom: hit.y + size.1 },
                 };
@@ -356,8 +357,8 @@ fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Opt
                 found.push(Found {
                     name: component.name,
                     bounds: bounds.to_string(),
-                    x: f64::from(bounds.left + bounds.right) / 2.0,
-                    y: f64::from(bounds.top + bounds.bottom) / 2.0,
+                    x: f64::midpoint(f64::from(bounds.left), f64::from(bounds.right)),
+                    y: f64::midpoint(f64::from(bounds.top), f64::from(bounds.bottom)),
                     likeness: (hit.likeness * 1000.0).round() / 1000.0,
                     how,
                     moved,

@@ -95,14 +95,14 @@ enum Thing {
     State(Box<State>),
 }
 
-fn thing(connection: &Connection, app: i64, name: &str) -> Stored<std::result::Result<Thing, Vec<String>>> {
+fn thing(connection: &Connection, app: i64, name: &str) -> Result<Thing> {
     if let Some(component) = components::find(connection, app, name)? {
-        return Ok(Ok(Thing::Component(Box::new(component))));
+        return Ok(Thing::Component(Box::new(component)));
     }
     let all = states::list(connection, app, false)?;
     match find::state(all.iter(), name) {
-        Some(state) => Ok(Ok(Thing::State(Box::new(state.clone())))),
-        None => Ok(Err(alike(connection, app, name)?)),
+        Some(state) => Ok(Thing::State(Box::new(state.clone()))),
+        None => Err(no_component(name, alike(connection, app, name)?)),
     }
 }
 
@@ -118,19 +118,16 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> 
     let known = find::scope(core, params.scope()).await?;
     let (app, old, origin) = (known.id, params.old.clone(), core.store.origin().to_owned());
     let wanted = new.clone();
-    let done = core.store.write(move |c| {
-        let thing = match thing(c, app, &old)? {
-            Ok(thing) => thing,
-            Err(alike) => return Ok(Err(no_component(&old, alike))),
-        };
+    let done = core.store.write_or_refuse(move |c| {
+        let thing = thing(c, app, &old)?;
         let at = now_ms();
         let mut change = history::Change::begin(c, app);
         let (kind, from) = match &thing {
             Thing::Component(component) => {
                 let name = element::clean(&wanted);
                 if name != component.name && components::is_taken(c, app, &name)? {
-                    return Ok(Err(Error::new(ErrorCode::Conflict, format!("there is a component {name:?} already"))
-                        .hint("delete one of them, or choose another name")));
+                    return Err(Error::new(ErrorCode::Conflict, format!("there is a component {name:?} already"))
+                        .hint("delete one of them, or choose another name"));
                 }
                 change.keep("components", "id", component.id)?;
                 for edge in components::edges_that_name(c, app, &[&component.name, &name])? {
@@ -143,19 +140,18 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> 
             Thing::State(state) => {
                 let others = states::list(c, app, false)?;
                 if others.iter().any(|s| s.id != state.id && s.name.as_deref() == Some(&wanted)) {
-                    return Ok(Err(
-                        Error::new(ErrorCode::Conflict, format!("there is a state {wanted:?} already")).hint("choose another name")
-                    ));
+                    let what = format!("there is a state {wanted:?} already");
+                    return Err(Error::new(ErrorCode::Conflict, what).hint("choose another name"));
                 }
                 change.keep("states", "id", state.id)?;
                 states::rename(c, state.id, &wanted, at)?;
                 ("state", state.called().to_owned())
             }
         };
-        let entry = change.commit(&origin, "rename", &format!("{kind} {from} to {wanted}"), "somebody asked for it", at)?;
-        Ok(Ok((kind, from, told(c, entry)?)))
+        let entry = change.commit(&origin, "rename", &format!("{kind} {from} to {wanted}"), "requested by the user", at)?;
+        Ok((kind, from, told(c, entry)?))
     });
-    let (kind, old, change) = done.await??;
+    let (kind, old, change): (_, _, Change) = done.await?;
     core.tell(&change);
     let new = if kind == "component" { element::clean(&new) } else { new };
     Ok(Renamed { about: about(&known), kind: kind.to_owned(), old, new, history_id: change.id })
@@ -169,31 +165,31 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Change> {
     let known = find::scope(core, params.scope()).await?;
     let (app, origin, index, own) = (known.id, core.store.origin().to_owned(), core.visual.clone(), known.scope.clone());
     let asked = params.clone();
-    let done = core.store.write(move |c| {
+    let done = core.store.write_or_refuse(move |c| {
         let at = now_ms();
-        let why = "somebody asked for it";
+        let why = "requested by the user";
         let entry = match (&asked.component, &asked.state) {
             (Some(name), None) => match components::find(c, app, name)? {
                 Some(component) => forget::delete_component(c, &origin, app, &component, ("delete", why), at)?,
-                None => return Ok(Err(no_component(name, alike(c, app, name)?))),
+                None => return Err(no_component(name, alike(c, app, name)?)),
             },
             (None, Some(given)) => {
                 let all = states::list(c, app, false)?;
                 match find::state(all.iter(), given) {
                     Some(state) => forget::delete_state(c, &origin, app, state, why, at)?,
-                    None => return Ok(Err(find::no_state(all.iter(), given))),
+                    None => return Err(find::no_state(all.iter(), given)),
                 }
             }
             (given, _) => {
                 let got = if given.is_some() { "both" } else { "neither" };
-                return Ok(Err(Error::param("component", "either a component or a state", got)));
+                return Err(Error::param("component", "either a component or a state", got));
             }
         };
         index.reload(&own);
         index.touch_all(app);
-        Ok(Ok(told(c, entry)?))
+        Ok::<_, Error>(told(c, entry)?)
     });
-    let change = done.await??;
+    let change = done.await?;
     core.jobs.nudge(UPKEEP_JOB);
     core.tell(&change);
     Ok(change)
@@ -264,31 +260,36 @@ pub async fn list_history(core: &Arc<Core>, params: &HistoryParams) -> Result<Ch
 pub async fn undo(core: &Arc<Core>, params: &UndoParams) -> Result<Change> {
     let known = maybe_scope(core, params.scope()).await?;
     let (app, id, index) = (known.map(|k| k.id), params.id, core.visual.clone());
-    let done = core.store.write(move |c| {
-        let Some(entry) = history::find(c, app, id)? else { return Ok(Err(nothing_to_undo(id))) };
+    let done = core.store.write_or_refuse(move |c| {
+        let entry = history::find(c, app, id)?.ok_or_else(|| nothing_to_undo(id))?;
         if entry.undone_at.is_some() {
-            return Ok(Err(Error::new(ErrorCode::Conflict, format!("change {} was undone already", entry.id))));
+            return Err(Error::new(ErrorCode::Conflict, format!("change {} was undone already", entry.id)));
         }
         if let Some(later) = history::blocked_by(c, entry.id)? {
             let what = format!("change {later} came later and touched the same things");
-            return Ok(Err(Error::new(ErrorCode::Conflict, what).hint(format!("undo it first: `afctl visual undo --id {later}`"))));
+            return Err(Error::new(ErrorCode::Conflict, what).hint(format!("undo it first: `afctl visual undo --id {later}`")));
         }
-        history::undo(c, entry.id, now_ms())?;
+        history::undo(c, entry.id, now_ms()).map_err(learned_again)?;
         if let Some(known) = scope::get(c, entry.app)? {
             index.reload(&known.scope);
         }
         let undone = history::find(c, None, Some(entry.id))?.unwrap_or(entry);
-        Ok(Ok(told(c, undone)?))
+        Ok(told(c, undone)?)
     });
-    let change = match done.await {
-        Err(StoreError::Sql(error)) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) => {
-            return Err(Error::new(ErrorCode::Conflict, "what is to come back has been learned again since")
-                .hint("undo later changes first, or delete what was learned since"));
-        }
-        done => done??,
-    };
+    let change = done.await?;
     core.tell(&change);
     Ok(change)
+}
+
+/// What is to come back may be there again.
+fn learned_again(error: StoreError) -> Error {
+    match error {
+        StoreError::Sql(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) => {
+            Error::new(ErrorCode::Conflict, "what is to come back has been learned again since")
+                .hint("undo later changes first, or delete what was learned since")
+        }
+        other => other.into(),
+    }
 }
 
 fn nothing_to_undo(id: Option<i64>) -> Error {
