@@ -35,7 +35,7 @@ fn a_target_that_something_lies_over_is_not_tapped() {
     let world = World::new();
     let mut client = world.client();
     world.phone.run(json!({"do": "popup", "dialog": "update"}));
-    let error = client.fails("act.tap", json!({"by": "text", "value": "Notification history"}), "TARGET_NOT_FOUND");
+    let error = client.fails("act.tap", json!({"by": "text", "value": "Notification history"}), "TARGET_COVERED");
     assert_eq!(error.details["coveredBy"]["label"], "A restart is needed.");
     assert!(world.phone.hits("tap").is_empty());
     let refs = client.ok("observe.refs", json!({"full": true}));

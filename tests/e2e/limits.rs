@@ -28,7 +28,7 @@ fn error(text: &str) -> Value {
     serde_json::from_str(text[start..].trim()).unwrap_or_else(|e| panic!("{e} in {text:?}"))
 }
 
-fn handshake(world: &World) -> UnixStream {
+pub fn handshake(world: &World) -> UnixStream {
     let mut stream = open(world);
     stream
         .write_all(b"GET / HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")

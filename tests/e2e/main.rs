@@ -18,6 +18,7 @@ mod observing;
 mod practice_phone;
 mod privileged;
 mod refs;
+mod runtime;
 mod screenshots;
 mod secrets;
 mod sessions;

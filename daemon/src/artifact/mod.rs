@@ -17,7 +17,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::config::ArtifactSettings;
 use crate::store::{Store, StoreError};
-use crate::task::{Panicked, run_blocking};
+use crate::task::{Panicked, Tasks, run_blocking};
 
 pub use rows::{Filter, NewRow, count, file_of, find, id_of, insert_imported, keep, list};
 
@@ -107,9 +107,9 @@ impl Artifacts {
     }
 
     /// Begins to notice when files vanish or come back.
-    pub async fn watch(&self) {
+    pub async fn watch(&self, tasks: &Tasks) {
         let files = self.store.read(|c| rows::newest_files(c, watch::MAX_FILES)).await.unwrap_or_default();
-        *self.watcher() = watch::start(&self.store);
+        *self.watcher() = watch::start(&self.store, tasks);
         files.iter().for_each(|file| self.watch_file(file));
     }
 
@@ -163,7 +163,12 @@ impl Artifacts {
         let Some(last) = self.store.read_all(move |c| rows::last_of_its_file(c, id)).await? else { return Ok(None) };
         // The file goes first: if that fails, the row is still there to try again.
         let file_deleted = match last {
-            Some((path, hash)) => run_blocking(move || files::remove_if(&path, &hash)).await??,
+            Some((path, hash)) => {
+                if let Some(watch) = self.watcher().as_mut() {
+                    watch.remove(&path);
+                }
+                run_blocking(move || files::remove_if(&path, &hash)).await??
+            }
             None => false,
         };
         self.store.write(move |c| rows::delete(c, id)).await?;

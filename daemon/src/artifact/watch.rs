@@ -1,6 +1,6 @@
 //! Noticing when files vanish or come back.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,48 +9,79 @@ use parking_lot::Mutex;
 
 use super::rows;
 use crate::store::Store;
+use crate::task::{Tasks, checkpoint};
 
 /// At most this many directories are watched; the files in others are looked at when they are listed.
 const MAX_DIRS: usize = 64;
-/// At most this many files.
+/// At most this many files: the newest ones.
 pub(super) const MAX_FILES: usize = 10_000;
 
 /// The files that are watched. Whatever else happens in their directories is none of our business, the more so as our own
 /// database may lie there, which every note would change again.
-type Files = Arc<Mutex<HashSet<PathBuf>>>;
+struct Files {
+    watched: HashSet<PathBuf>,
+    /// In the order in which they were added; some may be gone.
+    order: VecDeque<PathBuf>,
+    limit: usize,
+}
+
+impl Files {
+    fn new(limit: usize) -> Self {
+        Self { watched: HashSet::new(), order: VecDeque::new(), limit }
+    }
+
+    /// Adds a file; the oldest makes room.
+    fn add(&mut self, file: &Path) {
+        if !self.watched.insert(file.to_owned()) {
+            return;
+        }
+        self.order.push_back(file.to_owned());
+        while self.watched.len() > self.limit || self.order.len() > self.limit.saturating_mul(2) {
+            let Some(oldest) = self.order.pop_front() else { return };
+            self.watched.remove(&oldest);
+        }
+    }
+
+    fn remove(&mut self, file: &Path) {
+        if self.watched.remove(file) {
+            self.order.retain(|other| other != file);
+        }
+    }
+}
 
 pub(super) struct Watch {
     watcher: RecommendedWatcher,
     dirs: HashSet<PathBuf>,
-    files: Files,
+    files: Arc<Mutex<Files>>,
 }
 
 /// Starts to watch; without a watcher, files are still looked at when they are listed.
-pub(super) fn start(store: &Arc<Store>) -> Option<Watch> {
-    let (store, files) = (store.clone(), Files::default());
+pub(super) fn start(store: &Arc<Store>, tasks: &Tasks) -> Option<Watch> {
+    let (store, tasks, files) = (store.clone(), tasks.clone(), Arc::new(Mutex::new(Files::new(MAX_FILES))));
     let watched = files.clone();
     let handler = move |event: notify::Result<notify::Event>| {
-        let Ok(event) = event else { return };
-        if event.kind.is_access() {
-            return;
-        }
-        let files = watched.lock();
-        for path in event.paths.into_iter().filter(|p| files.contains(p)) {
-            store.try_write_behind("a file that vanished or came back", move |c| rows::note(c, &path));
-        }
+        let Some(event) = event.ok().filter(|e| !e.kind.is_access()) else { return };
+        tasks.run_piece("artifact-watcher", || {
+            checkpoint("artifact-watcher");
+            let files = watched.lock();
+            for path in event.paths.into_iter().filter(|p| files.watched.contains(p)) {
+                store.try_write_behind("a file that vanished or came back", move |c| rows::note(c, &path));
+            }
+        });
     };
     let watcher = notify::recommended_watcher(handler).inspect_err(|e| tracing::warn!(%e, "cannot watch artifacts")).ok()?;
     Some(Watch { watcher, dirs: HashSet::new(), files })
 }
 
 impl Watch {
+    /// Stops to watch a file that was deleted on purpose, which makes room for another one.
+    pub(super) fn remove(&mut self, file: &Path) {
+        self.files.lock().remove(file);
+    }
+
     pub(super) fn add(&mut self, file: &Path) {
         let Some(dir) = file.parent().filter(|d| d.is_dir()) else { return };
-        let mut files = self.files.lock();
-        if files.len() >= MAX_FILES || !files.insert(file.to_owned()) {
-            return;
-        }
-        drop(files);
+        self.files.lock().add(file);
         if self.dirs.len() >= MAX_DIRS || self.dirs.contains(dir) {
             return;
         }
@@ -60,5 +91,27 @@ impl Watch {
             }
             Err(error) => tracing::debug!(%error, dir = %dir.display(), "cannot watch a directory of artifacts"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_files_are_watched_however_many_there_were() {
+        let mut files = Files::new(3);
+        let path = |n: u32| PathBuf::from(format!("/{n}"));
+        (0..10).for_each(|n| files.add(&path(n)));
+        assert_eq!(files.watched, [7, 8, 9].map(path).into());
+        files.remove(&path(8));
+        files.add(&path(10));
+        assert_eq!(files.watched, [7, 9, 10].map(path).into());
+        for _ in 0..10 {
+            files.remove(&path(10));
+            files.add(&path(10));
+        }
+        assert_eq!(files.watched, [7, 9, 10].map(path).into());
+        assert!(files.order.len() <= 6);
     }
 }

@@ -72,8 +72,11 @@ pub fn list(core: &Core) -> Jobs {
 ///
 /// # Errors
 /// When there is none of that name.
-pub async fn run(core: &Core, params: &RunParams) -> Result<Job> {
-    core.jobs.run(&params.name).await.ok_or_else(|| {
+pub async fn run(core: &Arc<Core>, params: &RunParams) -> Result<Job> {
+    let (own, name) = (core.clone(), params.name.clone());
+    // A job that was begun is finished, whoever goes away.
+    let ran = core.finish(async move { own.jobs.run(&name).await }).await?;
+    ran.ok_or_else(|| {
         let known: Vec<String> = core.jobs.list().into_iter().map(|j| j.name).collect();
         Error::new(ErrorCode::NotFound, format!("there is no job {:?}", params.name))
             .hint("`afctl job list` shows the jobs")

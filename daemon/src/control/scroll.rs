@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::guard::{Hit, hit};
 use super::reading::{APART, Look};
-use super::{Call, Error, Result};
+use super::{Call, Error, Result, scope};
 use crate::device::{DeviceGuard, DriverError, Input};
 use crate::memory::events::Event;
 use crate::page::select::{self, Selector};
@@ -151,6 +151,7 @@ impl Call {
                 event.sent |= !matches!(swiped, Err(DriverError::Unreachable(_)));
                 swiped.map_err(|e| broken(e, scrolls))?;
                 scrolls += 1;
+                scope::report(u64::from(scrolls), None, "scrolling");
                 here += 1;
                 look = self.settled(turn).await.map_err(|e| broken(e, scrolls))?;
                 unmoved = if content(look.snapshot()) == before { unmoved + 1 } else { 0 };

@@ -102,7 +102,7 @@ async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance:
     }
     signals::listen(&core)?;
     let _watcher = watch::start(&core);
-    core.artifacts.watch().await;
+    core.artifacts.watch(&core.tasks).await;
     crate::control::jobs::start(&core);
     let checked = Arc::downgrade(&core);
     core.tasks.spawn("integrity-check", move || check(checked.clone()));

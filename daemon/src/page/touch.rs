@@ -16,7 +16,8 @@ const MIN_FREE: i32 = 4;
 /// The node that lies over its middle, when it is covered everywhere.
 pub fn point(snapshot: &Snapshot, index: usize) -> Result<Point, usize> {
     let bounds = snapshot.nodes[index].bounds;
-    let middle = Point { x: f64::midpoint(bounds.left.into(), bounds.right.into()), y: f64::midpoint(bounds.top.into(), bounds.bottom.into()) };
+    let middle =
+        Point { x: f64::midpoint(bounds.left.into(), bounds.right.into()), y: f64::midpoint(bounds.top.into(), bounds.bottom.into()) };
     let Some(over) = blocker(snapshot, index, &middle) else { return Ok(middle) };
     let blockers: Vec<Rect> =
         (0..snapshot.nodes.len()).filter(|i| blocks(snapshot, index, *i)).map(|i| snapshot.nodes[i].bounds).take(MAX_BLOCKERS).collect();

@@ -60,7 +60,17 @@ pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<Appended> 
     let name = params.session().to_owned();
     check_session(&name)?;
     // Before anything else waits: messages stay in the order in which they were sent.
-    let _alone = core.conversations.lock(name.clone()).await;
+    let alone = core.conversations.lock(name.clone()).await;
+    let own = core.clone();
+    let work = async move {
+        let _alone = alone;
+        record(&own, name, params).await
+    };
+    core.finish(work).await?
+}
+
+/// Records messages and their pictures: all, or none.
+async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<Appended> {
     if params.messages.is_empty() || params.messages.len() > MESSAGES {
         return Err(Error::param("messages", "1 to 1000 messages", params.messages.len()));
     }

@@ -13,7 +13,7 @@ use super::super::rows::count;
 use super::super::{Call, Core, Error, Result};
 use super::pictures::{self, Shown};
 use super::{UPKEEP_JOB, find};
-use crate::device::Device;
+use crate::device::{Device, PendingRead, TreeReading};
 use crate::memory::Place;
 use crate::page::snapshot::Rect;
 use crate::page::structure::Structure;
@@ -89,11 +89,24 @@ pub async fn learn(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> {
     if params.detect && params.detections.is_some() {
         return Err(Error::param("detect", "nothing, as detections were sent", "true"));
     }
-    let learned = match (&params.detections, &params.picture) {
-        (Some(detections), _) => from_detections(core, params, detections).await?,
-        (None, Some(picture)) if params.detect => from_picture(core, params, picture).await?,
-        (None, Some(_)) => return Err(Error::param("picture", "detections, or detect", "neither")),
-        (None, None) => from_screen(core, params).await?,
+    if params.detections.is_none() && params.picture.is_some() && !params.detect {
+        return Err(Error::param("picture", "detections, or detect", "neither"));
+    }
+    let first = match (&params.detections, &params.picture) {
+        (None, None) => Some(core.call_reading(params, Device::tree).await?),
+        _ => None,
+    };
+    let (own, params) = (core.clone(), params.clone());
+    core.finish(async move { learn_all(&own, &params, first).await }).await?
+}
+
+/// Learns and keeps everything that belongs to it, even if the caller goes away.
+async fn learn_all(core: &Arc<Core>, params: &LearnParams, first: Option<(Call, PendingRead<TreeReading>)>) -> Result<Learned> {
+    let learned = match (&params.detections, &params.picture, first) {
+        (Some(detections), ..) => from_detections(core, params, detections).await?,
+        (None, Some(picture), _) => from_picture(core, params, picture).await?,
+        (None, None, Some((call, first))) => from_screen(core, params, call, first).await?,
+        (None, None, None) => return Err(Error::new(ErrorCode::Internal, "the screen was not read")),
     };
     if let Some(site) = params.site.as_deref().and_then(site::parse) {
         let scope = Scope { app: learned.about.app.clone(), site: learned.about.site.clone() };
@@ -139,8 +152,7 @@ async fn from_picture(core: &Arc<Core>, params: &LearnParams, picture: &str) -> 
 }
 
 /// What is on the screen: its tree, what the detector sees, or both where both can be trusted.
-async fn from_screen(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> {
-    let (call, first) = core.call_reading(params, Device::tree).await?;
+async fn from_screen(core: &Arc<Core>, params: &LearnParams, call: Call, first: PendingRead<TreeReading>) -> Result<Learned> {
     let (first, shown) = match params.detect || params.pictures {
         true => (None, Some(call.whole_picture(first).await?)),
         false => (Some(first), None),
