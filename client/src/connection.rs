@@ -172,7 +172,7 @@ impl Connection {
     /// Asks over another connection; this one waits for its answer.
     fn ask_whether_alive(&self) -> io::Result<()> {
         let asked = Self::open(&self.socket).and_then(|mut other| {
-            other.set_timeout(Some(ALIVE))?;
+            other.set_timeout(Some(self.probe.map_or(ALIVE, |every| ALIVE.min(every * 10))))?;
             match other.call("daemon.version", json!({})) {
                 Err(CallError::Broken(error)) => Err(error),
                 // Whatever it answers, it is alive.

@@ -7,24 +7,24 @@ use afd_tests::{TestPhone, World, programs, wait};
 use serde_json::{Value, json};
 
 /// `afctl` with nothing of the caller's environment.
-fn afctl(home: &Path) -> Command {
+pub fn afctl(home: &Path) -> Command {
     let mut command = Command::new(programs::path("afctl"));
     command.env_clear().env("HOME", home).env("XDG_RUNTIME_DIR", home.join("run")).stdin(Stdio::null());
     command
 }
 
-fn on(world: &World, args: &[&str]) -> (Value, i32) {
+pub fn on(world: &World, args: &[&str]) -> (Value, i32) {
     envelope(&afctl(world.dir()).env("AFD_SOCKET", world.socket()).args(args).output().expect("runs"))
 }
 
 /// The last line of standard output, and the exit code.
-fn envelope(output: &Output) -> (Value, i32) {
+pub fn envelope(output: &Output) -> (Value, i32) {
     let text = String::from_utf8_lossy(&output.stdout);
     let last = text.lines().last().unwrap_or_default();
     (serde_json::from_str(last).unwrap_or(Value::Null), output.status.code().unwrap_or(-1))
 }
 
-fn private_home() -> tempfile::TempDir {
+pub fn private_home() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a directory");
     std::fs::create_dir(dir.path().join("run")).expect("makes");
     dir

@@ -17,6 +17,7 @@ mod notes;
 mod observing;
 mod practice_phone;
 mod privileged;
+mod reaching;
 mod refs;
 mod runtime;
 mod screenshots;

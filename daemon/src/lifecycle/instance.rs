@@ -1,8 +1,8 @@
 //! One daemon per socket and one per database, by locks on files that are never deleted.
 
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::io::{Read, Seek};
+use std::os::unix::fs::{DirBuilderExt, FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -43,11 +43,9 @@ impl Locks {
     }
 }
 
-/// Writes who holds a lock.
-fn sign(mut file: &File, word: &str) -> std::io::Result<()> {
-    file.set_len(0)?;
-    file.rewind()?;
-    writeln!(file, "{} {word}", std::process::id())
+/// Writes who holds a lock, in one step: somebody may be reading it. A longer text replaces a shorter one.
+fn sign(file: &File, word: &str) -> std::io::Result<()> {
+    file.write_all_at(format!("{} {word}\n", std::process::id()).as_bytes(), 0)
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {
@@ -163,6 +161,6 @@ fn lock(path: &Path, what: &str) -> Result<File, StartError> {
             Err(std::fs::TryLockError::Error(error)) => return Err(fail(error)),
         }
     }
-    sign(&file, "").map_err(fail)?;
+    file.set_len(0).and_then(|()| sign(&file, "")).map_err(fail)?;
     Ok(file)
 }
