@@ -263,7 +263,7 @@ fn what_others_wrote_does_not_steer_the_terminal() {
         &["conversation", "list", "-s", "s"],
     ];
     for command in shown {
-        for output in ["human", "agent", "json", "text"] {
+        for output in ["human", "json", "text"] {
             let mut run = afctl(world.dir());
             // As on a terminal: styles stay, and with them whatever else is no text.
             run.env("AFD_SOCKET", world.socket()).env("CLICOLOR_FORCE", "1").args(command).args(["--output", output]);
