@@ -3,6 +3,7 @@
 //! `cargo bench -p afd-tests` runs all; a word after `--` runs those whose name holds it. With `AFD_BENCH_AF=/path/to/af`
 //! the command line is measured beside that client too.
 
+mod attacks;
 mod command_line;
 mod conversation;
 mod experience;
@@ -55,8 +56,9 @@ pub fn report(what: &str, ours: f64, reference: f64, unit: &str, against: &str, 
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    let all: [(&str, fn()); 7] = [
+    let all: [(&str, fn()); 8] = [
         ("request", request::run),
+        ("attacks", attacks::run),
         ("recording", recording::run),
         ("command_line", command_line::run),
         ("experience", experience::run),

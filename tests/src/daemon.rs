@@ -69,13 +69,23 @@ impl Daemon {
 
     /// Starts a daemon that finds a disk of so many KiB mounted in a directory. `None` where the system does not let one be mounted.
     pub fn start_with_disk(dir: &Path, disk: &Path, kib: u32) -> Option<Self> {
-        let possible = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "tmpfs"]).arg(disk).output();
+        Self::start_in_namespace(dir, &format!("mount -t tmpfs -o size={kib}k tmpfs {}", disk.display()))
+    }
+
+    /// Starts a daemon that finds another list of name servers. `None` where the system does not let one be mounted.
+    pub fn start_with_resolver(dir: &Path, resolver: &Path) -> Option<Self> {
+        Self::start_in_namespace(dir, &format!("mount --bind {} /etc/resolv.conf", resolver.display()))
+    }
+
+    /// Starts a daemon in a mount namespace of its own, which a command prepares. `None` where that is not allowed.
+    fn start_in_namespace(dir: &Path, prepare: &str) -> Option<Self> {
+        let possible = Command::new("unshare").args(["-rm", "sh", "-c", prepare]).output();
         if !possible.is_ok_and(|o| o.status.success()) {
             return None;
         }
         let afd = command(dir);
         let mut wrapped = Command::new("unshare");
-        wrapped.args(["-rm", "sh", "-c", &format!("mount -t tmpfs -o size={kib}k tmpfs \"$0\" && exec \"$@\"")]).arg(disk);
+        wrapped.args(["-rm", "sh", "-c", &format!("{prepare} && exec \"$@\""), "sh"]);
         wrapped.arg(afd.get_program()).args(afd.get_args()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let kept = std::env::var_os("PATH").unwrap_or_default();
         wrapped.env_clear().env("PATH", kept).env("HOME", dir);

@@ -65,7 +65,7 @@ pub(super) fn start(store: &Arc<Store>, tasks: &Tasks) -> Option<Watch> {
             checkpoint("artifact-watcher");
             let files = watched.lock();
             for path in event.paths.into_iter().filter(|p| files.watched.contains(p)) {
-                store.try_write_behind("a file that vanished or came back", move |c| rows::note(c, &path));
+                store.try_write_behind("a file that vanished or came back", move |c| rows::note(c, &path), |()| {});
             }
         });
     };

@@ -259,8 +259,13 @@ impl Store {
     }
 
     /// Like [`Store::write_behind`] for what can be done without: it is left out when too much is queued.
-    pub fn try_write_behind(&self, what: &'static str, work: impl FnOnce(&Connection) -> Result<()> + Send + 'static) {
-        self.writer.try_submit_behind(what, work);
+    pub fn try_write_behind<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+        then: impl FnOnce(&T) + Send + 'static,
+    ) {
+        self.writer.try_submit_behind(what, work, then);
     }
 
     /// Waits until everything that was handed over so far is on disk.

@@ -95,9 +95,14 @@ impl Writer {
     }
 
     /// The same where nothing can wait: without room, the work is not done.
-    pub(super) fn try_submit_behind(&self, what: &'static str, work: impl FnOnce(&Connection) -> Result<()> + Send + 'static) {
+    pub(super) fn try_submit_behind<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+        then: impl FnOnce(&T) + Send + 'static,
+    ) {
         match self.room.clone().try_acquire_owned() {
-            Ok(room) => self.send(room, work, move |result: Result<()>| log_failure(what, result.as_ref())),
+            Ok(room) => self.send(room, work, move |result| log_failure(what, result.as_ref().map(then))),
             Err(_) => tracing::debug!("too much is being written; not recorded: {what}"),
         }
     }

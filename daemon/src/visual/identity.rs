@@ -51,7 +51,7 @@ pub fn code(names: &[&str], taken: impl Fn(&str) -> bool) -> String {
 }
 
 /// Sets of numbers, and which of them is most like another. Looks only at sets that share something.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Sets {
     sizes: Vec<u32>,
     owners: Vec<i64>,
@@ -107,14 +107,14 @@ impl Sets {
 }
 
 /// A structure that was seen.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Variant {
     state: i64,
     seen: u64,
 }
 
 /// What is known of the states of an app or site.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Identity {
     variants: HashMap<String, Variant>,
     pages: Sets,
@@ -123,13 +123,48 @@ pub struct Identity {
     components: HashMap<String, i64>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Known {
     /// Key of the structure that named it.
     named_by: Option<String>,
     /// `s_` and six digits, once it is defined.
     code: Option<String>,
     visits: u64,
+}
+
+/// What a lesson changes.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// A structure was seen as a state; `names` when the state is named by it.
+    Seen {
+        /// The structure.
+        structure: Structure,
+        /// Row of the state.
+        state: i64,
+        /// Whether it names the state.
+        names: bool,
+    },
+    /// A state was defined.
+    Code {
+        /// Row of the state.
+        state: i64,
+        /// Its code.
+        code: String,
+    },
+    /// A state is defined by a set of components.
+    Set {
+        /// Row of the state.
+        state: i64,
+        /// Rows of the components.
+        components: Vec<u64>,
+    },
+    /// There is a new component.
+    Component {
+        /// What makes it the same.
+        key: String,
+        /// Its row.
+        id: i64,
+    },
 }
 
 /// What is to become of a structure.
@@ -144,6 +179,21 @@ pub enum Verdict {
 }
 
 impl Identity {
+    /// Applies what a lesson changed.
+    pub fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Seen { structure, state, names } => self.note(structure, *state, *names),
+            Change::Code { state, code } => self.take_up_code(*state, code),
+            Change::Set { state, components } => self.take_up_set(*state, components),
+            Change::Component { key, id } => self.take_up_component(key, *id),
+        }
+    }
+
+    /// As much of it as recognising a page needs.
+    pub fn of_pages(&self) -> Self {
+        Self { variants: self.variants.clone(), pages: self.pages.clone(), states: self.states.clone(), ..Self::default() }
+    }
+
     /// Which state a structure is; nothing is learned.
     pub fn recognise(&self, structure: &Structure) -> Option<i64> {
         match self.variants.get(&structure.key()) {

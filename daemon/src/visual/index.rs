@@ -1,12 +1,13 @@
 //! What is needed in memory to say at once which state a screen is.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use rusqlite::Connection;
 
-use super::identity::Identity;
+use super::identity::{Change, Identity};
 use super::scope::{self, Scope};
 use crate::page::structure::Structure;
 use crate::store::Result;
@@ -14,7 +15,7 @@ use crate::store::Result;
 /// The identities of the scopes in use, loaded when first needed, and what waits for the jobs.
 #[derive(Debug, Default)]
 pub struct Index {
-    identities: Mutex<HashMap<Scope, Arc<Mutex<Identity>>>>,
+    identities: Mutex<HashMap<Scope, Arc<Loaded>>>,
     untidy: Mutex<HashMap<i64, Touched>>,
     /// Writes that were undone, as the store counts them, and as they were counted when all that is loaded was loaded.
     undone: Arc<AtomicU64>,
@@ -41,8 +42,63 @@ pub struct Recognised {
     pub code: Option<String>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// The identity of a scope, twice: as the writer thread knows it, which holds its copy over the SQL of a lesson and sees every
+/// lesson before; and as readers see it, which changes after a commit and is never held for long.
+#[derive(Debug)]
+pub struct Loaded {
+    draft: Mutex<Identity>,
+    shown: RwLock<Identity>,
+}
+
+/// A lesson being learned on the writer's copy.
+pub struct Lesson<'a> {
+    draft: MutexGuard<'a, Identity>,
+    changes: Vec<Change>,
+}
+
+impl std::ops::Deref for Lesson<'_> {
+    type Target = Identity;
+
+    fn deref(&self) -> &Identity {
+        &self.draft
+    }
+}
+
+impl Lesson<'_> {
+    /// Changes the writer's copy.
+    pub fn change(&mut self, change: Change) {
+        self.draft.apply(&change);
+        // Readers recognise pages only.
+        if matches!(change, Change::Seen { .. } | Change::Code { .. }) {
+            self.changes.push(change);
+        }
+    }
+
+    /// What readers are to see once it is committed.
+    pub fn finish(self, loaded: &Arc<Loaded>) -> Unpublished {
+        Unpublished(Some((loaded.clone(), self.changes)))
+    }
+}
+
+/// What a lesson changed, until its commit.
+#[derive(Debug, Clone, Default)]
+pub struct Unpublished(Option<(Arc<Loaded>, Vec<Change>)>);
+
+impl Unpublished {
+    /// Shows the changes to readers; to be called after the commit.
+    pub fn publish(&self) {
+        if let Some((loaded, changes)) = &self.0 {
+            let mut shown = loaded.shown.write();
+            changes.iter().for_each(|change| shown.apply(change));
+        }
+    }
+}
+
+impl Loaded {
+    /// Begins a lesson; for the writer alone.
+    pub fn lesson(&self) -> Lesson<'_> {
+        Lesson { draft: self.draft.lock(), changes: Vec::new() }
+    }
 }
 
 impl Index {
@@ -56,32 +112,33 @@ impl Index {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn identity(&self, connection: &Connection, scope: &Scope) -> Result<Arc<Mutex<Identity>>> {
+    pub fn identity(&self, connection: &Connection, scope: &Scope) -> Result<Arc<Loaded>> {
         let undone = self.undone.load(Ordering::SeqCst);
         if self.undone_then.swap(undone, Ordering::SeqCst) != undone {
-            lock(&self.identities).clear();
+            self.identities.lock().clear();
         }
         if let Some(known) = self.loaded(scope) {
             return Ok(known);
         }
-        let fresh = Arc::new(Mutex::new(load(connection, scope)?));
-        Ok(lock(&self.identities).entry(scope.clone()).or_insert(fresh).clone())
+        let draft = load(connection, scope)?;
+        let fresh = Arc::new(Loaded { shown: RwLock::new(draft.of_pages()), draft: Mutex::new(draft) });
+        Ok(self.identities.lock().entry(scope.clone()).or_insert(fresh).clone())
     }
 
     /// The identity of a scope, if it is loaded.
-    pub fn loaded(&self, scope: &Scope) -> Option<Arc<Mutex<Identity>>> {
-        lock(&self.identities).get(scope).cloned()
+    pub fn loaded(&self, scope: &Scope) -> Option<Arc<Loaded>> {
+        self.identities.lock().get(scope).cloned()
     }
 
     /// Forgets what is loaded of a scope: the database has changed.
     pub fn reload(&self, scope: &Scope) {
-        lock(&self.identities).remove(scope);
+        self.identities.lock().remove(scope);
     }
 
     /// Which state a structure is, as far as its scope is loaded.
     pub fn recognise(&self, structure: &Structure) -> Option<Recognised> {
-        let identity = self.loaded(&of(structure))?;
-        let identity = lock(&identity);
+        let loaded = self.loaded(&of(structure))?;
+        let identity = loaded.shown.read();
         let state = identity.recognise(structure)?;
         let own = |text: Option<&str>| text.map(str::to_owned);
         Some(Recognised { state, key: own(identity.name_of(state)), code: own(identity.code_of(state)) })
@@ -89,17 +146,17 @@ impl Index {
 
     /// Notes that the jobs have something to look at.
     pub fn touch(&self, app: i64, state: Option<i64>) {
-        lock(&self.untidy).entry(app).or_default().states.extend(state);
+        self.untidy.lock().entry(app).or_default().states.extend(state);
     }
 
     /// Notes that the jobs have to look at everything of a scope.
     pub fn touch_all(&self, app: i64) {
-        lock(&self.untidy).entry(app).or_default().everything = true;
+        self.untidy.lock().entry(app).or_default().everything = true;
     }
 
     /// Puts back what a job could not do.
     pub fn put_back(&self, app: i64, touched: Touched) {
-        let mut untidy = lock(&self.untidy);
+        let mut untidy = self.untidy.lock();
         let entry = untidy.entry(app).or_default();
         entry.everything |= touched.everything;
         entry.states.extend(touched.states);
@@ -107,7 +164,7 @@ impl Index {
 
     /// Takes what the jobs have to look at.
     pub fn take_untidy(&self) -> HashMap<i64, Touched> {
-        std::mem::take(&mut lock(&self.untidy))
+        std::mem::take(&mut self.untidy.lock())
     }
 }
 

@@ -7,8 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::Connection;
 
-use super::identity::{self, Identity, Verdict};
-use super::index::Index;
+use super::identity::{self, Change, Verdict};
+use super::index::{self, Index, Unpublished};
 use super::scope::{self, Scope};
 use super::states::Visit;
 use super::{components, states};
@@ -83,6 +83,8 @@ pub struct Learned {
     pub new_components: usize,
     /// Components of the page that were not there.
     pub missed: usize,
+    /// What readers are to see of it once it is committed.
+    pub unpublished: Unpublished,
 }
 
 /// A component as the state knows it.
@@ -112,8 +114,8 @@ pub fn learn(connection: &Connection, origin: &str, index: &Index, lesson: &Less
 
 fn take_up(connection: &Connection, origin: &str, index: &Index, lesson: &Lesson) -> Result<Learned> {
     let scope = scope::take_up(connection, origin, &lesson.scope)?;
-    let identity = index.identity(connection, &lesson.scope)?;
-    let mut identity = identity.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let loaded = index.identity(connection, &lesson.scope)?;
+    let mut identity = loaded.lesson();
     let mut learned = Learned {
         app: scope.id,
         learn_count: scope::count_learning(connection, scope.id, lesson.structure.is_none(), lesson.at)?,
@@ -128,6 +130,7 @@ fn take_up(connection: &Connection, origin: &str, index: &Index, lesson: &Lesson
         // Whether anything was missed too often is the job's business.
         index.touch(scope.id, None);
     }
+    learned.unpublished = identity.finish(&loaded);
     Ok(learned)
 }
 
@@ -141,7 +144,7 @@ struct Step<'a> {
 
 impl Step<'_> {
     /// A look at a page whose tree can be trusted.
-    fn page(&self, identity: &mut Identity, structure: &Structure, learned: &mut Learned) -> Result<()> {
+    fn page(&self, identity: &mut index::Lesson<'_>, structure: &Structure, learned: &mut Learned) -> Result<()> {
         let at = self.lesson.at;
         let verdict = identity.decide(structure);
         // What was taken for another page before is no first sighting.
@@ -154,11 +157,11 @@ impl Step<'_> {
         if names || verdict != Verdict::Is(state) {
             states::put_variant(self.connection, self.origin, self.app, state, structure, names)?;
         }
-        identity.note(structure, state, names);
+        identity.change(Change::Seen { structure: structure.clone(), state, names });
         self.settle_links(identity, state, visit, true, learned)?;
         (learned.state, learned.key) = (Some(state), Some(structure.key()));
         if let Some(code) = self.define_page(state, visit.count == 1 && !returns, structure)? {
-            identity.take_up_code(state, &code);
+            identity.change(Change::Code { state, code });
             learned.defined = true;
         }
         Ok(())
@@ -191,7 +194,7 @@ impl Step<'_> {
     }
 
     /// Detections without a tree: the seed's rule.
-    fn detections(&self, identity: &mut Identity, index: &Index, learned: &mut Learned) -> Result<()> {
+    fn detections(&self, identity: &mut index::Lesson<'_>, index: &Index, learned: &mut Learned) -> Result<()> {
         let at = self.lesson.at;
         let mut seen = Vec::with_capacity(self.lesson.sightings.len());
         for sighting in &self.lesson.sightings {
@@ -207,7 +210,7 @@ impl Step<'_> {
             None if stable.is_empty() => components::seen_nowhere(self.connection, self.app, &seen, at)?,
             None => {
                 let state = self.new_set(&seen, &stable)?;
-                identity.take_up_set(state, &stable);
+                identity.change(Change::Set { state, components: stable });
                 index.touch(self.app, Some(state));
                 learned.state = Some(state);
                 learned.defined = true;
@@ -235,7 +238,7 @@ impl Step<'_> {
     }
 
     /// The row of what was seen, and whether it was known before.
-    fn component(&self, identity: &mut Identity, sighting: &Sighting, learned: &mut Learned) -> Result<(i64, bool)> {
+    fn component(&self, identity: &mut index::Lesson<'_>, sighting: &Sighting, learned: &mut Learned) -> Result<(i64, bool)> {
         if let Some(id) = identity.component(&sighting.key) {
             if sighting.crop.is_some() {
                 components::pictured(self.connection, id, sighting.crop.as_deref(), self.lesson.at)?;
@@ -244,7 +247,7 @@ impl Step<'_> {
         }
         let (page, at) = (self.lesson.page.as_deref(), self.lesson.at);
         let id = components::insert(self.connection, self.origin, self.app, sighting, page, at)?;
-        identity.take_up_component(&sighting.key, id);
+        identity.change(Change::Component { key: sighting.key.clone(), id });
         learned.new_components += 1;
         Ok((id, false))
     }
@@ -261,7 +264,7 @@ impl Step<'_> {
 
     /// Brings the links of a state up to date with what was seen on it. What defines a page grows by what is seen there again;
     /// what defines a set of detections stays as it is (seed 001).
-    fn settle_links(&self, identity: &mut Identity, state: i64, visit: Visit, grows: bool, learned: &mut Learned) -> Result<()> {
+    fn settle_links(&self, identity: &mut index::Lesson<'_>, state: i64, visit: Visit, grows: bool, learned: &mut Learned) -> Result<()> {
         let mut links = self.links(state)?;
         let mut still: Vec<(&Sighting, Link)> = Vec::new();
         for sighting in &self.lesson.sightings {

@@ -22,6 +22,7 @@ use crate::store::now_ms;
 use crate::task::run_blocking;
 use crate::visual::detections::{self, Detected};
 use crate::visual::detector::{self, DetectorError};
+use crate::visual::index::Unpublished;
 use crate::visual::learn::{self, Lesson, Sighting, TREE};
 use crate::visual::scope::{self, Scope};
 use crate::visual::{files, index, states};
@@ -68,13 +69,14 @@ impl Call {
         let (core, origin) = (self.core.clone(), self.core.store.origin().to_owned());
         let lesson = lesson(look.snapshot(), &structures.front, None, look.at);
         // Without room in the queue the lesson is left out: the next look teaches the same.
-        self.core.store.try_write_behind("what a screen teaches", move |c| {
+        let learn = move |c: &Connection| {
             let learned = learn::learn(c, &origin, &core.visual, &lesson)?;
             if learned.missed > 0 {
                 core.jobs.nudge(UPKEEP_JOB);
             }
-            Ok(())
-        });
+            Ok(learned.unpublished)
+        };
+        self.core.store.try_write_behind("what a screen teaches", learn, Unpublished::publish);
     }
 }
 
@@ -328,14 +330,17 @@ async fn take_up(
     let (seen, scope) = (lesson.sightings.len(), lesson.scope.clone());
     let (learned, state) = core
         .store
-        .write(move |c| {
-            if let Some(threshold) = threshold {
-                scope::set_threshold(c, scope::take_up(c, &origin, &lesson.scope)?.id, i64::from(threshold))?;
-            }
-            let learned = learn::learn(c, &origin, &index, &lesson)?;
-            let state = learned.state.map(|id| states::get(c, id)).transpose()?.flatten();
-            Ok((learned, state))
-        })
+        .write_then(
+            move |c| {
+                if let Some(threshold) = threshold {
+                    scope::set_threshold(c, scope::take_up(c, &origin, &lesson.scope)?.id, i64::from(threshold))?;
+                }
+                let learned = learn::learn(c, &origin, &index, &lesson)?;
+                let state = learned.state.map(|id| states::get(c, id)).transpose()?.flatten();
+                Ok((learned, state))
+            },
+            |(learned, _)| learned.unpublished.publish(),
+        )
         .await?;
     if let Some((page, artifact)) = &picture {
         core.keep_page(learned.app, page.clone(), artifact.clone()).await?;
