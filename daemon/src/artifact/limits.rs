@@ -31,11 +31,16 @@ struct Kept {
 
 fn kept(connection: &Connection) -> Result<Vec<Kept>> {
     let mut statement = connection.prepare(
-        "SELECT file_path, max(size_bytes), max(created_at), max(kept = 1 OR kind IN ('component_image', 'page_image')) FROM artifacts
+        "SELECT file_path, max(size_bytes) AS size_bytes, max(created_at) AS last_created_at, max(kept = 1 OR kind IN ('component_image', 'page_image')) AS for_good FROM artifacts
          WHERE managed = 1 AND deleted_at IS NULL GROUP BY file_path ORDER BY max(created_at), max(id)",
     )?;
     let rows = statement.query_map([], |row| {
-        Ok(Kept { path: PathBuf::from(row.get::<_, String>(0)?), size: row.get(1)?, at: row.get(2)?, for_good: row.get(3)? })
+        Ok(Kept {
+            path: PathBuf::from(row.get::<_, String>("file_path")?),
+            size: row.get("size_bytes")?,
+            at: row.get("last_created_at")?,
+            for_good: row.get("for_good")?,
+        })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -122,7 +122,7 @@ pub fn insert_imported(connection: &Connection, origin: &str, session: i64, row:
 pub fn file_of(connection: &Connection, uid: &str) -> Result<Option<PathBuf>> {
     Ok(connection
         .prepare_cached("SELECT file_path FROM artifacts WHERE uid = ?1 AND deleted_at IS NULL")?
-        .query_row([uid], |row| row.get::<_, String>(0))
+        .query_row([uid], |row| row.get::<_, String>("file_path"))
         .optional()?
         .map(PathBuf::from))
 }
@@ -133,8 +133,8 @@ pub fn file_of(connection: &Connection, uid: &str) -> Result<Option<PathBuf>> {
 /// What SQLite says.
 pub fn count(connection: &Connection, session: i64) -> Result<i64> {
     Ok(connection
-        .prepare_cached("SELECT count(*) FROM artifacts WHERE session_id = ?1 AND deleted_at IS NULL AND missing_at IS NULL")?
-        .query_row([session], |row| row.get(0))?)
+        .prepare_cached("SELECT count(*) AS count FROM artifacts WHERE session_id = ?1 AND deleted_at IS NULL AND missing_at IS NULL")?
+        .query_row([session], |row| row.get("count"))?)
 }
 
 /// Keeps an artifact, by its uid, whatever the limits say: something that was recorded shows it.
@@ -153,7 +153,7 @@ pub fn keep(connection: &Connection, uid: &str) -> Result<()> {
 pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached("SELECT id FROM artifacts WHERE uid = ?1 AND deleted_at IS NULL")?
-        .query_row([uid], |row| row.get(0))
+        .query_row([uid], |row| row.get("id"))
         .optional()?)
 }
 
@@ -170,27 +170,28 @@ pub struct Filter {
     pub limit: usize,
 }
 
-const COLUMNS: &str = "a.id, a.uid, s.name, d.name, a.trace_id, a.op, a.kind, a.mime_type, a.file_path, a.size_bytes, a.content_hash,
+const COLUMNS: &str =
+    "a.id, a.uid, s.name, d.name AS d_name, a.trace_id, a.op, a.kind, a.mime_type, a.file_path, a.size_bytes, a.content_hash,
     a.created_at, a.missing_at";
 const TABLES: &str = "artifacts a JOIN sessions s ON s.id = a.session_id LEFT JOIN devices d ON d.id = a.device_id";
 
 fn artifact(row: &Row<'_>) -> rusqlite::Result<Artifact> {
-    let (path, size): (String, i64) = (row.get(8)?, row.get(9)?);
-    let replaced = row.get::<_, Option<i64>>(12)?.is_some();
+    let (path, size): (String, i64) = (row.get("file_path")?, row.get("size_bytes")?);
+    let replaced = row.get::<_, Option<i64>>("missing_at")?.is_some();
     Ok(Artifact {
-        artifact_id: row.get(0)?,
-        uid: row.get(1)?,
-        session: row.get(2)?,
-        device: row.get(3)?,
-        trace_id: row.get(4)?,
-        op: row.get(5)?,
-        kind: row.get(6)?,
-        mime_type: row.get(7)?,
+        artifact_id: row.get("id")?,
+        uid: row.get("uid")?,
+        session: row.get("name")?,
+        device: row.get("d_name")?,
+        trace_id: row.get("trace_id")?,
+        op: row.get("op")?,
+        kind: row.get("kind")?,
+        mime_type: row.get("mime_type")?,
         status: if !replaced && is_there(Path::new(&path), size) { Status::Present } else { Status::Missing },
         file_path: path,
         size_bytes: size,
-        content_hash: row.get(10)?,
-        created_at: row.get(11)?,
+        content_hash: row.get("content_hash")?,
+        created_at: row.get("created_at")?,
     })
 }
 
@@ -240,14 +241,14 @@ pub fn find(connection: &Connection, id: i64) -> Result<Option<Artifact>> {
 pub(super) fn last_of_its_file(connection: &Connection, id: i64) -> Result<Option<Option<(PathBuf, String)>>> {
     let found: Option<(String, String)> = connection
         .prepare_cached("SELECT file_path, content_hash FROM artifacts WHERE id = ?1 AND deleted_at IS NULL")?
-        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+        .query_row([id], |row| Ok((row.get("file_path")?, row.get("content_hash")?)))
         .optional()?;
     let Some((path, hash)) = found else { return Ok(None) };
     let shared: bool = connection
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM artifacts WHERE file_path = ?1 AND content_hash = ?2 AND id <> ?3 AND deleted_at IS NULL)",
+            "SELECT EXISTS (SELECT 1 FROM artifacts WHERE file_path = ?1 AND content_hash = ?2 AND id <> ?3 AND deleted_at IS NULL) AS found",
         )?
-        .query_row((&path, &hash, id), |row| row.get(0))?;
+        .query_row((&path, &hash, id), |row| row.get("found"))?;
     Ok(Some((!shared).then(|| (PathBuf::from(path), hash))))
 }
 
@@ -261,14 +262,14 @@ pub(super) fn delete(connection: &Connection, id: i64) -> Result<()> {
 pub(super) fn newest_files(connection: &Connection, limit: usize) -> Result<Vec<PathBuf>> {
     let mut statement =
         connection.prepare("SELECT file_path FROM artifacts WHERE deleted_at IS NULL GROUP BY file_path ORDER BY max(id) DESC LIMIT ?1")?;
-    let paths = statement.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| row.get::<_, String>(0))?;
+    let paths = statement.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| row.get::<_, String>("file_path"))?;
     Ok(paths.map(|path| path.map(PathBuf::from)).collect::<rusqlite::Result<_>>()?)
 }
 
 /// Notes whether the file of artifacts is there.
 pub(super) fn note(connection: &Connection, path: &Path) -> Result<()> {
     let mut sizes = connection.prepare_cached("SELECT DISTINCT size_bytes FROM artifacts WHERE file_path = ?1 AND deleted_at IS NULL")?;
-    let sizes: Vec<i64> = sizes.query_map([text(path)], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let sizes: Vec<i64> = sizes.query_map([text(path)], |row| row.get("size_bytes"))?.collect::<rusqlite::Result<_>>()?;
     for size in sizes {
         let missing = (!is_there(path, size)).then(now_ms);
         connection

@@ -4,13 +4,13 @@
 //! cancelled is never sent and what was sent is never taken for cancelled. The scope travels with the tasks of its call.
 
 use std::future::Future;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use afd_proto::ErrorCode;
-use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
+use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard};
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 
 use super::{Error, Result};
 use crate::store::new_uid;
@@ -38,7 +38,7 @@ pub type ProgressSink = Box<dyn Fn(Step) + Send + Sync>;
 pub struct CallScope {
     trace: OnceLock<String>,
     state: AtomicU8,
-    cancelled: CancellationToken,
+    cancelled: Notify,
     progress: Option<ProgressSink>,
     /// The order of the calls of its connection.
     order: Arc<AsyncMutex<()>>,
@@ -79,14 +79,19 @@ impl CallScope {
     pub fn cancel(&self) -> bool {
         let won = self.state.compare_exchange(OPEN, CANCELLED, Ordering::SeqCst, Ordering::SeqCst);
         if won.is_ok() {
-            self.cancelled.cancel();
+            self.cancelled.notify_waiters();
         }
         matches!(won, Ok(_) | Err(CANCELLED))
     }
 
     /// Ends when the call is cancelled.
     pub async fn cancelled(&self) {
-        self.cancelled.cancelled().await;
+        let mut notified = pin!(self.cancelled.notified());
+        // Before the state is looked at, so that nothing is missed.
+        notified.as_mut().enable();
+        if self.state.load(Ordering::SeqCst) != CANCELLED {
+            notified.await;
+        }
     }
 }
 

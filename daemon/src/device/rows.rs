@@ -9,7 +9,7 @@ use crate::store::{Result, new_uid, now_ms};
 /// # Errors
 /// What SQLite says.
 pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
-    Ok(connection.prepare_cached("SELECT id FROM devices WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()?)
+    Ok(connection.prepare_cached("SELECT id FROM devices WHERE name = ?1")?.query_row([name], |row| row.get("id")).optional()?)
 }
 
 /// The row of a device; made when it is first used.
@@ -23,5 +23,5 @@ pub fn row_id(connection: &Connection, origin: &str, name: &str, kind: &str) -> 
             "INSERT INTO devices (uid, origin, name, kind, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
              ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, deleted_at = NULL RETURNING id",
         )?
-        .query_row((new_uid(), origin, name, kind, now), |row| row.get(0))?)
+        .query_row((new_uid(), origin, name, kind, now), |row| row.get("id"))?)
 }

@@ -196,10 +196,10 @@ fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&s
 fn open_failure(connection: &Connection, origin: &Origin) -> Result<Option<(String, String)>> {
     let newest = connection
         .prepare_cached(
-            "SELECT uid, status, coalesce(failure_cause, 'OUTCOME_UNKNOWN') FROM events
+            "SELECT uid, status, coalesce(failure_cause, 'OUTCOME_UNKNOWN') AS cause FROM events
              WHERE session_id = ?1 AND device_id = ?2 AND category <> 'recover' ORDER BY seq DESC LIMIT 1",
         )?
-        .query_row((origin.session, origin.device), |row| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get(2)?)))
+        .query_row((origin.session, origin.device), |row| Ok((row.get("uid")?, row.get::<_, String>("status")?, row.get("cause")?)))
         .optional()?;
     Ok(newest.filter(|(_, status, _)| status != "ok").map(|(uid, _, cause)| (uid, cause)))
 }
@@ -220,8 +220,8 @@ pub struct Outcome {
 /// # Errors
 /// What SQLite says.
 pub fn outcome(connection: &Connection, session: i64, device: i64, key: &str) -> Result<Option<Outcome>> {
-    let value = |row: &Row<'_>, i: usize| -> rusqlite::Result<Option<Value>> {
-        Ok(row.get::<_, Option<String>>(i)?.and_then(|text| serde_json::from_str(&text).ok()))
+    let value = |row: &Row<'_>, name: &str| -> rusqlite::Result<Option<Value>> {
+        Ok(row.get::<_, Option<String>>(name)?.and_then(|text| serde_json::from_str(&text).ok()))
     };
     // An intent that is still open while nobody works on its key was sent, and its event could not be recorded.
     let open = open_error("the action was sent and its event could not be recorded").to_string();
@@ -231,7 +231,11 @@ pub fn outcome(connection: &Connection, session: i64, device: i64, key: &str) ->
              UNION ALL SELECT request_hash, NULL, ?4 FROM intents WHERE session_id = ?1 AND device_id = ?2 AND request_key = ?3 LIMIT 1",
         )?
         .query_row((session, device, key, open), |row| {
-            Ok(Outcome { hash: row.get::<_, Option<String>>(0)?.unwrap_or_default(), result: value(row, 1)?, error: value(row, 2)? })
+            Ok(Outcome {
+                hash: row.get::<_, Option<String>>("request_hash")?.unwrap_or_default(),
+                result: value(row, "result")?,
+                error: value(row, "error")?,
+            })
         })
         .optional()?)
 }
@@ -311,7 +315,8 @@ mod tests {
             close_open_intents(c, None, "it ended")
         });
         assert_eq!(done.await.expect("starts").len(), 2);
-        let unknown = store.read(|c| Ok(c.query_row("SELECT count(*) FROM events WHERE status = 'unknown'", [], |r| r.get::<_, i64>(0))?));
+        let unknown = store
+            .read(|c| Ok(c.query_row("SELECT count(*) AS count FROM events WHERE status = 'unknown'", [], |r| r.get::<_, i64>("count"))?));
         assert_eq!(unknown.await.expect("reads"), 2);
     }
 }

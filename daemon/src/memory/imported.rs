@@ -32,7 +32,7 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
     let uid = derived_uid(&["imported transition", source, &t.page.key, &key]);
     let known: Option<[i64; 3]> = connection
         .prepare_cached("SELECT success_count, verified_count, failure_count FROM imported_transitions WHERE uid = ?1")?
-        .query_row([&uid], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))
+        .query_row([&uid], |row| Ok([row.get("success_count")?, row.get("verified_count")?, row.get("failure_count")?]))
         .optional()?;
     let before = known.unwrap_or_default();
     if known == Some(t.counts) {
@@ -80,14 +80,16 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
 
 /// Names the projected row of a page and an action, whatever it comes from.
 fn projected_uid(connection: &Connection, sql: &str, uid: &str, kind: &str) -> Result<String> {
-    let parts: [String; 3] = connection.prepare_cached(sql)?.query_row([uid], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
+    let parts: [String; 3] =
+        connection.prepare_cached(sql)?.query_row([uid], |row| Ok([row.get("page_key")?, row.get("cause")?, row.get("action_key")?]))?;
     let parts: Vec<&str> = std::iter::once(kind).chain(parts.iter().map(String::as_str).filter(|p| !p.is_empty())).collect();
     Ok(derived_uid(&parts))
 }
 
 /// Adds counts of an imported row to the transition that it is about.
 fn credit_transition(connection: &Connection, uid: &str, [success, verified, failure]: [i64; 3]) -> Result<()> {
-    let named = projected_uid(connection, "SELECT page_key, '', action_key FROM imported_transitions WHERE uid = ?1", uid, "transition")?;
+    let named =
+        projected_uid(connection, "SELECT page_key, '' AS cause, action_key FROM imported_transitions WHERE uid = ?1", uid, "transition")?;
     connection
         .prepare_cached(
             "INSERT INTO transitions (uid, origin, app, activity, page_key, fingerprint, action_key, action, post_activity, post_page_key,
@@ -120,7 +122,7 @@ pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecove
     let uid = derived_uid(&["imported recovery", source, page_key, &r.cause, &key]);
     let known: Option<[i64; 2]> = connection
         .prepare_cached("SELECT success_count, failure_count FROM imported_recoveries WHERE uid = ?1")?
-        .query_row([&uid], |row| Ok([row.get(0)?, row.get(1)?]))
+        .query_row([&uid], |row| Ok([row.get("success_count")?, row.get("failure_count")?]))
         .optional()?;
     let before = known.unwrap_or_default();
     if known == Some(r.counts) {
@@ -157,8 +159,12 @@ pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecove
 
 /// Adds counts of an imported row to the recovery that it is about.
 fn credit_recovery(connection: &Connection, uid: &str, [success, failure]: [i64; 2]) -> Result<()> {
-    let named =
-        projected_uid(connection, "SELECT page_key, failure_cause, action_key FROM imported_recoveries WHERE uid = ?1", uid, "recovery")?;
+    let named = projected_uid(
+        connection,
+        "SELECT page_key, failure_cause AS cause, action_key FROM imported_recoveries WHERE uid = ?1",
+        uid,
+        "recovery",
+    )?;
     connection
         .prepare_cached(
             "INSERT INTO recoveries (uid, origin, app, activity, page_key, fingerprint, failure_cause, action_key, action, success_count,
@@ -180,13 +186,17 @@ fn credit_recovery(connection: &Connection, uid: &str, [success, failure]: [i64;
 pub(super) fn project(connection: &Connection) -> Result<()> {
     let rows = |sql: &str| -> Result<Vec<(String, [i64; 3])>> {
         let mut statement = connection.prepare(sql)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, [row.get(1)?, row.get(2)?, row.get(3)?])))?;
+        let rows = statement.query_map([], |row| {
+            Ok((row.get("uid")?, [row.get("success_count")?, row.get("verified_count")?, row.get("failure_count")?]))
+        })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     };
     for (uid, counts) in rows("SELECT uid, success_count, verified_count, failure_count FROM imported_transitions ORDER BY id")? {
         credit_transition(connection, &uid, counts)?;
     }
-    for (uid, [success, failure, _]) in rows("SELECT uid, success_count, failure_count, 0 FROM imported_recoveries ORDER BY id")? {
+    for (uid, [success, _, failure]) in
+        rows("SELECT uid, success_count, 0 AS verified_count, failure_count FROM imported_recoveries ORDER BY id")?
+    {
         credit_recovery(connection, &uid, [success, failure])?;
     }
     Ok(())

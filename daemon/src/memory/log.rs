@@ -125,18 +125,18 @@ pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> 
             Ok(SessionContext {
                 session: session.to_owned(),
                 found: true,
-                device: row.get(0)?,
-                app: row.get(1)?,
-                activity: row.get(2)?,
-                page_fingerprint: row.get(3)?,
-                page_key: row.get(4)?,
-                fingerprint_source: row.get(5)?,
-                mode: row.get(6)?,
-                has_web_view: row.get(7)?,
-                node_reliability: row.get(8)?,
-                observation_id: row.get(9)?,
-                observed_at: row.get(10)?,
-                stale: row.get(11)?,
+                device: row.get("name")?,
+                app: row.get("app")?,
+                activity: row.get("activity")?,
+                page_fingerprint: row.get("fingerprint")?,
+                page_key: row.get("page_key")?,
+                fingerprint_source: row.get("fingerprint_source")?,
+                mode: row.get("mode")?,
+                has_web_view: row.get("has_web_view")?,
+                node_reliability: row.get("node_reliability")?,
+                observation_id: row.get("observation_uid")?,
+                observed_at: row.get("observed_at")?,
+                stale: row.get("stale")?,
             })
         })
         .optional()?;
@@ -164,18 +164,18 @@ pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> 
 /// What SQLite says.
 pub fn stats(connection: &Connection, id: Option<i64>) -> Result<Stats> {
     let mine = "(?1 IS NULL OR session_id = ?1)";
-    let one = |sql: &str| -> Result<i64> { Ok(connection.prepare_cached(sql)?.query_row([id], |row| row.get(0))?) };
-    let all = |sql: &str| -> Result<i64> { Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?) };
+    let one = |sql: &str| -> Result<i64> { Ok(connection.prepare_cached(sql)?.query_row([id], |row| row.get("n"))?) };
+    let all = |sql: &str| -> Result<i64> { Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get("n"))?) };
     let counts = |column: &str, condition: &str| -> Result<BTreeMap<String, i64>> {
-        let sql = format!("SELECT {column}, count(*) FROM events WHERE {mine} AND {condition} GROUP BY 1");
+        let sql = format!("SELECT {column} AS word, count(*) AS n FROM events WHERE {mine} AND {condition} GROUP BY 1");
         let mut statement = connection.prepare_cached(&sql)?;
-        let rows = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+        let rows = statement.query_map([id], |row| Ok((row.get("word")?, row.get("n")?)))?.collect::<rusqlite::Result<_>>()?;
         Ok(rows)
     };
-    let events = one(&format!("SELECT count(*) FROM events WHERE {mine}"))?;
+    let events = one(&format!("SELECT count(*) AS n FROM events WHERE {mine}"))?;
     let median_duration_ms = connection
         .prepare_cached(&format!("SELECT duration_ms FROM events WHERE {mine} ORDER BY duration_ms LIMIT 1 OFFSET ?2"))?
-        .query_row((id, events / 2), |row| row.get(0))
+        .query_row((id, events / 2), |row| row.get("duration_ms"))
         .optional()?;
     Ok(Stats {
         session: None,
@@ -183,12 +183,12 @@ pub fn stats(connection: &Connection, id: Option<i64>) -> Result<Stats> {
         by_op: counts("category || '.' || op", "1")?,
         by_status: counts("status", "1")?,
         by_failure_cause: counts("failure_cause", "failure_cause IS NOT NULL")?,
-        observations: one(&format!("SELECT count(*) FROM observations WHERE {mine}"))?,
-        sessions: all("SELECT count(*) FROM sessions")?,
-        transitions: all("SELECT count(*) FROM transitions")?,
-        recoveries: all("SELECT count(*) FROM recoveries")?,
-        notes: one(&format!("SELECT count(*) FROM notes WHERE {mine} AND deleted_at IS NULL"))?,
-        artifacts: one(&format!("SELECT count(*) FROM artifacts WHERE {mine} AND deleted_at IS NULL AND missing_at IS NULL"))?,
+        observations: one(&format!("SELECT count(*) AS n FROM observations WHERE {mine}"))?,
+        sessions: all("SELECT count(*) AS n FROM sessions")?,
+        transitions: all("SELECT count(*) AS n FROM transitions")?,
+        recoveries: all("SELECT count(*) AS n FROM recoveries")?,
+        notes: one(&format!("SELECT count(*) AS n FROM notes WHERE {mine} AND deleted_at IS NULL"))?,
+        artifacts: one(&format!("SELECT count(*) AS n FROM artifacts WHERE {mine} AND deleted_at IS NULL AND missing_at IS NULL"))?,
         median_duration_ms,
     })
 }

@@ -71,6 +71,8 @@ pub fn derived_uid(parts: &[&str]) -> String {
 /// # Errors
 /// What SQLite says.
 pub fn last_seq(connection: &Connection) -> Result<i64> {
-    let max = |table: &str| connection.query_row(&format!("SELECT coalesce(max(seq), 0) FROM {table}"), [], |row| row.get::<_, i64>(0));
+    let max = |table: &str| {
+        connection.query_row(&format!("SELECT coalesce(max(seq), 0) AS last_seq FROM {table}"), [], |row| row.get::<_, i64>("last_seq"))
+    };
     Ok(max("events")?.max(max("observations")?).max(max("intents")?))
 }

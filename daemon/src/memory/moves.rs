@@ -49,7 +49,9 @@ pub(super) fn count(connection: &Connection, store: &str, c: &Count<'_>) -> Resu
             "SELECT success_weight, failure_weight, weighted_at FROM moves
              WHERE from_key = ?1 AND action_key = ?2 AND to_key = ?3 AND below_key = ?4",
         )?
-        .query_row((from, c.action_key, to, below), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .query_row((from, c.action_key, to, below), |row| {
+            Ok((row.get("success_weight")?, row.get("failure_weight")?, row.get("weighted_at")?))
+        })
         .optional()?;
     let (successes, failures, weighted_at) = known.unwrap_or((0.0, 0.0, c.at));
     let at = weighted_at.max(c.at);
@@ -105,17 +107,17 @@ pub(super) fn came_by_itself(connection: &Connection, origin: &Origin, observati
              ORDER BY seq DESC LIMIT 1",
         )?
         .query_row((origin.session, origin.device, observation.seq), |row| {
-            let place = Place { app: row.get(1)?, structure: row.get(2)?, ..Place::default() };
-            Ok((row.get::<_, i64>(0)?, place, row.get::<_, i64>(3)?))
+            let place = Place { app: row.get("app")?, structure: row.get("structure_key")?, ..Place::default() };
+            Ok((row.get::<_, i64>("seq")?, place, row.get::<_, i64>("observed_at")?))
         })
         .optional()?;
     let Some((seq, before, at)) = before.filter(|(_, place, _)| place.structure != observation.place.structure) else { return Ok(()) };
     let acted: bool = connection
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM events WHERE device_id = ?1 AND seq > ?2 AND seq < ?3 AND category <> 'verify' AND sent = 1)
-                 OR EXISTS (SELECT 1 FROM intents WHERE device_id = ?1 AND seq > ?2 AND seq < ?3)",
+                 OR EXISTS (SELECT 1 FROM intents WHERE device_id = ?1 AND seq > ?2 AND seq < ?3) AS found",
         )?
-        .query_row((origin.device, seq, observation.seq), |row| row.get(0))?;
+        .query_row((origin.device, seq, observation.seq), |row| row.get("found"))?;
     if acted {
         return Ok(());
     }
@@ -138,9 +140,10 @@ pub(super) fn recount_what_came(connection: &Connection) -> Result<()> {
     )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let origin = Origin { store: row.get(0)?, session: row.get(1)?, device: row.get(2)?, trace: String::new() };
-        let place = Place { app: row.get(5)?, structure: row.get(6)?, below: row.get(7)?, ..Place::default() };
-        came_by_itself(connection, &origin, &Observation::at_place(row.get(3)?, row.get(4)?, place, row.get(8)?))?;
+        let origin =
+            Origin { store: row.get("origin")?, session: row.get("session_id")?, device: row.get("device_id")?, trace: String::new() };
+        let place = Place { app: row.get("app")?, structure: row.get("structure_key")?, below: row.get("below_key")?, ..Place::default() };
+        came_by_itself(connection, &origin, &Observation::at_place(row.get("uid")?, row.get("seq")?, place, row.get("observed_at")?))?;
     }
     Ok(())
 }

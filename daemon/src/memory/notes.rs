@@ -56,16 +56,16 @@ pub struct Filter {
 }
 
 fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
-    let app: String = row.get(2)?;
+    let app: String = row.get("app")?;
     Ok(Note {
-        id: row.get(0)?,
-        uid: row.get(1)?,
+        id: row.get("id")?,
+        uid: row.get("uid")?,
         app: (!app.is_empty()).then_some(app),
-        topic: row.get(3)?,
-        position: row.get(4)?,
-        content: row.get(5)?,
-        session: row.get(6)?,
-        created_at: row.get(7)?,
+        topic: row.get("topic")?,
+        position: row.get("position")?,
+        content: row.get("content")?,
+        session: row.get("name")?,
+        created_at: row.get("created_at")?,
         snippet: None,
         score: None,
     })
@@ -93,7 +93,7 @@ pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote) 
              VALUES (?1, ?2, ?3, ?4, (SELECT coalesce(max(position), 0) + 1 FROM notes WHERE app = ?3 AND topic = ?4), ?5, ?6, ?7, ?8, ?9)
              ON CONFLICT (uid) DO NOTHING RETURNING id",
         )?
-        .query_row(params![uid, origin, new.app, new.topic, new.content, session, new.trace, at, now_ms()], |row| row.get::<_, i64>(0))
+        .query_row(params![uid, origin, new.app, new.topic, new.content, session, new.trace, at, now_ms()], |row| row.get::<_, i64>("id"))
         .optional()?;
     let Some(id) = inserted else { return Ok(None) };
     connection
@@ -121,8 +121,8 @@ pub fn one(connection: &Connection, id: i64) -> Result<Option<Note>> {
 /// What SQLite says.
 pub fn count(connection: &Connection, session: i64) -> Result<i64> {
     Ok(connection
-        .prepare_cached("SELECT count(*) FROM notes WHERE session_id = ?1 AND deleted_at IS NULL")?
-        .query_row([session], |row| row.get(0))?)
+        .prepare_cached("SELECT count(*) AS count FROM notes WHERE session_id = ?1 AND deleted_at IS NULL")?
+        .query_row([session], |row| row.get("count"))?)
 }
 
 /// The notes of a session, by its row, first one first.
@@ -144,8 +144,8 @@ pub fn of_session(connection: &Connection, session: i64) -> Result<Vec<Note>> {
 /// What SQLite says.
 pub fn chain_length(connection: &Connection, app: &str, topic: &str) -> Result<i64> {
     Ok(connection
-        .prepare_cached("SELECT count(*) FROM notes WHERE app = ?1 AND topic = ?2 AND deleted_at IS NULL")?
-        .query_row((app, topic), |row| row.get(0))?)
+        .prepare_cached("SELECT count(*) AS count FROM notes WHERE app = ?1 AND topic = ?2 AND deleted_at IS NULL")?
+        .query_row((app, topic), |row| row.get("count"))?)
 }
 
 /// Deletes a note by number or uid and forgets its content; returns it as it was.
@@ -156,7 +156,7 @@ pub fn delete(connection: &Connection, id: Option<i64>, uid: Option<&str>) -> Re
     let found = match (id, uid) {
         (Some(id), _) => Some(id),
         (None, Some(uid)) => {
-            connection.prepare_cached("SELECT id FROM notes WHERE uid = ?1")?.query_row([uid], |row| row.get::<_, i64>(0)).optional()?
+            connection.prepare_cached("SELECT id FROM notes WHERE uid = ?1")?.query_row([uid], |row| row.get::<_, i64>("id")).optional()?
         }
         (None, None) => None,
     };
@@ -218,7 +218,7 @@ fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: u
     values.extend(rest);
     values.push(Value::from(as_i64(limit)));
     // CROSS JOIN: the index leads, newest first, and stops at the limit.
-    let columns = COLUMNS.replace("n.content", &format!("substr(n.content, 1, {RANKED})"));
+    let columns = COLUMNS.replace("n.content", &format!("substr(n.content, 1, {RANKED}) AS content"));
     let sql = format!(
         "SELECT {columns} FROM note_index x CROSS JOIN notes n ON n.id = x.rowid JOIN sessions s ON s.id = n.session_id
          WHERE note_index MATCH ? AND {conditions} ORDER BY x.rowid DESC LIMIT ?"

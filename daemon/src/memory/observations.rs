@@ -180,6 +180,8 @@ pub fn mark_stale(connection: &Connection, device: i64) -> Result<()> {
 /// # Errors
 /// What SQLite says.
 pub fn structure_of(connection: &Connection, uid: &str) -> Result<Option<String>> {
-    let found = connection.prepare_cached("SELECT structure_key FROM observations WHERE uid = ?1")?.query_row([uid], |row| row.get(0));
+    let found = connection
+        .prepare_cached("SELECT structure_key FROM observations WHERE uid = ?1")?
+        .query_row([uid], |row| row.get("structure_key"));
     Ok(found.optional()?.flatten())
 }

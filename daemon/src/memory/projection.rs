@@ -31,24 +31,24 @@ struct Done {
 }
 
 const DONE: &str =
-    "uid, seq, session_id, category, status, after_uid, parent_uid, action, action_key, before_uid, app, activity, page_key, fingerprint,
-    structure_key, NULL, at, duration_ms";
+    "uid, seq, session_id, category, status, after_uid, parent_uid, action, action_key, before_uid AS observation, app, activity, page_key,
+    fingerprint, structure_key, NULL AS below_key, at, duration_ms";
 
 fn done(row: &Row<'_>) -> rusqlite::Result<Done> {
-    let action: Option<String> = row.get(7)?;
-    let key: Option<String> = row.get(8)?;
+    let action: Option<String> = row.get("action")?;
+    let key: Option<String> = row.get("action_key")?;
     Ok(Done {
-        uid: row.get(0)?,
-        seq: row.get(1)?,
-        session: row.get(2)?,
-        category: row.get(3)?,
-        status: row.get(4)?,
-        after: row.get(5)?,
-        parent: row.get(6)?,
+        uid: row.get("uid")?,
+        seq: row.get("seq")?,
+        session: row.get("session_id")?,
+        category: row.get("category")?,
+        status: row.get("status")?,
+        after: row.get("after_uid")?,
+        parent: row.get("parent_uid")?,
         action: action.zip(key),
-        before: place(row, 9)?,
-        at: row.get(16)?,
-        duration_ms: row.get(17)?,
+        before: place(row)?,
+        at: row.get("at")?,
+        duration_ms: row.get("duration_ms")?,
     })
 }
 
@@ -64,8 +64,8 @@ fn last_done(connection: &Connection, origin: &Origin, seq: i64, own_refusals: b
         .optional()?;
     let Some(last) = last else { return Ok(None) };
     let under_way: bool = connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM intents WHERE device_id = ?1 AND seq > ?2 AND seq < ?3)")?
-        .query_row((origin.device, last.seq, seq), |row| row.get(0))?;
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM intents WHERE device_id = ?1 AND seq > ?2 AND seq < ?3) AS found")?
+        .query_row((origin.device, last.seq, seq), |row| row.get("found"))?;
     Ok((!under_way && last.session == origin.session).then_some(last))
 }
 
@@ -160,9 +160,9 @@ fn count_verify(
     let first: bool = connection
         .prepare_cached(
             "SELECT NOT EXISTS (SELECT 1 FROM events WHERE parent_uid = ?1 AND uid <> ?2 AND category = 'verify' AND status = ?3
-                         AND seq < (SELECT seq FROM events WHERE uid = ?2))",
+                         AND seq < (SELECT seq FROM events WHERE uid = ?2)) AS found",
         )?
-        .query_row((act, verify, super::events::status_name(status)), |r| r.get(0))?;
+        .query_row((act, verify, super::events::status_name(status)), |r| r.get("found"))?;
     match status {
         // Without a settled page after it nobody knows what the act led to.
         EventStatus::Ok if first && row.after.is_some() => {
@@ -288,23 +288,24 @@ struct Failure {
 fn find_failure(connection: &Connection, uid: &str) -> Result<Option<Failure>> {
     Ok(connection
         .prepare_cached(
-            "SELECT before_uid, app, activity, page_key, fingerprint, structure_key, NULL, coalesce(failure_cause, 'OUTCOME_UNKNOWN')
+            "SELECT before_uid AS observation, app, activity, page_key, fingerprint, structure_key, NULL AS below_key,
+                coalesce(failure_cause, 'OUTCOME_UNKNOWN') AS cause
              FROM events WHERE uid = ?1 AND page_key IS NOT NULL",
         )?
-        .query_row([uid], |row| Ok(Failure { place: place(row, 0)?, cause: row.get(7)? }))
+        .query_row([uid], |row| Ok(Failure { place: place(row)?, cause: row.get("cause")? }))
         .optional()?)
 }
 
-/// Seven columns: observation, app, activity, page key, fingerprint, structure and the structure below.
-fn place(row: &Row<'_>, at: usize) -> rusqlite::Result<Place> {
+/// The columns of a place.
+fn place(row: &Row<'_>) -> rusqlite::Result<Place> {
     Ok(Place {
-        observation: row.get(at)?,
-        app: row.get(at + 1)?,
-        activity: row.get(at + 2)?,
-        page_key: row.get(at + 3)?,
-        fingerprint: row.get(at + 4)?,
-        structure: row.get(at + 5)?,
-        below: row.get(at + 6)?,
+        observation: row.get("observation")?,
+        app: row.get("app")?,
+        activity: row.get("activity")?,
+        page_key: row.get("page_key")?,
+        fingerprint: row.get("fingerprint")?,
+        structure: row.get("structure_key")?,
+        below: row.get("below_key")?,
     })
 }
 
@@ -319,8 +320,8 @@ pub fn rebuild(connection: &Connection, store: &str) -> Result<()> {
         connection.prepare(&format!("SELECT {DONE}, op, failure_cause FROM events WHERE deleted_at IS NULL ORDER BY origin, seq, id"))?;
     let mut rows = events.query([])?;
     while let Some(row) = rows.next()? {
-        let (event, op): (Done, String) = (done(row)?, row.get(18)?);
-        let cause = row.get::<_, Option<String>>(19)?.and_then(|c| ErrorCode::from_name(&c));
+        let (event, op): (Done, String) = (done(row)?, row.get("op")?);
+        let cause = row.get::<_, Option<String>>("failure_cause")?.and_then(|c| ErrorCode::from_name(&c));
         match (event.category.as_str(), event.status.as_str()) {
             ("act" | "recover", "ok") => {
                 if let Some((after, at)) = event.after.as_deref().map(|uid| observed(connection, uid)).transpose()?.flatten() {
@@ -356,8 +357,9 @@ fn is_nameless(action: &Action) -> bool {
 fn observed(connection: &Connection, uid: &str) -> Result<Option<(Place, i64)>> {
     Ok(connection
         .prepare_cached(
-            "SELECT uid, app, activity, page_key, fingerprint, structure_key, below_key, observed_at FROM observations WHERE uid = ?1",
+            "SELECT uid AS observation, app, activity, page_key, fingerprint, structure_key, below_key, observed_at FROM observations
+             WHERE uid = ?1",
         )?
-        .query_row([uid], |row| Ok((place(row, 0)?, row.get(7)?)))
+        .query_row([uid], |row| Ok((place(row)?, row.get("observed_at")?)))
         .optional()?)
 }

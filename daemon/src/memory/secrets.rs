@@ -55,7 +55,7 @@ impl Secrets {
     pub fn recall(&self, connection: &Connection) -> Result<()> {
         let limit = i64::try_from(REMEMBERED).unwrap_or(i64::MAX);
         let mut statement = connection.prepare("SELECT evidence FROM events WHERE op = 'text' ORDER BY seq DESC LIMIT ?1")?;
-        let rows = statement.query_map([limit], |row| row.get::<_, Option<String>>(0))?;
+        let rows = statement.query_map([limit], |row| row.get::<_, Option<String>>("evidence"))?;
         let mut typed = self.lock();
         for evidence in rows {
             let evidence: serde_json::Value = evidence?.and_then(|e| serde_json::from_str(&e).ok()).unwrap_or_default();

@@ -32,15 +32,15 @@ pub struct Totals {
 pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
     let (done, held, did_not_hold, errors, acted_at) = connection
         .prepare_cached(
-            "SELECT coalesce(sum(status = 'ok' AND category <> 'verify'), 0), coalesce(sum(status = 'ok' AND category = 'verify'), 0),
-                coalesce(sum(failure_cause = 'ASSERTION_FAILED'), 0),
-                coalesce(sum(status <> 'ok' AND coalesce(failure_cause, '') <> 'ASSERTION_FAILED'), 0), max(at)
+            "SELECT coalesce(sum(status = 'ok' AND category <> 'verify'), 0) AS done, coalesce(sum(status = 'ok' AND category = 'verify'), 0) AS verified,
+                coalesce(sum(failure_cause = 'ASSERTION_FAILED'), 0) AS assertions,
+                coalesce(sum(status <> 'ok' AND coalesce(failure_cause, '') <> 'ASSERTION_FAILED'), 0) AS broken, max(at) AS max_at
              FROM events WHERE session_id = ?1 AND deleted_at IS NULL",
         )?
-        .query_row([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get::<_, Option<i64>>(4)?)))?;
+        .query_row([session], |row| Ok((row.get("done")?, row.get("verified")?, row.get("assertions")?, row.get("broken")?, row.get::<_, Option<i64>>("max_at")?)))?;
     let (observations, seen_at) = connection
-        .prepare_cached("SELECT count(*), max(observed_at) FROM observations WHERE session_id = ?1")?
-        .query_row([session], |row| Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?)))?;
+        .prepare_cached("SELECT count(*) AS count, max(observed_at) AS max_observed_at FROM observations WHERE session_id = ?1")?
+        .query_row([session], |row| Ok((row.get("count")?, row.get::<_, Option<i64>>("max_observed_at")?)))?;
     Ok(Totals { done, held, did_not_hold, errors, observations, last_at: acted_at.max(seen_at) })
 }
 
@@ -50,8 +50,8 @@ pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
 /// What SQLite says.
 pub fn last_at(connection: &Connection, session: i64) -> Result<Option<i64>> {
     let newest = |table: &str, column: &str| -> Result<Option<i64>> {
-        let sql = format!("SELECT {column} FROM {table} WHERE session_id = ?1 ORDER BY seq DESC LIMIT 1");
-        Ok(connection.prepare_cached(&sql)?.query_row([session], |row| row.get(0)).optional()?)
+        let sql = format!("SELECT {column} AS at FROM {table} WHERE session_id = ?1 ORDER BY seq DESC LIMIT 1");
+        Ok(connection.prepare_cached(&sql)?.query_row([session], |row| row.get("at")).optional()?)
     };
     Ok(newest("events", "at")?.max(newest("observations", "observed_at")?))
 }
@@ -63,29 +63,29 @@ pub fn last_at(connection: &Connection, session: i64) -> Result<Option<i64>> {
 pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, Option<String>)>> {
     // With max(), the other columns are those of the row that has it.
     let mut statement = connection.prepare_cached(
-        "SELECT app, activity, page_key, count(*), min(observed_at), observed_at, uid, fingerprint, content_hash, node_count, ref_count,
-            structure_key, max(seq)
+        "SELECT app, activity, page_key, count(*) AS count, min(observed_at) AS min_observed_at, observed_at, uid, fingerprint, content_hash, node_count, ref_count,
+            structure_key, max(seq) AS max_seq
          FROM observations WHERE session_id = ?1 AND page_key IS NOT NULL GROUP BY page_key ORDER BY max(seq) DESC",
     )?;
     let found = statement.query_map([session], |row| {
         let page = VisitedPage {
-            app: row.get::<_, Option<String>>(0)?.unwrap_or_default(),
-            activity: row.get(1)?,
-            key: row.get(2)?,
+            app: row.get::<_, Option<String>>("app")?.unwrap_or_default(),
+            activity: row.get("activity")?,
+            key: row.get("page_key")?,
             state: None,
             name: None,
-            observations: row.get(3)?,
-            first_seen: row.get(4)?,
-            last_seen: row.get(5)?,
+            observations: row.get("count")?,
+            first_seen: row.get("min_observed_at")?,
+            last_seen: row.get("observed_at")?,
             snapshot: PageSnapshot {
-                observation_id: row.get(6)?,
-                fingerprint: row.get(7)?,
-                content_hash: row.get(8)?,
-                node_count: row.get(9)?,
-                ref_count: row.get(10)?,
+                observation_id: row.get("uid")?,
+                fingerprint: row.get("fingerprint")?,
+                content_hash: row.get("content_hash")?,
+                node_count: row.get("node_count")?,
+                ref_count: row.get("ref_count")?,
             },
         };
-        Ok((page, row.get(11)?))
+        Ok((page, row.get("structure_key")?))
     })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
@@ -101,15 +101,15 @@ pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec
     )?;
     let found = statement.query_map((session, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
         Ok(SeenLately {
-            observation_id: row.get(0)?,
-            at: row.get(1)?,
-            device: row.get(2)?,
-            source: row.get(3)?,
-            app: row.get(4)?,
-            activity: row.get(5)?,
-            page_key: row.get(6)?,
-            settled: row.get(7)?,
-            reliable: row.get(8)?,
+            observation_id: row.get("uid")?,
+            at: row.get("observed_at")?,
+            device: row.get("name")?,
+            source: row.get("source")?,
+            app: row.get("app")?,
+            activity: row.get("activity")?,
+            page_key: row.get("page_key")?,
+            settled: row.get("settled")?,
+            reliable: row.get("reliable")?,
         })
     })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
@@ -122,7 +122,7 @@ pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec
 pub fn structures(connection: &Connection, session: i64) -> Result<Vec<String>> {
     let mut statement =
         connection.prepare_cached("SELECT DISTINCT structure_key FROM observations WHERE session_id = ?1 AND structure_key IS NOT NULL")?;
-    let found = statement.query_map([session], |row| row.get(0))?;
+    let found = statement.query_map([session], |row| row.get("structure_key"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -137,11 +137,11 @@ pub fn last_action(connection: &Connection, session: i64) -> Result<Option<Strin
         )?
         .query_row([session], |row| {
             Ok((
-                row.get::<_, Option<String>>(0)?,
-                row.get::<_, String>(1)?,
-                row.get::<_, String>(2)?,
-                row.get::<_, String>(3)?,
-                row.get::<_, Option<String>>(4)?,
+                row.get::<_, Option<String>>("action")?,
+                row.get::<_, String>("op")?,
+                row.get::<_, String>("category")?,
+                row.get::<_, String>("status")?,
+                row.get::<_, Option<String>>("failure_cause")?,
             ))
         })
         .optional()?;

@@ -18,6 +18,9 @@ pub fn point(snapshot: &Snapshot, index: usize) -> Result<Point, usize> {
     let bounds = snapshot.nodes[index].bounds;
     let middle =
         Point { x: f64::midpoint(bounds.left.into(), bounds.right.into()), y: f64::midpoint(bounds.top.into(), bounds.bottom.into()) };
+    if let Some(over) = modal_over(snapshot, index) {
+        return Err(blocker(snapshot, index, &middle).unwrap_or(over));
+    }
     let Some(over) = blocker(snapshot, index, &middle) else { return Ok(middle) };
     let blockers: Vec<Rect> =
         (0..snapshot.nodes.len()).filter(|i| blocks(snapshot, index, *i)).map(|i| snapshot.nodes[i].bounds).take(MAX_BLOCKERS).collect();
@@ -25,6 +28,34 @@ pub fn point(snapshot: &Snapshot, index: usize) -> Result<Point, usize> {
     let point = Point { x: f64::midpoint(free.left.into(), free.right.into()), y: f64::midpoint(free.top.into(), free.bottom.into()) };
     // Beyond the limit of blockers nothing was subtracted.
     blocker(snapshot, index, &point).map_or(Ok(point), Err)
+}
+
+/// A node of a dialog over the window of a target: a focused window of an app that lies over it takes every touch, also those
+/// outside of itself.
+fn modal_over(snapshot: &Snapshot, index: usize) -> Option<usize> {
+    let own = snapshot.nodes[index].window;
+    let layer = snapshot.windows.get(own)?.layer;
+    let modal = |w: &usize| {
+        let window = &snapshot.windows[*w];
+        window.focused && window.kind == WindowKind::Application && window.layer > layer && overlap(snapshot, *w, own)
+    };
+    let window = (0..snapshot.windows.len()).find(modal)?;
+    (0..snapshot.nodes.len()).find(|i| snapshot.nodes[*i].window == window && snapshot.nodes[*i].is(Flag::Visible))
+}
+
+/// Whether two windows share a part of the screen; those that stand side by side do not.
+fn overlap(snapshot: &Snapshot, a: usize, b: usize) -> bool {
+    let extent = |window: usize| {
+        let shown = snapshot.nodes.iter().filter(|n| n.window == window && n.is(Flag::Visible) && n.bounds.area() > 0);
+        shown.map(|n| n.bounds).reduce(|a, b| Rect {
+            left: a.left.min(b.left),
+            top: a.top.min(b.top),
+            right: a.right.max(b.right),
+            bottom: a.bottom.max(b.bottom),
+        })
+    };
+    let (Some(a), Some(b)) = (extent(a), extent(b)) else { return false };
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 }
 
 fn on_screen(snapshot: &Snapshot, bounds: Rect) -> Rect {

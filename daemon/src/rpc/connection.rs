@@ -4,9 +4,7 @@
 //! nobody but itself. A call is polled once before it gets its task: what it queues for is queued in the order in which the
 //! calls came, and a call that is ready at once is answered in place.
 
-use std::future::{Future, poll_fn};
-use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -70,7 +68,7 @@ pub(super) async fn stopped(stopping: &mut watch::Receiver<bool>) {
 enum Step {
     Incoming(Incoming),
     /// A call is done; some have no answer.
-    Answer(Option<Box<RawValue>>),
+    Answer(Option<String>),
     Notification(Box<RawValue>),
     Flushed,
     /// Nobody reads any more.
@@ -80,12 +78,11 @@ enum Step {
     Stop,
 }
 
-type Answers = mpsc::Sender<Option<Box<RawValue>>>;
+type Answers = mpsc::Sender<Option<String>>;
 
 /// Executes a message in a task of its own, unless it is done at once.
-fn begin(caller: Caller, bytes: Vec<u8>, answers: &Answers) -> Option<Option<Box<RawValue>>> {
-    let work = AssertUnwindSafe(dispatch::message(caller, bytes)).catch_unwind();
-    let mut work: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(work.map(|done| done.unwrap_or_else(|_| Some(panicked()))));
+fn begin(caller: Caller, bytes: Vec<u8>, answers: &Answers) -> Option<Option<String>> {
+    let mut work = Box::pin(dispatch::message(caller, bytes));
     if let Some(done) = work.as_mut().now_or_never() {
         return Some(done);
     }
@@ -96,11 +93,6 @@ fn begin(caller: Caller, bytes: Vec<u8>, answers: &Answers) -> Option<Option<Box
         let _ = answers.send(answer).await;
     });
     None
-}
-
-fn panicked() -> Box<RawValue> {
-    let error = Error::new(ErrorCode::Internal, "the call ended early").hint("this is a fault of afd; its log says more");
-    dispatch::fault(Id::Null, to_rpc(error)).into_json()
 }
 
 /// Ends the calls that have changed nothing yet, whatever way the connection ends.
@@ -149,7 +141,7 @@ pub(super) async fn run(transport: impl Transport, context: Context) {
 impl<T: Transport> Session<T> {
     async fn step(
         &mut self,
-        answered: &mut mpsc::Receiver<Option<Box<RawValue>>>,
+        answered: &mut mpsc::Receiver<Option<String>>,
         notifications: &mut mpsc::Receiver<Box<RawValue>>,
         stopping: &mut watch::Receiver<bool>,
     ) -> Step {
@@ -206,7 +198,7 @@ impl<T: Transport> Session<T> {
                 self.set_active(self.active - 1);
                 self.tell(answer);
             }
-            Step::Notification(notification) => self.transport.queue(notification.get()),
+            Step::Notification(notification) => self.transport.queue(Box::<str>::from(notification).into()),
             Step::Flushed => {}
             Step::Stop => self.reading = false,
             Step::Look => return !self.transport.is_gone(),
@@ -221,9 +213,9 @@ impl<T: Transport> Session<T> {
         self.context.place.set_busy(active > 0 || follows);
     }
 
-    fn tell(&mut self, answer: Option<Box<RawValue>>) {
+    fn tell(&mut self, answer: Option<String>) {
         if let Some(answer) = answer {
-            self.transport.queue(answer.get());
+            self.transport.queue(answer);
         }
         // A reserved place is for one question.
         self.reading &= !self.context.place.is_reserved();
@@ -231,13 +223,13 @@ impl<T: Transport> Session<T> {
 
     fn refuse(&mut self, error: ErrorObjectOwned) {
         (self.reading, self.refused) = (false, true);
-        self.transport.queue(dispatch::fault(Id::Null, error).into_json().get());
+        self.transport.queue(dispatch::text_of(dispatch::fault(Id::Null, error)));
     }
 
     /// What subscriptions said before the end is still told.
     async fn finish(mut self, notifications: &mut mpsc::Receiver<Box<RawValue>>) {
         while let Ok(notification) = notifications.try_recv() {
-            self.transport.queue(notification.get());
+            self.transport.queue(Box::<str>::from(notification).into());
         }
         if poll_fn(|cx| self.transport.poll_flush(cx)).await.is_ok() {
             self.transport.close(self.refused).await;

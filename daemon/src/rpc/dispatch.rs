@@ -1,12 +1,14 @@
 //! From a message to its answer: single calls, notifications and batches, as JSON-RPC 2.0 has them.
 
 use std::borrow::Cow;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use afd_proto::{ErrorCode, events};
+use futures_util::FutureExt;
 use jsonrpsee::core::id_providers::RandomIntegerIdProvider;
 use jsonrpsee::core::server::helpers::prepare_error;
-use jsonrpsee::core::server::{BatchResponseBuilder, BoundedSubscriptions, MethodResponse, SubscriptionState};
+use jsonrpsee::core::server::{BoundedSubscriptions, MethodResponse, SubscriptionState};
 use jsonrpsee::types::{ErrorObjectOwned, Id, Notification, Params, Request};
 use jsonrpsee::{ConnectionId, Extensions, MethodCallback, MethodSink, Methods};
 use serde::Deserialize;
@@ -15,9 +17,13 @@ use serde_json::value::RawValue;
 use super::calls::{self, Calls};
 use super::register::to_rpc;
 use crate::control::{self, Error};
+use crate::task::reason;
 
 /// The largest answer, bytes.
 pub(super) const MAX_ANSWER: usize = 64 << 20;
+
+/// The largest answer of a batch, bytes: it is held in memory until it is sent.
+const MAX_BATCH_ANSWER: usize = 16 << 20;
 
 /// What a connection brings to its calls.
 #[derive(Clone)]
@@ -45,15 +51,20 @@ impl Caller {
 const OWNERS: [&str; 3] = ["daemon.version", "daemon.status", "daemon.shutdown"];
 
 /// Answers a message; notifications, and batches of nothing else, have no answer.
-pub(super) async fn message(caller: Caller, bytes: Vec<u8>) -> Option<Box<RawValue>> {
+pub(super) async fn message(caller: Caller, bytes: Vec<u8>) -> Option<String> {
     if caller.reserved && !is_owners(&bytes) {
         let (id, _) = prepare_error(&bytes);
-        return Some(fault(id, places_taken()).into_json());
+        return Some(text_of(fault(id, places_taken())));
     }
     match bytes.iter().find(|b| !b.is_ascii_whitespace()) {
         Some(b'[') => batch(&caller, &bytes).await,
-        _ => single(&caller, &bytes).await.map(MethodResponse::into_json),
+        _ => single(&caller, &bytes).await.map(text_of),
     }
+}
+
+/// An answer as it is sent, without a copy.
+pub(super) fn text_of(answer: MethodResponse) -> String {
+    String::from(Box::<str>::from(answer.into_json()))
 }
 
 /// Whether a message is one that is answered on a reserved place.
@@ -73,33 +84,40 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<(
     serde::de::IgnoredAny::deserialize(deserializer).map(|_| Some(()))
 }
 
-async fn batch(caller: &Caller, bytes: &[u8]) -> Option<Box<RawValue>> {
+async fn batch(caller: &Caller, bytes: &[u8]) -> Option<String> {
     let Ok(calls) = serde_json::from_slice::<Vec<&RawValue>>(bytes) else {
-        return Some(fault(Id::Null, parse_error()).into_json());
+        return Some(text_of(fault(Id::Null, parse_error())));
     };
     if calls.is_empty() {
-        return Some(fault(Id::Null, invalid_request("a batch holds at least one call")).into_json());
+        return Some(text_of(fault(Id::Null, invalid_request("a batch holds at least one call"))));
     }
     if calls.len() > caller.batch {
         let error = limit(format!("a batch of {} calls exceeds the limit of {}", calls.len(), caller.batch));
-        return Some(fault(Id::Null, error).into_json());
+        return Some(text_of(fault(Id::Null, error)));
     }
     // The answer of a subscription goes its own way, which a batch has no place for.
     let caller = Caller { sink: None, ..caller.clone() };
-    let mut answers = BatchResponseBuilder::new_with_limit(MAX_ANSWER);
+    let mut answers = String::new();
     for (i, call) in calls.into_iter().enumerate() {
         if i > 0 {
             // Calls that are answered at once must not keep a thread to themselves.
             tokio::task::yield_now().await;
         }
         // One after the other: a batch keeps its order.
-        if let Some(answer) = single(&caller, call.get().as_bytes()).await
-            && let Err(too_large) = answers.append(answer)
-        {
-            return Some(too_large.into_json());
+        let Some(answer) = single(&caller, call.get().as_bytes()).await else { continue };
+        let answer = answer.into_json();
+        if answers.len() + answer.get().len() > MAX_BATCH_ANSWER {
+            let error = limit(format!("the answers of a batch exceed the limit of {MAX_BATCH_ANSWER} bytes"));
+            return Some(text_of(fault(Id::Null, error)));
         }
+        answers.push(if answers.is_empty() { '[' } else { ',' });
+        answers.push_str(answer.get());
     }
-    (!answers.is_empty()).then(|| MethodResponse::from_batch(answers.finish()).into_json())
+    if answers.is_empty() {
+        return None;
+    }
+    answers.push(']');
+    Some(answers)
 }
 
 async fn single(caller: &Caller, bytes: &[u8]) -> Option<MethodResponse> {
@@ -131,19 +149,23 @@ async fn call(caller: &Caller, request: Request<'_>) -> Option<MethodResponse> {
     let text = request.params.as_ref().map(|p| unsubscription(name, p.get()));
     let params = Params::new(text.as_deref());
     let id = request.id;
-    let entered = caller.calls.as_ref().map_or_else(calls::unknown, |calls| calls.enter(&id));
     let mut extensions = Extensions::new();
-    extensions.insert(caller.connection);
-    if let Some(calls) = caller.calls.as_ref().filter(|_| caller.sink.is_some()) {
+    if let Some(calls) = caller.calls.as_ref().filter(|_| caller.sink.is_some() && name.starts_with("rpc.")) {
         extensions.insert(calls.clone());
     }
     let answer = match caller.methods.method(name) {
         None => fault(id.into_owned(), unknown_method(name)),
         Some(MethodCallback::Sync(run)) => run(id, params, MAX_ANSWER, extensions),
         Some(MethodCallback::Async(run)) => {
+            let entered = caller.calls.as_ref().map_or_else(calls::unknown, |calls| calls.enter(&id));
             let own = id.clone().into_owned();
             let work = run(id.into_owned(), params.into_owned(), caller.connection, MAX_ANSWER, extensions);
-            control::run_call(entered.scope.clone(), work).await.unwrap_or_else(|error| fault(own, to_rpc(error)))
+            let done = AssertUnwindSafe(control::run_call(entered.scope.clone(), work)).catch_unwind().await;
+            match done {
+                Ok(Ok(answer)) => answer,
+                Ok(Err(error)) => fault(own, to_rpc(error)),
+                Err(panic) => fault(own, panicked(name, &reason(panic.as_ref()))),
+            }
         }
         Some(MethodCallback::Unsubscription(run)) => {
             let own = id.clone().into_owned();
@@ -208,6 +230,11 @@ fn unknown_subscription(params: Option<&str>) -> ErrorObjectOwned {
 /// An error as an answer.
 pub(super) fn fault(id: Id<'_>, error: ErrorObjectOwned) -> MethodResponse {
     MethodResponse::error(id, error)
+}
+
+fn panicked(method: &str, why: &str) -> ErrorObjectOwned {
+    tracing::error!(method, error = why, "a call panicked");
+    to_rpc(Error::new(ErrorCode::Internal, "the call ended early").hint("this is a fault of afd; its log says more"))
 }
 
 fn parse_error() -> ErrorObjectOwned {

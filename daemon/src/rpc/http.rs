@@ -94,7 +94,7 @@ async fn answer(
     let answered = tokio::spawn(dispatch::message(context.caller(), bytes)).await;
     context.place.set_busy(false);
     match answered {
-        Ok(Some(text)) => json(StatusCode::OK, text.get().to_owned()),
+        Ok(Some(text)) => json(StatusCode::OK, text),
         Ok(None) => empty(StatusCode::NO_CONTENT),
         Err(_) => fault(
             StatusCode::INTERNAL_SERVER_ERROR,

@@ -31,7 +31,7 @@ pub(super) enum Incoming {
 /// A connection that carries many messages. Reading and writing are polled by one task, so that neither waits for the other.
 pub(super) trait Transport: Send {
     /// Puts a message behind those that are to be sent.
-    fn queue(&mut self, message: &str);
+    fn queue(&mut self, message: String);
     /// Whether everything was sent.
     fn is_flushed(&self) -> bool;
     /// Sends what is queued; ready when everything was sent.
@@ -96,8 +96,14 @@ impl Bytes {
 }
 
 impl Transport for Bytes {
-    fn queue(&mut self, message: &str) {
-        encode_into(self.framing, message, &mut self.outgoing);
+    fn queue(&mut self, message: String) {
+        // A large answer is not copied, where nothing stands before it.
+        if self.framing == Framing::Line && self.outgoing.is_empty() && message.len() > KEEP {
+            self.outgoing = message.into_bytes();
+            self.outgoing.push(b'\n');
+        } else {
+            encode_into(self.framing, &message, &mut self.outgoing);
+        }
     }
 
     fn is_flushed(&self) -> bool {

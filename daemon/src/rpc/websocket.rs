@@ -134,8 +134,8 @@ fn broken(error: tungstenite::Error) -> io::Error {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for WebSocket<S> {
-    fn queue(&mut self, message: &str) {
-        self.outgoing.push_back(message.to_owned());
+    fn queue(&mut self, message: String) {
+        self.outgoing.push_back(message);
         self.unflushed = true;
     }
 

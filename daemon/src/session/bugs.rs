@@ -67,26 +67,26 @@ const COLUMNS: &str = "b.id, b.uid, s.name, b.title, b.severity, b.description, 
     b.screenshot, b.task_uid, b.status, b.resolution, b.created_at, b.resolved_at";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Bug> {
-    let word = |i: usize| row.get::<_, String>(i);
+    let word = |name: &str| row.get::<_, String>(name);
     Ok(Bug {
-        id: row.get(0)?,
-        uid: row.get(1)?,
-        session: row.get(2)?,
-        title: row.get(3)?,
-        severity: Severity::of(&word(4)?).unwrap_or(Severity::Medium),
-        description: row.get(5)?,
-        steps: list_of(&word(6)?),
-        expected: row.get(7)?,
-        actual: row.get(8)?,
-        app: row.get(9)?,
-        page: row.get(10)?,
-        state: row.get(11)?,
-        screenshot: row.get(12)?,
-        task: row.get(13)?,
-        status: BugStatus::of(&word(14)?).unwrap_or(BugStatus::Open),
-        resolution: row.get(15)?,
-        created_at: row.get(16)?,
-        resolved_at: row.get(17)?,
+        id: row.get("id")?,
+        uid: row.get("uid")?,
+        session: row.get("name")?,
+        title: row.get("title")?,
+        severity: Severity::of(&word("severity")?).unwrap_or(Severity::Medium),
+        description: row.get("description")?,
+        steps: list_of(&word("steps")?),
+        expected: row.get("expected")?,
+        actual: row.get("actual")?,
+        app: row.get("app")?,
+        page: row.get("page")?,
+        state: row.get("state")?,
+        screenshot: row.get("screenshot")?,
+        task: row.get("task_uid")?,
+        status: BugStatus::of(&word("status")?).unwrap_or(BugStatus::Open),
+        resolution: row.get("resolution")?,
+        created_at: row.get("created_at")?,
+        resolved_at: row.get("resolved_at")?,
     })
 }
 
@@ -123,7 +123,7 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
                 now,
                 new.resolved.then_some(now)
             ],
-            |row| row.get(0),
+            |row| row.get("id"),
         )?;
     super::touch(connection, session)?;
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
@@ -193,10 +193,11 @@ pub fn worst(connection: &Connection, filter: &Filter, limit: usize) -> Result<V
 /// What SQLite says.
 pub fn counts(connection: &Connection, filter: &Filter) -> Result<BugCounts> {
     let (sql, values) = conditions(filter);
-    let sql = format!("SELECT b.severity, b.status, count(*) FROM bugs b WHERE {sql} GROUP BY 1, 2");
+    let sql = format!("SELECT b.severity, b.status, count(*) AS count FROM bugs b WHERE {sql} GROUP BY 1, 2");
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement
-        .query_map(params_from_iter(values), |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?)))?;
+    let rows = statement.query_map(params_from_iter(values), |row| {
+        Ok((row.get::<_, String>("severity")?, row.get::<_, String>("status")?, row.get::<_, i64>("count")?))
+    })?;
     let mut counts = BugCounts::default();
     for row in rows {
         let (severity, status, n) = row?;

@@ -30,7 +30,7 @@ pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> 
             "INSERT INTO sessions (uid, origin, name, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
              ON CONFLICT (name) DO UPDATE SET deleted_at = NULL RETURNING id",
         )?
-        .query_row((new_uid(), origin, name, now), |row| row.get(0))?)
+        .query_row((new_uid(), origin, name, now), |row| row.get("id"))?)
 }
 
 /// The row of a session that is known, without making one.
@@ -38,7 +38,7 @@ pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> 
 /// # Errors
 /// What SQLite says.
 pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
-    Ok(connection.prepare_cached("SELECT id FROM sessions WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()?)
+    Ok(connection.prepare_cached("SELECT id FROM sessions WHERE name = ?1")?.query_row([name], |row| row.get("id")).optional()?)
 }
 
 /// What is kept of a session itself.
@@ -100,22 +100,22 @@ pub(crate) fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
-    let path = |i: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(i)?.map(PathBuf::from));
+    let path = |name: &str| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(name)?.map(PathBuf::from));
     Ok(Session {
-        id: row.get(0)?,
-        uid: row.get(1)?,
-        name: row.get(2)?,
-        goal: row.get(3)?,
-        app: row.get(4)?,
-        directory: path(5)?,
-        progress_dir: path(6)?,
-        next_steps: list_of(&row.get::<_, String>(7)?),
-        blockers: list_of(&row.get::<_, String>(8)?),
-        summary: row.get(9)?,
-        created_at: row.get(10)?,
-        started_at: row.get(11)?,
-        ended_at: row.get(12)?,
-        updated_at: row.get(13)?,
+        id: row.get("id")?,
+        uid: row.get("uid")?,
+        name: row.get("name")?,
+        goal: row.get("goal")?,
+        app: row.get("app")?,
+        directory: path("directory")?,
+        progress_dir: path("progress_dir")?,
+        next_steps: list_of(&row.get::<_, String>("next_steps")?),
+        blockers: list_of(&row.get::<_, String>("blockers")?),
+        summary: row.get("summary")?,
+        created_at: row.get("created_at")?,
+        started_at: row.get("started_at")?,
+        ended_at: row.get("ended_at")?,
+        updated_at: row.get("updated_at")?,
     })
 }
 
@@ -133,7 +133,11 @@ pub fn by_name(connection: &Connection, name: &str) -> Result<Option<Session>> {
 /// # Errors
 /// What SQLite says.
 pub fn app_of(connection: &Connection, session: i64) -> Result<Option<String>> {
-    Ok(connection.prepare_cached("SELECT app FROM sessions WHERE id = ?1")?.query_row([session], |row| row.get(0)).optional()?.flatten())
+    Ok(connection
+        .prepare_cached("SELECT app FROM sessions WHERE id = ?1")?
+        .query_row([session], |row| row.get("app"))
+        .optional()?
+        .flatten())
 }
 
 /// Writes what may change of a session.

@@ -17,17 +17,17 @@ const COMPARED: i64 = 500;
 const COLUMNS: &str = "id, uid, app, page, page_type, elements, stability_score, seen_count, updated_at";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<PageModel> {
-    let app: String = row.get(2)?;
+    let app: String = row.get("app")?;
     Ok(PageModel {
-        id: row.get(0)?,
-        uid: row.get(1)?,
+        id: row.get("id")?,
+        uid: row.get("uid")?,
         app: (!app.is_empty()).then_some(app),
-        page: row.get(3)?,
-        page_type: row.get(4)?,
-        elements: list_of(&row.get::<_, String>(5)?),
-        stability_score: row.get(6)?,
-        seen_count: row.get(7)?,
-        updated_at: row.get(8)?,
+        page: row.get("page")?,
+        page_type: row.get("page_type")?,
+        elements: list_of(&row.get::<_, String>("elements")?),
+        stability_score: row.get("stability_score")?,
+        seen_count: row.get("seen_count")?,
+        updated_at: row.get("updated_at")?,
         similarity: None,
     })
 }
@@ -66,7 +66,7 @@ pub fn save(connection: &Connection, origin: &str, app: &str, page: &str, page_t
                 "INSERT INTO page_models (uid, origin, app, page, page_type, elements, stability_score, created_at, updated_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1.0, ?7, ?7) RETURNING id",
             )?
-            .query_row(params![new_uid(), origin, app, page, page_type, json(elements), now], |row| row.get(0))?,
+            .query_row(params![new_uid(), origin, app, page, page_type, json(elements), now], |row| row.get("id"))?,
     };
     let sql = format!("SELECT {COLUMNS} FROM page_models WHERE id = ?1");
     Ok(connection.prepare_cached(&sql)?.query_row([id], read)?)
@@ -101,6 +101,6 @@ pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limi
 pub fn delete(connection: &Connection, id: i64) -> Result<Option<String>> {
     Ok(connection
         .prepare_cached("UPDATE page_models SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1 AND deleted_at IS NULL RETURNING uid")?
-        .query_row((id, now_ms()), |row| row.get(0))
+        .query_row((id, now_ms()), |row| row.get("uid"))
         .optional()?)
 }

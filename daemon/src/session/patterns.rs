@@ -44,22 +44,22 @@ const SELECT: &str =
      FROM patterns p LEFT JOIN sessions s ON s.id = p.session_id";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Pattern> {
-    let some = |i: usize| row.get::<_, String>(i).map(|text| (!text.is_empty()).then_some(text));
+    let some = |name: &str| row.get::<_, String>(name).map(|text| (!text.is_empty()).then_some(text));
     Ok(Pattern {
-        id: row.get(0)?,
-        uid: row.get(1)?,
-        kind: row.get(2)?,
-        text: row.get(3)?,
-        app: some(4)?,
-        page: some(5)?,
-        data: row.get::<_, Option<String>>(6)?.and_then(|text| serde_json::from_str(&text).ok()),
-        confidence: row.get(7)?,
-        usage_count: row.get(8)?,
-        success_count: row.get(9)?,
-        failure_count: row.get(10)?,
-        last_used_at: row.get(11)?,
-        session: row.get(12)?,
-        created_at: row.get(13)?,
+        id: row.get("id")?,
+        uid: row.get("uid")?,
+        kind: row.get("kind")?,
+        text: row.get("text")?,
+        app: some("app")?,
+        page: some("page")?,
+        data: row.get::<_, Option<String>>("data")?.and_then(|text| serde_json::from_str(&text).ok()),
+        confidence: row.get("confidence")?,
+        usage_count: row.get("usage_count")?,
+        success_count: row.get("success_count")?,
+        failure_count: row.get("failure_count")?,
+        last_used_at: row.get("last_used_at")?,
+        session: row.get("name")?,
+        created_at: row.get("created_at")?,
     })
 }
 
@@ -81,7 +81,7 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
     let known = connection
         .prepare_cached("SELECT id, prior, success_count, failure_count FROM patterns WHERE kind = ?1 AND app = ?2 AND page = ?3 AND text = ?4 AND deleted_at IS NULL")?
         .query_row((new.kind.word(), new.app, new.page, new.text), |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, f64>(1)?, row.get::<_, i64>(2)?, row.get::<_, i64>(3)?))
+            Ok((row.get::<_, i64>("id")?, row.get::<_, f64>("prior")?, row.get::<_, i64>("success_count")?, row.get::<_, i64>("failure_count")?))
         })
         .optional()?;
     let id = match known {
@@ -113,7 +113,7 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
                     confidence(prior, 0.0, 0.0),
                     now
                 ],
-                |row| row.get(0),
+                |row| row.get("id"),
             )?,
     };
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
@@ -173,7 +173,7 @@ pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
 pub fn used(connection: &Connection, id: i64, held: Option<bool>) -> Result<Option<Pattern>> {
     let found = connection
         .prepare_cached("SELECT prior, success_count, failure_count FROM patterns WHERE id = ?1 AND deleted_at IS NULL")?
-        .query_row([id], |row| Ok((row.get::<_, f64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)))
+        .query_row([id], |row| Ok((row.get::<_, f64>("prior")?, row.get::<_, i64>("success_count")?, row.get::<_, i64>("failure_count")?)))
         .optional()?;
     let Some((prior, mut successes, mut failures)) = found else { return Ok(None) };
     successes += i64::from(held == Some(true));
@@ -194,7 +194,7 @@ pub fn used(connection: &Connection, id: i64, held: Option<bool>) -> Result<Opti
 pub fn delete(connection: &Connection, id: i64) -> Result<Option<String>> {
     Ok(connection
         .prepare_cached("UPDATE patterns SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1 AND deleted_at IS NULL RETURNING uid")?
-        .query_row((id, now_ms()), |row| row.get(0))
+        .query_row((id, now_ms()), |row| row.get("uid"))
         .optional()?)
 }
 

@@ -46,25 +46,26 @@ pub struct Filter {
     pub before: Option<i64>,
 }
 
-const COLUMNS: &str = "r.id, r.uid, s.name, r.name, r.status, r.app, r.page, r.state, r.duration_ms, r.summary, r.evidence, r.bug_uid,
+const COLUMNS: &str =
+    "r.id, r.uid, s.name, r.name AS r_name, r.status, r.app, r.page, r.state, r.duration_ms, r.summary, r.evidence, r.bug_uid,
     r.task_uid, r.created_at";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<TestResult> {
     Ok(TestResult {
-        id: row.get(0)?,
-        uid: row.get(1)?,
-        session: row.get(2)?,
-        name: row.get(3)?,
-        status: ResultStatus::of(&row.get::<_, String>(4)?).unwrap_or(ResultStatus::Error),
-        app: row.get(5)?,
-        page: row.get(6)?,
-        state: row.get(7)?,
-        duration_ms: row.get(8)?,
-        summary: row.get(9)?,
-        evidence: row.get(10)?,
-        bug: row.get(11)?,
-        task: row.get(12)?,
-        created_at: row.get(13)?,
+        id: row.get("id")?,
+        uid: row.get("uid")?,
+        session: row.get("name")?,
+        name: row.get("r_name")?,
+        status: ResultStatus::of(&row.get::<_, String>("status")?).unwrap_or(ResultStatus::Error),
+        app: row.get("app")?,
+        page: row.get("page")?,
+        state: row.get("state")?,
+        duration_ms: row.get("duration_ms")?,
+        summary: row.get("summary")?,
+        evidence: row.get("evidence")?,
+        bug: row.get("bug_uid")?,
+        task: row.get("task_uid")?,
+        created_at: row.get("created_at")?,
     })
 }
 
@@ -96,7 +97,7 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
                 new.bug,
                 now_ms()
             ],
-            |row| row.get::<_, i64>(0),
+            |row| row.get::<_, i64>("id"),
         )?;
     super::touch(connection, session)?;
     let sql = format!("SELECT {COLUMNS} FROM test_results r JOIN sessions s ON s.id = r.session_id WHERE r.id = ?1");
@@ -142,9 +143,9 @@ pub fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Ve
 /// What SQLite says.
 pub fn counts(connection: &Connection, filter: &Filter) -> Result<ResultCounts> {
     let (sql, values) = conditions(filter);
-    let sql = format!("SELECT r.status, count(*) FROM test_results r WHERE {sql} GROUP BY 1");
+    let sql = format!("SELECT r.status, count(*) AS count FROM test_results r WHERE {sql} GROUP BY 1");
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(params_from_iter(values), |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
+    let rows = statement.query_map(params_from_iter(values), |row| Ok((row.get::<_, String>("status")?, row.get::<_, i64>("count")?)))?;
     let mut counts = ResultCounts::default();
     for row in rows {
         let (status, n) = row?;
@@ -167,6 +168,6 @@ pub fn counts(connection: &Connection, filter: &Filter) -> Result<ResultCounts> 
 pub fn places(connection: &Connection, session: i64) -> Result<Vec<(Option<String>, Option<String>)>> {
     let mut statement =
         connection.prepare_cached("SELECT DISTINCT page, state FROM test_results WHERE session_id = ?1 AND deleted_at IS NULL")?;
-    let found = statement.query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let found = statement.query_map([session], |row| Ok((row.get("page")?, row.get("state")?)))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }

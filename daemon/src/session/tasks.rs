@@ -15,22 +15,22 @@ const SELECT: &str = "SELECT t.id, t.uid, s.name, t.description, t.status, t.pri
 
 /// A task, with the uids of all tasks that were to come before it.
 fn read(row: &Row<'_>) -> rusqlite::Result<(Task, Vec<String>)> {
-    let status: String = row.get(4)?;
+    let status: String = row.get("status")?;
     let task = Task {
-        id: row.get(0)?,
-        uid: row.get(1)?,
-        session: row.get(2)?,
-        description: row.get(3)?,
+        id: row.get("id")?,
+        uid: row.get("uid")?,
+        session: row.get("name")?,
+        description: row.get("description")?,
         status: TaskStatus::of(&status).unwrap_or(TaskStatus::Pending),
-        priority: row.get(5)?,
+        priority: row.get("priority")?,
         blocked_by: Vec::new(),
-        progress: row.get(7)?,
-        summary: row.get(8)?,
-        created_at: row.get(9)?,
-        started_at: row.get(10)?,
-        finished_at: row.get(11)?,
+        progress: row.get("progress")?,
+        summary: row.get("summary")?,
+        created_at: row.get("created_at")?,
+        started_at: row.get("started_at")?,
+        finished_at: row.get("finished_at")?,
     };
-    Ok((task, list_of(&row.get::<_, String>(6)?)))
+    Ok((task, list_of(&row.get::<_, String>("blocked_by")?)))
 }
 
 /// Leaves of what was to come first what is not done: a task that failed still stands in the way.
@@ -41,7 +41,7 @@ fn with_blockers(connection: &Connection, (mut task, before): (Task, Vec<String>
     let mut open =
         connection.prepare_cached("SELECT id FROM tasks WHERE uid = ?1 AND deleted_at IS NULL AND status NOT IN ('passed', 'skipped')")?;
     for uid in before {
-        if let Some(id) = open.query_row([uid], |row| row.get(0)).optional()? {
+        if let Some(id) = open.query_row([uid], |row| row.get("id")).optional()? {
             task.blocked_by.push(id);
         }
     }
@@ -152,7 +152,7 @@ pub fn insert(connection: &Connection, origin: &str, session: i64, new: &New<'_>
                 new.started_at,
                 new.finished_at
             ],
-            |row| row.get(0),
+            |row| row.get("id"),
         )?;
     super::touch(connection, session)?;
     Ok(get(connection, session, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
@@ -190,9 +190,9 @@ pub fn done(connection: &Connection, session: i64) -> Result<Vec<Task>> {
 /// What SQLite says.
 pub fn counts(connection: &Connection, session: i64) -> Result<TaskCounts> {
     let mut counts = TaskCounts::default();
-    let mut statement =
-        connection.prepare_cached("SELECT status, count(*) FROM tasks WHERE session_id = ?1 AND deleted_at IS NULL GROUP BY status")?;
-    let rows = statement.query_map([session], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
+    let mut statement = connection
+        .prepare_cached("SELECT status, count(*) AS count FROM tasks WHERE session_id = ?1 AND deleted_at IS NULL GROUP BY status")?;
+    let rows = statement.query_map([session], |row| Ok((row.get::<_, String>("status")?, row.get::<_, i64>("count")?)))?;
     for row in rows {
         let (status, count) = row?;
         match TaskStatus::of(&status) {

@@ -52,7 +52,7 @@ pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) ->
                 failed,
                 now
             ],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            |row| Ok((row.get("passed")?, row.get("failed")?, row.get("times")?)),
         )?;
     super::touch(connection, session)?;
     Ok(TestedElement {
@@ -72,8 +72,8 @@ pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) ->
 /// # Errors
 /// What SQLite says.
 pub fn count(connection: &Connection, session: i64) -> Result<i64> {
-    let sql = "SELECT count(*) FROM tested_elements WHERE session_id = ?1";
-    Ok(connection.prepare_cached(sql)?.query_row([session], |row| row.get(0))?)
+    let sql = "SELECT count(*) AS count FROM tested_elements WHERE session_id = ?1";
+    Ok(connection.prepare_cached(sql)?.query_row([session], |row| row.get("count"))?)
 }
 
 /// A marked element with what it is known as.
@@ -95,16 +95,16 @@ pub fn all(connection: &Connection, session: i64) -> Result<Vec<Marked>> {
     )?;
     let found = statement.query_map([session], |row| {
         let element = TestedElement {
-            element: row.get(0)?,
-            component: row.get(1)?,
-            app: row.get(2)?,
-            page: row.get(3)?,
-            passed: row.get(4)?,
-            failed: row.get(5)?,
-            times: row.get(6)?,
-            last_at: row.get(7)?,
+            element: row.get("element")?,
+            component: row.get("component")?,
+            app: row.get("app")?,
+            page: row.get("page")?,
+            passed: row.get("passed")?,
+            failed: row.get("failed")?,
+            times: row.get("times")?,
+            last_at: row.get("updated_at")?,
         };
-        Ok(Marked { element, state: row.get(8)? })
+        Ok(Marked { element, state: row.get("state")? })
     })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }

@@ -20,9 +20,9 @@ pub const SCHEMA: u32 = 5;
 /// Makes sure that a database is ours, or empty: those of other programs are not to be touched.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
     let foreign: bool = connection.query_row(
-        "SELECT (SELECT user_version FROM pragma_user_version) = 0 AND EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table')",
+        "SELECT (SELECT user_version FROM pragma_user_version) = 0 AND EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table') AS is_foreign",
         [],
-        |row| row.get(0),
+        |row| row.get("is_foreign"),
     )?;
     if foreign {
         return Err(StoreError::Unavailable(format!(
@@ -35,7 +35,7 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
 
 /// Migrates; a database that a newer version made is refused untouched.
 pub(super) fn run(connection: &mut Connection) -> Result<()> {
-    let found: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get("user_version"))?;
     if found > SCHEMA {
         return Err(StoreError::TooNew { found, known: SCHEMA });
     }
@@ -44,7 +44,7 @@ pub(super) fn run(connection: &mut Connection) -> Result<()> {
 
 /// The uid of this store; made at the first start.
 pub(super) fn origin(connection: &Connection) -> Result<String> {
-    let known = connection.query_row("SELECT origin FROM store", [], |row| row.get(0)).optional()?;
+    let known = connection.query_row("SELECT origin FROM store", [], |row| row.get("origin")).optional()?;
     if let Some(origin) = known {
         return Ok(origin);
     }
@@ -77,10 +77,12 @@ mod tests {
             .expect("fills");
         run(&mut connection).expect("migrates");
         let (at, structure): (i64, Option<String>) = connection
-            .query_row("SELECT observed_at, structure_key FROM observations WHERE uid = 'seen'", [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row("SELECT observed_at, structure_key FROM observations WHERE uid = 'seen'", [], |row| {
+                Ok((row.get("observed_at")?, row.get("structure_key")?))
+            })
             .expect("is there");
         assert_eq!((at, structure), (7, None));
-        let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("reads");
+        let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get("user_version")).expect("reads");
         assert_eq!(version, SCHEMA);
     }
 }

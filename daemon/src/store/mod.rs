@@ -325,7 +325,7 @@ impl Store {
     /// # Errors
     /// When it cannot be read at all.
     pub async fn check(&self) -> Result<Option<String>> {
-        let found = self.read(|c| Ok(c.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?)).await?;
+        let found = self.read(|c| Ok(c.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>("quick_check"))?)).await?;
         if found != "ok" {
             self.damage.set(found);
         }
@@ -383,7 +383,8 @@ mod tests {
         let insert = |n: i64| store.write(move |c| Ok(c.execute("INSERT INTO t VALUES (?1)", [n])?));
         let (a, b, c) = tokio::join!(insert(1), insert(1), insert(2));
         assert!(a.is_ok() && matches!(b, Err(StoreError::Sql(_))) && c.is_ok());
-        let count = store.read(|c| Ok(c.query_row("SELECT count(*) FROM t", [], |r| r.get::<_, i64>(0))?)).await.expect("reads");
+        let count =
+            store.read(|c| Ok(c.query_row("SELECT count(*) AS count FROM t", [], |r| r.get::<_, i64>("count"))?)).await.expect("reads");
         assert_eq!(count, 2);
     }
 
@@ -476,7 +477,7 @@ mod tests {
         let (_, fatal) = tokio::join!(insert, fatal);
         assert!(fatal.is_err());
         store.write(|c| Ok(c.execute("INSERT INTO t VALUES (2)", [])?)).await.expect("goes on");
-        let twos = store.read(|c| Ok(c.query_row("SELECT count(*) FROM t WHERE n = 2", [], |r| r.get::<_, i64>(0))?));
+        let twos = store.read(|c| Ok(c.query_row("SELECT count(*) AS count FROM t WHERE n = 2", [], |r| r.get::<_, i64>("count"))?));
         assert_eq!(twos.await.expect("reads"), 1);
     }
 }

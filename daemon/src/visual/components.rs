@@ -57,9 +57,9 @@ pub struct Component {
 const SELECT: &str =
     "SELECT c.id, c.uid, c.key, c.name, c.kind, c.source, c.label, c.dynamic, c.res_id, c.class, c.bounds_left, c.bounds_top,
         c.bounds_right, c.bounds_bottom, c.confidence, c.page, c.crop, c.learned_at,
-        max(coalesce(c.base_last_seen, c.learned_at), coalesce(max(coalesce(sc.seen_before, s.last_seen)), 0)),
-        c.base_seen + coalesce(sum(s.visit_count - sc.from_visit - sc.missed), 0),
-        coalesce(min(sc.misses), CASE WHEN c.loose = 1 THEN a.detector_looks - c.loose_since ELSE 0 END), c.extra, c.scrolls
+        max(coalesce(c.base_last_seen, c.learned_at), coalesce(max(coalesce(sc.seen_before, s.last_seen)), 0)) AS seen_last,
+        c.base_seen + coalesce(sum(s.visit_count - sc.from_visit - sc.missed), 0) AS seen_count,
+        coalesce(min(sc.misses), CASE WHEN c.loose = 1 THEN a.detector_looks - c.loose_since ELSE 0 END) AS missed_in_a_row, c.extra, c.scrolls
      FROM components c
      JOIN apps a ON a.id = c.app_id
      LEFT JOIN state_components sc ON sc.component_id = c.id
@@ -67,33 +67,33 @@ const SELECT: &str =
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Component> {
     Ok(Component {
-        id: row.get(0)?,
-        uid: row.get(1)?,
-        key: row.get(2)?,
-        name: row.get(3)?,
-        kind: row.get(4)?,
-        source: row.get(5)?,
-        label: row.get(6)?,
-        dynamic: row.get(7)?,
-        res_id: row.get(8)?,
-        class: row.get(9)?,
-        bounds: bounds(row, 10)?,
-        confidence: row.get(14)?,
-        page: row.get(15)?,
-        crop: row.get(16)?,
-        learned_at: row.get(17)?,
-        last_seen: row.get(18)?,
-        seen_count: row.get(19)?,
-        consecutive_misses: row.get(20)?,
-        extra: row.get(21)?,
-        scrolls: row.get(22)?,
+        id: row.get("id")?,
+        uid: row.get("uid")?,
+        key: row.get("key")?,
+        name: row.get("name")?,
+        kind: row.get("kind")?,
+        source: row.get("source")?,
+        label: row.get("label")?,
+        dynamic: row.get("dynamic")?,
+        res_id: row.get("res_id")?,
+        class: row.get("class")?,
+        bounds: bounds(row)?,
+        confidence: row.get("confidence")?,
+        page: row.get("page")?,
+        crop: row.get("crop")?,
+        learned_at: row.get("learned_at")?,
+        last_seen: row.get("seen_last")?,
+        seen_count: row.get("seen_count")?,
+        consecutive_misses: row.get("missed_in_a_row")?,
+        extra: row.get("extra")?,
+        scrolls: row.get("scrolls")?,
     })
 }
 
-/// Four columns that are a rectangle, or nothing.
-pub(super) fn bounds(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Rect>> {
-    let edge = |i: usize| row.get::<_, Option<i32>>(at + i);
-    Ok(match (edge(0)?, edge(1)?, edge(2)?, edge(3)?) {
+/// The columns `bounds_left` to `bounds_bottom` as a rectangle, or nothing.
+pub(super) fn bounds(row: &Row<'_>) -> rusqlite::Result<Option<Rect>> {
+    let edge = |name: &str| row.get::<_, Option<i32>>(name);
+    Ok(match (edge("bounds_left")?, edge("bounds_top")?, edge("bounds_right")?, edge("bounds_bottom")?) {
         (Some(left), Some(top), Some(right), Some(bottom)) => Some(Rect { left, top, right, bottom }),
         _ => None,
     })
@@ -159,7 +159,7 @@ pub fn find(connection: &Connection, app: i64, name: &str) -> Result<Option<Comp
 /// # Errors
 /// What SQLite says.
 pub fn position(connection: &Connection, id: i64) -> Result<i64> {
-    Ok(connection.prepare_cached("SELECT position FROM components WHERE id = ?1")?.query_row([id], |row| row.get(0))?)
+    Ok(connection.prepare_cached("SELECT position FROM components WHERE id = ?1")?.query_row([id], |row| row.get("position"))?)
 }
 
 /// The names of the components that define a state.
@@ -168,21 +168,21 @@ pub(super) fn defining_names(connection: &Connection, state: i64) -> Result<Vec<
         "SELECT c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
          WHERE sc.state_id = ?1 AND sc.defining = 1 AND c.deleted_at IS NULL ORDER BY c.name",
     )?;
-    let names = statement.query_map([state], |row| row.get(0))?;
+    let names = statement.query_map([state], |row| row.get("name"))?;
     Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
 /// The names of components, in their order.
 pub(super) fn names(connection: &Connection, ids: &[i64]) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached("SELECT name FROM components WHERE id = ?1")?;
-    ids.iter().map(|id| Ok(statement.query_row([id], |row| row.get(0))?)).collect()
+    ids.iter().map(|id| Ok(statement.query_row([id], |row| row.get("name"))?)).collect()
 }
 
 /// The row of a component by what makes it the same.
 pub(super) fn by_key(connection: &Connection, app: i64, key: &str) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached("SELECT id FROM components WHERE app_id = ?1 AND key = ?2 AND deleted_at IS NULL")?
-        .query_row((app, key), |row| row.get(0))
+        .query_row((app, key), |row| row.get("id"))
         .optional()?)
 }
 
@@ -192,8 +192,8 @@ pub(super) fn by_key(connection: &Connection, app: i64, key: &str) -> Result<Opt
 /// What SQLite says.
 pub fn is_taken(connection: &Connection, app: i64, name: &str) -> Result<bool> {
     Ok(connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM components WHERE app_id = ?1 AND name = ?2 AND deleted_at IS NULL)")?
-        .query_row((app, name), |row| row.get(0))?)
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM components WHERE app_id = ?1 AND name = ?2 AND deleted_at IS NULL) AS found")?
+        .query_row((app, name), |row| row.get("found"))?)
 }
 
 /// A name that no other component of the scope has.
@@ -209,8 +209,8 @@ pub(super) fn free_name(connection: &Connection, app: i64, wanted: &str) -> Resu
 
 /// The next position in a scope's order, of components or of states.
 pub(super) fn next_position(connection: &Connection, table: &'static str, app: i64) -> Result<i64> {
-    let sql = format!("SELECT coalesce(max(position), 0) + 1 FROM {table} WHERE app_id = ?1");
-    Ok(connection.prepare_cached(&sql)?.query_row([app], |row| row.get(0))?)
+    let sql = format!("SELECT coalesce(max(position), 0) + 1 AS next_position FROM {table} WHERE app_id = ?1");
+    Ok(connection.prepare_cached(&sql)?.query_row([app], |row| row.get("next_position"))?)
 }
 
 /// Adds a component that was seen for the first time.
@@ -279,9 +279,9 @@ pub(super) fn any_loose_overdue(connection: &Connection, app: i64) -> Result<boo
     Ok(connection
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM components c JOIN apps a ON a.id = c.app_id WHERE c.app_id = ?1 AND c.loose = 1
-                AND c.deleted_at IS NULL AND c.loose_since <= a.detector_looks - a.forget_threshold)",
+                AND c.deleted_at IS NULL AND c.loose_since <= a.detector_looks - a.forget_threshold) AS found",
         )?
-        .query_row([app], |row| row.get(0))?)
+        .query_row([app], |row| row.get("found"))?)
 }
 
 /// A component is at another place than it was.
@@ -308,7 +308,7 @@ pub fn pictured(connection: &Connection, id: i64, crop: Option<&str>, at: i64) -
 /// that its words change by themselves, and none are kept.
 pub(super) fn says(connection: &Connection, id: i64, sighting: &Sighting, at: i64) -> Result<()> {
     let known: Option<String> =
-        connection.prepare_cached("SELECT label FROM components WHERE id = ?1")?.query_row([id], |row| row.get(0))?;
+        connection.prepare_cached("SELECT label FROM components WHERE id = ?1")?.query_row([id], |row| row.get("label"))?;
     let same = |a: &str, b: &str| mask::digits(a) == mask::digits(b);
     let (label, dynamic) = match (&known, &sighting.label) {
         (Some(old), Some(new)) if !sighting.steady && !same(old, new) => (None, true),
@@ -333,7 +333,7 @@ pub fn rename(connection: &Connection, id: i64, name: &str, at: i64) -> Result<(
 pub(super) fn key_of_name(connection: &Connection, app: i64, name: &str) -> Result<Option<String>> {
     Ok(connection
         .prepare_cached("SELECT key FROM components WHERE app_id = ?1 AND name = ?2 AND deleted_at IS NULL")?
-        .query_row((app, name), |row| row.get(0))
+        .query_row((app, name), |row| row.get("key"))
         .optional()?)
 }
 
@@ -343,7 +343,7 @@ pub(super) fn key_of_name(connection: &Connection, app: i64, name: &str) -> Resu
 /// What SQLite says.
 pub fn edges_that_name(connection: &Connection, app: i64, names: &[&str]) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached("SELECT id, action FROM imported_edges WHERE app_id = ?1 ORDER BY position")?;
-    let rows = statement.query_map([app], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
+    let rows = statement.query_map([app], |row| Ok((row.get::<_, i64>("id")?, row.get::<_, String>("action")?)))?;
     let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
     let named = |action: &str| action.split_once(':').is_some_and(|(_, name)| names.contains(&name));
     Ok(rows.into_iter().filter(|(_, action)| named(action)).map(|(id, _)| id).collect())
@@ -361,7 +361,7 @@ pub fn rename_in_edges(connection: &Connection, app: i64, old: &str, new: &str, 
                 "SELECT o.id FROM imported_edges e JOIN imported_edges o ON o.from_state = e.from_state AND o.to_state = e.to_state
                     AND o.action = (SELECT {RENAMED} FROM imported_edges WHERE id = ?1) WHERE e.id = ?1"
             ))?
-            .query_row((edge, new), |row| row.get(0))
+            .query_row((edge, new), |row| row.get("id"))
             .optional()?;
         match twin {
             Some(twin) => {

@@ -141,6 +141,6 @@ fn same_place(connection: &Connection, app: i64, (x, y): (i32, i32)) -> Result<O
                 AND abs((bounds_left + bounds_right) / 2 - ?2) < ?4 AND abs((bounds_top + bounds_bottom) / 2 - ?3) < ?4
              ORDER BY position LIMIT 1",
         )?
-        .query_row((app, x, y, SAME_PLACE), |row| row.get(0))
+        .query_row((app, x, y, SAME_PLACE), |row| row.get("key"))
         .optional()?)
 }

@@ -57,7 +57,9 @@ pub fn stale(connection: &Connection, origin: &str, scope: &Known, at: i64) -> R
 
 fn by_id(connection: &Connection, app: i64, id: i64) -> Result<Option<Component>> {
     let name: Option<String> = rusqlite::OptionalExtension::optional(
-        connection.prepare_cached("SELECT name FROM components WHERE id = ?1 AND deleted_at IS NULL")?.query_row([id], |row| row.get(0)),
+        connection
+            .prepare_cached("SELECT name FROM components WHERE id = ?1 AND deleted_at IS NULL")?
+            .query_row([id], |row| row.get("name")),
     )?;
     name.map_or(Ok(None), |name| components::find(connection, app, &name))
 }
@@ -67,7 +69,7 @@ fn overdue_links(connection: &Connection, app: i64, threshold: i64) -> Result<Ve
         "SELECT sc.state_id, sc.component_id, sc.misses FROM state_components sc JOIN components c ON c.id = sc.component_id
          WHERE c.app_id = ?1 AND sc.misses > 0 AND sc.misses >= ?2 ORDER BY c.position, sc.state_id",
     )?;
-    let found = statement.query_map((app, threshold), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let found = statement.query_map((app, threshold), |row| Ok((row.get("state_id")?, row.get("component_id")?, row.get("misses")?)))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -76,7 +78,7 @@ fn overdue_loose(connection: &Connection, app: i64, threshold: i64) -> Result<Ve
         "SELECT id FROM components WHERE app_id = ?1 AND loose = 1 AND deleted_at IS NULL
             AND loose_since <= (SELECT detector_looks FROM apps WHERE id = ?1) - ?2 ORDER BY position",
     )?;
-    let found = statement.query_map((app, threshold), |row| row.get(0))?;
+    let found = statement.query_map((app, threshold), |row| row.get("id"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -140,8 +142,10 @@ pub fn delete_state(connection: &Connection, origin: &str, app: i64, state: &sta
 /// Whether a component belongs to the set that defines a state.
 fn defines(connection: &Connection, state: i64, component: i64) -> Result<bool> {
     Ok(connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM state_components WHERE state_id = ?1 AND component_id = ?2 AND defining = 1)")?
-        .query_row((state, component), |row| row.get(0))?)
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM state_components WHERE state_id = ?1 AND component_id = ?2 AND defining = 1) AS found",
+        )?
+        .query_row((state, component), |row| row.get("found"))?)
 }
 
 /// A link goes; what it counted stays with the component.
@@ -175,9 +179,9 @@ fn mark_deleted(connection: &Connection, component: i64, at: i64) -> Result<()> 
 fn drop_if_empty(connection: &Connection, change: &mut Change<'_>, state: i64, at: i64) -> Result<()> {
     let lives: bool = connection
         .prepare_cached(
-            "SELECT code IS NULL OR EXISTS (SELECT 1 FROM state_components WHERE state_id = ?1 AND defining = 1) FROM states WHERE id = ?1",
+            "SELECT code IS NULL OR EXISTS (SELECT 1 FROM state_components WHERE state_id = ?1 AND defining = 1) AS keeps FROM states WHERE id = ?1",
         )?
-        .query_row([state], |row| row.get(0))?;
+        .query_row([state], |row| row.get("keeps"))?;
     if lives { Ok(()) } else { drop_state(connection, change, state, at) }
 }
 
@@ -189,7 +193,7 @@ fn drop_state(connection: &Connection, change: &mut Change<'_>, state: i64, at: 
     change.keep("imported_edges", "from_state", state)?;
     change.keep("imported_edges", "to_state", state)?;
     let mut statement = connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = ?1")?;
-    let components: Vec<i64> = statement.query_map([state], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let components: Vec<i64> = statement.query_map([state], |row| row.get("component_id"))?.collect::<rusqlite::Result<_>>()?;
     for component in components {
         change.keep("components", "id", component)?;
         unlink(connection, state, component)?;

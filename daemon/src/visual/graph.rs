@@ -100,14 +100,14 @@ pub fn imported(connection: &Connection, app: i64) -> Result<Vec<Imported>> {
     )?;
     let found = statement.query_map([app], |row| {
         Ok(Imported {
-            id: row.get(0)?,
-            from: row.get(1)?,
-            action: row.get(2)?,
-            to: row.get(3)?,
-            count: row.get(4)?,
-            success_rate: row.get(5)?,
-            last_used: row.get(6)?,
-            extra: row.get(7)?,
+            id: row.get("id")?,
+            from: row.get("from_state")?,
+            action: row.get("action")?,
+            to: row.get("to_state")?,
+            count: row.get("count")?,
+            success_rate: row.get("success_rate")?,
+            last_used: row.get("last_used")?,
+            extra: row.get("extra")?,
         })
     })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
@@ -143,7 +143,7 @@ fn parts_of_dialogs(connection: &Connection, states: &BTreeMap<i64, State>) -> R
     for state in states.values().filter(|s| s.kind == "dialog") {
         let mut rows = statement.query([state.id])?;
         while let Some(row) = rows.next()? {
-            let known = [row.get::<_, Option<String>>(0)?, row.get(1)?];
+            let known = [row.get::<_, Option<String>>("label")?, row.get("res_id")?];
             parts.entry(state.id).or_default().extend(known.into_iter().flatten());
         }
     }

@@ -118,7 +118,10 @@ impl<'a> Change<'a> {
             self.undo.remove.entry(table.0.to_owned()).or_default().extend(added.map(|row| key_of(table, &row)));
         }
         for state in self.undo.states_concerned() {
-            let visits = self.connection.query_row("SELECT visit_count FROM states WHERE id = ?1", [state], |row| row.get(0)).optional()?;
+            let visits = self
+                .connection
+                .query_row("SELECT visit_count FROM states WHERE id = ?1", [state], |row| row.get("visit_count"))
+                .optional()?;
             self.undo.visits.extend(visits.map(|v| (state, v)));
         }
         let undo = serde_json::to_string(&self.undo).map_err(|e| StoreError::Unavailable(e.to_string()))?;
@@ -179,14 +182,14 @@ fn to_sql(value: &Value) -> Sql {
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry {
-        id: row.get(0)?,
-        uid: row.get(1)?,
-        app: row.get(2)?,
-        op: row.get(3)?,
-        what: row.get(4)?,
-        why: row.get(5)?,
-        undone_at: row.get(6)?,
-        at: row.get(7)?,
+        id: row.get("id")?,
+        uid: row.get("uid")?,
+        app: row.get("app_id")?,
+        op: row.get("op")?,
+        what: row.get("what")?,
+        why: row.get("why")?,
+        undone_at: row.get("undone_at")?,
+        at: row.get("at")?,
     })
 }
 
@@ -218,7 +221,7 @@ pub fn find(connection: &Connection, app: Option<i64>, id: Option<i64>) -> Resul
 }
 
 fn read(connection: &Connection, id: i64) -> Result<Undo> {
-    let text: String = connection.query_row("SELECT undo FROM visual_history WHERE id = ?1", [id], |row| row.get(0))?;
+    let text: String = connection.query_row("SELECT undo FROM visual_history WHERE id = ?1", [id], |row| row.get("undo"))?;
     serde_json::from_str(&text).map_err(|e| StoreError::Unavailable(format!("the history cannot be read: {e}")))
 }
 
@@ -232,7 +235,7 @@ pub fn blocked_by(connection: &Connection, id: i64) -> Result<Option<i64>> {
         "SELECT id FROM visual_history WHERE id > ?1 AND undone_at IS NULL AND app_id = (SELECT app_id FROM visual_history WHERE id = ?1)
          ORDER BY id DESC",
     )?;
-    let later: Vec<i64> = statement.query_map([id], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let later: Vec<i64> = statement.query_map([id], |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
     for other in later {
         if !read(connection, other)?.touched().is_disjoint(&own) {
             return Ok(Some(other));
@@ -248,7 +251,7 @@ pub fn blocked_by(connection: &Connection, id: i64) -> Result<Option<i64>> {
 pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
     let undo = read(connection, id)?;
     let visits = |state: i64| -> Result<Option<i64>> {
-        Ok(connection.query_row("SELECT visit_count FROM states WHERE id = ?1", [state], |row| row.get(0)).optional()?)
+        Ok(connection.query_row("SELECT visit_count FROM states WHERE id = ?1", [state], |row| row.get("visit_count")).optional()?)
     };
     let mut since = Vec::new();
     for (state, then) in &undo.visits {
@@ -327,6 +330,6 @@ const KEPT: i64 = 10_000;
 /// # Errors
 /// What SQLite says.
 pub fn prune(connection: &Connection) -> Result<usize> {
-    let newest: Option<i64> = connection.query_row("SELECT max(id) FROM visual_history", [], |row| row.get(0))?;
+    let newest: Option<i64> = connection.query_row("SELECT max(id) AS max_id FROM visual_history", [], |row| row.get("max_id"))?;
     Ok(connection.execute("DELETE FROM visual_history WHERE id <= ?1", [newest.unwrap_or_default() - KEPT])?)
 }

@@ -182,24 +182,24 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
     )?;
     let mut rows = variants.query([known.id])?;
     while let Some(row) = rows.next()? {
-        let (key, state, seen): (String, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let (place, title): (String, Option<String>) = (row.get(3)?, row.get(4)?);
-        let features = features(row.get_ref(5)?.as_blob().unwrap_or_default());
-        let named = row.get::<_, bool>(6)?.then_some((place.as_str(), title.as_deref(), features.as_slice()));
+        let (key, state, seen): (String, i64, i64) = (row.get("key")?, row.get("state_id")?, row.get("seen")?);
+        let (place, title): (String, Option<String>) = (row.get("place")?, row.get("title")?);
+        let features = features(row.get_ref("features")?.as_blob().unwrap_or_default());
+        let named = row.get::<_, bool>("defines")?.then_some((place.as_str(), title.as_deref(), features.as_slice()));
         identity.take_up(&key, state, u64::try_from(seen).unwrap_or_default(), named);
     }
     let mut states = connection.prepare_cached("SELECT id, visit_count, code FROM states WHERE app_id = ?1 AND deleted_at IS NULL")?;
     let mut rows = states.query([known.id])?;
     while let Some(row) = rows.next()? {
-        identity.take_up_visits(row.get(0)?, u64::try_from(row.get::<_, i64>(1)?).unwrap_or_default());
-        if let Some(code) = row.get::<_, Option<String>>(2)? {
-            identity.take_up_code(row.get(0)?, &code);
+        identity.take_up_visits(row.get("id")?, u64::try_from(row.get::<_, i64>("visit_count")?).unwrap_or_default());
+        if let Some(code) = row.get::<_, Option<String>>("code")? {
+            identity.take_up_code(row.get("id")?, &code);
         }
     }
     let mut components = connection.prepare_cached("SELECT key, id FROM components WHERE app_id = ?1 AND deleted_at IS NULL")?;
     let mut rows = components.query([known.id])?;
     while let Some(row) = rows.next()? {
-        identity.take_up_component(&row.get::<_, String>(0)?, row.get(1)?);
+        identity.take_up_component(&row.get::<_, String>("key")?, row.get("id")?);
     }
     for (state, set) in defining_sets(connection, known.id)? {
         identity.take_up_set(state, &set);
@@ -219,7 +219,7 @@ pub fn defining_sets(connection: &Connection, app: i64) -> Result<Vec<(i64, Vec<
     let mut rows = statement.query([app])?;
     let mut sets: Vec<(i64, Vec<u64>)> = Vec::new();
     while let Some(row) = rows.next()? {
-        let (state, component): (i64, i64) = (row.get(0)?, row.get(1)?);
+        let (state, component): (i64, i64) = (row.get("id")?, row.get("component_id")?);
         match sets.last_mut().filter(|(last, _)| *last == state) {
             Some((_, set)) => set.push(component.unsigned_abs()),
             None => sets.push((state, vec![component.unsigned_abs()])),

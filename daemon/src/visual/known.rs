@@ -21,10 +21,10 @@ pub struct Page {
 /// What SQLite says.
 pub fn pages(connection: &Connection, app: &str) -> Result<Vec<Page>> {
     let mut statement = connection.prepare_cached(
-        "SELECT s.id, s.code, coalesce(s.name, s.title, s.code) FROM states s JOIN apps a ON a.id = s.app_id
+        "SELECT s.id, s.code, coalesce(s.name, s.title, s.code) AS called FROM states s JOIN apps a ON a.id = s.app_id
          WHERE a.app = ?1 AND a.deleted_at IS NULL AND s.deleted_at IS NULL AND s.code IS NOT NULL AND s.kind = 'page' ORDER BY s.id",
     )?;
-    let found = statement.query_map([app], |row| Ok(Page { id: row.get(0)?, code: row.get(1)?, name: row.get(2)? }))?;
+    let found = statement.query_map([app], |row| Ok(Page { id: row.get("id")?, code: row.get("code")?, name: row.get("called")? }))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -54,7 +54,13 @@ pub fn elements(connection: &Connection, app: &str) -> Result<Vec<Element>> {
          ORDER BY c.id",
     )?;
     let found = statement.query_map([app], |row| {
-        Ok(Element { uid: row.get(0)?, key: row.get(1)?, name: row.get(2)?, label: row.get(3)?, res_id: row.get(4)? })
+        Ok(Element {
+            uid: row.get("uid")?,
+            key: row.get("key")?,
+            name: row.get("name")?,
+            label: row.get("label")?,
+            res_id: row.get("res_id")?,
+        })
     })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }

@@ -303,17 +303,17 @@ impl Step<'_> {
         )?;
         let found = statement.query_map([state], |row| {
             let link = Link {
-                component: row.get(1)?,
-                misses: row.get(2)?,
-                defining: row.get(3)?,
-                source: row.get(4)?,
-                scrolls: row.get(5)?,
-                bounds: components::bounds(row, 6)?,
-                label: row.get(10)?,
-                dynamic: row.get(11)?,
-                seen_before: row.get(12)?,
+                component: row.get("component_id")?,
+                misses: row.get("misses")?,
+                defining: row.get("defining")?,
+                source: row.get("source")?,
+                scrolls: row.get("scrolls")?,
+                bounds: components::bounds(row)?,
+                label: row.get("label")?,
+                dynamic: row.get("dynamic")?,
+                seen_before: row.get("seen_before")?,
             };
-            Ok((row.get(0)?, link))
+            Ok((row.get("key")?, link))
         })?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
     }

@@ -95,8 +95,11 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
         let mut statement = connection
             .prepare("SELECT component_id, defining, from_visit, missed, misses, seen_before FROM state_components WHERE state_id = ?1")?;
         let found = statement.query_map([state.id], |row| {
-            let seen = state.visit_count - row.get::<_, i64>(2)? - row.get::<_, i64>(3)?;
-            Ok((row.get(0)?, Link { defining: row.get(1)?, seen, misses: row.get(4)?, seen_before: row.get(5)? }))
+            let seen = state.visit_count - row.get::<_, i64>("from_visit")? - row.get::<_, i64>("missed")?;
+            Ok((
+                row.get("component_id")?,
+                Link { defining: row.get("defining")?, seen, misses: row.get("misses")?, seen_before: row.get("seen_before")? },
+            ))
         })?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
     };
@@ -126,12 +129,12 @@ fn join_edges(connection: &Connection, survivor: &State, gone: &State, at: i64) 
         .prepare("SELECT id, from_state, action, to_state, count, last_used FROM imported_edges WHERE app_id = ?1 ORDER BY position")?;
     let rows = statement.query_map([survivor.app], |row| {
         Ok((
-            row.get::<_, i64>(0)?,
-            row.get::<_, i64>(1)?,
-            row.get::<_, String>(2)?,
-            row.get::<_, i64>(3)?,
-            row.get::<_, i64>(4)?,
-            row.get::<_, Option<i64>>(5)?,
+            row.get::<_, i64>("id")?,
+            row.get::<_, i64>("from_state")?,
+            row.get::<_, String>("action")?,
+            row.get::<_, i64>("to_state")?,
+            row.get::<_, i64>("count")?,
+            row.get::<_, Option<i64>>("last_used")?,
         ))
     })?;
     let edges = rows.collect::<rusqlite::Result<Vec<_>>>()?;

@@ -31,13 +31,13 @@ pub struct Known {
 const COLUMNS: &str = "id, app, site, learn_count, forget_threshold, learned_at";
 
 fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
-    let site: String = row.get(2)?;
+    let site: String = row.get("site")?;
     Ok(Known {
-        id: row.get(0)?,
-        scope: Scope { app: row.get(1)?, site: (!site.is_empty()).then_some(site) },
-        learn_count: row.get(3)?,
-        forget_threshold: row.get(4)?,
-        learned_at: row.get(5)?,
+        id: row.get("id")?,
+        scope: Scope { app: row.get("app")?, site: (!site.is_empty()).then_some(site) },
+        learn_count: row.get("learn_count")?,
+        forget_threshold: row.get("forget_threshold")?,
+        learned_at: row.get("learned_at")?,
     })
 }
 
@@ -95,7 +95,7 @@ pub(super) fn count_learning(connection: &Connection, id: i64, by_detector: bool
             "UPDATE apps SET learn_count = learn_count + 1, detector_looks = detector_looks + ?3, learned_at = max(coalesce(learned_at, 0), ?2), updated_at = ?2 WHERE id = ?1
              RETURNING learn_count",
         )?
-        .query_row((id, at, by_detector), |row| row.get(0))?)
+        .query_row((id, at, by_detector), |row| row.get("learn_count"))?)
 }
 
 /// Sets how often in a row a component may be missed.
@@ -117,8 +117,9 @@ pub fn set_threshold(connection: &Connection, id: i64, threshold: i64) -> Result
 /// What SQLite says.
 pub fn add_page(connection: &Connection, id: i64, page: &str, artifact: &str) -> Result<Option<String>> {
     let path = format!("$._pages.\"{}\"", page.replace(['"', '\\'], "_"));
-    let before: Option<String> =
-        connection.prepare_cached("SELECT extra ->> ?2 FROM apps WHERE id = ?1")?.query_row((id, &path), |row| row.get(0))?;
+    let before: Option<String> = connection
+        .prepare_cached("SELECT extra ->> ?2 AS artifact FROM apps WHERE id = ?1")?
+        .query_row((id, &path), |row| row.get("artifact"))?;
     connection
         .prepare_cached(
             "UPDATE apps SET extra = json_set(json_insert(coalesce(extra, '{}'), '$._pages', json('{}')), ?2, ?3), updated_at = ?4 WHERE id = ?1",
@@ -153,6 +154,6 @@ pub fn add_host(connection: &Connection, scope: &Scope, host: &str, port: Option
 /// # Errors
 /// What SQLite says.
 pub fn hosts(connection: &Connection, id: i64) -> Result<Vec<String>> {
-    let text: String = connection.prepare_cached("SELECT hosts FROM apps WHERE id = ?1")?.query_row([id], |row| row.get(0))?;
+    let text: String = connection.prepare_cached("SELECT hosts FROM apps WHERE id = ?1")?.query_row([id], |row| row.get("hosts"))?;
     Ok(serde_json::from_str(&text).unwrap_or_default())
 }

@@ -75,20 +75,20 @@ const COLUMNS: &str =
 
 fn read(row: &Row<'_>) -> rusqlite::Result<State> {
     Ok(State {
-        id: row.get(0)?,
-        uid: row.get(1)?,
-        app: row.get(2)?,
-        code: row.get(3)?,
-        name: row.get(4)?,
-        description: row.get(5)?,
-        kind: row.get(6)?,
-        place: row.get(7)?,
-        title: row.get(8)?,
-        visit_count: row.get(9)?,
-        texts: serde_json::from_str(&row.get::<_, String>(10)?).unwrap_or_default(),
-        first_seen: row.get(11)?,
-        last_seen: row.get(12)?,
-        extra: row.get(13)?,
+        id: row.get("id")?,
+        uid: row.get("uid")?,
+        app: row.get("app_id")?,
+        code: row.get("code")?,
+        name: row.get("name")?,
+        description: row.get("description")?,
+        kind: row.get("kind")?,
+        place: row.get("place")?,
+        title: row.get("title")?,
+        visit_count: row.get("visit_count")?,
+        texts: serde_json::from_str(&row.get::<_, String>("visible_texts")?).unwrap_or_default(),
+        first_seen: row.get("first_seen")?,
+        last_seen: row.get("last_seen")?,
+        extra: row.get("extra")?,
     })
 }
 
@@ -122,7 +122,7 @@ pub fn defining(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>>
         "SELECT sc.state_id, c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
          WHERE c.app_id = ?1 AND sc.defining = 1 AND c.deleted_at IS NULL ORDER BY sc.state_id, c.name",
     )?;
-    let found = statement.query_map([app], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let found = statement.query_map([app], |row| Ok((row.get("state_id")?, row.get("name")?)))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -132,7 +132,7 @@ pub fn defining(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>>
 /// What SQLite says.
 pub fn with_component(connection: &Connection, component: i64) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached("SELECT state_id FROM state_components WHERE component_id = ?1 ORDER BY state_id")?;
-    let found = statement.query_map([component], |row| row.get(0))?;
+    let found = statement.query_map([component], |row| row.get("state_id"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -144,7 +144,7 @@ pub fn by_structure(connection: &Connection, keys: &[&str]) -> Result<Vec<(Strin
     let mut statement = connection.prepare_cached("SELECT state_id FROM state_variants WHERE key = ?1")?;
     let mut found = Vec::new();
     for key in keys {
-        if let Some(state) = statement.query_row([key], |row| row.get(0)).optional()? {
+        if let Some(state) = statement.query_row([key], |row| row.get("state_id")).optional()? {
             found.push(((*key).to_owned(), state));
         }
     }
@@ -155,7 +155,7 @@ pub fn by_structure(connection: &Connection, keys: &[&str]) -> Result<Vec<(Strin
 pub(super) fn codes(connection: &Connection, app: i64) -> Result<HashSet<String>> {
     let mut statement =
         connection.prepare_cached("SELECT code FROM states WHERE app_id = ?1 AND deleted_at IS NULL AND code IS NOT NULL")?;
-    let found = statement.query_map([app], |row| row.get(0))?;
+    let found = statement.query_map([app], |row| row.get("code"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -200,10 +200,10 @@ fn texts(texts: &[String]) -> String {
 
 /// Counts a visit.
 pub(super) fn visit(connection: &Connection, state: i64, at: i64) -> Result<Visit> {
-    let before = connection.prepare_cached("SELECT last_seen FROM states WHERE id = ?1")?.query_row([state], |row| row.get(0))?;
+    let before = connection.prepare_cached("SELECT last_seen FROM states WHERE id = ?1")?.query_row([state], |row| row.get("last_seen"))?;
     let count = connection
         .prepare_cached("UPDATE states SET visit_count = visit_count + 1, last_seen = max(last_seen, ?2), updated_at = ?2 WHERE id = ?1 RETURNING visit_count")?
-        .query_row((state, at), |row| row.get(0))?;
+        .query_row((state, at), |row| row.get("visit_count"))?;
     Ok(Visit { count, before })
 }
 
@@ -217,7 +217,7 @@ pub(super) fn set_texts(connection: &Connection, state: i64, read: &[String]) ->
 pub(super) fn undefined(connection: &Connection, state: i64) -> Result<Option<Draft>> {
     let found: Option<String> = connection
         .prepare_cached("SELECT visible_texts FROM states WHERE id = ?1 AND code IS NULL")?
-        .query_row([state], |row| row.get(0))
+        .query_row([state], |row| row.get("visible_texts"))
         .optional()?;
     Ok(found.map(|texts| Draft { texts: serde_json::from_str(&texts).unwrap_or_default() }))
 }
@@ -292,7 +292,7 @@ pub fn note_matches(
     if let (Some(state), Some(visit)) = (state, before) {
         let looked: HashSet<i64> = found.iter().map(|(id, _)| *id).chain(missed.iter().copied()).collect();
         let mut links = connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = ?1")?;
-        let all: Vec<i64> = links.query_map([state], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        let all: Vec<i64> = links.query_map([state], |row| row.get("component_id"))?.collect::<rusqlite::Result<_>>()?;
         for component in all {
             let change = if !looked.contains(&component) {
                 "from_visit = from_visit + 1, seen_before = coalesce(seen_before, ?3)"

@@ -158,7 +158,7 @@ pub fn read(path: &Path, trace: &str) -> Result<Found, AfError> {
     let sql = |e: rusqlite::Error| foreign(format!("it cannot be read as a database of af ({e})"));
     let connection = Connection::open_with_flags(&copy, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sql)?;
     let mut names = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").map_err(sql)?;
-    let names: Vec<String> = names.query_map([], |row| row.get(0)).and_then(Iterator::collect).map_err(sql)?;
+    let names: Vec<String> = names.query_map([], |row| row.get("name")).and_then(Iterator::collect).map_err(sql)?;
     if names.iter().any(|n| n.starts_with("memory_")) {
         return Err(foreign("it has the tables of a version before the release of af 0.5, which af itself refuses".to_owned()));
     }
@@ -169,8 +169,10 @@ pub fn read(path: &Path, trace: &str) -> Result<Found, AfError> {
     let (mut found, mut dated) = (Found { identity: path.display().to_string(), ..Found::default() }, false);
     for table in ["events", "notes", "artifacts"].into_iter().filter(|t| names.iter().any(|n| n == t)) {
         // A table without times tells nothing here; whether it can be read at all is found out below.
-        let first: Option<String> =
-            connection.query_row(&format!("SELECT min(created_at) FROM {table}"), [], |row| row.get(0)).ok().flatten();
+        let first: Option<String> = connection
+            .query_row(&format!("SELECT min(created_at) AS min_created_at FROM {table}"), [], |row| row.get("min_created_at"))
+            .ok()
+            .flatten();
         found.identity = match (first, dated) {
             (Some(first), false) => first,
             (Some(first), true) => first.min(found.identity),
@@ -403,7 +405,7 @@ fn artifacts(connection: &Connection, found: &mut Found, source: &Source<'_>) ->
 }
 
 fn events(connection: &Connection, found: &mut Found, _: &Source<'_>) -> rusqlite::Result<()> {
-    let count: i64 = connection.query_row("SELECT count(*) FROM events", [], |row| row.get(0))?;
+    let count: i64 = connection.query_row("SELECT count(*) AS count FROM events", [], |row| row.get("count"))?;
     let count = u64::try_from(count).unwrap_or(0);
     found.tallies[EVENTS] = Tally { found: count, skipped: count, ..Tally::default() };
     Ok(())

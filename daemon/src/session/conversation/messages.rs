@@ -142,7 +142,7 @@ impl Seen {
         }
         let before = connection
             .prepare_cached("SELECT seen FROM message_terms WHERE session_id = ?1 AND hash = ?2")?
-            .query_row((session, hash), |row| row.get(0))
+            .query_row((session, hash), |row| row.get("seen"))
             .optional()?
             .unwrap_or(0);
         self.0.insert(hash, (before, 1));
@@ -199,24 +199,24 @@ pub fn keep(connection: &Connection, origin: &str, conversation: &Conversation, 
 const COLUMNS: &str = "uid, position, turn, role, content, tool_calls, tool_call_id, name, failed, tokens, tokenizer, at";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
-    let content: String = row.get(4)?;
-    let calls: Vec<ToolCall> = row.get::<_, Option<String>>(5)?.map(|text| list_of(&text)).unwrap_or_default();
+    let content: String = row.get("content")?;
+    let calls: Vec<ToolCall> = row.get::<_, Option<String>>("tool_calls")?.map(|text| list_of(&text)).unwrap_or_default();
     Ok(Recorded {
-        uid: row.get(0)?,
-        position: row.get(1)?,
-        turn: row.get(2)?,
+        uid: row.get("uid")?,
+        position: row.get("position")?,
+        turn: row.get("turn")?,
         message: Message {
-            role: role_of(&row.get::<_, String>(3)?),
+            role: role_of(&row.get::<_, String>("role")?),
             content: serde_json::from_str(&content).unwrap_or_default(),
             tool_calls: calls,
-            tool_call_id: row.get(6)?,
-            name: row.get(7)?,
-            failed: row.get(8)?,
+            tool_call_id: row.get("tool_call_id")?,
+            name: row.get("name")?,
+            failed: row.get("failed")?,
         },
-        tokens: row.get(9)?,
-        tokenizer: row.get(10)?,
+        tokens: row.get("tokens")?,
+        tokenizer: row.get("tokenizer")?,
         in_context: false,
-        at: row.get(11)?,
+        at: row.get("at")?,
     })
 }
 
@@ -287,9 +287,9 @@ pub fn rules(connection: &Connection, session: i64, after: i64) -> Result<Vec<Re
 pub fn count_rules(connection: &Connection, session: i64, after: i64) -> Result<(i64, i64)> {
     Ok(connection
         .prepare_cached(
-            "SELECT count(*), coalesce(sum(tokens), 0) FROM messages WHERE session_id = ?1 AND role = 'system' AND position > ?2",
+            "SELECT count(*) AS count, coalesce(sum(tokens), 0) AS total FROM messages WHERE session_id = ?1 AND role = 'system' AND position > ?2",
         )?
-        .query_row((session, after), |row| Ok((row.get(0)?, row.get(1)?)))?)
+        .query_row((session, after), |row| Ok((row.get("count")?, row.get("total")?)))?)
 }
 
 /// The request that a message answers: the last one of a person before it and after another.
@@ -309,7 +309,7 @@ pub fn request_of(connection: &Connection, session: i64, after: i64, before: i64
 pub fn running(connection: &Connection, session: i64, position: i64) -> Result<i64> {
     let found = connection
         .prepare_cached("SELECT running FROM messages WHERE session_id = ?1 AND position <= ?2 ORDER BY position DESC LIMIT 1")?
-        .query_row((session, position), |row| row.get(0))
+        .query_row((session, position), |row| row.get("running"))
         .optional()?;
     Ok(found.unwrap_or(0))
 }
@@ -321,7 +321,7 @@ pub fn running(connection: &Connection, session: i64, position: i64) -> Result<i
 pub fn first_with(connection: &Connection, session: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached("SELECT position FROM messages WHERE session_id = ?1 AND running >= ?2 AND position > ?3 ORDER BY running LIMIT 1")?
-        .query_row((session, tokens, after), |row| row.get(0))
+        .query_row((session, tokens, after), |row| row.get("position"))
         .optional()?)
 }
 
@@ -337,7 +337,7 @@ pub fn turn_after(connection: &Connection, session: i64, after: i64, tokens: i64
             "SELECT position FROM messages WHERE session_id = ?1 AND role = 'user' AND position >= ?2 AND running - tokens >= ?3
              ORDER BY position LIMIT 1",
         )?
-        .query_row((session, first, tokens), |row| row.get(0))
+        .query_row((session, first, tokens), |row| row.get("position"))
         .optional()?)
 }
 
@@ -347,8 +347,8 @@ pub fn turn_after(connection: &Connection, session: i64, after: i64, tokens: i64
 /// What SQLite says.
 pub fn last_turn(connection: &Connection, session: i64, after: i64) -> Result<i64> {
     let found = connection
-        .prepare_cached("SELECT max(position) FROM messages WHERE session_id = ?1 AND role = 'user' AND position > ?2")?
-        .query_row((session, after), |row| row.get::<_, Option<i64>>(0))?;
+        .prepare_cached("SELECT max(position) AS max_position FROM messages WHERE session_id = ?1 AND role = 'user' AND position > ?2")?
+        .query_row((session, after), |row| row.get::<_, Option<i64>>("max_position"))?;
     Ok(found.unwrap_or(after + 1))
 }
 
@@ -357,8 +357,8 @@ pub fn last_turn(connection: &Connection, session: i64, after: i64) -> Result<i6
 /// # Errors
 /// What SQLite says.
 pub fn last_begin(connection: &Connection, session: i64, kind: &str, (from, to): (i64, i64)) -> Result<Option<i64>> {
-    let sql = format!("SELECT max(position) FROM messages WHERE session_id = ?1 AND {kind} AND position BETWEEN ?2 AND ?3");
-    Ok(connection.prepare_cached(&sql)?.query_row((session, from, to), |row| row.get(0))?)
+    let sql = format!("SELECT max(position) AS max_position FROM messages WHERE session_id = ?1 AND {kind} AND position BETWEEN ?2 AND ?3");
+    Ok(connection.prepare_cached(&sql)?.query_row((session, from, to), |row| row.get("max_position"))?)
 }
 
 /// The first message from one on that no answer of a tool is.
@@ -370,7 +370,7 @@ pub fn next_begin(connection: &Connection, session: i64, from: i64) -> Result<Op
         .prepare_cached(
             "SELECT position FROM messages WHERE session_id = ?1 AND position >= ?2 AND role <> 'tool' ORDER BY position LIMIT 1",
         )?
-        .query_row((session, from), |row| row.get(0))
+        .query_row((session, from), |row| row.get("position"))
         .optional()?)
 }
 
@@ -388,7 +388,7 @@ pub fn call(connection: &Connection, session: i64, before: i64, id: &str) -> Res
     )?;
     let mut rows = statement.query((session, before, before - CALLED))?;
     while let Some(row) = rows.next()? {
-        let calls: Vec<ToolCall> = list_of(&row.get::<_, String>(0)?);
+        let calls: Vec<ToolCall> = list_of(&row.get::<_, String>("tool_calls")?);
         if let Some(call) = calls.into_iter().find(|call| call.id == id) {
             return Ok(Some(call));
         }
@@ -420,7 +420,7 @@ pub fn facts(connection: &Connection, session: i64, after: i64, before: i64, of_
     // From the beginning on, the best ones are read by rank; of a later stretch, all of it.
     let index = if after == 0 { "message_facts_best" } else { "message_facts_places" };
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT f.position, f.role, f.text, f.tokens, f.score, coalesce(t.seen, 1) FROM message_facts f INDEXED BY {index}
+        "SELECT f.position, f.role, f.text, f.tokens, f.score, coalesce(t.seen, 1) AS times FROM message_facts f INDEXED BY {index}
          LEFT JOIN message_terms t ON t.session_id = f.session_id AND t.hash = f.template
          WHERE f.session_id = ?1 AND f.position > ?2 AND f.position < ?3 AND f.role = ?4 ORDER BY f.rank DESC, f.position LIMIT ?5"
     ))?;
@@ -429,11 +429,11 @@ pub fn facts(connection: &Connection, session: i64, after: i64, before: i64, of_
     for role in [Role::User, Role::Assistant, Role::Tool] {
         let rows = statement.query_map((session, after, before, role_word(role), limit), |row| {
             Ok(Fact {
-                position: row.get(0)?,
-                role: role_of(&row.get::<_, String>(1)?),
-                text: row.get(2)?,
-                tokens: row.get(3)?,
-                score: facts::among(row.get(4)?, row.get(5)?),
+                position: row.get("position")?,
+                role: role_of(&row.get::<_, String>("role")?),
+                text: row.get("text")?,
+                tokens: row.get("tokens")?,
+                score: facts::among(row.get("score")?, row.get("times")?),
             })
         })?;
         found.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);

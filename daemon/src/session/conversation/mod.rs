@@ -74,20 +74,20 @@ pub fn of(connection: &Connection, session: i64) -> Result<Conversation> {
              FROM conversations WHERE session_id = ?1",
         )?
         .query_row([session], |row| {
-            let text = |i: usize| row.get::<_, String>(i);
+            let text = |name: &str| row.get::<_, String>(name);
             Ok(Conversation {
                 session,
-                model: row.get(0)?,
-                max_tokens: row.get(1)?,
-                tracked: list_of(&text(2)?),
-                context: serde_json::from_str(&text(3)?).unwrap_or_default(),
-                rolling: list_of(&text(4)?),
-                position: row.get(5)?,
-                turn: row.get(6)?,
-                cleared_to: row.get(7)?,
-                compacted_to: row.get(8)?,
-                tokens: row.get(9)?,
-                used: row.get(10)?,
+                model: row.get("model")?,
+                max_tokens: row.get("max_tokens")?,
+                tracked: list_of(&text("tracked")?),
+                context: serde_json::from_str(&text("context")?).unwrap_or_default(),
+                rolling: list_of(&text("rolling")?),
+                position: row.get("position")?,
+                turn: row.get("turn")?,
+                cleared_to: row.get("cleared_to")?,
+                compacted_to: row.get("compacted_to")?,
+                tokens: row.get("tokens")?,
+                used: row.get("used_tokens")?,
             })
         })
         .optional()?;

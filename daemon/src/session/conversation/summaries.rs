@@ -22,19 +22,19 @@ const COLUMNS: &str = "id, session_id, after, upto, text, method, model, tokens,
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Kept> {
     Ok(Kept {
-        id: row.get(0)?,
-        session: row.get(1)?,
-        attempts: row.get(9)?,
+        id: row.get("id")?,
+        session: row.get("session_id")?,
+        attempts: row.get("attempts")?,
         info: SummaryInfo {
-            after: row.get(2)?,
-            upto: row.get(3)?,
-            text: row.get(4)?,
-            method: row.get(5)?,
-            model: row.get(6)?,
-            tokens: row.get(7)?,
-            pending: row.get::<_, Option<i64>>(8)?.is_some(),
-            error: row.get(10)?,
-            created_at: row.get(11)?,
+            after: row.get("after")?,
+            upto: row.get("upto")?,
+            text: row.get("text")?,
+            method: row.get("method")?,
+            model: row.get("model")?,
+            tokens: row.get("tokens")?,
+            pending: row.get::<_, Option<i64>>("due_at")?.is_some(),
+            error: row.get("error")?,
+            created_at: row.get("created_at")?,
         },
     })
 }
@@ -109,7 +109,9 @@ pub fn due(connection: &Connection, now: i64) -> Result<Option<Kept>> {
 /// # Errors
 /// What SQLite says.
 pub fn next_due(connection: &Connection) -> Result<Option<i64>> {
-    Ok(connection.prepare_cached("SELECT min(due_at) FROM summaries WHERE due_at IS NOT NULL")?.query_row([], |row| row.get(0))?)
+    Ok(connection
+        .prepare_cached("SELECT min(due_at) AS min_due_at FROM summaries WHERE due_at IS NOT NULL")?
+        .query_row([], |row| row.get("min_due_at"))?)
 }
 
 /// Puts what a language model wrote in the place of an extractive summary.

@@ -256,8 +256,8 @@ impl Step<'_> {
     /// The uid that a row came with, if no other row has it.
     fn uid(&self, table: &'static str, given: Option<&Value>) -> Result<String> {
         let Some(given) = given.and_then(Value::as_str) else { return Ok(new_uid()) };
-        let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE uid = ?1)");
-        let taken: bool = self.connection.prepare_cached(&sql)?.query_row([given], |row| row.get(0))?;
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE uid = ?1) AS taken");
+        let taken: bool = self.connection.prepare_cached(&sql)?.query_row([given], |row| row.get("taken"))?;
         Ok(if taken { new_uid() } else { given.to_owned() })
     }
 
@@ -268,7 +268,7 @@ impl Step<'_> {
             self.connection.prepare("SELECT code, id FROM states WHERE app_id = ?1 AND deleted_at IS NULL AND code IS NOT NULL")?;
         let mut rows = statement.query([self.app])?;
         while let Some(row) = rows.next()? {
-            codes.insert(row.get(0)?, row.get(1)?);
+            codes.insert(row.get("code")?, row.get("id")?);
         }
         let rows = std::mem::take(&mut self.from.states).0;
         self.report.states.found = rows.len() as u64;
