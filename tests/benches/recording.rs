@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use afd::memory::events::{self, Category, Event};
+use afd::memory::events::{Category, Event};
+use afd::memory::record;
 use afd::memory::{Origin, Place};
 use afd::store::{Store, new_uid, now_ms};
 use afd_proto::memory::EventStatus;
@@ -61,7 +62,7 @@ fn grouped(path: &Path) -> f64 {
                 tokio::spawn(async move {
                     for _ in 0..EVENTS {
                         let event = event(store.next_seq());
-                        store.write(move |c| events::record(c, &origin(n), &event)).await.expect("records");
+                        store.write(move |c| record::event(c, &origin(n), &event)).await.expect("records");
                     }
                 })
             })
@@ -91,7 +92,7 @@ fn one_by_one(path: &Path) -> f64 {
                     guard.1 += 1;
                     let event = event(guard.1);
                     guard.0.execute_batch("BEGIN IMMEDIATE").expect("begins");
-                    events::record(&guard.0, &origin(n), &event).expect("records");
+                    record::event(&guard.0, &origin(n), &event).expect("records");
                     guard.0.execute_batch("COMMIT").expect("commits");
                 }
             });

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use afd_proto::daemon::{Reloaded, ShuttingDown, Status, StoreStatus, Version};
 
-use super::{Core, Result, usb};
+use super::{Core, Result, forwards};
 use crate::config::Settings;
 use crate::store::SCHEMA;
 use crate::task::run_blocking;
@@ -62,7 +62,7 @@ impl Core {
 pub async fn reload(core: &Arc<Core>) -> Result<Reloaded> {
     let (before, after) = core.reload_settings().await?;
     core.devices.set_adb(&after.adb);
-    usb::release_unused(&before, &after);
+    forwards::release_unused(&before, &after);
     let changes = core.devices.apply(&after.devices);
     let mut restart_needed = Vec::new();
     if before.database != after.database || after.database != core.store.path() {

@@ -20,7 +20,7 @@ use super::{Call, Core, Error, Result, scope};
 use crate::device::{DeviceGuard, DriverError, Input, Ticket};
 use crate::live::Live;
 use crate::memory::events::{self, Category, Event, Request};
-use crate::memory::{Place, log};
+use crate::memory::{Place, log, record};
 use crate::store::{new_uid, now_ms};
 use crate::task::checkpoint;
 
@@ -339,7 +339,7 @@ impl Call {
         let (origin, uid) = (self.origin(), event.uid.clone());
         let live = self.core.live.clone();
         let record = move |c: &Connection| {
-            events::record(c, &origin, &event)?;
+            record::event(c, &origin, &event)?;
             log::one(c, &uid)
         };
         self.core.store.write_then(record, move |recorded| publish(&live, recorded)).await?;

@@ -10,7 +10,7 @@ use afd_proto::device::{
 use afd_proto::vocabulary::Reply;
 use serde_json::json;
 
-use super::{Core, Error, Result, usb};
+use super::{Core, Error, Result, forwards, usb};
 use crate::config::{self, ConfigError, DeviceSettings, Usb};
 use crate::device::{DriverError, Registry, Source};
 use crate::task::run_blocking;
@@ -102,7 +102,7 @@ async fn take_out(core: &Arc<Core>, name: String, saved: bool, settings: DeviceS
         others.any(|u| (&u.serial, u.local_port) == (&usb.serial, usb.local_port))
     };
     if let Some(usb) = settings.usb.filter(|usb| usb.own_forward && !shared(usb)) {
-        usb::release(&before.adb, &usb).await;
+        forwards::release(&before.adb, &usb).await;
     }
     Ok(Removed { removed: name })
 }

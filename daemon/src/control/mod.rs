@@ -9,6 +9,7 @@ pub mod conversation;
 pub mod devices;
 mod error;
 pub mod events;
+mod forwards;
 mod guard;
 mod hints;
 pub mod import;

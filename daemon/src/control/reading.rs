@@ -14,7 +14,8 @@ use tokio::time::Instant;
 use super::{Call, Result};
 use crate::device::{DriverError, PendingRead, TreeReading};
 use crate::memory::Place;
-use crate::memory::observations::{self, Observation};
+use crate::memory::observations::Observation;
+use crate::memory::record;
 use crate::memory::views::{Seen, Shown};
 use crate::page::fingerprint::{self, Identity};
 use crate::page::refs::{self, Recorded, Ref};
@@ -197,7 +198,7 @@ impl Call {
             settled: observation.settled,
         };
         let (origin, live) = (self.origin(), self.core.live.clone());
-        let record = move |c: &Connection| observations::record(c, &origin, &observation);
+        let record = move |c: &Connection| record::observation(c, &origin, &observation);
         self.core.store.write_behind("an observation", record, move |()| live.publish(Message::Observation(message))).await;
     }
 

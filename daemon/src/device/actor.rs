@@ -4,6 +4,7 @@
 //! The queue outlives the task: when a read panics, its callers are told, the task is started again, and what waits stays queued.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,8 +13,8 @@ use afd_proto::picture::Overlay;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
-use super::handle::{Device, Reading, TreeReading};
 use super::lease::Lease;
+use super::reading::{Reading, TreeReading};
 use super::{DriverError, Shot, Top};
 use crate::task::{Tasks, checkpoint};
 
@@ -28,7 +29,7 @@ impl<T: Clone> Waiters<T> {
         Self(vec![waiter])
     }
 
-    fn tell(self, answer: Result<T, DriverError>) {
+    pub(super) fn tell(self, answer: Result<T, DriverError>) {
         for waiter in self.0 {
             let _ = waiter.send(answer.clone());
         }
@@ -80,25 +81,19 @@ impl Question {
             Question::Packages { waiters, .. } => waiters.is_empty(),
         }
     }
+}
 
+/// A future that tells who waits.
+pub(super) type Answering<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// What answers questions: one name of the physical device.
+pub(super) trait Answers: Send + Sync {
     /// Asks the device and tells who waits.
-    pub(super) async fn ask(self, device: &Device, token: Option<&Secret>) {
-        let driver = device.driver();
-        match self {
-            Question::Tree(waiters) => waiters.tell(device.read_tree(token).await),
-            Question::Health(waiters) => waiters.tell(device.noted(driver.health().await)),
-            Question::Top(waiters) => waiters.tell(device.noted(driver.top(token).await).map(|top| device.stamp(top))),
-            Question::Screenshot(shot, waiters) => waiters.tell(device.noted(driver.screenshot(token, shot).await).map(Arc::new)),
-            Question::Overlay(waiters) => waiters.tell(device.noted(driver.overlay(token).await)),
-            Question::Packages { filter, system, waiters } => {
-                waiters.tell(device.noted(driver.packages(token, filter.as_deref(), system).await));
-            }
-        }
-    }
+    fn answer<'a>(&'a self, question: Question, token: Option<&'a Secret>) -> Answering<'a>;
 }
 
 enum Job {
-    Read { device: Arc<Device>, token: Option<Secret>, question: Question },
+    Read { device: Arc<dyn Answers>, token: Option<Secret>, question: Question },
     Guard { granted: oneshot::Sender<oneshot::Sender<()>> },
 }
 
@@ -158,7 +153,12 @@ impl Actor {
     }
 
     /// Queues a read.
-    pub(super) fn read(self: &Arc<Self>, device: Arc<Device>, token: Option<Secret>, question: Question) -> Result<Waiting, DriverError> {
+    pub(super) fn read(
+        self: &Arc<Self>,
+        device: Arc<dyn Answers>,
+        token: Option<Secret>,
+        question: Question,
+    ) -> Result<Waiting, DriverError> {
         self.submit(Job::Read { device, token, question })
     }
 
@@ -205,7 +205,7 @@ impl Queue {
                 Some(Job::Read { device, token, mut question }) => {
                     self.join_alike(&device, token.as_ref(), &mut question);
                     if !question.is_forgotten() {
-                        question.ask(&device, token.as_ref()).await;
+                        device.answer(question, token.as_ref()).await;
                     }
                 }
                 None => {}
@@ -214,7 +214,7 @@ impl Queue {
     }
 
     /// Takes equal reads through the same name out of the queue, up to the first guard.
-    fn join_alike(&mut self, through: &Arc<Device>, with: Option<&Secret>, question: &mut Question) {
+    fn join_alike(&mut self, through: &Arc<dyn Answers>, with: Option<&Secret>, question: &mut Question) {
         let end = self.jobs.iter().position(|job| matches!(job, Job::Guard { .. })).unwrap_or(self.jobs.len());
         let rest = self.jobs.split_off(end);
         for job in std::mem::take(&mut self.jobs) {

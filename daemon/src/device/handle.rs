@@ -1,4 +1,5 @@
-//! A device as calls see it: a name with its own address, token and time-out, on the queue of the physical device.
+//! A device as calls see it: a name with its own address, token and time-out, on the queue of the physical device; and having
+//! it for oneself, in the order in which it was asked for.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -12,29 +13,12 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::actor::{Actor, Question, Waiters, Waiting};
-use super::guard::Ticket;
+use super::actor::{Actor, Answering, Answers, Question, Waiters, Waiting};
 use super::lease::Busy;
-use super::{Driver, DriverError, Shot, Source, Top};
+use super::reading::{Reading, TreeReading};
+use super::{Driver, DriverError, Input, Shot, Source, Top};
 use crate::live::Live;
-use crate::page::Snapshot;
 use crate::store::now_ms;
-
-/// What a read found, and when in the order of the device.
-#[derive(Debug, Clone)]
-pub struct Reading<T> {
-    /// What was found.
-    pub value: T,
-    /// Its place in the order of what happens.
-    pub seq: i64,
-    /// How many inputs the device had been sent before.
-    pub inputs: u64,
-    /// When.
-    pub at: Instant,
-}
-
-/// A reading of the tree.
-pub type TreeReading = Reading<Arc<Snapshot>>;
 
 /// Gives out the numbers of the order of what happens.
 pub type NextSeq = Arc<dyn Fn() -> i64 + Send + Sync>;
@@ -130,11 +114,11 @@ impl Device {
         &self.actor
     }
 
-    pub(super) fn driver(&self) -> &dyn Driver {
+    fn driver(&self) -> &dyn Driver {
         &*self.driver
     }
 
-    pub(super) fn next_seq(&self) -> i64 {
+    fn next_seq(&self) -> i64 {
         (self.next_seq)()
     }
 
@@ -260,7 +244,22 @@ impl Device {
         *self.actor.size.lock()
     }
 
-    pub(super) async fn read_tree(&self, token: Option<&Secret>) -> Result<TreeReading, DriverError> {
+    /// Asks the driver and tells who waits.
+    async fn ask_driver(&self, question: Question, token: Option<&Secret>) {
+        let driver = self.driver();
+        match question {
+            Question::Tree(waiters) => waiters.tell(self.read_tree(token).await),
+            Question::Health(waiters) => waiters.tell(self.noted(driver.health().await)),
+            Question::Top(waiters) => waiters.tell(self.noted(driver.top(token).await).map(|top| self.stamp(top))),
+            Question::Screenshot(shot, waiters) => waiters.tell(self.noted(driver.screenshot(token, shot).await).map(Arc::new)),
+            Question::Overlay(waiters) => waiters.tell(self.noted(driver.overlay(token).await)),
+            Question::Packages { filter, system, waiters } => {
+                waiters.tell(self.noted(driver.packages(token, filter.as_deref(), system).await));
+            }
+        }
+    }
+
+    async fn read_tree(&self, token: Option<&Secret>) -> Result<TreeReading, DriverError> {
         let snapshot = self.noted(self.driver.snapshot(token).await)?;
         if snapshot.size.is_some() {
             *self.actor.size.lock() = snapshot.size;
@@ -268,11 +267,11 @@ impl Device {
         Ok(self.stamp(Arc::new(snapshot)))
     }
 
-    pub(super) fn stamp<T>(&self, value: T) -> Reading<T> {
+    fn stamp<T>(&self, value: T) -> Reading<T> {
         Reading { value, seq: self.next_seq(), inputs: self.inputs(), at: Instant::now() }
     }
 
-    pub(super) fn noted<T>(&self, result: Result<T, DriverError>) -> Result<T, DriverError> {
+    fn noted<T>(&self, result: Result<T, DriverError>) -> Result<T, DriverError> {
         self.note(result.as_ref().err());
         result
     }
@@ -299,5 +298,62 @@ impl Device {
         if changed {
             self.live.publish(Message::Device { device: self.name.clone(), state: state.to_owned() });
         }
+    }
+}
+
+impl Answers for Device {
+    fn answer<'a>(&'a self, question: Question, token: Option<&'a Secret>) -> Answering<'a> {
+        Box::pin(self.ask_driver(question, token))
+    }
+}
+
+/// A place in the queue of a device.
+pub struct Ticket {
+    device: Arc<Device>,
+    granted: oneshot::Receiver<oneshot::Sender<()>>,
+    _waiting: Waiting,
+}
+
+impl Ticket {
+    /// Waits for the device; nobody else gets it until the guard is dropped.
+    ///
+    /// # Errors
+    /// [`DriverError::Failed`] when the device was removed meanwhile.
+    pub async fn guard(self) -> Result<DeviceGuard, DriverError> {
+        let done = self.granted.await.map_err(|_| DriverError::removed())?;
+        Ok(DeviceGuard { device: self.device, _done: done, _waiting: self._waiting })
+    }
+}
+
+/// The device is mine until this is dropped.
+pub struct DeviceGuard {
+    device: Arc<Device>,
+    _done: oneshot::Sender<()>,
+    _waiting: Waiting,
+}
+
+impl DeviceGuard {
+    /// What is on the screen now.
+    ///
+    /// # Errors
+    /// [`DriverError`]
+    pub async fn tree(&self, token: Option<&Secret>) -> Result<TreeReading, DriverError> {
+        self.device.read_tree(token).await
+    }
+
+    /// Does something, once.
+    ///
+    /// # Errors
+    /// [`DriverError`]; [`DriverError::Lost`] when it may have been done.
+    pub async fn perform(&self, token: Option<&Secret>, input: &Input) -> Result<String, DriverError> {
+        self.device.actor().count_input();
+        let result = self.device.driver().perform(token, input).await;
+        self.device.note(result.as_ref().err());
+        result
+    }
+
+    /// The next number in the order of what happens.
+    pub fn next_seq(&self) -> i64 {
+        self.device.next_seq()
     }
 }

@@ -5,10 +5,10 @@
 mod actor;
 pub mod adb;
 pub mod autofish;
-mod guard;
 mod handle;
 mod identity;
 mod lease;
+mod reading;
 mod registry;
 mod rows;
 mod usb;
@@ -23,9 +23,9 @@ use afd_proto::{ErrorCode, Secret};
 
 use crate::page::Snapshot;
 
-pub use guard::{DeviceGuard, Ticket};
-pub use handle::{Device, PendingRead, Reading, TreeReading};
+pub use handle::{Device, DeviceGuard, PendingRead, Ticket};
 pub use lease::Busy;
+pub use reading::{Reading, TreeReading};
 pub use registry::{Changes, Registry, Resolved, Source, Unresolved};
 pub use rows::{find, row_id};
 

@@ -6,7 +6,7 @@ use afd_proto::vocabulary::Action;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
-use super::{Origin, Place, observations, projection};
+use super::{Origin, Place};
 use crate::store::{Result, now_ms};
 
 /// What kind of event.
@@ -131,24 +131,13 @@ fn json<T: serde::Serialize>(value: &Option<T>) -> Option<String> {
     value.as_ref().and_then(|v| serde_json::to_string(v).ok())
 }
 
-/// Records an event in the place of its intent, and what follows from it.
+/// Writes an event in the place of its intent.
 ///
 /// # Errors
-/// What SQLite says; then nothing of it is recorded.
-pub fn record(connection: &Connection, origin: &Origin, event: &Event) -> Result<()> {
+/// What SQLite says.
+pub(super) fn put(connection: &Connection, origin: &Origin, event: &Event, parent: Option<&str>) -> Result<()> {
     connection.prepare_cached("DELETE FROM intents WHERE uid = ?1")?.execute([&event.uid])?;
-    let parent = match (event.category, &event.parent) {
-        (_, Some(parent)) => Some(parent.clone()),
-        (Category::Verify, None) if !event.judges => None,
-        (Category::Verify, None) => projection::judged_act(connection, origin, event.seq)?,
-        (Category::Recover, None) => open_failure(connection, origin)?.map(|(uid, _)| uid),
-        (Category::Act, None) => None,
-    };
-    insert(connection, origin, event, parent.as_deref())?;
-    if event.sent && event.category != Category::Verify {
-        observations::mark_stale(connection, origin.device)?;
-    }
-    projection::count_event(connection, origin, event, parent.as_deref())
+    insert(connection, origin, event, parent)
 }
 
 fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&str>) -> Result<()> {
@@ -193,7 +182,7 @@ fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&s
 }
 
 /// The failure that the session has not got out of yet: the newest act or verify, if it failed.
-fn open_failure(connection: &Connection, origin: &Origin) -> Result<Option<(String, String)>> {
+pub(super) fn open_failure(connection: &Connection, origin: &Origin) -> Result<Option<(String, String)>> {
     let newest = connection
         .prepare_cached(
             "SELECT uid, status, coalesce(failure_cause, 'OUTCOME_UNKNOWN') AS cause FROM events
@@ -310,7 +299,7 @@ mod tests {
             let found = outcome(c, 1, 1, "lost")?.expect("known");
             assert_eq!(found.error.expect("an error")["code"], "OUTCOME_UNKNOWN");
             // A second event with the key of an open intent, as an older daemon may have left it.
-            record(c, &origin, &event("twice"))?;
+            put(c, &origin, &event("twice"), None)?;
             intend(c, &origin, &event("twice"))?;
             close_open_intents(c, None, "it ended")
         });

@@ -1,7 +1,7 @@
 //! What was seen and done, and what was learned from it (seed 000).
 //!
-//! Observations and events are facts, written once. [`projection`] keeps what follows from them: transitions, recoveries
-//! and [`moves`]. [`experience`] hands it back. [`views`] is what sessions see right now, in memory.
+//! Observations and events are facts, written once; [`record`] writes them and has [`projection`] keep what follows from them:
+//! transitions, recoveries and [`moves`]. [`experience`] hands it back. [`views`] is what sessions see right now, in memory.
 
 pub mod af;
 pub mod events;
@@ -12,6 +12,7 @@ pub mod moves;
 pub mod notes;
 pub mod observations;
 pub mod projection;
+pub mod record;
 pub mod requests;
 pub mod secrets;
 pub mod sessions;

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{Origin, Place, moves, projection};
+use super::{Origin, Place};
 use crate::store::{Result, new_uid, now_ms};
 
 /// An observation as a row.
@@ -65,18 +65,14 @@ impl Observation {
     }
 }
 
-/// Records an observation, updates the session's cache by the seed's quality rules, and closes the act before it.
+/// Writes an observation, and updates the session's cache by its quality rules.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn record(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
+pub(super) fn put(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
     insert(connection, origin, observation)?;
     if observation.reliable {
         update_cache(connection, origin, observation)?;
-    }
-    if observation.teaches() {
-        projection::close_act(connection, origin, observation)?;
-        moves::came_by_itself(connection, origin, observation)?;
     }
     Ok(())
 }

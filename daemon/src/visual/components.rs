@@ -3,7 +3,7 @@
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
-use super::learn::{Sighting, TREE};
+use super::lesson::{Sighting, TREE};
 use crate::page::mask;
 use crate::page::snapshot::Rect;
 use crate::store::{Result, new_uid};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::learn::Sighting;
+use super::lesson::Sighting;
 use super::{cleanup, components};
 use crate::page::snapshot::Rect;
 use crate::page::{element, mask};

@@ -17,6 +17,7 @@ pub mod identity;
 pub mod index;
 pub mod known;
 pub mod learn;
+pub mod lesson;
 pub mod merge;
 pub mod path;
 pub mod render;

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::components::{self, next_position};
 use super::index::blob;
-use super::learn::Lesson;
+use super::lesson::Lesson;
 use super::scope;
 use crate::page::snapshot::Rect;
 use crate::page::structure::Structure;

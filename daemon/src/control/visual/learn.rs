@@ -23,7 +23,8 @@ use crate::task::run_blocking;
 use crate::visual::detections::{self, Detected};
 use crate::visual::detector::{self, DetectorError};
 use crate::visual::index::Unpublished;
-use crate::visual::learn::{self, Lesson, Sighting, TREE};
+use crate::visual::learn;
+use crate::visual::lesson::{Lesson, Sighting, TREE};
 use crate::visual::scope::{self, Scope};
 use crate::visual::{files, index, states};
 

@@ -241,7 +241,7 @@ impl Step<'_> {
                 seen.unwrap_or_default(),
                 misses.unwrap_or_default(),
                 last_seen,
-                source.as_deref() != Some(crate::visual::learn::TREE),
+                source.as_deref() != Some(crate::visual::lesson::TREE),
                 learned_at.unwrap_or(self.at),
                 rest(row),
                 self.at

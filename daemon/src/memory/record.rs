@@ -1,0 +1,40 @@
+//! Recording what was done and seen: first the fact, then what follows from it.
+
+use rusqlite::Connection;
+
+use super::events::{self, Category, Event};
+use super::observations::{self, Observation};
+use super::{Origin, moves, projection};
+use crate::store::Result;
+
+/// Records an event in the place of its intent, and what follows from it.
+///
+/// # Errors
+/// What SQLite says; then nothing of it is recorded.
+pub fn event(connection: &Connection, origin: &Origin, event: &Event) -> Result<()> {
+    let parent = match (event.category, &event.parent) {
+        (_, Some(parent)) => Some(parent.clone()),
+        (Category::Verify, None) if !event.judges => None,
+        (Category::Verify, None) => projection::judged_act(connection, origin, event.seq)?,
+        (Category::Recover, None) => events::open_failure(connection, origin)?.map(|(uid, _)| uid),
+        (Category::Act, None) => None,
+    };
+    events::put(connection, origin, event, parent.as_deref())?;
+    if event.sent && event.category != Category::Verify {
+        observations::mark_stale(connection, origin.device)?;
+    }
+    projection::count_event(connection, origin, event, parent.as_deref())
+}
+
+/// Records an observation, and closes the act before it.
+///
+/// # Errors
+/// What SQLite says; then nothing of it is recorded.
+pub fn observation(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
+    observations::put(connection, origin, observation)?;
+    if observation.teaches() {
+        projection::close_act(connection, origin, observation)?;
+        moves::came_by_itself(connection, origin, observation)?;
+    }
+    Ok(())
+}
