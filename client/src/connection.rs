@@ -101,6 +101,19 @@ pub struct Connection {
     interrupted: Option<Arc<AtomicBool>>,
 }
 
+/// How long something was waited for, and when to ask whether it is worth it.
+struct Wait {
+    begun: Instant,
+    next_probe: Option<Instant>,
+}
+
+impl Wait {
+    fn new(probe: Option<Duration>) -> Self {
+        let begun = Instant::now();
+        Self { begun, next_probe: probe.map(|every| begun + every) }
+    }
+}
+
 impl Connection {
     /// Connects, and makes sure that whoever listens is the caller, before the first byte is sent: a token must not reach
     /// somebody who made the socket first.
@@ -113,6 +126,7 @@ impl Connection {
         let stream = connect(socket)?;
         trust::check_peer(&stream, socket)?;
         stream.set_read_timeout(Some(TICK))?;
+        stream.set_write_timeout(Some(TICK))?;
         Ok(Self { stream: BufReader::new(stream), socket: socket.to_owned(), next_id: 1, timeout: None, probe: None, interrupted: None })
     }
 
@@ -141,30 +155,43 @@ impl Connection {
 
     fn read(&mut self) -> io::Result<Answer> {
         let mut line = Vec::new();
-        let begun = Instant::now();
-        let mut next_probe = self.probe.map(|every| begun + every);
+        let mut wait = Wait::new(self.probe);
         loop {
             match self.stream.read_until(b'\n', &mut line) {
                 Ok(_) if line.ends_with(b"\n") => return serde_json::from_slice(&line).map_err(io::Error::other),
                 Ok(_) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the daemon closed the connection")),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.keep_waiting(begun)?,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.keep_waiting(&mut wait)?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
-            }
-            if let Some(at) = next_probe.filter(|at| Instant::now() >= *at) {
-                self.ask_whether_alive()?;
-                next_probe = self.probe.map(|every| at.max(Instant::now()) + every);
             }
         }
     }
 
-    /// A read ran out of time: whether that is the end of it.
-    fn keep_waiting(&self, begun: Instant) -> io::Result<()> {
+    fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        let mut wait = Wait::new(self.probe);
+        while !bytes.is_empty() {
+            match self.stream.get_mut().write(bytes) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => bytes = &bytes[written..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.keep_waiting(&mut wait)?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The daemon took or said nothing for a while: whether that is the end of it.
+    fn keep_waiting(&self, wait: &mut Wait) -> io::Result<()> {
         if self.interrupted.as_ref().is_some_and(|flag| flag.load(Ordering::SeqCst)) {
             return Err(io::Error::other(Interrupted));
         }
-        if self.timeout.is_some_and(|timeout| begun.elapsed() >= timeout) {
+        if self.timeout.is_some_and(|timeout| wait.begun.elapsed() >= timeout) {
             return Err(io::ErrorKind::TimedOut.into());
+        }
+        if wait.next_probe.is_some_and(|at| Instant::now() >= at) {
+            self.ask_whether_alive()?;
+            wait.next_probe = self.probe.map(|every| Instant::now() + every);
         }
         Ok(())
     }
@@ -195,7 +222,7 @@ impl Connection {
         self.next_id += 1;
         let mut text = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string();
         text.push('\n');
-        self.stream.get_mut().write_all(text.as_bytes())?;
+        self.write(text.as_bytes())?;
         let answer = self.read()?;
         match answer.error {
             Some(fault) => Err(CallError::Answered { number: fault.code, message: fault.message, data: fault.data }),

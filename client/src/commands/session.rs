@@ -180,9 +180,12 @@ pub struct Tested {
     /// Elements by name of their component, resource id or label
     #[arg(required = true)]
     elements: Vec<String>,
-    /// Whether an assertion about them held
-    #[arg(long, value_name = "BOOL")]
-    passed: Option<bool>,
+    /// An assertion about them held
+    #[arg(long)]
+    passed: bool,
+    /// An assertion about them did not hold
+    #[arg(long, conflicts_with = "passed")]
+    failed: bool,
     #[command(flatten)]
     place: Place,
 }
@@ -227,7 +230,9 @@ impl Session {
             Session::Report { format, file } => Call::new("session.report").maybe("format", word(Some(*format))).maybe("file", path(file)),
             Session::Export { file } => Call::new("session.export").maybe("file", path(file)),
             Session::Coverage { app } => Call::new("session.coverage").maybe("app", app.clone()),
-            Session::Tested(t) => t.place.on(Call::new("session.tested").with("elements", t.elements.clone()).maybe("passed", t.passed)),
+            Session::Tested(t) => t.place.on(Call::new("session.tested")
+                .with("elements", t.elements.clone())
+                .maybe("passed", (t.passed || t.failed).then_some(t.passed))),
             Session::Task(task) => task.call(),
             Session::Bug(bug) => bug.call(),
             Session::Result(result) => result.call(),

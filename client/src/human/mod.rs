@@ -82,6 +82,9 @@ fn success(outcome: &Outcome, data: &Value) -> String {
         ("memory", "save") => saved(data),
         ("memory", "search") => notes(data),
         ("memory", "experience") => experience(data),
+        ("device", "list") if items(data, "devices").is_empty() => {
+            format!("{}\n", paint(DIM, "no devices; add one with `afctl device add NAME --url http://PHONE:8081 --token TOKEN`"))
+        }
         ("device", "list") => table(items(data, "devices"), &["name", "kind", "url", "state", "lease", "waiting", "source"]),
         ("device", "packages") => lines(items(data, "packages")),
         ("import", _) => imported(data),

@@ -60,6 +60,8 @@ impl Core {
 /// # Errors
 /// When the settings file is bad; then nothing changes.
 pub async fn reload(core: &Arc<Core>) -> Result<Reloaded> {
+    // What was read later is put into force later.
+    let _alone = core.reloading.lock().await;
     let (before, after) = core.reload_settings().await?;
     core.devices.set_adb(&after.adb);
     forwards::release_unused(&before, &after);
@@ -68,7 +70,10 @@ pub async fn reload(core: &Arc<Core>) -> Result<Reloaded> {
     if before.database != after.database || after.database != core.store.path() {
         restart_needed.push("memory.db".to_owned());
     }
-    tracing::info!(added = ?changes.added, changed = ?changes.changed, removed = ?changes.removed, "settings reloaded");
+    // A change by a call is seen once more by the watch of the file.
+    if before != after {
+        tracing::info!(added = ?changes.added, changed = ?changes.changed, removed = ?changes.removed, "settings reloaded");
+    }
     Ok(Reloaded {
         added: changes.added,
         changed: changes.changed,

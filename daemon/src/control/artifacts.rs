@@ -1,5 +1,6 @@
 //! `artifact.*`, and where an artifact of a call goes.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -159,12 +160,15 @@ impl Core {
         }
     }
 
-    /// Whether a path is that of a file which the daemon itself lives on, whatever way it is written.
+    /// Whether a path is that of a file which the daemon itself lives on, whatever way it is written. Such a file must not even
+    /// be read: closing the database ends the locks that `SQLite` holds on it.
     pub(super) fn is_own(&self, path: &Path) -> bool {
         let real = |path: &Path| {
             let dir = path.parent().and_then(|d| d.canonicalize().ok())?;
             Some(dir.join(path.file_name()?))
         };
+        let identity = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+        let wanted_file = identity(path);
         let Some(wanted) = real(path) else { return false };
         let beside = |own: &Path, suffix: &str| {
             let mut name = own.as_os_str().to_owned();
@@ -174,7 +178,8 @@ impl Core {
         let database = self.store.path();
         let of_database = ["", "-wal", "-shm", "-journal", ".key", ".lock"].map(|suffix| beside(database, suffix));
         let others = [self.config.path().to_owned(), self.config.socket().to_owned(), beside(self.config.socket(), ".lock")];
-        of_database.iter().chain(&others).filter_map(|own| real(own)).any(|own| own == wanted)
+        let same = |own: &PathBuf| real(own).as_ref() == Some(&wanted) || wanted_file.is_some() && identity(own) == wanted_file;
+        of_database.iter().chain(&others).any(same)
     }
 }
 

@@ -172,6 +172,8 @@ impl Call {
             Ok(hit) => hit,
             Err(error) => {
                 drop(turn);
+                // A call that was cancelled is not recorded, so that its key may be used again.
+                scope.commit()?;
                 return self.fail(event, begun, error).await;
             }
         };

@@ -99,11 +99,13 @@ impl Call {
             Aim::Node { by, value, exact } => {
                 let index = one_node(look, &Selector { by: *by, value, exact: *exact })?;
                 let point = touch::point(snapshot, index).map_err(|over| covered(snapshot, over))?;
+                on_screen(snapshot, &point)?;
                 Ok(hit(snapshot, point, Some(index), false))
             }
             Aim::Alias { alias, observation } => {
                 let (index, moved) = self.resolve_alias(alias, observation.as_deref(), look)?;
                 let point = touch::point(snapshot, index).map_err(|over| covered(snapshot, over))?;
+                on_screen(snapshot, &point)?;
                 Ok(hit(snapshot, point, Some(index), moved))
             }
         }

@@ -180,6 +180,9 @@ async fn import(core: &Arc<Core>, params: &ImportAfParams, trace: String) -> Res
     if theirs.is_none() && database.is_none() {
         return Err(Error::param("databaseFile", "a settings file or a database of af", "neither"));
     }
+    if let Some(path) = database.as_deref().filter(|path| core.is_own(path)) {
+        return Err(Error::param("databaseFile", "a database of af", path.display()));
+    }
     let found = match database {
         Some(path) => run_blocking(move || af::read(&path, &trace)).await??,
         None => Found::default(),

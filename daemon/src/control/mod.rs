@@ -103,6 +103,8 @@ pub struct Core {
     pub connections: AtomicU64,
     calls: AtomicU64,
     stop: watch::Sender<bool>,
+    /// Held while settings are read and put into force.
+    reloading: tokio::sync::Mutex<()>,
 }
 
 impl Core {
@@ -146,6 +148,7 @@ impl Core {
             connections: AtomicU64::new(0),
             calls: AtomicU64::new(0),
             stop: watch::Sender::new(false),
+            reloading: tokio::sync::Mutex::default(),
         }))
     }
 

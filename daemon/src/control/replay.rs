@@ -2,12 +2,15 @@
 //!
 //! Acts are recorded as events and have their own way of doing so (`carry`), as what was sent to a device cannot be undone.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use afd_proto::{ErrorCode, MethodInfo};
+use futures_util::future::poll_immediate;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tokio::sync::OwnedMutexGuard;
 
 use super::{Core, Error, Result, scope};
 use crate::memory::requests;
@@ -42,32 +45,70 @@ pub fn check_key(key: Value) -> Result<String> {
     }
 }
 
-/// Does a call, or returns what was recorded of its key. What was begun is finished and recorded even if the caller goes away.
+/// Does a call, or returns what was recorded of its key. A call that writes is finished once it has begun, and the calls of a
+/// connection begin in their order, with a key or without.
 ///
 /// # Errors
-/// Those of the call; `CONFLICT` when the key was used for another one; `OUTCOME_UNKNOWN` when the daemon ended while it was done.
-pub async fn once<R, F>(core: &Arc<Core>, method: &'static MethodInfo, key: String, params: &str, work: F) -> Result<Answer<R>>
+/// Those of the call; `CANCELLED` when it was cancelled before it began; `CONFLICT` when the key was used for another one;
+/// `OUTCOME_UNKNOWN` when the daemon ended while it was done.
+pub async fn run<R, F>(core: &Arc<Core>, method: &'static MethodInfo, key: Option<String>, params: &str, work: F) -> Result<Answer<R>>
 where
     R: Serialize + Send + 'static,
     F: Future<Output = Result<R>> + Send + 'static,
 {
-    // A daemon that is asked to stop, or to look at its settings, must obey whatever its memory is like.
-    if method.name.starts_with("daemon.") {
+    if !method.takes_request_key() {
         return work.await.map(Answer::Fresh);
     }
+    // A daemon that is asked to stop, or to look at its settings, must obey whatever its memory is like.
+    match key.filter(|_| !method.name.starts_with("daemon.")) {
+        Some(key) => once(core, method, key, params, work).await,
+        None => {
+            let scope = scope::current();
+            let order = scope.in_order().await;
+            // Acts commit to what they do when their turn comes.
+            if !method.is_recorded_as_event() {
+                scope.commit()?;
+            }
+            begin(work, order).await.map(Answer::Fresh)
+        }
+    }
+}
+
+/// Polls some work once before the next call of its connection begins, then works on.
+async fn begin<T>(work: impl Future<Output = T>, order: OwnedMutexGuard<()>) -> T {
+    let mut work = pin!(work);
+    let first = poll_immediate(work.as_mut()).await;
+    drop(order);
+    match first {
+        Some(done) => done,
+        None => work.await,
+    }
+}
+
+async fn once<R, F>(core: &Arc<Core>, method: &'static MethodInfo, key: String, params: &str, work: F) -> Result<Answer<R>>
+where
+    R: Serialize + Send + 'static,
+    F: Future<Output = Result<R>> + Send + 'static,
+{
     let (own, hash) = (core.clone(), core.secrets.hash(&format!("{}{params}", method.name)));
     // What is recorded first must not change the order in which the calls of a connection take effect.
     let order = scope::current().in_order().await;
     let alone = core.keys.lock((method.name, key.clone())).await;
     let done = async move {
-        let _alone = (order, alone);
-        own.do_once(method.name, key, hash, work).await
+        let _alone = alone;
+        own.do_once(method.name, (key, hash), order, work).await
     };
     core.finish(done).await?
 }
 
 impl Core {
-    async fn do_once<R, F>(self: &Arc<Self>, method: &'static str, key: String, hash: String, work: F) -> Result<Answer<R>>
+    async fn do_once<R, F>(
+        self: &Arc<Self>,
+        method: &'static str,
+        (key, hash): (String, String),
+        order: OwnedMutexGuard<()>,
+        work: F,
+    ) -> Result<Answer<R>>
     where
         R: Serialize,
         F: Future<Output = Result<R>>,
@@ -80,7 +121,15 @@ impl Core {
             }
             Ok(known)
         });
-        match recorded.await? {
+        let recorded = match recorded.await {
+            // What mends a daemon must be possible while its memory cannot be written.
+            Err(error) if mends(method) => {
+                tracing::warn!(%error, method, "done without a record of its request key");
+                return begin(work, order).await.map(Answer::Fresh);
+            }
+            recorded => recorded?,
+        };
+        match recorded {
             Some(recorded) if recorded.hash != hash => {
                 return Err(
                     Error::new(ErrorCode::Conflict, "this requestKey was used for another call").hint("use a new key for each new call")
@@ -90,7 +139,7 @@ impl Core {
             Some(_) => return Err(interrupted()),
             None => {}
         }
-        let result = work.await;
+        let result = begin(work, order).await;
         let text = result.as_ref().ok().map(serde_json::to_string).transpose();
         let text = text.map_err(|e| Error::new(ErrorCode::Internal, format!("the result cannot be recorded: {e}")))?;
         let recorded = self.store.write(move |c| match &text {
@@ -103,6 +152,10 @@ impl Core {
         scope::report(1, Some(1), "recorded");
         result.map(Answer::Fresh)
     }
+}
+
+fn mends(method: &str) -> bool {
+    ["config.", "device."].into_iter().any(|group| method.starts_with(group))
 }
 
 fn replayed<R>(result: Option<String>) -> Result<Answer<R>> {

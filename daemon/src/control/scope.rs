@@ -54,8 +54,8 @@ impl CallScope {
         Arc::new(Self { progress, order, ..Self::default() })
     }
 
-    /// Waits for the calls of the same connection that asked for this before, and keeps later ones waiting until the guard is
-    /// dropped.
+    /// Waits until the writing calls that came before on the same connection have begun, and keeps later ones waiting until the
+    /// guard is dropped.
     pub(super) async fn in_order(&self) -> OwnedMutexGuard<()> {
         self.order.clone().lock_owned().await
     }
@@ -106,6 +106,9 @@ pub fn cancelled() -> Error {
 /// `CANCELLED`; the work was dropped.
 pub async fn run_call<F: Future>(scope: Arc<CallScope>, work: F) -> Result<F::Output> {
     let watched = scope.clone();
+    if scope.state.load(Ordering::SeqCst) == CANCELLED {
+        return Err(cancelled());
+    }
     tokio::select! {
         biased;
         output = CALL.scope(scope, work) => Ok(output),

@@ -10,14 +10,14 @@ use serde_json::json;
 use super::act::{check_package, run as act};
 use super::artifacts::{Content, Wish};
 use super::carry::{Plan, once};
-use super::{Call, Core, Error, Result};
+use super::{Addressed, Core, Error, Result};
 use crate::config::DeviceSettings;
 use crate::device::{Input, Intent};
 
 /// The longest that a command may take, milliseconds.
 const MAX_TIMEOUT_MS: u32 = 600_000;
 
-impl Call {
+impl Addressed {
     /// Whether the settings of this device allow something.
     fn allow(&self, what: &str, allowed: impl Fn(&DeviceSettings) -> bool) -> Result<()> {
         let name = &self.echo.device;
@@ -45,8 +45,8 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<Shelled
     if !(1..=MAX_TIMEOUT_MS).contains(&timeout_ms) {
         return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));
     }
-    let call = core.call(params).await?;
-    call.allow("shell", |settings| settings.allow_shell)?;
+    // Nothing is waited for before the action is queued.
+    core.addressed(params)?.allow("shell", |settings| settings.allow_shell)?;
     let mut plan = Plan::plain("shell", Input::Shell(Secret::new(command), timeout_ms));
     if let Some(program) = program(command) {
         plan = plan.with("program", program);
@@ -72,7 +72,8 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<Shelled
             op: "act.shell",
             bytes: output.clone().into_bytes(),
         };
-        match call.save_artifact(content, Wish::default()).await {
+        let saved = async { core.call(params).await?.save_artifact(content, Wish::default()).await };
+        match saved.await {
             Ok(written) => reply.body.artifact = Some(written),
             // The command was run: an error now would have it run again.
             Err(error) => {
@@ -142,7 +143,7 @@ fn checked(params: &IntentParams) -> Result<Intent> {
 /// does not do it.
 pub async fn intent(core: &Arc<Core>, params: &IntentParams) -> Result<Reply<Acted>> {
     let intent = checked(params)?;
-    core.call(params).await?.allow("intent", |settings| settings.allow_intent)?;
+    core.addressed(params)?.allow("intent", |settings| settings.allow_intent)?;
     let parts = [("action", &params.action), ("data", &params.data), ("package", &params.package), ("component", &params.component)];
     let plan = Plan::plain("intent", Input::Intent(intent));
     let mut plan = parts.into_iter().fold(plan, |plan, (name, part)| match part {

@@ -97,6 +97,22 @@ enum Job {
     Guard { granted: oneshot::Sender<oneshot::Sender<()>> },
 }
 
+/// Counts a job in the queue, which is there even when nobody waits for it any more, until it is dropped.
+struct Queued(Arc<AtomicU64>);
+
+impl Queued {
+    fn new(count: &Arc<AtomicU64>) -> Option<Self> {
+        let queued = Self(count.clone());
+        (count.fetch_add(1, Ordering::SeqCst) < MAX_WAITING).then_some(queued)
+    }
+}
+
+impl Drop for Queued {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 /// Counts a call that waits for the device or holds it, until it is dropped.
 pub(super) struct Waiting(Arc<Actor>);
 
@@ -108,7 +124,8 @@ impl Drop for Waiting {
 
 /// One physical device: its queue, its lease, and what it was sent.
 pub(super) struct Actor {
-    jobs: mpsc::UnboundedSender<Job>,
+    jobs: mpsc::UnboundedSender<(Job, Queued)>,
+    queued: Arc<AtomicU64>,
     waiting: AtomicU64,
     inputs: AtomicU64,
     pub(super) lease: Lease,
@@ -126,7 +143,14 @@ impl Actor {
             let queue = queue.clone();
             async move { queue.lock().await.run().await }
         });
-        Arc::new(Self { jobs, waiting: AtomicU64::new(0), inputs: AtomicU64::new(0), lease: Lease::default(), size: Mutex::default() })
+        Arc::new(Self {
+            jobs,
+            queued: Arc::default(),
+            waiting: AtomicU64::new(0),
+            inputs: AtomicU64::new(0),
+            lease: Lease::default(),
+            size: Mutex::default(),
+        })
     }
 
     /// Calls that wait for the device or hold it.
@@ -148,7 +172,8 @@ impl Actor {
         if self.waiting.fetch_add(1, Ordering::SeqCst) >= MAX_WAITING {
             return Err(DriverError::Crowded(MAX_WAITING));
         }
-        self.jobs.send(job).map_err(|_| DriverError::removed())?;
+        let queued = Queued::new(&self.queued).ok_or(DriverError::Crowded(MAX_WAITING))?;
+        self.jobs.send((job, queued)).map_err(|_| DriverError::removed())?;
         Ok(waiting)
     }
 
@@ -172,8 +197,8 @@ impl Actor {
 /// What waits for a device. It is kept when the task is started again.
 struct Queue {
     name: String,
-    receiver: mpsc::UnboundedReceiver<Job>,
-    jobs: VecDeque<Job>,
+    receiver: mpsc::UnboundedReceiver<(Job, Queued)>,
+    jobs: VecDeque<(Job, Queued)>,
     /// Ends, with an error, when the guard that was given out last is dropped.
     held: Option<oneshot::Receiver<()>>,
 }
@@ -195,7 +220,7 @@ impl Queue {
                 self.jobs.push_back(job);
             }
             checkpoint(&self.name);
-            match self.jobs.pop_front() {
+            match self.jobs.pop_front().map(|(job, _)| job) {
                 Some(Job::Guard { granted }) => {
                     let (done, ended) = oneshot::channel::<()>();
                     if granted.send(done).is_ok() {
@@ -215,15 +240,15 @@ impl Queue {
 
     /// Takes equal reads through the same name out of the queue, up to the first guard.
     fn join_alike(&mut self, through: &Arc<dyn Answers>, with: Option<&Secret>, question: &mut Question) {
-        let end = self.jobs.iter().position(|job| matches!(job, Job::Guard { .. })).unwrap_or(self.jobs.len());
+        let end = self.jobs.iter().position(|(job, _)| matches!(job, Job::Guard { .. })).unwrap_or(self.jobs.len());
         let rest = self.jobs.split_off(end);
-        for job in std::mem::take(&mut self.jobs) {
+        for (job, queued) in std::mem::take(&mut self.jobs) {
             match job {
                 Job::Read { device, token, question: other } if Arc::ptr_eq(&device, through) && token.as_ref() == with => {
                     let another = question.join(other);
-                    self.jobs.extend(another.map(|question| Job::Read { device, token, question }));
+                    self.jobs.extend(another.map(|question| (Job::Read { device, token, question }, queued)));
                 }
-                job => self.jobs.push_back(job),
+                job => self.jobs.push_back((job, queued)),
             }
         }
         self.jobs.extend(rest);

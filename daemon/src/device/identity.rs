@@ -19,6 +19,11 @@ impl Identity {
         Self { serial: settings.usb.as_ref().map(|usb| usb.serial.clone()), address: address(&settings.url) }
     }
 
+    /// Whether both are known to be different devices, whatever address they have in common.
+    pub(super) fn is_other(&self, other: &Self) -> bool {
+        matches!((&self.serial, &other.serial), (Some(own), Some(other)) if own != other)
+    }
+
     /// Whether both mean the same device. The address of a cable's end says nothing where both serials are known.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (&self.serial, &other.serial) {

@@ -65,7 +65,7 @@ pub enum Unresolved {
     #[error("no device is configured")]
     None,
     /// Several are configured and none is named.
-    #[error("{} devices are configured and the call names none", .0.len())]
+    #[error("{} devices are configured ({}) and the call names none", .0.len(), .0.join(", "))]
     Ambiguous(Vec<String>),
     /// The URL is not one.
     #[error("url: {0}")]
@@ -111,7 +111,9 @@ impl Known {
     /// The queue of a physical device: one, whatever names it goes by.
     fn actor(&mut self, name: &str, identity: Identity, tasks: &Tasks) -> Arc<Actor> {
         self.actors.retain(|(_, actor)| actor.strong_count() > 0);
-        let same = self.actors.iter().find(|(known, _)| known.is_same(&identity));
+        // An address that two phones had one after the other makes them no one phone.
+        let other = |actor: &Weak<Actor>| self.actors.iter().any(|(known, a)| a.ptr_eq(actor) && known.is_other(&identity));
+        let same = self.actors.iter().find(|(known, actor)| known.is_same(&identity) && !other(actor));
         if let Some(actor) = same.and_then(|(_, actor)| actor.upgrade()) {
             // The latest address is looked for as well.
             if !self.actors.iter().any(|(known, _)| *known == identity) {

@@ -19,10 +19,10 @@ const LEAVING_WORD: &str = "leaving";
 
 /// Held until it is dropped, or the process ends.
 pub(super) struct Locks {
-    files: [File; 2],
     /// The database itself, so that neither a link to it nor a deleted lock file lets a second daemon in. It must stay open:
-    /// closing it would end the locks that SQLite holds on it.
+    /// closing it would end the locks that SQLite holds on it. It is free before the files are, which others wait for.
     _database: File,
+    files: [File; 2],
 }
 
 impl Locks {

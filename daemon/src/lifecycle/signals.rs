@@ -17,9 +17,12 @@ pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
         for signal in &mut signals {
             match signal {
                 SIGHUP => {
-                    if let Err(error) = runtime.block_on(admin::reload(&core)) {
-                        tracing::warn!(%error, "the settings stay as they were");
-                    }
+                    let core = core.clone();
+                    runtime.spawn(async move {
+                        if let Err(error) = admin::reload(&core).await {
+                            tracing::warn!(%error, "the settings stay as they were");
+                        }
+                    });
                 }
                 _ if stopping => std::process::exit(128 + signal),
                 _ => {

@@ -15,19 +15,24 @@ const MIN_FREE: i32 = 4;
 /// # Errors
 /// The node that lies over its middle, when it is covered everywhere.
 pub fn point(snapshot: &Snapshot, index: usize) -> Result<Point, usize> {
-    let bounds = snapshot.nodes[index].bounds;
-    let middle =
-        Point { x: f64::midpoint(bounds.left.into(), bounds.right.into()), y: f64::midpoint(bounds.top.into(), bounds.bottom.into()) };
+    let whole = snapshot.nodes[index].bounds;
+    let shown = on_screen(snapshot, whole);
+    // What lies off the screen has its middle there.
+    let bounds = if shown.area() > 0 && shown.width() > 0 { shown } else { whole };
+    let middle = middle(&bounds);
     if let Some(over) = modal_over(snapshot, index) {
         return Err(blocker(snapshot, index, &middle).unwrap_or(over));
     }
     let Some(over) = blocker(snapshot, index, &middle) else { return Ok(middle) };
     let blockers: Vec<Rect> =
         (0..snapshot.nodes.len()).filter(|i| blocks(snapshot, index, *i)).map(|i| snapshot.nodes[i].bounds).take(MAX_BLOCKERS).collect();
-    let free = largest_free(&on_screen(snapshot, bounds), &blockers).ok_or(over)?;
-    let point = Point { x: f64::midpoint(free.left.into(), free.right.into()), y: f64::midpoint(free.top.into(), free.bottom.into()) };
+    let point = self::middle(&largest_free(&bounds, &blockers).ok_or(over)?);
     // Beyond the limit of blockers nothing was subtracted.
     blocker(snapshot, index, &point).map_or(Ok(point), Err)
+}
+
+fn middle(r: &Rect) -> Point {
+    Point { x: f64::midpoint(r.left.into(), r.right.into()), y: f64::midpoint(r.top.into(), r.bottom.into()) }
 }
 
 /// A node of a dialog over the window of a target: a focused window of an app that lies over it takes every touch, also those

@@ -49,7 +49,7 @@ impl Drop for Entered {
     }
 }
 
-/// A call that no connection knows of, as each is that comes by HTTP.
+/// A call that no connection knows of: a notification.
 pub(super) fn unknown() -> Entered {
     Entered { calls: None, scope: CallScope::new(None, Arc::default()) }
 }

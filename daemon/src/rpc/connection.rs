@@ -27,8 +27,8 @@ use crate::control::Error;
 
 /// How many notifications of subscriptions wait for the connection.
 const SINK: usize = 256;
-/// How often a connection whose client ended its side is looked at: whether anybody is left to read the answers.
-const GONE_CHECK: Duration = Duration::from_millis(200);
+/// How often a connection that is not being read is looked at: whether anybody is left to read the answers.
+pub(super) const GONE_CHECK: Duration = Duration::from_millis(200);
 
 /// What every connection needs.
 #[derive(Clone)]
@@ -73,7 +73,7 @@ enum Step {
     Flushed,
     /// Nobody reads any more.
     Broken,
-    /// The client has ended its side: time to see whether it is still there.
+    /// Nothing is read from the client: time to see whether it is still there.
     Look,
     Stop,
 }
@@ -115,6 +115,8 @@ struct Session<T> {
     /// Whether the client may send more.
     reading: bool,
     refused: bool,
+    /// The last message was a notification.
+    told: bool,
 }
 
 /// Runs a connection. Requests are read only while fewer than the limit are in flight and what was answered is being read, so
@@ -128,7 +130,7 @@ pub(super) async fn run(transport: impl Transport, context: Context) {
     let (answers, mut answered) = mpsc::channel(context.limits.in_flight.max(1));
     let mut stopping = context.stopping.clone();
     let reading = !*stopping.borrow();
-    let mut session = Session { transport, context, caller, answers, active: 0, reading, refused: false };
+    let mut session = Session { transport, context, caller, answers, active: 0, reading, refused: false, told: false };
     while session.reading || session.active > 0 || !session.transport.is_flushed() {
         let step = session.step(&mut answered, &mut notifications, &mut stopping).await;
         if !session.handle(step) {
@@ -147,10 +149,10 @@ impl<T: Transport> Session<T> {
     ) -> Step {
         let flushed = self.transport.is_flushed();
         let may_read = self.reading && self.active < self.context.limits.in_flight;
-        let (reading, waits) = (self.reading, !self.reading && self.active > 0);
+        let (reading, waits) = (self.reading, !may_read && self.active > 0);
         let place = self.context.place.clone();
         let transport = &mut self.transport;
-        let io = poll_fn(|cx| {
+        let mut io = poll_fn(|cx| {
             match transport.poll_flush(cx) {
                 Poll::Ready(Err(_)) => return Poll::Ready(Step::Broken),
                 Poll::Ready(Ok(())) if !flushed => return Poll::Ready(Step::Flushed),
@@ -160,14 +162,21 @@ impl<T: Transport> Session<T> {
             }
             if may_read { transport.poll_next(cx).map(Step::Incoming) } else { Poll::Pending }
         });
+        // A long run of notifications must not keep the client from being heard.
+        if flushed
+            && std::mem::take(&mut self.told)
+            && let Some(step) = (&mut io).now_or_never()
+        {
+            return step;
+        }
         tokio::select! {
             // Answers first: what is done is told before more is begun.
             biased;
+            () = stopped(stopping), if reading => Step::Stop,
+            () = place.evicted() => Step::Broken,
             Some(answer) = answered.recv(), if flushed => Step::Answer(answer),
             Some(notification) = notifications.recv(), if flushed => Step::Notification(notification),
             step = io => step,
-            () = stopped(stopping), if reading => Step::Stop,
-            () = place.evicted() => Step::Broken,
             () = tokio::time::sleep(GONE_CHECK), if waits => Step::Look,
         }
     }
@@ -198,7 +207,10 @@ impl<T: Transport> Session<T> {
                 self.set_active(self.active - 1);
                 self.tell(answer);
             }
-            Step::Notification(notification) => self.transport.queue(Box::<str>::from(notification).into()),
+            Step::Notification(notification) => {
+                self.told = true;
+                self.transport.queue(Box::<str>::from(notification).into());
+            }
             Step::Flushed => {}
             Step::Stop => self.reading = false,
             Step::Look => return !self.transport.is_gone(),
@@ -214,6 +226,8 @@ impl<T: Transport> Session<T> {
     }
 
     fn tell(&mut self, answer: Option<String>) {
+        // Time to read it, before the place may be given away.
+        self.context.place.speaks();
         if let Some(answer) = answer {
             self.transport.queue(answer);
         }

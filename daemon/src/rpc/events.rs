@@ -2,6 +2,7 @@
 
 use afd_proto::events::{Message, NOTIFICATION, Sent, SubscribeParams, UNSUBSCRIBE};
 use std::sync::Arc;
+use std::time::Duration;
 
 use jsonrpsee::SubscriptionSink;
 use jsonrpsee::core::to_json_raw_value;
@@ -10,6 +11,9 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 use super::params;
 use super::register::{Module, to_rpc};
 use crate::control::{Core, events};
+
+/// After how long events are asked for again that could not be read: a subscriber that was told nothing would wait for ever.
+const AGAIN: Duration = Duration::from_secs(1);
 
 pub(super) fn register(module: &mut Module) {
     let registered = module.register_subscription("events.subscribe", NOTIFICATION, UNSUBSCRIBE, |params, pending, core, _| async move {
@@ -34,7 +38,16 @@ async fn follow(core: &Arc<Core>, sink: &SubscriptionSink, mut coming: Receiver<
     // subscriber's cursor only grows.
     let mut last = params.since.unwrap_or(i64::MIN);
     while params.since.is_some() {
-        let page = events::past(core, params, last).await.inspect_err(|error| tracing::warn!(%error, "cannot read past events")).ok()?;
+        let page = match events::past(core, params, last).await {
+            Ok(page) => page,
+            Err(error) => {
+                tracing::warn!(%error, "cannot read past events; they are asked for again");
+                tokio::select! {
+                    () = tokio::time::sleep(AGAIN) => continue,
+                    () = sink.closed() => return None,
+                }
+            }
+        };
         if page.is_empty() {
             break;
         }

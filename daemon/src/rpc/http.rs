@@ -1,6 +1,7 @@
 //! HTTP/1.1 and the way to a WebSocket.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use afd_proto::ErrorCode;
@@ -11,26 +12,32 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use jsonrpsee::types::{ErrorObjectOwned, Id};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
+use tokio::task::JoinError;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
+use super::calls::Calls;
 use super::connection::{self, Context};
-use super::dispatch;
+use super::dispatch::{self, Caller};
 use super::register::to_rpc;
+use super::stream::{ClientStream, Peer};
 use super::websocket::WebSocket;
 use crate::control::Error;
 
 type Answer = Response<Full<Bytes>>;
 
 /// Serves a connection: requests one after the other, or one WebSocket.
-pub(super) async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, context: Context) {
+pub(super) async fn serve(stream: ClientStream, context: Context) {
+    let peer = match stream.peer() {
+        Ok(peer) => Arc::new(peer),
+        Err(error) => return tracing::warn!(%error, "a connection is refused"),
+    };
     let (upgraded, mut upgrade) = mpsc::channel::<WebSocket<TokioIo<hyper::upgrade::Upgraded>>>(1);
     let mut stopping = context.stopping.clone();
     let (for_service, evicted) = (context.clone(), context.place.clone());
     let service = service_fn(move |request| {
-        let (context, upgraded) = (for_service.clone(), upgraded.clone());
-        async move { Ok::<_, Infallible>(answer(request, context, upgraded).await) }
+        let (context, upgraded, peer) = (for_service.clone(), upgraded.clone(), peer.clone());
+        async move { Ok::<_, Infallible>(answer(request, context, upgraded, &peer).await) }
     });
     let mut builder = hyper::server::conn::http1::Builder::new();
     // A client may end its side after the request and still wants the answer.
@@ -55,6 +62,7 @@ async fn answer(
     mut request: Request<Incoming>,
     context: Context,
     upgraded: mpsc::Sender<WebSocket<TokioIo<hyper::upgrade::Upgraded>>>,
+    peer: &Peer,
 ) -> Answer {
     if request.uri().path() != "/" {
         return empty(StatusCode::NOT_FOUND);
@@ -90,8 +98,8 @@ async fn answer(
     }
     context.place.speaks();
     context.place.set_busy(true);
-    // A task of its own: hyper polls this future only while it has nothing to write.
-    let answered = tokio::spawn(dispatch::message(context.caller(), bytes)).await;
+    let answered = execute(&context, bytes, peer).await;
+    context.place.speaks();
     context.place.set_busy(false);
     match answered {
         Ok(Some(text)) => json(StatusCode::OK, text),
@@ -100,6 +108,23 @@ async fn answer(
             StatusCode::INTERNAL_SERVER_ERROR,
             to_rpc(Error::new(ErrorCode::Internal, "the call ended early").hint("this is a fault of afd; its log says more")),
         ),
+    }
+}
+
+/// Executes a message for as long as its client is there: what has changed nothing by then ends.
+async fn execute(context: &Context, bytes: Vec<u8>, peer: &Peer) -> Result<Option<String>, JoinError> {
+    let calls = Calls::new(mpsc::channel(1).0);
+    let caller = Caller { calls: Some(calls.clone()), ..context.caller() };
+    // A task of its own: hyper polls this future only while it has nothing to write.
+    let mut task = tokio::spawn(dispatch::message(caller, bytes));
+    loop {
+        tokio::select! {
+            answered = &mut task => return answered,
+            () = tokio::time::sleep(connection::GONE_CHECK) => if peer.is_gone() {
+                calls.cancel_all();
+                return task.await;
+            }
+        }
     }
 }
 

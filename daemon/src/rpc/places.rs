@@ -79,7 +79,7 @@ impl Place {
         self.reserved
     }
 
-    /// Notes that the client said something.
+    /// Notes that the client said something, or was answered.
     pub(super) fn speaks(&self) {
         let since = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX - 1);
         self.heard.store(since + 1, Ordering::Relaxed);

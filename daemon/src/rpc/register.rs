@@ -9,7 +9,7 @@ use jsonrpsee::{Extensions, RpcModule};
 use serde::Serialize;
 
 use super::params;
-use crate::control::replay::{self, Answer};
+use crate::control::replay;
 use crate::control::{self, Core, Error};
 
 /// The module that handlers are registered with.
@@ -40,14 +40,8 @@ where
             let _running = core.enter();
             let (text, key) = params::request_key(params.as_str(), &M::INFO).map_err(to_rpc)?;
             let params = params::decode::<M::Params>(text.as_deref()).map_err(to_rpc)?;
-            let answer = match key {
-                None => handler(core, params).await.map(Answer::Fresh),
-                Some(key) => {
-                    let work = handler(core.clone(), params);
-                    replay::once(&core, &M::INFO, key, text.as_deref().unwrap_or_default(), work).await
-                }
-            };
-            answer.map_err(to_rpc)
+            let work = handler(core.clone(), params);
+            replay::run(&core, &M::INFO, key, text.as_deref().unwrap_or_default(), work).await.map_err(to_rpc)
         }
     });
     // Names come from the table, whose names are unique (a test checks it).

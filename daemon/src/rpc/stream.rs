@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -30,9 +30,15 @@ impl ClientStream {
 
     /// Whether the client closed both directions. One that merely ended its own side still waits for answers.
     pub(super) fn is_gone(&self) -> bool {
-        let mut polled = [PollFd::from_borrowed_fd(self.stream.as_fd(), PollFlags::empty())];
-        let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-        rustix::event::poll(&mut polled, Some(&now)).is_ok() && polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
+        is_gone(self.stream.as_fd())
+    }
+
+    /// What tells whether the client is gone, for whoever hands the stream itself to somebody else.
+    ///
+    /// # Errors
+    /// When the process has no file descriptor left.
+    pub(super) fn peer(&self) -> io::Result<Peer> {
+        Ok(Peer(self.stream.as_fd().try_clone_to_owned()?))
     }
 
     /// Passes on what a write says, and fails when it waits for too long.
@@ -46,6 +52,22 @@ impl ClientStream {
         ready!(timer.as_mut().poll(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
+}
+
+/// The other end of a stream.
+pub(super) struct Peer(OwnedFd);
+
+impl Peer {
+    /// As [`ClientStream::is_gone`].
+    pub(super) fn is_gone(&self) -> bool {
+        is_gone(self.0.as_fd())
+    }
+}
+
+fn is_gone(fd: BorrowedFd<'_>) -> bool {
+    let mut polled = [PollFd::from_borrowed_fd(fd, PollFlags::empty())];
+    let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+    rustix::event::poll(&mut polled, Some(&now)).is_ok() && polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
 }
 
 impl AsyncRead for ClientStream {
