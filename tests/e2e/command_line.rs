@@ -384,3 +384,31 @@ fn empty_variables_count_as_none_and_lost_output_is_a_failure() {
     let (usage, code) = on(&world, &["observe", "overlay"]);
     assert!(usage["error"]["message"].as_str().is_some_and(|m| m.contains("subcommand")) && code == 2, "{usage}");
 }
+
+#[test]
+fn who_has_no_phone_or_several_is_told_what_to_do() {
+    let world = World::bare(TestPhone::start(), "");
+    let run = |args: &[&str]| {
+        let output = afctl(world.dir()).env("AFD_SOCKET", world.socket()).args(["--output", "human"]).args(args).output().expect("runs");
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    };
+    let told = run(&["device", "list"]);
+    assert!(told.contains("afctl device add"), "{told}");
+    run(&["device", "add", "left", "--url", "http://127.0.0.1:1"]);
+    run(&["device", "add", "right", "--url", "http://127.0.0.1:2"]);
+    let told = run(&["observe", "page"]);
+    assert!(told.contains("left") && told.contains("right"), "{told}");
+}
+
+#[test]
+fn whether_an_assertion_held_is_a_flag() {
+    let world = World::new();
+    on(&world, &["session", "start"]);
+    for (flag, counts) in [("--passed", [1, 0]), ("--failed", [1, 1])] {
+        let (answer, code) = on(&world, &["session", "tested", "Wi-Fi", flag]);
+        let told = &answer["data"]["elements"][0];
+        assert_eq!((code, [told["passed"].as_i64(), told["failed"].as_i64()]), (0, counts.map(Some)), "{answer}");
+    }
+    let (refused, code) = on(&world, &["session", "tested", "Wi-Fi", "--passed", "--failed"]);
+    assert_ne!(code, 0, "{refused}");
+}

@@ -65,6 +65,20 @@ fn world() -> (World, PathBuf) {
     (world, dir)
 }
 
+/// Closing the daemon's own database would end the locks that keep others from deleting what is not in it yet.
+#[test]
+fn the_daemons_own_database_is_not_even_read() {
+    let (world, dir) = world();
+    let own = PathBuf::from(world.client().ok("daemon.status", json!({}))["database"].as_str().expect("a path"));
+    let (link, second) = (dir.join("link"), dir.join("second"));
+    std::os::unix::fs::symlink(&own, &link).expect("links");
+    std::fs::hard_link(&own, &second).expect("links");
+    for path in [own, link, second] {
+        let error = world.client().fails("memory.importAf", json!({"databaseFile": path}), "INVALID_PARAMS");
+        assert_eq!(error.details["path"], "databaseFile", "{}", path.display());
+    }
+}
+
 fn tally(report: &Value, name: &str) -> [u64; 5] {
     ["found", "added", "present", "cleaned", "skipped"].map(|k| report[name][k].as_u64().unwrap_or_else(|| panic!("{report}")))
 }

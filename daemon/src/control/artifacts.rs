@@ -160,15 +160,20 @@ impl Core {
         }
     }
 
-    /// Whether a path is that of a file which the daemon itself lives on, whatever way it is written. Such a file must not even
-    /// be read: closing the database ends the locks that `SQLite` holds on it.
+    /// Whether a path leads to the database, by whatever link. It must not even be read: closing it would end the locks that
+    /// `SQLite` holds on it.
+    pub(super) fn leads_to_database(&self, path: &Path) -> bool {
+        let identity = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+        let wanted = identity(path);
+        wanted.is_some() && wanted == identity(self.store.path())
+    }
+
+    /// Whether a path is that of a file which the daemon itself lives on, whatever way it is written.
     pub(super) fn is_own(&self, path: &Path) -> bool {
         let real = |path: &Path| {
             let dir = path.parent().and_then(|d| d.canonicalize().ok())?;
             Some(dir.join(path.file_name()?))
         };
-        let identity = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
-        let wanted_file = identity(path);
         let Some(wanted) = real(path) else { return false };
         let beside = |own: &Path, suffix: &str| {
             let mut name = own.as_os_str().to_owned();
@@ -178,8 +183,7 @@ impl Core {
         let database = self.store.path();
         let of_database = ["", "-wal", "-shm", "-journal", ".key", ".lock"].map(|suffix| beside(database, suffix));
         let others = [self.config.path().to_owned(), self.config.socket().to_owned(), beside(self.config.socket(), ".lock")];
-        let same = |own: &PathBuf| real(own).as_ref() == Some(&wanted) || wanted_file.is_some() && identity(own) == wanted_file;
-        of_database.iter().chain(&others).any(same)
+        of_database.iter().chain(&others).filter_map(|own| real(own)).any(|own| own == wanted)
     }
 }
 

@@ -180,7 +180,7 @@ async fn import(core: &Arc<Core>, params: &ImportAfParams, trace: String) -> Res
     if theirs.is_none() && database.is_none() {
         return Err(Error::param("databaseFile", "a settings file or a database of af", "neither"));
     }
-    if let Some(path) = database.as_deref().filter(|path| core.is_own(path)) {
+    if let Some(path) = database.as_deref().filter(|path| core.leads_to_database(path)) {
         return Err(Error::param("databaseFile", "a database of af", path.display()));
     }
     let found = match database {

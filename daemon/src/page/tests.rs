@@ -217,6 +217,16 @@ fn a_touch_avoids_what_lies_in_and_over_its_target() {
 }
 
 #[test]
+fn a_touch_stays_on_the_screen() {
+    let mut page = list(&pairs(&[("A", "a")]), 0);
+    page.size = Some((1080, 2400));
+    page.nodes[1].bounds = Rect { left: 0, top: 1800, right: 1080, bottom: 4000 };
+    assert_eq!(touch::point(&page, 1), Ok(Point { x: 540.0, y: 2100.0 }));
+    page.nodes[1].bounds = Rect { left: -900, top: 0, right: 100, bottom: 200 };
+    assert_eq!(touch::point(&page, 1), Ok(Point { x: 50.0, y: 100.0 }));
+}
+
+#[test]
 fn selectors_match_and_climb() {
     let page = list(&pairs(&[("Wi-Fi", "On"), ("Wi-Fi Direct", "Off")]), 0);
     let find = |by, value, exact| select::visible(&page, &select::Selector { by, value, exact });

@@ -91,6 +91,59 @@ fn what_waits_for_a_client_that_went_away_is_never_sent() {
     assert!(world.phone.hits("back").is_empty());
 }
 
+/// Before, the daemon waited for the time-out of a call whose client had long gone.
+#[test]
+fn a_call_by_http_ends_with_its_client() {
+    let world = World::new();
+    let mut goes = open(&world);
+    let body =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "observe.wait", "params": {"until": "text", "text": "never", "timeoutMs": 600_000}})
+            .to_string();
+    write!(goes, "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len()).expect("writes");
+    let under_way = || world.client().ok("daemon.status", json!({}))["callsInFlight"].as_u64().expect("a number");
+    wait::until("the call to be under way", || (under_way() == 2).then_some(()));
+    drop(goes);
+    wait::until("the call to be given up", || (under_way() == 1).then_some(()));
+}
+
+/// Before, nothing was looked at once so many calls were under way that no more were read.
+#[test]
+fn a_client_that_went_away_is_noticed_at_its_limit_too() {
+    let world = World::with(TestPhone::start(), "\n[limits]\nin_flight = 2\n");
+    world.phone.fault("/api/press/home", Kind::Hold);
+    let mut stays = Pipeline::new(&world);
+    stays.send(1, "act.home", json!({}));
+    wait::until("the first to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
+    let mut goes = Pipeline::new(&world);
+    (1..5).for_each(|id| goes.send(id, "act.back", json!({})));
+    wait::until("two to wait", || (waiting(&world) >= 3).then_some(()));
+    drop(goes);
+    wait::until("them to be given up", || (waiting(&world) == 1).then_some(()));
+    world.phone.release();
+    assert!(stays.answer(1)["result"].is_object());
+    assert!(world.phone.hits("back").is_empty());
+}
+
+/// What is told to be cancelled has changed nothing.
+#[test]
+fn a_write_that_has_begun_is_not_called_cancelled() {
+    let world = World::new();
+    for _ in 0..20 {
+        let mut pipeline = Pipeline::new(&world);
+        let note = world.client().ok("memory.save", json!({"topic": "t", "content": "c"}))["note"]["id"].clone();
+        pipeline.send(1, "memory.delete", json!({"id": note}));
+        pipeline.send(2, "rpc.cancel", json!({"id": 1}));
+        let (mut deleted, mut cancelled) = (None, None);
+        while deleted.is_none() || cancelled.is_none() {
+            let message = pipeline.next();
+            let place = if message["id"] == 1 { &mut deleted } else { &mut cancelled };
+            *place = Some(message);
+        }
+        assert_eq!(cancelled.expect("an answer")["result"]["cancelled"], false);
+        assert!(deleted.as_ref().is_some_and(|d| d["result"].is_object()), "{deleted:?}");
+    }
+}
+
 /// Nobody waits for the answer of a notification, so that it is done whoever is there by then.
 #[test]
 fn a_notification_outlives_its_client() {
