@@ -15,7 +15,7 @@ impl From<KeyError> for Error {
         match error {
             KeyError::Unknown(key) => Error::param("key", "a setting of `config list`", format!("{key:?}"))
                 .details(json!({"path": "key", "expected": "a setting of `config list`", "got": key, "similar": keys::alike(&key)})),
-            KeyError::Unfit { key, expected } => Error::param("value", &format!("{expected} for {key}"), "something else"),
+            KeyError::Unfit { key, expected, got } => Error::param("value", &format!("{expected} for {key}"), got),
             KeyError::Config(error) => error.into(),
         }
     }

@@ -31,7 +31,9 @@ impl From<ConfigError> for Error {
 pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<Added> {
     config::check_name(&params.name)
         .map_err(|_| Error::param("name", "1 to 64 letters, digits, '-', '_' or '.'", format!("{:?}", params.name)))?;
-    config::check_url(&params.url).map_err(|_| Error::param("url", "a URL such as http://192.168.1.20:8081", "something else"))?;
+    // Before an '@' stand credentials.
+    let got = if params.url.contains('@') { "another text".to_owned() } else { format!("{:?}", params.url) };
+    config::check_url(&params.url).map_err(|_| Error::param("url", "a URL such as http://192.168.1.20:8081", got))?;
     let timeout_ms = params.timeout_ms.unwrap_or(10_000);
     if !(1..=600_000).contains(&timeout_ms) {
         return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));

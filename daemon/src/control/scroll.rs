@@ -55,18 +55,14 @@ impl Search {
             }
             None => select::saying(snapshot, &self.text, false),
         };
-        let area = container(snapshot).map(|i| snapshot.nodes[i].bounds);
+        let container = container(snapshot);
         nodes.into_iter().find_map(|i| {
             let point = touch::point(snapshot, i).ok()?;
             // A row of which only a strip has come up is scrolled on.
-            let inside = area.is_none_or(|a| !in_container(snapshot, i) || a.contains(point.x, point.y));
-            inside.then_some((i, point))
+            let inside = |c: usize| !snapshot.ancestors(i).any(|a| a == c) || snapshot.nodes[c].bounds.contains(point.x, point.y);
+            container.is_none_or(inside).then_some((i, point))
         })
     }
-}
-
-fn in_container(snapshot: &Snapshot, index: usize) -> bool {
-    container(snapshot).is_some_and(|c| snapshot.ancestors(index).any(|a| a == c))
 }
 
 /// The largest visible thing that scrolls, in the app's own windows, the focused one before others.
@@ -82,7 +78,8 @@ fn container(snapshot: &Snapshot) -> Option<usize> {
 /// Exactly what the container shows: when a scroll does not change it, it is at its end. Digits count here, for the rows of a
 /// list may differ in nothing else.
 fn content(snapshot: &Snapshot) -> Vec<String> {
-    let within = |i: &usize| container(snapshot).is_none_or(|c| snapshot.ancestors(*i).any(|a| a == c));
+    let container = container(snapshot);
+    let within = |i: &usize| container.is_none_or(|c| snapshot.ancestors(*i).any(|a| a == c));
     let shown = |i: usize| {
         let node = &snapshot.nodes[i];
         let text = if node.is(Flag::Editable) { None } else { node.text.as_deref() };

@@ -13,6 +13,9 @@ use crate::control::{Error, replay};
 /// Fields whose values are not quoted in errors.
 const SECRET: &[&str] = &["text", "token", "command", "value"];
 
+/// The most that is quoted of a value, bytes.
+const MAX_QUOTED: usize = 100;
+
 /// Reads a parameter object; no parameters are an empty one.
 ///
 /// # Errors
@@ -20,13 +23,13 @@ const SECRET: &[&str] = &["text", "token", "command", "value"];
 pub(super) fn decode<T: DeserializeOwned>(text: Option<&str>) -> Result<T, Error> {
     let text = text.map(str::trim).filter(|t| !t.is_empty() && *t != "null").unwrap_or("{}");
     if !text.starts_with('{') {
-        let got = if text.starts_with('[') { "an array" } else { "something else" };
+        let got = if text.starts_with('[') { "an array" } else { "a single value" };
         return Err(invalid("", "an object of named parameters", got));
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
-        explain(if path == "." { "" } else { &path }, &error.into_inner().to_string())
+        explain(text, if path == "." { "" } else { &path }, &error.into_inner().to_string())
     })
 }
 
@@ -53,8 +56,20 @@ fn invalid(path: &str, expected: &str, got: &str) -> Error {
         .details(json!({"path": path, "expected": expected, "got": got}))
 }
 
+/// The value at a path, as it was sent; none is shown of what may be a secret.
+fn value_at(text: &str, path: &str) -> String {
+    if SECRET.contains(&path) || path.starts_with("extras") {
+        return "a value of another type".to_owned();
+    }
+    let pointer = format!("/{}", path.replace(['.', '['], "/").replace(']', ""));
+    let params: Value = serde_json::from_str(text).unwrap_or_default();
+    let value = params.pointer(&pointer).map(Value::to_string).unwrap_or_default();
+    let short = &value[..value.floor_char_boundary(MAX_QUOTED)];
+    if value.is_empty() { "another value".to_owned() } else { short.to_owned() }
+}
+
 /// Turns the decoder's sentence into path, expected and got.
-fn explain(path: &str, sentence: &str) -> Error {
+fn explain(text: &str, path: &str, sentence: &str) -> Error {
     let sentence = sentence.rsplit_once(" at line ").map_or(sentence, |(s, _)| s);
     let quoted = |s: &str| s.split('`').nth(1).unwrap_or("").to_owned();
     if let Some(rest) = sentence.strip_prefix("missing field ") {
@@ -70,7 +85,7 @@ fn explain(path: &str, sentence: &str) -> Error {
         return invalid(&path, &format!("a known parameter ({})", known.trim_start_matches("expected ")), "an unknown one");
     }
     if sentence == "expected value" {
-        return invalid(path, "a text that is one of its values", "something else");
+        return invalid(path, "a text that is one of its values", &value_at(text, path));
     }
     let (got, expected) = sentence.split_once(", expected ").unwrap_or((sentence, "another value"));
     let got = got.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ").trim_start_matches("unknown variant ");
@@ -116,6 +131,14 @@ mod tests {
         let (path, message) = fault::<TextParams>(r#"{"text":12345}"#);
         assert_eq!(path, "text");
         assert!(!message.contains("12345"), "{message}");
+    }
+
+    #[test]
+    fn a_wrong_value_is_told() {
+        let told = fault::<PageParams>(r#"{"include":["screen",{"a":1}]}"#).1;
+        assert!(told.contains(r#"{"a":1}"#), "{told}");
+        let told = fault::<ScrollParams>(r#"{"direction":7}"#).1;
+        assert!(told.contains('7'), "{told}");
     }
 
     #[test]

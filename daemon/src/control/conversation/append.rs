@@ -143,7 +143,7 @@ async fn pictures(core: &Arc<Core>, messages: &mut [Message]) -> Result<Vec<Pict
             }
             if let Some(encoded) = data.take() {
                 let decoded = run_blocking(move || base64::engine::general_purpose::STANDARD.decode(encoded.trim())).await?;
-                let bytes = decoded.map_err(|_| Error::param(&field("data"), "a picture in base64", "something else"))?;
+                let bytes = decoded.map_err(|_| Error::param(&field("data"), "a picture in base64", "a text that is none"))?;
                 let (size, png) = picture::size_any(&bytes).map_err(|e| Error::param(&field("data"), "a PNG or JPEG", e))?;
                 if size.0.max(size.1) > SIDE {
                     return Err(Error::param(
