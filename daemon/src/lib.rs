@@ -1,6 +1,6 @@
 //! The daemon of `afd`. Rooms by floor, from the bottom; a room uses only rooms on floors below it:
 //!
-//! 0. [`store`], [`config`], [`net`], [`task`], [`file`], [`hex`], [`sync`]
+//! 0. [`store`], [`config`], [`net`], [`task`], [`mod@file`], [`hex`], [`sync`]
 //! 1. [`page`], [`text`], [`picture`], [`artifact`], [`live`], [`job`], [`model`]
 //! 2. [`device`], [`memory`], [`visual`], [`session`]
 //! 3. [`control`]

@@ -126,8 +126,6 @@ pub enum KeyError {
         key: String,
         /// What it expects.
         expected: String,
-        /// What came.
-        got: String,
     },
     /// The file cannot be read or written, or would be bad.
     #[error(transparent)]
@@ -255,13 +253,8 @@ pub fn get(config: &Config, name: &str) -> Result<Setting, KeyError> {
     Ok(entry(config, &document(config)?, name, key))
 }
 
-/// A value as an error may show it.
-fn shown(key: &Key, text: &str) -> String {
-    if matches!(key.kind, Kind::Secret) { "another text".to_owned() } else { format!("{:?}", &text[..text.floor_char_boundary(100)]) }
-}
-
 fn typed(name: &str, key: &Key, text: &str) -> Result<toml_edit::Value, KeyError> {
-    let unfit = |expected: &str| KeyError::Unfit { key: name.to_owned(), expected: expected.to_owned(), got: shown(key, text) };
+    let unfit = |expected: &str| KeyError::Unfit { key: name.to_owned(), expected: expected.to_owned() };
     Ok(match key.kind {
         Kind::Number => {
             let number = text.trim().replace('_', "").parse::<i64>().ok().filter(|n| *n >= 0);
@@ -287,14 +280,14 @@ pub fn set(config: &Config, name: &str, text: &str) -> Result<(), KeyError> {
 /// # Errors
 /// [`KeyError`]; then the file is as it was.
 pub fn set_all(config: &Config, device: Option<(&str, &DeviceSettings)>, settings: &[(&str, &str)]) -> Result<(), KeyError> {
-    let (mut values, mut last) = (Vec::with_capacity(settings.len()), None);
+    let mut values = Vec::with_capacity(settings.len());
     for (name, text) in settings {
         let key = find(name).ok_or_else(|| KeyError::Unknown((*name).to_owned()))?;
         values.push((*name, typed(name, key, text)?));
-        last = Some((*name, shown(key, text)));
     }
     // If the file is bad as it is, the value is not to blame.
     super::file::read(config.path())?;
+    let last = values.last().map(|(name, _)| *name);
     let changed = edit::change(config.path(), |document| {
         if let Some((name, settings)) = device {
             edit::insert_device(document, name, settings)?;
@@ -302,9 +295,7 @@ pub fn set_all(config: &Config, device: Option<(&str, &DeviceSettings)>, setting
         values.into_iter().try_for_each(|(name, value)| insert(document, name, value))
     });
     changed.map_err(|error| match (error, last) {
-        (ConfigError::Bad { message, .. }, Some((name, got))) => {
-            KeyError::Unfit { key: name.to_owned(), expected: expected(&message), got }
-        }
+        (ConfigError::Bad { message, .. }, Some(name)) => KeyError::Unfit { key: name.to_owned(), expected: expected(&message) },
         (other, _) => KeyError::Config(other),
     })
 }

@@ -15,7 +15,8 @@ impl From<KeyError> for Error {
         match error {
             KeyError::Unknown(key) => Error::param("key", "a setting of `config list`", format!("{key:?}"))
                 .details(json!({"path": "key", "expected": "a setting of `config list`", "got": key, "similar": keys::alike(&key)})),
-            KeyError::Unfit { key, expected, got } => Error::param("value", &format!("{expected} for {key}"), got),
+            // What was meant for another key may be a secret.
+            KeyError::Unfit { key, expected } => Error::param("value", &format!("{expected} for {key}"), "a text that does not fit"),
             KeyError::Config(error) => error.into(),
         }
     }
