@@ -16,10 +16,8 @@ use crate::Times;
 
 /// How long an attack lasts, and the same calls before it.
 const LASTS: Duration = Duration::from_secs(4);
-/// How often the other client calls: an agent, not a load.
-const PAUSE: Duration = Duration::from_millis(5);
 
-/// Times the calls of another client for a while.
+/// Times the calls of another client for a while: one at a time, each as soon as the one before is answered.
 fn watch(client: &mut Client) -> Times {
     let begun = Instant::now();
     let mut times = Vec::new();
@@ -31,7 +29,6 @@ fn watch(client: &mut Client) -> Times {
             client.ok(method, params);
             times.push(asked.elapsed());
         }
-        std::thread::sleep(PAUSE);
     }
     Times::new(times)
 }
