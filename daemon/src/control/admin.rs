@@ -64,7 +64,7 @@ pub async fn reload(core: &Arc<Core>) -> Result<Reloaded> {
     let _alone = core.reloading.lock().await;
     let (before, after) = core.reload_settings().await?;
     core.devices.set_adb(&after.adb);
-    forwards::release_unused(&before, &after);
+    forwards::release_unused(&core.tasks, &before, &after);
     let changes = core.devices.apply(&after.devices);
     let mut restart_needed = Vec::new();
     if before.database != after.database || after.database != core.store.path() {

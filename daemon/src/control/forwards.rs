@@ -2,6 +2,7 @@
 
 use crate::config::{self, Settings, Usb};
 use crate::device::adb::{Adb, Forward};
+use crate::task::Tasks;
 
 /// Removes a forward that is ours.
 pub(super) async fn release(settings: &config::Adb, usb: &Usb) {
@@ -17,11 +18,14 @@ pub(super) async fn release(settings: &config::Adb, usb: &Usb) {
 
 /// Removes our forwards that changed settings have no use for any more. One that merely leads to another port by now is replaced
 /// by its device.
-pub(super) fn release_unused(before: &Settings, after: &Settings) {
+pub(super) fn release_unused(tasks: &Tasks, before: &Settings, after: &Settings) {
     let used: Vec<&Usb> = after.devices.values().filter_map(|d| d.usb.as_ref()).collect();
     let ours = before.devices.values().filter_map(|d| d.usb.as_ref()).filter(|u| u.own_forward);
     for usb in ours.filter(|u| !used.iter().any(|other| (&other.serial, other.local_port) == (&u.serial, u.local_port))) {
         let (adb, usb) = (before.adb.clone(), usb.clone());
-        tokio::spawn(async move { release(&adb, &usb).await });
+        tasks.spawn(format!("forward:{}", usb.serial), move || {
+            let (adb, usb) = (adb.clone(), usb.clone());
+            async move { release(&adb, &usb).await }
+        });
     }
 }

@@ -160,7 +160,7 @@ fn mends(method: &str) -> bool {
 
 fn replayed<R>(result: Option<String>) -> Result<Answer<R>> {
     let too_large = || {
-        Error::new(ErrorCode::Conflict, "this call was done before, and its result was too large to be kept")
+        Error::new(ErrorCode::Conflict, "this call was done before, and its result is not kept")
             .hint("read what it changed instead of asking again")
     };
     let text = result.ok_or_else(too_large)?;

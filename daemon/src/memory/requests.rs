@@ -16,7 +16,7 @@ pub struct Recorded {
     pub hash: String,
     /// Whether it was done.
     pub done: bool,
-    /// Its result as JSON; missing when it was too large to be kept.
+    /// Its result as JSON; missing when it was too large to be kept, or spoke of what was deleted since.
     pub result: Option<String>,
 }
 
@@ -67,6 +67,19 @@ pub fn forget(connection: &Connection, method: &str, key: &str) -> Result<()> {
     connection
         .prepare_cached("DELETE FROM requests WHERE method = :method AND request_key = :key")?
         .execute(named_params! {":method": method, ":key": key})?;
+    Ok(())
+}
+
+/// Forgets the results that speak of a thing which was deleted; that the calls were done is still known.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn forget_results_about(connection: &Connection, method: &str, uid: &str) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE requests SET result = NULL, updated_at = :now WHERE method = :method AND result IS NOT NULL AND instr(result, :uid)",
+        )?
+        .execute(named_params! {":method": method, ":uid": uid, ":now": now_ms()})?;
     Ok(())
 }
 

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use hmac::{Hmac, Mac};
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use sha2::Sha256;
 
@@ -56,7 +56,7 @@ impl Secrets {
         let limit = i64::try_from(REMEMBERED).unwrap_or(i64::MAX);
         let mut statement = connection.prepare("SELECT evidence FROM events WHERE op = 'text' ORDER BY seq DESC LIMIT ?1")?;
         let rows = statement.query_map([limit], |row| row.get::<_, Option<String>>("evidence"))?;
-        let mut typed = self.lock();
+        let mut typed = self.typed.lock();
         for evidence in rows {
             let evidence: serde_json::Value = evidence?.and_then(|e| serde_json::from_str(&e).ok()).unwrap_or_default();
             if let Some(hash) = evidence["hash"].as_str() {
@@ -64,10 +64,6 @@ impl Secrets {
             }
         }
         Ok(())
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<String>> {
-        self.typed.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// A hash that only the owner of the key can make.
@@ -80,7 +76,7 @@ impl Secrets {
     /// Remembers that this was typed.
     pub fn remember(&self, text: &str) {
         let hash = self.hash(text);
-        let mut typed = self.lock();
+        let mut typed = self.typed.lock();
         if !typed.contains(&hash) {
             typed.push_back(hash);
         }
@@ -92,6 +88,6 @@ impl Secrets {
     /// Whether exactly this was typed lately.
     pub fn was_typed(&self, text: &str) -> bool {
         let hash = self.hash(text);
-        self.lock().contains(&hash)
+        self.typed.lock().contains(&hash)
     }
 }

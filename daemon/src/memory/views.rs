@@ -1,8 +1,9 @@
 //! What sessions see right now: their newest observation of each device, and the aliases that they may use.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::Place;
@@ -65,13 +66,9 @@ struct Inner {
 }
 
 impl Views {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
     /// Keeps what a session saw, and the aliases when it was shown any.
     pub fn update(&self, session: i64, device: i64, seen: Seen, shown: Option<Arc<Shown>>) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.clock += 1;
         let clock = inner.clock;
         if inner.views.len() >= MAX_VIEWS && !inner.views.contains_key(&(session, device)) {
@@ -88,18 +85,18 @@ impl Views {
 
     /// What a session saw last on a device.
     pub fn seen(&self, session: i64, device: i64) -> Option<Seen> {
-        self.lock().views.get(&(session, device)).and_then(|v| v.seen.clone())
+        self.inner.lock().views.get(&(session, device)).and_then(|v| v.seen.clone())
     }
 
     /// The aliases of a session's newest observation that returned refs.
     pub fn shown(&self, session: i64, device: i64) -> Option<Arc<Shown>> {
-        self.lock().views.get(&(session, device)).and_then(|v| v.shown.clone())
+        self.inner.lock().views.get(&(session, device)).and_then(|v| v.shown.clone())
     }
 
     /// Notes the content of a device. Returns whether it has stood still: the content before was the same, at least
     /// `apart` ago, with no input since.
     pub fn stood_still(&self, device: i64, hash: &str, inputs: u64, at: Instant, apart: std::time::Duration) -> bool {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let before = inner.contents.get(&device);
         let same = before.is_some_and(|c| c.hash == hash && c.inputs == inputs);
         let still = same && before.is_some_and(|c| at.saturating_duration_since(c.at) >= apart);

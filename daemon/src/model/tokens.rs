@@ -2,9 +2,10 @@
 //! needed them for a while.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use tiktoken_rs::CoreBPE;
 use tiktoken_rs::tokenizer::{Tokenizer, get_tokenizer};
 
@@ -65,7 +66,7 @@ fn load(tokenizer: Tokenizer) -> Option<CoreBPE> {
 
 impl Tokenizers {
     fn loaded(&self) -> MutexGuard<'_, HashMap<Tokenizer, Loaded>> {
-        self.loaded.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.loaded.lock()
     }
 
     /// What counts the tokens of a model, or of the tokenizer of that name: its own tokenizer, else an estimate. Loading tables takes a

@@ -43,6 +43,24 @@ fn a_call_that_failed_may_use_its_key_again() {
     client.fails("memory.search", json!({"query": "x", "requestKey": "k"}), "INVALID_PARAMS");
 }
 
+/// Before, the outcome of a key kept a day what was deleted.
+#[test]
+fn what_is_deleted_is_not_told_by_a_key() {
+    let world = World::new();
+    let mut client = world.client();
+    let note = json!({"topic": "t", "content": "hunter2 is the word", "requestKey": "first"});
+    let id = client.ok("memory.save", note.clone())["note"]["id"].clone();
+    let alike = json!({"topic": "t", "content": "hunter2 is the name", "requestKey": "second"});
+    let similar = client.ok("memory.save", alike.clone());
+    assert_eq!(similar["similar"][0]["id"], id, "{similar}");
+    client.ok("memory.delete", json!({"id": id}));
+    for call in [note, alike] {
+        let error = client.fails("memory.save", call, "CONFLICT");
+        assert!(!error.message.contains("hunter2") && !error.details.to_string().contains("hunter2"));
+    }
+    assert_eq!(client.ok("memory.search", json!({"topic": "t"}))["notes"].as_array().map(Vec::len), Some(1), "nothing is saved again");
+}
+
 #[test]
 fn the_same_call_twice_at_once_is_done_once() {
     let world = World::new();
