@@ -10,6 +10,15 @@ use crate::cli::Demo;
 use story::Story;
 use world::World;
 
+/// Why the tour ended early.
+struct Interrupted(String);
+
+impl<T: Into<String>> From<T> for Interrupted {
+    fn from(why: T) -> Self {
+        Self(why.into())
+    }
+}
+
 /// Plays it. Everything that it starts ends with it.
 pub fn run(options: &Demo) -> u8 {
     let usual = if std::io::stdout().is_terminal() { 700 } else { 0 };
@@ -17,7 +26,7 @@ pub fn run(options: &Demo) -> u8 {
     let played = World::start(options.seed).and_then(|world| Story::new(world, options.seed, pause).play());
     match played {
         Ok(()) => 0,
-        Err(why) => {
+        Err(Interrupted(why)) => {
             eprintln!("afctl demo: {why}");
             crate::dial::FAILED
         }

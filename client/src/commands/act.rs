@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::{By, Call, point};
+use super::{By, Call, Expected, point};
 
 /// Do something on the device.
 #[derive(Debug, Subcommand)]
@@ -172,8 +172,8 @@ pub struct Intent {
 }
 
 /// Reads `NAME=TEXT`.
-fn extra(text: &str) -> Result<(String, String), String> {
-    text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())).ok_or_else(|| "expected NAME=TEXT".to_owned())
+fn extra(text: &str) -> Result<(String, String), Expected> {
+    text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())).ok_or(Expected("NAME=TEXT"))
 }
 
 /// Options of `key`.

@@ -117,13 +117,25 @@ pub fn read_list(option: &str, file: &str) -> Result<Value, Failure> {
     objects.collect::<Result<Vec<Value>, Failure>>().map(Value::Array)
 }
 
+/// What was expected on the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expected(&'static str);
+
+impl std::fmt::Display for Expected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "expected {}", self.0)
+    }
+}
+
+impl std::error::Error for Expected {}
+
 /// Reads `X,Y`.
 ///
 /// # Errors
 /// What was expected.
-pub fn point(text: &str) -> Result<(f64, f64), String> {
+pub fn point(text: &str) -> Result<(f64, f64), Expected> {
     let parse = |part: &str| part.trim().parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0);
     text.split_once(',')
         .and_then(|(x, y)| Some((parse(x)?, parse(y)?)))
-        .ok_or_else(|| "expected X,Y with two numbers of at least 0, for example 540,1200".to_owned())
+        .ok_or(Expected("X,Y with two numbers of at least 0, for example 540,1200"))
 }

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
 use super::findings::{Bug, Place, Task, TestResult};
-use super::{Call, absolute};
+use super::{Call, Expected, absolute};
 
 /// What an agent is doing, how far it is, and how somebody else goes on. The session is the one of --session.
 #[derive(Debug, Subcommand)]
@@ -108,8 +108,8 @@ pub struct Start {
 }
 
 /// Reads `KEY=VALUE`.
-pub(super) fn pair(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+pub(super) fn pair(text: &str) -> Result<(String, String), Expected> {
+    let (key, value) = text.split_once('=').ok_or(Expected("KEY=VALUE"))?;
     Ok((key.to_owned(), value.to_owned()))
 }
 

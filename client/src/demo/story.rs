@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 
+use super::Interrupted;
 use super::world::World;
 use crate::human::{self, paint};
 
@@ -55,7 +56,7 @@ impl Story {
         Self { world, seed, pause, page, setting, calls: 0 }
     }
 
-    pub(super) fn play(mut self) -> Result<(), String> {
+    pub(super) fn play(mut self) -> Result<(), Interrupted> {
         say(&paint(STEP, "afd, the tour"));
         say(&format!("A practice phone (seed {}) runs at {}, and a daemon with an empty memory of its own.", self.seed, self.world.url));
         say(&format!("The task: flip \"{}\" under \"{}\". The agent has never seen this phone.\n", self.setting, self.page));
@@ -70,12 +71,12 @@ impl Story {
     }
 
     /// A call that must succeed for the tour to go on.
-    fn must(&mut self, method: &str, params: Value) -> Result<Value, String> {
+    fn must(&mut self, method: &str, params: Value) -> Result<Value, Interrupted> {
         self.calls += 1;
-        self.world.call(method, params).map_err(|e| format!("{method} failed: {e}"))
+        self.world.call(method, params).map_err(|e| format!("{method} failed: {e}").into())
     }
 
-    fn first_round(&mut self) -> Result<Cost, String> {
+    fn first_round(&mut self) -> Result<Cost, Interrupted> {
         let (begun, calls) = (Instant::now(), self.calls);
         self.step("Look: observe page");
         let mut seen = self.must("observe.page", json!({}))?;
@@ -104,7 +105,7 @@ impl Story {
     }
 
     /// Scrolls to the end of the list where the row is not; returns the way back.
-    fn scroll_out_of_sight(&self) -> Result<&'static str, String> {
+    fn scroll_out_of_sight(&self) -> Result<&'static str, Interrupted> {
         for (pixels, back) in [(9999, "up"), (-9999, "down")] {
             self.world.arrange("scroll", &json!({"pixels": pixels}))?;
             let state = self.world.arrange("state", &json!({}))?;
@@ -120,7 +121,7 @@ impl Story {
         Err("the list is too short to scroll a row out of sight".into())
     }
 
-    fn stale(&mut self, alias: &str) -> Result<(), String> {
+    fn stale(&mut self, alias: &str) -> Result<(), Interrupted> {
         self.step(&format!("Act: tap {alias}"));
         self.calls += 1;
         match self.world.call("act.tap", json!({"by": "ref", "value": alias})) {
@@ -132,11 +133,11 @@ impl Story {
                 ));
                 Ok(())
             }
-            other => Err(format!("expected the tap to be refused, got {other:?}")),
+            other => Err(format!("expected the tap to be refused, got {other:?}").into()),
         }
     }
 
-    fn recover(&mut self) -> Result<(), String> {
+    fn recover(&mut self) -> Result<(), Interrupted> {
         self.step("Recover: stop being lost, open the app again");
         let done = self.must("recover.relaunch", json!({"package": SETTINGS}))?;
         say(&format!("    {} relaunch, after {}", paint(GOOD, "done"), done["failureCause"].as_str().unwrap_or("?")));
@@ -144,7 +145,7 @@ impl Story {
     }
 
     /// Looks, and scrolls back, until the page's row is there.
-    fn look_for_page(&mut self, direction: &str) -> Result<String, String> {
+    fn look_for_page(&mut self, direction: &str) -> Result<String, Interrupted> {
         for _ in 0..8 {
             self.step("Look again: observe page");
             let seen = self.must("observe.page", json!({}))?;
@@ -155,10 +156,10 @@ impl Story {
             self.step(&format!("\"{}\" is not in sight: act scroll --direction {direction}", self.page));
             self.must("act.scroll", json!({"direction": direction, "amount": "small"}))?;
         }
-        Err(format!("\"{}\" was not found", self.page))
+        Err(format!("\"{}\" was not found", self.page).into())
     }
 
-    fn flip_and_verify(&mut self) -> Result<(), String> {
+    fn flip_and_verify(&mut self) -> Result<(), Interrupted> {
         self.step(&format!("Verify: text-contains \"{}\"", self.setting));
         self.must("verify.textContains", json!({"text": self.setting}))?;
         say(&format!("    {}", paint(GOOD, "holds: the tap is now known to lead here")));
@@ -178,13 +179,13 @@ impl Story {
     }
 
     /// What the switch in the setting's row shows.
-    fn switch(&mut self) -> Result<String, String> {
+    fn switch(&mut self) -> Result<String, Interrupted> {
         let seen = self.must("observe.refs", json!({"hints": false, "settle": true}))?;
         let label = labels(&seen).into_iter().map(|(_, l)| l).find(|l| l.starts_with(self.setting)).unwrap_or_default();
         Ok(label.rsplit(", ").next().unwrap_or_default().to_owned())
     }
 
-    fn second_round(&mut self) -> Result<Cost, String> {
+    fn second_round(&mut self) -> Result<Cost, Interrupted> {
         say("");
         self.step("The next day, another agent, the same phone");
         self.world.arrange("scene", &json!({"app": SETTINGS}))?;
@@ -218,7 +219,7 @@ impl Story {
                     say(&format!("    {}", paint(DIM, "not in sight yet: scroll down")));
                     self.must("act.scroll", json!({"session": "tomorrow", "direction": "down", "amount": "small"}))?;
                 }
-                Err(error) => return Err(format!("the hint did not help: {error}")),
+                Err(error) => return Err(format!("the hint did not help: {error}").into()),
             }
         }
         self.step(&format!("Verify: text-contains \"{}\"", self.setting));
@@ -227,7 +228,7 @@ impl Story {
         Ok(Cost { calls: self.calls - calls, time: begun.elapsed() })
     }
 
-    fn ending(&mut self, first: &Cost, second: &Cost) -> Result<(), String> {
+    fn ending(&mut self, first: &Cost, second: &Cost) -> Result<(), Interrupted> {
         say(&format!("\n{}", paint(STEP, "What was learned")));
         let known = self.must("memory.experience", json!({"app": SETTINGS}))?;
         say(&indent(&human::experience(&known)));
@@ -249,7 +250,7 @@ impl Story {
     }
 
     /// The pages that were learned on the way, and how to get from one to another.
-    fn graph(&mut self) -> Result<(), String> {
+    fn graph(&mut self) -> Result<(), Interrupted> {
         // One look more, so that the last page is seen for the second time.
         self.must("observe.page", json!({"session": "tomorrow", "include": []}))?;
         say(&paint(STEP, "The pages, and what leads from one to another (afctl visual graph --format mermaid)"));

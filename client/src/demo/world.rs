@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::Interrupted;
 use crate::connection::Connection;
 use crate::spawn::{self, Start};
 
@@ -22,7 +23,7 @@ pub(super) struct World {
 
 impl World {
     /// Starts both.
-    pub(super) fn start(seed: u64) -> Result<Self, String> {
+    pub(super) fn start(seed: u64) -> Result<Self, Interrupted> {
         let dir = tempfile::Builder::new().prefix("afd-demo-").tempdir().map_err(|e| format!("cannot make a temporary directory: {e}"))?;
         let (phone, ready) = start_phone(seed)?;
         let at = |key: &str| ready[key].as_str().unwrap_or_default().to_owned();
@@ -39,11 +40,11 @@ impl World {
             Ok(connection) => Self { connection, phone, url, control, _dir: dir },
             Err(error) => {
                 stop(phone);
-                return Err(error.why);
+                return Err(error.why.into());
             }
         };
         let added = world.call("device.add", json!({"name": "practice", "url": world.url, "token": "practice"}));
-        added.map(|_| world).map_err(|e| e.to_string())
+        added.map(|_| world).map_err(|e| e.to_string().into())
     }
 
     /// Calls the daemon; an error is its `{code, message}`.
@@ -56,7 +57,7 @@ impl World {
     }
 
     /// Arranges the phone behind the agent's back.
-    pub(super) fn arrange(&self, what: &str, params: &Value) -> Result<Value, String> {
+    pub(super) fn arrange(&self, what: &str, params: &Value) -> Result<Value, Interrupted> {
         http_post(&self.control, what, &params.to_string())
     }
 }
@@ -77,7 +78,7 @@ fn stop(mut child: Child) {
     let _ = child.wait();
 }
 
-fn start_phone(seed: u64) -> Result<(Child, Value), String> {
+fn start_phone(seed: u64) -> Result<(Child, Value), Interrupted> {
     let program = spawn::program("afphone");
     let mut child = Command::new(&program)
         .args(["--until-eof", "--open", "com.android.settings", "--seed", &seed.to_string()])
@@ -99,7 +100,7 @@ fn start_phone(seed: u64) -> Result<(Child, Value), String> {
 }
 
 /// One request to the phone's control interface, on loopback.
-fn http_post(base: &str, path: &str, body: &str) -> Result<Value, String> {
+fn http_post(base: &str, path: &str, body: &str) -> Result<Value, Interrupted> {
     let host = base.trim_start_matches("http://");
     let exchange = || -> std::io::Result<String> {
         let mut stream = TcpStream::connect(host)?;
@@ -112,7 +113,7 @@ fn http_post(base: &str, path: &str, body: &str) -> Result<Value, String> {
     let answer = exchange().map_err(|e| format!("the practice phone does not answer: {e}"))?;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
     if !head.starts_with("HTTP/1.1 200") {
-        return Err(format!("the practice phone refused: {body}"));
+        return Err(format!("the practice phone refused: {body}").into());
     }
-    serde_json::from_str(body).map_err(|e| e.to_string())
+    serde_json::from_str(body).map_err(|e| e.to_string().into())
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::Unfit;
+
 /// How conversations are kept and given back (seeds 002 and 004).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -150,14 +152,14 @@ impl LanguageModelSettings {
 /// A number and the range that it is to be in.
 type Range = (&'static str, u64, std::ops::RangeInclusive<u64>);
 
-fn check(table: &str, ranges: &[Range]) -> Result<(), String> {
+fn check(table: &str, ranges: &[Range]) -> Result<(), Unfit> {
     match ranges.iter().find(|(_, value, range)| !range.contains(value)) {
-        Some((key, value, range)) => Err(format!("{table}.{key} is {value}, expected {} to {}", range.start(), range.end())),
+        Some((key, value, range)) => Err(format!("{table}.{key} is {value}, expected {} to {}", range.start(), range.end()).into()),
         None => Ok(()),
     }
 }
 
-pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSettings) -> Result<(), String> {
+pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSettings) -> Result<(), Unfit> {
     let c = conversation;
     check(
         "conversation",
@@ -179,7 +181,8 @@ pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSetting
         return Err(format!(
             "conversation.split_* add up to {sum} with {} for history, expected at most 100 and at least 1",
             c.split_history
-        ));
+        )
+        .into());
     }
     check(
         "model",
@@ -194,11 +197,11 @@ pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSetting
     if let Some(url) = &model.base_url {
         let parsed = url::Url::parse(url).ok().filter(|u| matches!(u.scheme(), "http" | "https") && u.host().is_some());
         if parsed.is_none_or(|u| !u.username().is_empty() || u.password().is_some()) {
-            return Err("model.base_url: expected a URL such as https://api.example.com/v1, without credentials".to_owned());
+            return Err("model.base_url: expected a URL such as https://api.example.com/v1, without credentials".into());
         }
     }
     if model.provider.is_some() && model.name.is_empty() {
-        return Err("model.name is missing, expected the name of a model beside model.provider".to_owned());
+        return Err("model.name is missing, expected the name of a model beside model.provider".into());
     }
     Ok(())
 }

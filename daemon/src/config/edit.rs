@@ -5,7 +5,7 @@ use std::path::Path;
 use parking_lot::Mutex;
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::{ConfigError, DeviceSettings, Proxy};
+use super::{ConfigError, DeviceSettings, Proxy, Unfit};
 
 /// Writes a device into the file.
 ///
@@ -85,9 +85,9 @@ pub(super) fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<
         Err(error) => return Err(io(error)),
     };
     let mut document: DocumentMut =
-        text.parse().map_err(|_| ConfigError::Bad { path: path.to_owned(), message: "it is not valid TOML; mend it first".to_owned() })?;
-    let bad = |message: String| ConfigError::Bad { path: path.to_owned(), message };
-    edit(&mut document).map_err(|e| bad(e.to_owned()))?;
+        text.parse().map_err(|_| ConfigError::Bad { path: path.to_owned(), error: "it is not valid TOML; mend it first".into() })?;
+    let bad = |error: Unfit| ConfigError::Bad { path: path.to_owned(), error };
+    edit(&mut document).map_err(|e| bad(e.into()))?;
     let text = document.to_string();
     // What would be refused at the next start is not written.
     super::file::parse(&text).map_err(bad)?;

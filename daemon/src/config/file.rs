@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use afd_proto::Secret;
 use serde::Deserialize;
 
-use super::ConfigError;
 use super::agent::{self, Conversation, LanguageModelSettings};
+use super::{ConfigError, Unfit};
 
 /// What the file may say.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -305,14 +305,14 @@ pub fn read(path: &Path) -> Result<(File, Vec<String>), ConfigError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((File::default(), Vec::new())),
         Err(error) => return Err(ConfigError::Io { path: path.to_owned(), error }),
     };
-    parse(&text).map_err(|message| ConfigError::Bad { path: path.to_owned(), message })
+    parse(&text).map_err(|error| ConfigError::Bad { path: path.to_owned(), error })
 }
 
 /// Reads the text of a settings file.
 ///
 /// # Errors
 /// Where and why. The parser quotes the line at fault, which may hold a token: that is left out.
-pub(super) fn parse(text: &str) -> Result<(File, Vec<String>), String> {
+pub(super) fn parse(text: &str) -> Result<(File, Vec<String>), Unfit> {
     let deserializer = toml::Deserializer::parse(text).map_err(|e| place(text, &e))?;
     let mut unknown = Vec::new();
     let file: File = serde_ignored::deserialize(deserializer, |key| unknown.push(key.to_string())).map_err(|e| place(text, &e))?;
@@ -320,38 +320,38 @@ pub(super) fn parse(text: &str) -> Result<(File, Vec<String>), String> {
     Ok((file, unknown))
 }
 
-fn place(text: &str, error: &toml::de::Error) -> String {
-    match error.span() {
+fn place(text: &str, error: &toml::de::Error) -> Unfit {
+    Unfit::from(match error.span() {
         Some(span) => format!("line {}: {}", text[..span.start.min(text.len())].matches('\n').count() + 1, error.message()),
         None => error.message().to_owned(),
-    }
+    })
 }
 
-fn validate(file: &File) -> Result<(), String> {
+fn validate(file: &File) -> Result<(), Unfit> {
     for (name, device) in file.devices() {
         check_name(&name).map_err(|e| format!("device.{name}: {e}"))?;
         check_url(&device.url).map_err(|e| format!("device.{name}.url: {e}"))?;
         if device.usb.as_ref().is_some_and(|u| u.local_port == 0 || u.device_port == 0) {
-            return Err(format!("device.{name}.usb has a port 0, expected 1 to 65535"));
+            return Err(format!("device.{name}.usb has a port 0, expected 1 to 65535").into());
         }
         if !(1..=600_000).contains(&device.timeout_ms) {
-            return Err(format!("device.{name}.timeout_ms is {}, expected 1 to 600000", device.timeout_ms));
+            return Err(format!("device.{name}.timeout_ms is {}, expected 1 to 600000", device.timeout_ms).into());
         }
     }
     if let Some(output) = file.output.default.as_deref().filter(|o| !OUTPUTS.contains(o)) {
-        return Err(format!("output.default is {output:?}, expected one of {}", OUTPUTS.join(", ")));
+        return Err(format!("output.default is {output:?}, expected one of {}", OUTPUTS.join(", ")).into());
     }
     for (key, value) in [("max_bytes", file.artifacts.max_bytes), ("max_age_days", file.artifacts.max_age_days)] {
         if value == 0 {
-            return Err(format!("artifacts.{key} is 0, expected at least 1"));
+            return Err(format!("artifacts.{key} is 0, expected at least 1").into());
         }
     }
     if !(1..=600_000).contains(&file.visual.detector_timeout_ms) {
-        return Err(format!("visual.detector_timeout_ms is {}, expected 1 to 600000", file.visual.detector_timeout_ms));
+        return Err(format!("visual.detector_timeout_ms is {}, expected 1 to 600000", file.visual.detector_timeout_ms).into());
     }
     agent::validate(&file.conversation, &file.model)?;
     if file.adb.server_port == Some(0) {
-        return Err("adb.server_port is 0, expected 1 to 65535".to_owned());
+        return Err("adb.server_port is 0, expected 1 to 65535".into());
     }
     let limits = &file.limits;
     let positive = [
@@ -362,7 +362,7 @@ fn validate(file: &File) -> Result<(), String> {
         ("inline_bytes", limits.inline_bytes),
     ];
     match positive.iter().find(|(_, v)| *v == 0) {
-        Some((key, _)) => Err(format!("limits.{key} is 0, expected at least 1")),
+        Some((key, _)) => Err(format!("limits.{key} is 0, expected at least 1").into()),
         None => Ok(()),
     }
 }
@@ -374,19 +374,19 @@ pub(super) const OUTPUTS: &[&str] = &["auto", "human", "json", "text"];
 ///
 /// # Errors
 /// What was expected.
-pub fn check_name(name: &str) -> Result<(), String> {
+pub fn check_name(name: &str) -> Result<(), Unfit> {
     let fits = (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-    if fits { Ok(()) } else { Err(format!("expected 1 to 64 letters, digits, '-', '_' or '.', got {name:?}")) }
+    if fits { Ok(()) } else { Err(format!("expected 1 to 64 letters, digits, '-', '_' or '.', got {name:?}").into()) }
 }
 
 /// Checks a base URL.
 ///
 /// # Errors
 /// What was expected.
-pub fn check_url(url: &str) -> Result<(), String> {
+pub fn check_url(url: &str) -> Result<(), Unfit> {
     let rest = url.strip_prefix("http://").unwrap_or("");
     if rest.is_empty() || rest.starts_with('/') || url.contains(char::is_whitespace) {
-        return Err("expected a URL such as http://192.168.1.20:8081".to_owned());
+        return Err("expected a URL such as http://192.168.1.20:8081".into());
     }
     Ok(())
 }

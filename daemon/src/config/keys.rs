@@ -196,7 +196,7 @@ fn document(config: &Config) -> Result<DocumentMut, ConfigError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(ConfigError::Io { path: path.to_owned(), error }),
     };
-    text.parse().map_err(|_| ConfigError::Bad { path: path.to_owned(), message: "it is not valid TOML; mend it first".to_owned() })
+    text.parse().map_err(|_| ConfigError::Bad { path: path.to_owned(), error: "it is not valid TOML; mend it first".into() })
 }
 
 fn in_file(document: &DocumentMut, name: &str) -> Option<Value> {
@@ -295,7 +295,7 @@ pub fn set_all(config: &Config, device: Option<(&str, &DeviceSettings)>, setting
         values.into_iter().try_for_each(|(name, value)| insert(document, name, value))
     });
     changed.map_err(|error| match (error, last) {
-        (ConfigError::Bad { message, .. }, Some(name)) => KeyError::Unfit { key: name.to_owned(), expected: expected(&message) },
+        (ConfigError::Bad { error, .. }, Some(name)) => KeyError::Unfit { key: name.to_owned(), expected: expected(&error.to_string()) },
         (other, _) => KeyError::Config(other),
     })
 }

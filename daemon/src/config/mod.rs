@@ -33,13 +33,31 @@ pub enum ConfigError {
         error: std::io::Error,
     },
     /// The file is not what it should be.
-    #[error("{}: {message}", path.display())]
+    #[error("{}: {error}", path.display())]
     Bad {
         /// The file.
         path: PathBuf,
         /// Where and why.
-        message: String,
+        #[source]
+        error: Unfit,
     },
+}
+
+/// What does not fit in the settings, and what was expected there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unfit(String);
+
+impl From<String> for Unfit {
+    fn from(what: String) -> Self {
+        Self(what)
+    }
+}
+
+impl From<&str> for Unfit {
+    fn from(what: &str) -> Self {
+        Self(what.to_owned())
+    }
 }
 
 /// What the flags and the environment of the daemon decide, for as long as it lives.

@@ -250,5 +250,5 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Deleted> 
 
 /// Keeps the limits of artifacts.
 pub(super) async fn tidy(core: &Core) -> crate::job::Outcome {
-    core.artifacts.tidy(&core.config.get().artifacts).await.map_err(|e| e.to_string())
+    Ok(core.artifacts.tidy(&core.config.get().artifacts).await?)
 }

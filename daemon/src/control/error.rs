@@ -129,7 +129,7 @@ impl From<Unresolved> for Error {
             Unresolved::Ambiguous(names) => Self::new(ErrorCode::DeviceAmbiguous, message)
                 .hint("name one with `device` (afctl: --device)")
                 .details(json!({"devices": names})),
-            Unresolved::BadUrl(_) => Self::new(ErrorCode::InvalidParams, message)
+            Unresolved::BadUrl { .. } => Self::new(ErrorCode::InvalidParams, message)
                 .hint("see --url and AF_URL")
                 .details(json!({"path": "url", "expected": "a URL such as http://192.168.1.20:8081", "got": "another text"})),
             Unresolved::Both => Self::new(ErrorCode::InvalidParams, message)

@@ -57,7 +57,7 @@ where
         async move {
             match core {
                 Some(core) => work(core).await,
-                None => Err("the daemon is stopping".to_owned()),
+                None => Err("the daemon is stopping".into()),
             }
         }
     });

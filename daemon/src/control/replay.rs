@@ -176,6 +176,6 @@ fn interrupted() -> Error {
 
 /// Deletes outcomes that nobody will ask for.
 pub(super) async fn prune(core: &Core) -> crate::job::Outcome {
-    let deleted = core.store.write(requests::prune).await.map_err(|e| e.to_string())?;
+    let deleted = core.store.write(requests::prune).await?;
     Ok(format!("{deleted} outcomes of request keys deleted"))
 }

@@ -15,7 +15,7 @@ use crate::device::{Device, PendingRead, Shot, TreeReading};
 use crate::page::fingerprint;
 use crate::page::snapshot::Flag;
 use crate::page::{Snapshot, touch};
-use crate::picture::{self, Mark};
+use crate::picture::{self, Mark, PictureError};
 use crate::task::run_blocking;
 
 /// How often a picture is taken again because the screen changed meanwhile.
@@ -57,7 +57,7 @@ fn wanted(core: &Core, params: &ScreenshotParams) -> Result<Wanted> {
     })
 }
 
-fn undrawn(error: String) -> Error {
+fn undrawn(error: PictureError) -> Error {
     Error::new(ErrorCode::DeviceError, format!("the device gave a picture that cannot be read: {error}"))
 }
 
@@ -126,7 +126,7 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
     Ok(call.reply(body))
 }
 
-fn draw(jpeg: &[u8], marks: Option<&[Mark]>, format: PictureFormat, quality: u8) -> std::result::Result<Vec<u8>, String> {
+fn draw(jpeg: &[u8], marks: Option<&[Mark]>, format: PictureFormat, quality: u8) -> std::result::Result<Vec<u8>, PictureError> {
     let mut pixels = picture::decode(jpeg)?;
     if let Some(marks) = marks {
         picture::annotate(&mut pixels, marks);

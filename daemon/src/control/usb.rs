@@ -221,7 +221,7 @@ async fn finish(core: &Arc<Core>, name: &str, old: Option<&DeviceSettings>, usb:
     let url = format!("http://127.0.0.1:{}", usb.local_port);
     let before = old.cloned().unwrap_or_else(|| DeviceSettings::at(&url));
     let settings = DeviceSettings { url, usb: Some(usb.clone()), ..before };
-    let driver = Autofish::new(&settings).map_err(|e| Error::new(ErrorCode::Internal, e))?;
+    let driver = Autofish::new(&settings).map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
     let asked = tokio::time::timeout(PATIENCE, driver.health()).await;
     asked.map_err(|_| Error::new(ErrorCode::DeviceUnreachable, "the phone's service does not answer through the forward"))??;
     let (editor, name) = (core.clone(), name.to_owned());

@@ -21,6 +21,7 @@ use afd_proto::act::{Amount, Direction};
 use afd_proto::picture::Overlay;
 use afd_proto::{ErrorCode, Secret};
 
+use crate::config;
 use crate::page::Snapshot;
 
 pub use handle::{Device, DeviceGuard, PendingRead, Ticket};
@@ -31,6 +32,20 @@ pub use rows::{find, row_id};
 
 /// A future that a driver returns.
 pub type Driven<'a, T> = Pin<Box<dyn Future<Output = Result<T, DriverError>> + Send + 'a>>;
+
+/// Why there can be no driver for the settings of a device.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The URL is not one of a device.
+    #[error(transparent)]
+    Unfit(#[from] config::Unfit),
+    /// The URL cannot be read.
+    #[error("{0}")]
+    Url(#[from] url::ParseError),
+    /// The system gives no HTTP client.
+    #[error("cannot make an HTTP client: {0}")]
+    Client(#[from] reqwest::Error),
+}
 
 /// Why a device did not do it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -7,6 +7,7 @@ use afd_proto::Secret;
 use afd_proto::vocabulary::Address;
 use parking_lot::RwLock;
 
+use super::SetupError;
 use super::actor::Actor;
 use super::autofish::Autofish;
 use super::handle::{Device, NextSeq};
@@ -51,7 +52,7 @@ pub struct Resolved {
 }
 
 /// Why a call means no device.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum Unresolved {
     /// There is none of that name.
     #[error("there is no device {name:?}")]
@@ -68,8 +69,14 @@ pub enum Unresolved {
     #[error("{} devices are configured ({}) and the call names none", .0.len(), .0.join(", "))]
     Ambiguous(Vec<String>),
     /// The URL is not one.
-    #[error("url: {0}")]
-    BadUrl(String),
+    #[error("url: {error}, got {url:?}")]
+    BadUrl {
+        /// What was given, without credentials.
+        url: String,
+        /// Why.
+        #[source]
+        error: SetupError,
+    },
     /// Both a name and a URL.
     #[error("`device` and `url` exclude each other")]
     Both,
@@ -138,7 +145,7 @@ impl Registry {
         Self { known: RwLock::default(), adb: AdbSettings::default(), next_seq, live, tasks }
     }
 
-    fn start(&self, known: &mut Known, name: &str, source: Source, settings: &DeviceSettings) -> Result<Arc<Device>, String> {
+    fn start(&self, known: &mut Known, name: &str, source: Source, settings: &DeviceSettings) -> Result<Arc<Device>, SetupError> {
         let identity = Identity::of(settings);
         let Some(usb) = &settings.usb else {
             let driver = Arc::new(Autofish::new(settings)?);
@@ -163,7 +170,7 @@ impl Registry {
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn check(settings: &DeviceSettings) -> Result<(), String> {
+    pub fn check(settings: &DeviceSettings) -> Result<(), SetupError> {
         Autofish::new(settings).map(|_| ())
     }
 
@@ -172,7 +179,7 @@ impl Registry {
     ///
     /// # Errors
     /// When the settings are of no use.
-    pub fn add(&self, name: &str, source: Source, settings: &DeviceSettings) -> Result<Arc<Device>, String> {
+    pub fn add(&self, name: &str, source: Source, settings: &DeviceSettings) -> Result<Arc<Device>, SetupError> {
         let mut known = self.known.write();
         let old = known.entries.get(name);
         if let Some(same) = old.filter(|e| e.settings == *settings && e.device.source() == source) {
@@ -275,7 +282,8 @@ impl Registry {
     /// The device at a URL: a known one, else one that is made for such calls.
     fn by_url(&self, url: &str, token: Option<Secret>) -> Result<Resolved, Unresolved> {
         let settings = DeviceSettings::at(url);
-        let driver = Autofish::new(&settings).map_err(|e| Unresolved::BadUrl(format!("{e}, got {:?}", strip_userinfo(url))))?;
+        let bad = |error| Unresolved::BadUrl { url: strip_userinfo(url).to_owned(), error };
+        let driver = Autofish::new(&settings).map_err(bad)?;
         let key = super::Driver::url(&driver);
         let mut known = self.known.write();
         if let Some(entry) = known.at(&Identity::of(&settings)) {
@@ -286,7 +294,7 @@ impl Registry {
         if idle.len() >= MAX_AD_HOC {
             known.entries.remove(&idle[0]);
         }
-        let device = self.start(&mut known, &key, Source::Call, &settings).map_err(Unresolved::BadUrl)?;
+        let device = self.start(&mut known, &key, Source::Call, &settings).map_err(bad)?;
         known.entries.insert(key, Entry { device: device.clone(), settings });
         Ok(Resolved { device, token })
     }

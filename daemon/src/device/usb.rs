@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::adb::{self, Adb, Forward};
 use super::autofish::Autofish;
 use super::handle::Device;
-use super::{Driven, Driver, DriverError, Input, Shot, Top};
+use super::{Driven, Driver, DriverError, Input, SetupError, Shot, Top};
 use crate::config::{self, DeviceSettings, Usb};
 use crate::page::Snapshot;
 
@@ -90,7 +90,7 @@ pub(super) struct UsbPhone {
 }
 
 impl UsbPhone {
-    pub(super) fn new(settings: &DeviceSettings, cable: Arc<Cable>) -> Result<Self, String> {
+    pub(super) fn new(settings: &DeviceSettings, cable: Arc<Cable>) -> Result<Self, SetupError> {
         Ok(Self { phone: Autofish::new(settings)?, cable, looked: OnceCell::new() })
     }
 

@@ -1,6 +1,7 @@
 //! Background work: what there is, when it runs, what came of it. The jobs themselves live with their subject.
 
 use std::any::Any;
+use std::fmt::Display;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -17,7 +18,17 @@ use crate::store::now_ms;
 use crate::task::{Tasks, checkpoint, reason};
 
 /// What a job did, in words, or why it could not.
-pub type Outcome = Result<String, String>;
+pub type Outcome = Result<String, Failure>;
+
+/// Why a job could not do its work, as it is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure(String);
+
+impl<E: Display> From<E> for Failure {
+    fn from(why: E) -> Self {
+        Self(why.to_string())
+    }
+}
 
 /// When a job runs for the first time: a daemon that never lives long is to do its work too.
 const FIRST: Duration = Duration::from_secs(60);
@@ -163,11 +174,11 @@ impl Entry {
         };
         let (outcome, panic) = match ended {
             Ok(outcome) => (outcome, None),
-            Err(panic) => (Err(reason(panic.as_ref())), Some(panic)),
+            Err(panic) => (Err(reason(panic.as_ref()).into()), Some(panic)),
         };
         match &outcome {
             Ok(said) => tracing::debug!(job = self.name, %said, "a job ran"),
-            Err(error) => tracing::warn!(job = self.name, %error, "a job failed"),
+            Err(Failure(error)) => tracing::warn!(job = self.name, %error, "a job failed"),
         }
         let mut last = self.last.lock();
         let runs = last.runs + 1;
@@ -181,7 +192,7 @@ impl Entry {
         let (result, error) = match last.outcome {
             None => (None, None),
             Some(Ok(said)) => (Some(said), None),
-            Some(Err(error)) => (None, Some(error)),
+            Some(Err(Failure(error))) => (None, Some(error)),
         };
         Job {
             name: self.name.to_owned(),

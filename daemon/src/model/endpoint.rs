@@ -1,5 +1,6 @@
 //! A language model behind HTTP: OpenAI's chat completions, which many servers speak, or Anthropic's messages.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use afd_proto::Secret;
@@ -15,6 +16,26 @@ const MAX_ANSWER: usize = 1 << 20;
 /// The version of Anthropic's interface.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
+/// Why an endpoint cannot be used. What is in a key is never said.
+#[derive(Debug, thiserror::Error)]
+pub enum EndpointError {
+    /// The variable that is to hold the key is not set.
+    #[error("the variable {0} of the daemon is not set")]
+    NoVariable(String),
+    /// The file that is to hold the key cannot be read.
+    #[error("the key file {} cannot be read: {error}", file.display())]
+    KeyFile {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        #[source]
+        error: std::io::Error,
+    },
+    /// The system gives no HTTP client.
+    #[error("cannot make an HTTP client: {0}")]
+    Client(#[from] reqwest::Error),
+}
+
 /// An endpoint.
 pub struct Endpoint {
     client: Client,
@@ -26,7 +47,7 @@ pub struct Endpoint {
 ///
 /// # Errors
 /// Why there is none although one is named. What is in it is never said.
-fn key(settings: &LanguageModelSettings) -> Result<Option<Secret>, String> {
+fn key(settings: &LanguageModelSettings) -> Result<Option<Secret>, EndpointError> {
     if let Some(name) = &settings.key_env
         && let Some(value) = std::env::var_os(name).and_then(|v| v.into_string().ok()).filter(|v| !v.is_empty())
     {
@@ -34,11 +55,11 @@ fn key(settings: &LanguageModelSettings) -> Result<Option<Secret>, String> {
     }
     let Some(file) = &settings.key_file else {
         return match &settings.key_env {
-            Some(name) => Err(format!("the variable {name} of the daemon is not set")),
+            Some(name) => Err(EndpointError::NoVariable(name.clone())),
             None => Ok(None),
         };
     };
-    let text = std::fs::read_to_string(file).map_err(|e| format!("the key file {} cannot be read: {e}", file.display()))?;
+    let text = std::fs::read_to_string(file).map_err(|error| EndpointError::KeyFile { file: file.clone(), error })?;
     Ok(Some(Secret::from(text.trim().to_owned())))
 }
 
@@ -47,7 +68,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// Why it cannot be used.
-    pub fn new(settings: &LanguageModelSettings) -> Result<Option<Self>, String> {
+    pub fn new(settings: &LanguageModelSettings) -> Result<Option<Self>, EndpointError> {
         if settings.provider.is_none() {
             return Ok(None);
         }
@@ -56,8 +77,7 @@ impl Endpoint {
             .connect_timeout(Duration::from_secs(10))
             .timeout(Duration::from_millis(settings.timeout_ms))
             .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .map_err(|e| format!("cannot make an HTTP client: {e}"))?;
+            .build()?;
         Ok(Some(Self { client, key: key(settings)?, settings: settings.clone() }))
     }
 

@@ -11,22 +11,29 @@ use image::{ImageFormat, ImageReader, RgbImage};
 
 pub use marks::{Mark, annotate};
 
+/// Why a file is no picture, or a picture cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct PictureError(#[from] image::ImageError);
+
+type Result<T> = std::result::Result<T, PictureError>;
+
 /// Width and height of a JPEG, from its header.
 ///
 /// # Errors
 /// When it is no picture.
-pub fn size(jpeg: &[u8]) -> Result<(u32, u32), String> {
-    ImageReader::with_format(Cursor::new(jpeg), ImageFormat::Jpeg).into_dimensions().map_err(|e| e.to_string())
+pub fn size(jpeg: &[u8]) -> Result<(u32, u32)> {
+    Ok(ImageReader::with_format(Cursor::new(jpeg), ImageFormat::Jpeg).into_dimensions()?)
 }
 
 /// Width and height of a PNG or JPEG, and whether it is a PNG.
 ///
 /// # Errors
 /// When it is neither.
-pub fn size_any(file: &[u8]) -> Result<((u32, u32), bool), String> {
+pub fn size_any(file: &[u8]) -> Result<((u32, u32), bool)> {
     let png = file.starts_with(b"\x89PNG");
     let format = if png { ImageFormat::Png } else { ImageFormat::Jpeg };
-    let size = ImageReader::with_format(Cursor::new(file), format).into_dimensions().map_err(|e| e.to_string())?;
+    let size = ImageReader::with_format(Cursor::new(file), format).into_dimensions()?;
     Ok((size, png))
 }
 
@@ -34,24 +41,24 @@ pub fn size_any(file: &[u8]) -> Result<((u32, u32), bool), String> {
 ///
 /// # Errors
 /// When it is no picture, or larger than any screen.
-pub fn decode(jpeg: &[u8]) -> Result<RgbImage, String> {
+pub fn decode(jpeg: &[u8]) -> Result<RgbImage> {
     decode_as(jpeg, ImageFormat::Jpeg)
 }
 
-fn decode_as(file: &[u8], format: ImageFormat) -> Result<RgbImage, String> {
+fn decode_as(file: &[u8], format: ImageFormat) -> Result<RgbImage> {
     let mut reader = ImageReader::with_format(Cursor::new(file), format);
     let mut limits = image::Limits::default();
     limits.max_image_width = Some(20_000);
     limits.max_image_height = Some(20_000);
     reader.limits(limits);
-    reader.decode().map(|picture| picture.into_rgb8()).map_err(|e| e.to_string())
+    Ok(reader.decode()?.into_rgb8())
 }
 
 /// The pixels of a PNG or JPEG.
 ///
 /// # Errors
 /// When it is neither, or larger than any screen.
-pub fn decode_any(file: &[u8]) -> Result<RgbImage, String> {
+pub fn decode_any(file: &[u8]) -> Result<RgbImage> {
     if !file.starts_with(b"\x89PNG") {
         return decode(file);
     }
@@ -72,13 +79,13 @@ pub fn at_most(picture: RgbImage, longest: u32) -> RgbImage {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn encode(picture: &RgbImage, format: Format, quality: u8) -> Result<Vec<u8>, String> {
+pub fn encode(picture: &RgbImage, format: Format, quality: u8) -> Result<Vec<u8>> {
     let mut out = Cursor::new(Vec::new());
-    let written = match format {
-        Format::Jpeg => picture.write_with_encoder(JpegEncoder::new_with_quality(&mut out, quality)),
-        Format::Png => picture.write_to(&mut out, ImageFormat::Png),
-    };
-    written.map(|()| out.into_inner()).map_err(|e| e.to_string())
+    match format {
+        Format::Jpeg => picture.write_with_encoder(JpegEncoder::new_with_quality(&mut out, quality))?,
+        Format::Png => picture.write_to(&mut out, ImageFormat::Png)?,
+    }
+    Ok(out.into_inner())
 }
 
 /// How a picture relates to the screen.
@@ -139,7 +146,7 @@ mod tests {
     fn what_is_written_can_be_read() {
         let picture = RgbImage::from_fn(30, 20, |x, _| image::Rgb([if x < 15 { 250 } else { 10 }; 3]));
         let jpeg = encode(&picture, Format::Jpeg, 90).expect("writes");
-        assert_eq!(size(&jpeg), Ok((30, 20)));
+        assert_eq!(size(&jpeg).expect("reads"), (30, 20));
         let read = decode(&jpeg).expect("reads");
         assert!(read.get_pixel(3, 3)[0] > 200 && read.get_pixel(27, 3)[0] < 50);
         assert!(encode(&picture, Format::Png, 90).expect("writes").starts_with(b"\x89PNG"));

@@ -36,16 +36,16 @@ pub(in crate::control) async fn run(core: &Arc<Core>) -> crate::job::Outcome {
         Ok(found) => found.map(|endpoint| Box::new(endpoint) as Box<dyn LanguageModel>),
         Err(why) => {
             // Whoever looks at a summary that waits for it is to know.
-            while let Some(kept) = core.store.read_all(|c| summaries::due(c, now_ms())).await.map_err(|e| e.to_string())? {
-                put_off(core, &settings, &kept, &ModelError::Later(why.clone())).await?;
+            while let Some(kept) = core.store.read_all(|c| summaries::due(c, now_ms())).await? {
+                put_off(core, &settings, &kept, &ModelError::Later(why.to_string())).await?;
             }
             schedule_retry(core).await;
-            return Err(why);
+            return Err(why.into());
         }
     };
     let Some(model) = model else { return Ok("no language model is set".to_owned()) };
     let (mut written, mut failed) = (0, 0);
-    while let Some(kept) = core.store.read_all(|c| summaries::due(c, now_ms())).await.map_err(|e| e.to_string())? {
+    while let Some(kept) = core.store.read_all(|c| summaries::due(c, now_ms())).await? {
         match improve(core, model.as_ref(), &settings, &kept).await {
             Ok(()) => written += 1,
             Err(error) => {
@@ -59,12 +59,12 @@ pub(in crate::control) async fn run(core: &Arc<Core>) -> crate::job::Outcome {
 }
 
 /// Notes a failure. What may be different next time is tried again, later each time.
-async fn put_off(core: &Arc<Core>, settings: &LanguageModelSettings, kept: &Kept, error: &ModelError) -> Result<(), String> {
+async fn put_off(core: &Arc<Core>, settings: &LanguageModelSettings, kept: &Kept, error: &ModelError) -> crate::store::Result<()> {
     let (id, said, asked) = (kept.id, error.to_string(), kept.attempts + 1);
     let again = matches!(error, ModelError::Later(_)) && asked < as_i64(settings.attempts);
     let wait = as_i64(settings.retry_ms).saturating_mul(1 << asked.clamp(1, 20).saturating_sub(1));
     let at = again.then(|| now_ms().saturating_add(wait));
-    core.store.write(move |c| summaries::failed(c, id, &said, at)).await.map_err(|e| e.to_string())
+    core.store.write(move |c| summaries::failed(c, id, &said, at)).await
 }
 
 /// Runs again when the next one is due.

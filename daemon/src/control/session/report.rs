@@ -9,10 +9,11 @@ use afd_proto::session::{ReportFormat, ReportParams, ReportWritten, SessionCall}
 use super::super::artifacts::{Content, absolute};
 use super::super::{Core, Result};
 use super::{digest, known};
+use crate::artifact;
+use crate::picture::{self, PictureError};
 use crate::session::report::{self, Picture, html};
 use crate::session::summary::Digest;
 use crate::task::run_blocking;
-use crate::{artifact, picture};
 
 /// At most this many pictures are in a report.
 const PICTURES: usize = 60;
@@ -65,8 +66,9 @@ async fn pictures(core: &Arc<Core>, digest: &Digest) -> Result<Vec<Picture>> {
     let files = files.await?;
     let read = run_blocking(move || {
         let shown = files.into_iter().flatten().filter_map(|(artifact, file)| {
-            let jpeg = std::fs::read(&file).map_err(|e| e.to_string()).and_then(|bytes| small(&bytes));
-            let jpeg = jpeg.inspect_err(|error| tracing::debug!(%error, file = %file.display(), "no picture for the report")).ok()?;
+            let unused = |error: &dyn std::error::Error| tracing::debug!(%error, file = %file.display(), "no picture for the report");
+            let bytes = std::fs::read(&file).inspect_err(|error| unused(error)).ok()?;
+            let jpeg = small(&bytes).inspect_err(|error| unused(error)).ok()?;
             Some(Picture { artifact, file: file.display().to_string(), jpeg })
         });
         shown.collect()
@@ -75,7 +77,7 @@ async fn pictures(core: &Arc<Core>, digest: &Digest) -> Result<Vec<Picture>> {
 }
 
 /// A picture as a small JPEG.
-fn small(bytes: &[u8]) -> std::result::Result<Vec<u8>, String> {
+fn small(bytes: &[u8]) -> std::result::Result<Vec<u8>, PictureError> {
     let whole = picture::decode_any(bytes)?;
     picture::encode(&picture::at_most(whole, SIZE.0), PictureFormat::Jpeg, SIZE.1)
 }

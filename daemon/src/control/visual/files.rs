@@ -36,7 +36,8 @@ fn tally(t: files::Tally) -> Tally {
 pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<ImportedFiles> {
     let dir = absolute("dir", &params.dir)?;
     let read = run_blocking(move || files::read(&dir)).await?;
-    let found = read.map_err(|e| Error::new(ErrorCode::NotFound, e).hint("give the directory of an app, or the one that holds them"))?;
+    let found =
+        read.map_err(|e| Error::new(ErrorCode::NotFound, e.to_string()).hint("give the directory of an app, or the one that holds them"))?;
     if params.app.is_some() && found.iter().filter(|d| d.site.is_none()).count() > 1 {
         return Err(Error::param("app", "nothing, as the directory holds several apps", "a name"));
     }

@@ -76,7 +76,7 @@ pub(super) async fn tidy(core: &Core) -> crate::job::Outcome {
             entries.into_iter().map(|entry| told(c, entry)).collect::<Stored<Vec<_>>>()
         });
         let done = done.await.inspect_err(|_| core.visual.put_back(app, touched));
-        for change in done.map_err(|e| e.to_string())? {
+        for change in done? {
             if change.op == "merge" {
                 merged += 1
             } else {

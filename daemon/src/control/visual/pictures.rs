@@ -20,8 +20,8 @@ use crate::device::{Device, PendingRead, Shot, TreeReading};
 use crate::file;
 use crate::page::snapshot::Rect;
 use crate::page::{Snapshot, structure};
-use crate::picture;
 use crate::picture::ncc::{self, Scene, Template, Wanted};
+use crate::picture::{self, PictureError};
 use crate::store::now_ms;
 use crate::task::run_blocking;
 use crate::visual::components::{self, Component, Filter};
@@ -54,12 +54,12 @@ fn unreadable(field: &str, error: impl std::fmt::Display) -> Error {
 /// A picture of a caller.
 pub(super) async fn from_file(path: &str) -> Result<Shown> {
     let path: PathBuf = absolute("picture", path)?;
-    let read = move || -> std::result::Result<(Vec<u8>, RgbImage), String> {
-        let file = file::read_capped(&path, MAX_PICTURE).map_err(|e| e.to_string())?;
-        let pixels = picture::decode_any(&file)?;
+    let read = move || -> Result<(Vec<u8>, RgbImage)> {
+        let file = file::read_capped(&path, MAX_PICTURE).map_err(|e| unreadable("picture", e))?;
+        let pixels = picture::decode_any(&file).map_err(|e| unreadable("picture", e))?;
         Ok((file, pixels))
     };
-    let (file, pixels) = run_blocking(read).await?.map_err(|e| unreadable("picture", e))?;
+    let (file, pixels) = run_blocking(read).await??;
     Ok(Shown { pixels: Arc::new(pixels), file: Arc::new(file), look: None })
 }
 
@@ -91,7 +91,7 @@ fn cut(pixels: &RgbImage, bounds: &Rect) -> Option<RgbImage> {
     Some(imageops::crop_imm(pixels, u32::try_from(left).ok()?, u32::try_from(top).ok()?, w, h).to_image())
 }
 
-fn png(pixels: &RgbImage) -> std::result::Result<Vec<u8>, String> {
+fn png(pixels: &RgbImage) -> std::result::Result<Vec<u8>, PictureError> {
     picture::encode(pixels, afd_proto::picture::PictureFormat::Png, 100)
 }
 

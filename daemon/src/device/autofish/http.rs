@@ -8,7 +8,7 @@ use reqwest::{Client, Response, StatusCode, Url};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::DriverError;
+use super::{DriverError, SetupError};
 use crate::config::{DeviceSettings, Proxy};
 use crate::net;
 
@@ -47,9 +47,9 @@ fn is_near(url: &Url) -> bool {
 }
 
 impl Http {
-    pub(super) fn new(settings: &DeviceSettings) -> Result<Self, String> {
+    pub(super) fn new(settings: &DeviceSettings) -> Result<Self, SetupError> {
         crate::config::check_url(&settings.url)?;
-        let mut base = Url::parse(&settings.url).map_err(|e| e.to_string())?;
+        let mut base = Url::parse(&settings.url)?;
         let timeout = Duration::from_millis(settings.timeout_ms);
         // Credentials in a URL would reach logs and answers.
         let _ = base.set_username("").and_then(|()| base.set_password(None));
@@ -66,7 +66,7 @@ impl Http {
         if direct {
             builder = builder.no_proxy();
         }
-        let client = builder.build().map_err(|e| format!("cannot make an HTTP client: {e}"))?;
+        let client = builder.build()?;
         Ok(Self { client, base, token: settings.token.clone(), timeout })
     }
 

@@ -16,16 +16,17 @@ use afd_proto::picture::Overlay;
 use base64::Engine;
 use serde_json::{Value, json};
 
-use super::{Driven, Driver, DriverError, Input, Intent, OverlaySetting, Shot, Top};
+use super::{Driven, Driver, DriverError, Input, Intent, OverlaySetting, SetupError, Shot, Top};
 use crate::config::DeviceSettings;
 use crate::page::Snapshot;
 use http::Http;
+pub use screen::Unreadable;
 
 /// Reads the service's text of a screen, as `/api/screen` answers it.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn parse_screen(text: &str) -> Result<Snapshot, String> {
+pub fn parse_screen(text: &str) -> Result<Snapshot, Unreadable> {
     screen::parse(text).map(|s| s.snapshot)
 }
 
@@ -41,7 +42,7 @@ impl Autofish {
     ///
     /// # Errors
     /// What is wrong with the URL.
-    pub fn new(settings: &DeviceSettings) -> Result<Self, String> {
+    pub fn new(settings: &DeviceSettings) -> Result<Self, SetupError> {
         Ok(Self { http: Http::new(settings)?, asks_for_top: AtomicBool::new(false) })
     }
 
@@ -68,7 +69,7 @@ impl Autofish {
         let asks = self.asks_for_top.load(Ordering::Relaxed);
         let before = if asks { self.top_activity(token).await? } else { None };
         let text = self.http.get("/api/screen", &[], token).await?;
-        let mut screen = screen::parse(&text).map_err(DriverError::Nonsense)?;
+        let mut screen = screen::parse(&text).map_err(|e| DriverError::Nonsense(e.to_string()))?;
         if asks && !screen.has_top_line && screen.snapshot.place_knowable {
             // Dialect 1: the activity counts only when it was the same before and after.
             let after = self.top_activity(token).await?;

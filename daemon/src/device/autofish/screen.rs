@@ -12,6 +12,11 @@ const MAX_TITLE_LINES: usize = 8;
 /// The service marks texts that it cut.
 const CUT: &str = "...truncated";
 
+/// Why a text is no screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unreadable(&'static str);
+
 /// What was read.
 pub(super) struct Screen {
     pub(super) snapshot: Snapshot,
@@ -23,9 +28,9 @@ pub(super) struct Screen {
 ///
 /// # Errors
 /// What is wrong with it.
-pub(super) fn parse(text: &str) -> Result<Screen, String> {
+pub(super) fn parse(text: &str) -> Result<Screen, Unreadable> {
     let mut lines = text.split('\n').peekable();
-    let mode = lines.next().and_then(|l| bracket(l, "mode")).ok_or("the screen does not begin with its mode")?;
+    let mode = lines.next().and_then(|l| bracket(l, "mode")).ok_or(Unreadable("the screen does not begin with its mode"))?;
     let mut snapshot = Snapshot { place_knowable: mode != "ACCESSIBILITY", mode: mode.to_owned(), ..Snapshot::default() };
     let top = lines.peek().and_then(|l| bracket(l, "topActivity")).map(str::to_owned);
     let has_top_line = top.is_some();
@@ -42,7 +47,7 @@ pub(super) fn parse(text: &str) -> Result<Screen, String> {
                 header.push('\n');
                 header.push_str(lines.next().unwrap_or_default());
             }
-            snapshot.windows.push(window(&header).ok_or("a window's header cannot be read")?);
+            snapshot.windows.push(window(&header).ok_or(Unreadable("a window's header cannot be read"))?);
             hierarchy = None;
             listed = snapshot.nodes.len();
         } else if line == "hierarchy:" {
@@ -154,7 +159,7 @@ fn place_in_tree(nodes: &mut [Node], index: usize, line: &str, above: &mut Vec<u
 ///
 /// # Errors
 /// What is wrong with the text.
-pub(super) fn fill_texts(snapshot: &mut Snapshot, observed: &str) -> Result<(), String> {
+pub(super) fn fill_texts(snapshot: &mut Snapshot, observed: &str) -> serde_json::Result<()> {
     #[derive(Deserialize)]
     struct Observed {
         screen: Option<Rows>,
@@ -169,7 +174,7 @@ pub(super) fn fill_texts(snapshot: &mut Snapshot, observed: &str) -> Result<(), 
         text: Option<String>,
         desc: Option<String>,
     }
-    let observed: Observed = serde_json::from_str(observed).map_err(|e| e.to_string())?;
+    let observed: Observed = serde_json::from_str(observed)?;
     let rows: HashMap<String, Row> = observed.screen.map(|s| s.rows).unwrap_or_default().into_iter().map(|r| (r.id.clone(), r)).collect();
     for node in snapshot.nodes.iter_mut().filter(|n| n.truncated && !n.password) {
         // Only a text that goes on where the cut one ends is the same text.

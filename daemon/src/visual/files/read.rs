@@ -33,13 +33,24 @@ pub struct Directory {
     pub remarks: Vec<Remark>,
 }
 
+/// Why nothing can be taken from a directory.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// There is no such directory.
+    #[error("{} is no directory", .0.display())]
+    NoDirectory(PathBuf),
+    /// It holds none of the files.
+    #[error("{} holds no memory: no meta.json, components.json or profile.json", .0.display())]
+    NoMemory(PathBuf),
+}
+
 /// Reads an app, or a folder of apps, with their sites.
 ///
 /// # Errors
 /// When it is no directory, or holds neither.
-pub fn read(dir: &Path) -> Result<Vec<Directory>, String> {
+pub fn read(dir: &Path) -> Result<Vec<Directory>, ReadError> {
     if !dir.is_dir() {
-        return Err(format!("{} is no directory", dir.display()));
+        return Err(ReadError::NoDirectory(dir.to_owned()));
     }
     let mut found = Vec::new();
     if is_app(dir) {
@@ -50,11 +61,7 @@ pub fn read(dir: &Path) -> Result<Vec<Directory>, String> {
             with_sites(&app, &name, &mut found);
         }
     }
-    if found.is_empty() {
-        Err(format!("{} holds no memory: no meta.json, components.json or profile.json", dir.display()))
-    } else {
-        Ok(found)
-    }
+    if found.is_empty() { Err(ReadError::NoMemory(dir.to_owned())) } else { Ok(found) }
 }
 
 fn file_name(path: &Path) -> String {
