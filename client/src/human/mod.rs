@@ -1,5 +1,7 @@
 //! Answers for people: a headline, tables, colours where the terminal has them.
 
+mod conversation;
+mod devices;
 mod records;
 mod session;
 mod visual;
@@ -14,7 +16,7 @@ use serde_json::Value;
 use crate::outcome::Outcome;
 use crate::safe;
 
-use records::{artifacts, config, event_row, imported, notes, origin, saved, setting};
+use records::{artifacts, config, event_row, imported, notes, saved, setting_changed};
 pub use records::{experience, log};
 
 const GOOD: Style = AnsiColor::Green.on_default();
@@ -63,85 +65,56 @@ fn text(value: &Value, key: &str) -> String {
 
 fn success(outcome: &Outcome, data: &Value) -> String {
     match (outcome.category.as_str(), outcome.op.as_str()) {
-        ("observe", "top") => format!("{}\n", first(&[text(data, "topActivity"), text(data, "app"), "unknown".into()])),
-        ("observe", "screenshot") => screenshot(data),
-        ("observe", "overlay-get" | "overlay-set") => fields(data, 0),
-        ("observe", "wait") => {
-            format!("{} {} after {} ms\n{}", paint(GOOD, "it is so:"), text(data, "until"), text(data, "waitedMs"), observation(data))
-        }
-        ("observe", _) => observation(data),
+        ("observe", op) => observed(op, data),
         ("act", "shell") => shell(data),
         ("act", op) => acted(op, data),
-        ("recover", op) => {
-            let cause = text(data, "failureCause");
-            let about = if cause.is_empty() { String::new() } else { format!(" after {cause}") };
-            format!("{} recover {op}{about}: {}\n", paint(GOOD, "done"), text(data, "result"))
-        }
+        ("recover", op) => recovered(op, data),
         ("verify", op) => verified(op, data),
         ("memory", "log") => log(data),
         ("memory", "save") => saved(data),
         ("memory", "search") => notes(data),
         ("memory", "experience") => experience(data),
-        ("device", "list") if items(data, "devices").is_empty() => {
-            format!("{}\n", paint(DIM, "no devices; add one with `afctl device add NAME --url http://PHONE:8081 --token TOKEN`"))
-        }
-        ("device", "list") => table(items(data, "devices"), &["name", "kind", "url", "state", "lease", "waiting", "source"]),
+        ("device", "list") => devices::devices(items(data, "devices")),
         ("device", "packages") => lines(items(data, "packages")),
         ("import", _) => imported(data),
-        ("connect", _) => connected(data),
-        ("health", _) => health(data),
+        ("connect", _) => devices::connected(data),
+        ("health", _) => devices::health(data),
         ("job", "list") => table(items(data, "jobs"), &["name", "everyMs", "runs", "lastRunAt", "lastResult", "lastError", "about"]),
         ("artifact", "list") => artifacts(data),
         ("config", "list") => config(data),
-        ("config", _) => {
-            let restart = data["changed"] == true && data["needsRestart"] == true;
-            let later = if restart { paint(WARN, "\ncounts from the next start of the daemon on") } else { String::new() };
-            format!("{} = {}  {}{later}\n", text(data, "key"), setting(data), paint(DIM, &origin(data)))
-        }
-        ("visual", "learn") => visual::learned(data),
-        ("visual", "match") => visual::matched(data),
-        ("visual", "components") => visual::components(data),
-        ("visual", "states") => visual::states(data),
-        ("visual", "transitions") => visual::transitions(data),
-        ("visual", "path") => visual::path(data),
-        ("visual", "graph") => visual::graph(data),
-        ("visual", "history") => visual::changes(data),
-        ("visual", "delete" | "undo") => visual::change(data),
-        ("visual", "cleanup") => visual::cleaned(data),
-        ("visual", "import") => visual::imported(data),
-        ("visual", "export") => visual::exported(data),
-        ("session", "list") => session::sessions(data),
-        ("session", "start" | "show") => session::shown(data),
-        ("session", "end") => session::ended(data),
-        ("session", "progress") => session::progress(data),
-        ("session", "resume") => session::resumed(data),
-        ("session", "report") => session::reported(data),
-        ("session", "export") => session::exported(data),
-        ("session", "coverage") => session::coverage(data),
-        ("session", "tested") => session::tested(data),
-        ("session", "task-list") => session::tasks(data),
-        ("session", "task-add" | "task-start" | "task-update" | "task-finish") => session::task(data),
-        ("session", "bug-add") => session::bug_added(data),
-        ("session", "bug-list") => session::bugs(data),
-        ("session", "bug-show") => session::bug_in_full(data),
-        ("session", "bug-resolve") => session::bug(data),
-        ("session", "result-add") => session::result(data),
-        ("session", "result-list") => session::results(data),
-        ("conversation", "clear") => format!("{} messages left the context; they stay on record\n", text(data, "messages")),
+        ("config", _) => setting_changed(data),
+        ("visual", op) => visual::answer(op, data),
+        ("session", op) => session::answer(op, data),
+        ("conversation", op) => conversation::answer(op, data),
         ("pattern" | "page-model", "delete") => format!("{} {}\n", paint(GOOD, "deleted"), text(data, "id")),
-        ("conversation", "append") => session::appended(data),
-        ("conversation", "list") => session::messages(data),
-        ("conversation", "usage") => session::usage(data),
-        ("conversation", "context") => session::context(data),
-        ("conversation", "compact") => session::compacted(data),
-        ("conversation", "summary") => session::summary(data),
-        ("conversation", "working") => session::working(data),
-        ("pattern", "find") => session::patterns(data),
-        ("pattern", "save" | "used") => session::pattern(data),
-        ("page-model", "save" | "find") => session::page_models(data),
-        ("daemon", "status") => status(data),
+        ("pattern", _) => conversation::patterns(data),
+        ("page-model", _) => conversation::page_models(data),
+        ("daemon", "status") => devices::status(data),
         _ => fields(data, 0),
     }
+}
+
+fn observed(op: &str, data: &Value) -> String {
+    match op {
+        "top" => format!("{}\n", first(&[text(data, "topActivity"), text(data, "app"), "unknown".into()])),
+        "screenshot" => screenshot(data),
+        "overlay-get" | "overlay-set" => fields(data, 0),
+        "wait" => {
+            format!("{} {} after {} ms\n{}", paint(GOOD, "it is so:"), text(data, "until"), text(data, "waitedMs"), observation(data))
+        }
+        _ => observation(data),
+    }
+}
+
+fn recovered(op: &str, data: &Value) -> String {
+    let cause = text(data, "failureCause");
+    let about = if cause.is_empty() { String::new() } else { format!(" after {cause}") };
+    format!("{} recover {op}{about}: {}\n", paint(GOOD, "done"), text(data, "result"))
+}
+
+/// Where a list goes on.
+fn more(data: &Value) -> String {
+    data.get("nextCursor").map(|cursor| paint(DIM, &format!("more: --cursor {cursor}\n"))).unwrap_or_default()
 }
 
 fn first(options: &[String]) -> String {
@@ -292,34 +265,6 @@ fn acted(op: &str, data: &Value) -> String {
     )
 }
 
-fn health(data: &Value) -> String {
-    let token = match text(data, "token").as_str() {
-        "accepted" => paint(GOOD, "token accepted"),
-        "refused" => paint(BAD, "token refused: afctl config set device.NAME.token TOKEN"),
-        _ => paint(WARN, "token not checked"),
-    };
-    let connection = &data["connection"];
-    let over = text(connection, "device");
-    let over = if over.is_empty() { String::new() } else { format!(" over the cable of {over}") };
-    format!(
-        "{} {} at {}{over}, {token} {}\n",
-        paint(GOOD, &text(data, "status")),
-        text(data, "device"),
-        text(connection, "url"),
-        paint(DIM, &format!("{} ms", text(data, "durationMs")))
-    )
-}
-
-fn connected(data: &Value) -> String {
-    let verb = if data["printOnly"] == true { paint(WARN, "would connect") } else { paint(GOOD, "connected") };
-    let forward = if data["reused"] == true { "through the forward that is there" } else { "through a new forward" };
-    let mut out = format!("{verb} {} as {} at {} {forward}\n", text(data, "deviceSerial"), text(data, "device"), text(data, "remoteUrl"));
-    if let Some(step) = data["nextStep"].as_str() {
-        let _ = writeln!(out, "{} {step}", paint(WARN, "next:"));
-    }
-    out
-}
-
 fn shell(data: &Value) -> String {
     let file = data["artifact"]["savedFile"].as_str();
     match (data["output"].as_str(), file) {
@@ -352,28 +297,6 @@ fn action(value: &Value) -> String {
 /// A name of the wire as it is typed here.
 pub fn kebab(name: &str) -> String {
     name.replace('.', "-").chars().flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] }).collect()
-}
-
-fn status(data: &Value) -> String {
-    let mut out = String::new();
-    let seconds = data["uptimeMs"].as_u64().unwrap_or(0) / 1000;
-    let _ = writeln!(out, "afd {}  pid {}  up {} s", text(data, "version"), text(data, "pid"), seconds);
-    for key in ["socket", "database", "config"] {
-        let _ = writeln!(out, "{:9} {}", key, text(data, key));
-    }
-    let store = &data["store"];
-    let health =
-        if store["writable"] == true { paint(GOOD, "writable") } else { paint(BAD, &format!("read-only: {}", text(store, "damage"))) };
-    let _ = writeln!(out, "store     {health}, {} KiB, schema {}", store["sizeBytes"].as_u64().unwrap_or(0) / 1024, text(store, "schema"));
-    let _ = writeln!(out, "load      {} connections, {} calls in flight", text(data, "connections"), text(data, "callsInFlight"));
-    if !text(data, "configError").is_empty() {
-        let _ = writeln!(out, "{} {}", paint(BAD, "settings refused:"), text(data, "configError"));
-    }
-    for key in items(data, "configWarnings") {
-        let _ = writeln!(out, "{} {}", paint(WARN, "unknown setting:"), key.as_str().unwrap_or_default());
-    }
-    out.push_str(&table(items(data, "devices"), &["name", "kind", "url", "state", "error", "lease", "waiting"]));
-    out
 }
 
 /// Fields of anything else, indented.

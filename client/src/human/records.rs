@@ -7,14 +7,14 @@ use serde_json::Value;
 use super::{BOLD, DIM, GOOD, WARN, action, first, items, kebab, paint, table, text};
 
 /// Where a setting comes from, in words.
-pub(super) fn origin(setting: &Value) -> String {
+fn origin(setting: &Value) -> String {
     match (text(setting, "source").as_str(), text(setting, "origin")) {
         ("env", name) => format!("env {name}"),
         (source, _) => source.to_owned(),
     }
 }
 
-pub(super) fn setting(setting: &Value) -> String {
+fn setting(setting: &Value) -> String {
     match &setting["value"] {
         Value::Null => "-".to_owned(),
         _ => text(setting, "value"),
@@ -125,4 +125,11 @@ pub fn experience(data: &Value) -> String {
         paint(BOLD, "What cured failures"),
         table(&recoveries, &["scope", "on", "after", "recover", "worked", "failed"])
     )
+}
+
+/// A setting, and when it counts.
+pub(super) fn setting_changed(data: &Value) -> String {
+    let restart = data["changed"] == true && data["needsRestart"] == true;
+    let later = if restart { paint(WARN, "\ncounts from the next start of the daemon on") } else { String::new() };
+    format!("{} = {}  {}{later}\n", text(data, "key"), setting(data), paint(DIM, &origin(data)))
 }

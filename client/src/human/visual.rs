@@ -4,16 +4,31 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{BAD, BOLD, DIM, GOOD, WARN, cell, items, paint, table, text};
+use super::{BAD, BOLD, DIM, GOOD, WARN, cell, fields, items, more, paint, table, text};
+
+/// What `visual.*` answered.
+pub(super) fn answer(op: &str, data: &Value) -> String {
+    match op {
+        "learn" => learned(data),
+        "match" => matched(data),
+        "components" => components(data),
+        "states" => states(data),
+        "transitions" => transitions(data),
+        "path" => path(data),
+        "graph" => graph(data),
+        "history" => changes(data),
+        "delete" | "undo" => change(data),
+        "cleanup" => cleaned(data),
+        "import" => imported(data),
+        "export" => exported(data),
+        _ => fields(data, 0),
+    }
+}
 
 /// What it is about, and how many there are.
 fn head(data: &Value, what: &str, count: usize) -> String {
     let site = data.get("site").and_then(Value::as_str).map(|s| format!(" / {s}")).unwrap_or_default();
     paint(DIM, &format!("{}{site}: {count} {what}", text(data, "app"))) + "\n"
-}
-
-fn more(data: &Value) -> String {
-    data.get("nextCursor").map(|cursor| paint(DIM, &format!("more: --cursor {cursor}\n"))).unwrap_or_default()
 }
 
 fn joined(value: &Value) -> String {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, named_params};
 
 use super::files::mark_of;
 use super::{ArtifactError, rows};
@@ -31,7 +31,8 @@ struct Kept {
 
 fn kept(connection: &Connection) -> Result<Vec<Kept>> {
     let mut statement = connection.prepare(
-        "SELECT file_path, max(size_bytes) AS size_bytes, max(created_at) AS last_created_at, max(kept = 1 OR kind IN ('component_image', 'page_image')) AS for_good FROM artifacts
+        "SELECT file_path, max(size_bytes) AS size_bytes, max(created_at) AS last_created_at, max(kept = 1 OR kind IN ('component_image',
+            'page_image')) AS for_good FROM artifacts
          WHERE managed = 1 AND deleted_at IS NULL GROUP BY file_path ORDER BY max(created_at), max(id)",
     )?;
     let rows = statement.query_map([], |row| {
@@ -75,9 +76,11 @@ pub(super) async fn tidy(store: &Store, settings: &ArtifactSettings) -> std::res
     for piece in gone.chunks(PIECE).map(<[PathBuf]>::to_vec) {
         store
             .write(move |c| {
-                let sql = "UPDATE artifacts SET deleted_at = ?2, updated_at = ?2 WHERE file_path = ?1 AND deleted_at IS NULL";
+                let sql = "UPDATE artifacts SET deleted_at = :now, updated_at = :now WHERE file_path = :path AND deleted_at IS NULL";
                 let mut delete = c.prepare_cached(sql)?;
-                piece.iter().try_for_each(|path| Ok(delete.execute((path.display().to_string(), now_ms())).map(|_| ())?))
+                piece.iter().try_for_each(|path| {
+                    Ok(delete.execute(named_params! {":path": path.display().to_string(), ":now": now_ms()}).map(|_| ())?)
+                })
             })
             .await?;
     }

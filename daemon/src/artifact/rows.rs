@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use afd_proto::artifact::{Artifact, Artifacts, Status, Written};
-use rusqlite::{Connection, OptionalExtension, Row, params, types::Value};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, types::Value};
 
 use super::files::File;
 use super::{New, Place};
@@ -65,10 +65,10 @@ pub(super) fn insert(connection: &Connection, origin: &str, session: i64, row: &
     // What the file held before is gone.
     connection
         .prepare_cached(
-            "UPDATE artifacts SET missing_at = ?3, updated_at = ?3
-             WHERE file_path = ?1 AND content_hash <> ?2 AND missing_at IS NULL AND deleted_at IS NULL",
+            "UPDATE artifacts SET missing_at = :at, updated_at = :at
+             WHERE file_path = :file_path AND content_hash <> :content_hash AND missing_at IS NULL AND deleted_at IS NULL",
         )?
-        .execute((text(&row.path), &row.hash, row.at))?;
+        .execute(named_params! {":file_path": text(&row.path), ":content_hash": &row.hash, ":at": row.at})?;
     insert_row(connection, origin, session, row)?;
     Ok(Written {
         artifact_id: connection.last_insert_rowid(),
@@ -85,25 +85,26 @@ fn insert_row(connection: &Connection, origin: &str, session: i64, row: &NewRow)
         .prepare_cached(
             "INSERT INTO artifacts (uid, origin, session_id, device_id, trace_id, op, kind, mime_type, file_path, size_bytes, content_hash,
                 managed, missing_at, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT (uid) DO NOTHING",
+             VALUES (:uid, :origin, :session_id, :device_id, :trace_id, :op, :kind, :mime_type, :file_path, :size_bytes, :content_hash,
+             :managed, :missing_at, :created_at, :updated_at) ON CONFLICT (uid) DO NOTHING",
         )?
-        .execute(params![
-            row.uid.clone().unwrap_or_else(new_uid),
-            origin,
-            session,
-            row.device,
-            row.trace,
-            row.op,
-            row.kind,
-            row.mime_type,
-            text(&row.path),
-            row.size,
-            row.hash,
-            row.managed,
-            (!row.present).then_some(row.at),
-            row.at,
-            now_ms()
-        ])?;
+        .execute(named_params! {
+            ":uid": row.uid.clone().unwrap_or_else(new_uid),
+            ":origin": origin,
+            ":session_id": session,
+            ":device_id": row.device,
+            ":trace_id": row.trace,
+            ":op": row.op,
+            ":kind": row.kind,
+            ":mime_type": row.mime_type,
+            ":file_path": text(&row.path),
+            ":size_bytes": row.size,
+            ":content_hash": row.hash,
+            ":managed": row.managed,
+            ":missing_at": (!row.present).then_some(row.at),
+            ":created_at": row.at,
+            ":updated_at": now_ms(),
+        })?;
     Ok(changed > 0)
 }
 
@@ -121,8 +122,8 @@ pub fn insert_imported(connection: &Connection, origin: &str, session: i64, row:
 /// What SQLite says.
 pub fn file_of(connection: &Connection, uid: &str) -> Result<Option<PathBuf>> {
     Ok(connection
-        .prepare_cached("SELECT file_path FROM artifacts WHERE uid = ?1 AND deleted_at IS NULL")?
-        .query_row([uid], |row| row.get::<_, String>("file_path"))
+        .prepare_cached("SELECT file_path FROM artifacts WHERE uid = :uid AND deleted_at IS NULL")?
+        .query_row(named_params! {":uid": uid}, |row| row.get::<_, String>("file_path"))
         .optional()?
         .map(PathBuf::from))
 }
@@ -133,8 +134,10 @@ pub fn file_of(connection: &Connection, uid: &str) -> Result<Option<PathBuf>> {
 /// What SQLite says.
 pub fn count(connection: &Connection, session: i64) -> Result<i64> {
     Ok(connection
-        .prepare_cached("SELECT count(*) AS count FROM artifacts WHERE session_id = ?1 AND deleted_at IS NULL AND missing_at IS NULL")?
-        .query_row([session], |row| row.get("count"))?)
+        .prepare_cached(
+            "SELECT count(*) AS count FROM artifacts WHERE session_id = :session_id AND deleted_at IS NULL AND missing_at IS NULL",
+        )?
+        .query_row(named_params! {":session_id": session}, |row| row.get("count"))?)
 }
 
 /// Keeps an artifact, by its uid, whatever the limits say: something that was recorded shows it.
@@ -142,7 +145,9 @@ pub fn count(connection: &Connection, session: i64) -> Result<i64> {
 /// # Errors
 /// What SQLite says.
 pub fn keep(connection: &Connection, uid: &str) -> Result<()> {
-    connection.prepare_cached("UPDATE artifacts SET kept = 1, updated_at = ?2 WHERE uid = ?1")?.execute((uid, now_ms()))?;
+    connection
+        .prepare_cached("UPDATE artifacts SET kept = 1, updated_at = :updated_at WHERE uid = :uid")?
+        .execute(named_params! {":uid": uid, ":updated_at": now_ms()})?;
     Ok(())
 }
 
@@ -152,8 +157,8 @@ pub fn keep(connection: &Connection, uid: &str) -> Result<()> {
 /// What SQLite says.
 pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
     Ok(connection
-        .prepare_cached("SELECT id FROM artifacts WHERE uid = ?1 AND deleted_at IS NULL")?
-        .query_row([uid], |row| row.get("id"))
+        .prepare_cached("SELECT id FROM artifacts WHERE uid = :uid AND deleted_at IS NULL")?
+        .query_row(named_params! {":uid": uid}, |row| row.get("id"))
         .optional()?)
 }
 
@@ -232,54 +237,61 @@ pub fn list(connection: &Connection, filter: &Filter) -> Result<Artifacts> {
 /// What SQLite says.
 pub fn find(connection: &Connection, id: i64) -> Result<Option<Artifact>> {
     Ok(connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE a.id = ?1 AND a.deleted_at IS NULL"))?
-        .query_row([id], artifact)
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE a.id = :id AND a.deleted_at IS NULL"))?
+        .query_row(named_params! {":id": id}, artifact)
         .optional()?)
 }
 
 /// `None` when there is no such row; else its file and hash, if no other row has that file.
 pub(super) fn last_of_its_file(connection: &Connection, id: i64) -> Result<Option<Option<(PathBuf, String)>>> {
     let found: Option<(String, String)> = connection
-        .prepare_cached("SELECT file_path, content_hash FROM artifacts WHERE id = ?1 AND deleted_at IS NULL")?
-        .query_row([id], |row| Ok((row.get("file_path")?, row.get("content_hash")?)))
+        .prepare_cached("SELECT file_path, content_hash FROM artifacts WHERE id = :id AND deleted_at IS NULL")?
+        .query_row(named_params! {":id": id}, |row| Ok((row.get("file_path")?, row.get("content_hash")?)))
         .optional()?;
     let Some((path, hash)) = found else { return Ok(None) };
     let shared: bool = connection
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM artifacts WHERE file_path = ?1 AND content_hash = ?2 AND id <> ?3 AND deleted_at IS NULL) AS found",
+            "SELECT EXISTS (SELECT 1 FROM artifacts WHERE file_path = :file_path AND content_hash = :content_hash AND id <> :id
+                AND deleted_at IS NULL) AS found",
         )?
-        .query_row((&path, &hash, id), |row| row.get("found"))?;
+        .query_row(named_params! {":file_path": &path, ":content_hash": &hash, ":id": id}, |row| row.get("found"))?;
     Ok(Some((!shared).then(|| (PathBuf::from(path), hash))))
 }
 
 /// Marks a row as deleted.
 pub(super) fn delete(connection: &Connection, id: i64) -> Result<()> {
-    connection.prepare_cached("UPDATE artifacts SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1")?.execute((id, now_ms()))?;
+    connection
+        .prepare_cached("UPDATE artifacts SET deleted_at = :now, updated_at = :now WHERE id = :id")?
+        .execute(named_params! {":id": id, ":now": now_ms()})?;
     Ok(())
 }
 
 /// The files that were written last.
 pub(super) fn newest_files(connection: &Connection, limit: usize) -> Result<Vec<PathBuf>> {
-    let mut statement =
-        connection.prepare("SELECT file_path FROM artifacts WHERE deleted_at IS NULL GROUP BY file_path ORDER BY max(id) DESC LIMIT ?1")?;
-    let paths = statement.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| row.get::<_, String>("file_path"))?;
+    let mut statement = connection
+        .prepare("SELECT file_path FROM artifacts WHERE deleted_at IS NULL GROUP BY file_path ORDER BY max(id) DESC LIMIT :try_from")?;
+    let paths = statement
+        .query_map(named_params! {":try_from": i64::try_from(limit).unwrap_or(i64::MAX)}, |row| row.get::<_, String>("file_path"))?;
     Ok(paths.map(|path| path.map(PathBuf::from)).collect::<rusqlite::Result<_>>()?)
 }
 
 /// Notes whether the file of artifacts is there.
 pub(super) fn note(connection: &Connection, path: &Path) -> Result<()> {
-    let mut sizes = connection.prepare_cached("SELECT DISTINCT size_bytes FROM artifacts WHERE file_path = ?1 AND deleted_at IS NULL")?;
-    let sizes: Vec<i64> = sizes.query_map([text(path)], |row| row.get("size_bytes"))?.collect::<rusqlite::Result<_>>()?;
+    let mut sizes =
+        connection.prepare_cached("SELECT DISTINCT size_bytes FROM artifacts WHERE file_path = :file_path AND deleted_at IS NULL")?;
+    let sizes: Vec<i64> =
+        sizes.query_map(named_params! {":file_path": text(path)}, |row| row.get("size_bytes"))?.collect::<rusqlite::Result<_>>()?;
     for size in sizes {
         let missing = (!is_there(path, size)).then(now_ms);
         connection
             .prepare_cached(
-                "UPDATE artifacts SET missing_at = ?3, updated_at = ?4
-                 WHERE file_path = ?1 AND size_bytes = ?2 AND deleted_at IS NULL AND (missing_at IS NULL) = (?3 IS NOT NULL)
+                "UPDATE artifacts SET missing_at = :missing, updated_at = :updated_at
+                 WHERE file_path = :text AND size_bytes = :size_bytes AND deleted_at IS NULL
+                 AND (missing_at IS NULL) = (:missing IS NOT NULL)
                     -- A file that came back holds what was written last.
-                    AND (?3 IS NOT NULL OR id = (SELECT max(id) FROM artifacts WHERE file_path = ?1))",
+                    AND (:missing IS NOT NULL OR id = (SELECT max(id) FROM artifacts WHERE file_path = :text))",
             )?
-            .execute((text(path), size, missing, now_ms()))?;
+            .execute(named_params! {":text": text(path), ":size_bytes": size, ":missing": missing, ":updated_at": now_ms()})?;
     }
     Ok(())
 }

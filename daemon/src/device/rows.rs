@@ -1,6 +1,6 @@
 //! The rows of devices: a device is a row, not a string.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, named_params};
 
 use crate::store::{Result, new_uid, now_ms};
 
@@ -9,7 +9,10 @@ use crate::store::{Result, new_uid, now_ms};
 /// # Errors
 /// What SQLite says.
 pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
-    Ok(connection.prepare_cached("SELECT id FROM devices WHERE name = ?1")?.query_row([name], |row| row.get("id")).optional()?)
+    Ok(connection
+        .prepare_cached("SELECT id FROM devices WHERE name = :name")?
+        .query_row(named_params! {":name": name}, |row| row.get("id"))
+        .optional()?)
 }
 
 /// The row of a device; made when it is first used.
@@ -20,8 +23,8 @@ pub fn row_id(connection: &Connection, origin: &str, name: &str, kind: &str) -> 
     let now = now_ms();
     Ok(connection
         .prepare_cached(
-            "INSERT INTO devices (uid, origin, name, kind, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+            "INSERT INTO devices (uid, origin, name, kind, created_at, updated_at) VALUES (:uid, :origin, :name, :kind, :now, :now)
              ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, deleted_at = NULL RETURNING id",
         )?
-        .query_row((new_uid(), origin, name, kind, now), |row| row.get("id"))?)
+        .query_row(named_params! {":uid": new_uid(), ":origin": origin, ":name": name, ":kind": kind, ":now": now}, |row| row.get("id"))?)
 }

@@ -3,7 +3,7 @@
 use afd_proto::ErrorCode;
 use afd_proto::memory::EventStatus;
 use afd_proto::vocabulary::Action;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use serde_json::Value;
 
 use super::{Origin, Place};
@@ -101,29 +101,30 @@ pub fn intend(connection: &Connection, origin: &Origin, event: &Event) -> Result
         .prepare_cached(
             "INSERT INTO intents (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, action,
                 before_uid, app, activity, page_key, fingerprint, parent_uid, started_at, updated_at, structure_key)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18, ?19)",
+             VALUES (:uid, :origin, :seq, :session_id, :device_id, :trace_id, :request_key, :request_hash, :category, :op, :action,
+             :before_uid, :app, :activity, :page_key, :fingerprint, :parent_uid, :at, :at, :structure_key)",
         )?
-        .execute(params![
-            event.uid,
-            origin.store,
-            event.seq,
-            origin.session,
-            origin.device,
-            origin.trace,
-            event.request.as_ref().map(|r| &r.key),
-            event.request.as_ref().map(|r| &r.hash),
-            event.category.name(),
-            event.op,
-            json(&event.action),
-            event.before.observation,
-            event.before.app,
-            event.before.activity,
-            event.before.page_key,
-            event.before.fingerprint,
-            answered.as_ref().map(|(uid, _)| uid),
-            event.at,
-            event.before.structure
-        ])?;
+        .execute(named_params! {
+            ":uid": event.uid,
+            ":origin": origin.store,
+            ":seq": event.seq,
+            ":session_id": origin.session,
+            ":device_id": origin.device,
+            ":trace_id": origin.trace,
+            ":request_key": event.request.as_ref().map(|r| &r.key),
+            ":request_hash": event.request.as_ref().map(|r| &r.hash),
+            ":category": event.category.name(),
+            ":op": event.op,
+            ":action": json(&event.action),
+            ":before_uid": event.before.observation,
+            ":app": event.before.app,
+            ":activity": event.before.activity,
+            ":page_key": event.before.page_key,
+            ":fingerprint": event.before.fingerprint,
+            ":parent_uid": answered.as_ref().map(|(uid, _)| uid),
+            ":at": event.at,
+            ":structure_key": event.before.structure,
+        })?;
     Ok(answered)
 }
 
@@ -136,7 +137,7 @@ fn json<T: serde::Serialize>(value: &Option<T>) -> Option<String> {
 /// # Errors
 /// What SQLite says.
 pub(super) fn put(connection: &Connection, origin: &Origin, event: &Event, parent: Option<&str>) -> Result<()> {
-    connection.prepare_cached("DELETE FROM intents WHERE uid = ?1")?.execute([&event.uid])?;
+    connection.prepare_cached("DELETE FROM intents WHERE uid = :uid")?.execute(named_params! {":uid": &event.uid})?;
     insert(connection, origin, event, parent)
 }
 
@@ -146,38 +147,39 @@ fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&s
             "INSERT INTO events (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, status, sent,
                 action, action_key, failure_cause, error, result, evidence, duration_ms, before_uid, app, activity, page_key, fingerprint,
                 parent_uid, at, updated_at, structure_key)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?26,
-                ?27)",
+             VALUES (:uid, :origin, :seq, :session_id, :device_id, :trace_id, :request_key, :request_hash, :category, :op, :status, :sent,
+             :action, :action_key, :failure_cause, :error, :result, :evidence, :duration_ms, :before_uid, :app, :activity, :page_key, :fingerprint, :parent_uid, :at, :at,
+                :structure_key)",
         )?
-        .execute(params![
-            e.uid,
-            origin.store,
-            e.seq,
-            origin.session,
-            origin.device,
-            origin.trace,
-            e.request.as_ref().map(|r| &r.key),
-            e.request.as_ref().map(|r| &r.hash),
-            e.category.name(),
-            e.op,
-            status_name(e.status),
-            e.sent,
-            json(&e.action),
-            e.action.as_ref().map(crate::page::target::action_key),
-            e.failure.map(ErrorCode::name),
-            json(&e.error),
-            json(&e.result),
-            json(&e.evidence),
-            e.duration_ms,
-            e.before.observation,
-            e.before.app,
-            e.before.activity,
-            e.before.page_key,
-            e.before.fingerprint,
-            parent,
-            e.at,
-            e.before.structure
-        ])?;
+        .execute(named_params! {
+            ":uid": e.uid,
+            ":origin": origin.store,
+            ":seq": e.seq,
+            ":session_id": origin.session,
+            ":device_id": origin.device,
+            ":trace_id": origin.trace,
+            ":request_key": e.request.as_ref().map(|r| &r.key),
+            ":request_hash": e.request.as_ref().map(|r| &r.hash),
+            ":category": e.category.name(),
+            ":op": e.op,
+            ":status": status_name(e.status),
+            ":sent": e.sent,
+            ":action": json(&e.action),
+            ":action_key": e.action.as_ref().map(crate::page::target::action_key),
+            ":failure_cause": e.failure.map(ErrorCode::name),
+            ":error": json(&e.error),
+            ":result": json(&e.result),
+            ":evidence": json(&e.evidence),
+            ":duration_ms": e.duration_ms,
+            ":before_uid": e.before.observation,
+            ":app": e.before.app,
+            ":activity": e.before.activity,
+            ":page_key": e.before.page_key,
+            ":fingerprint": e.before.fingerprint,
+            ":parent_uid": parent,
+            ":at": e.at,
+            ":structure_key": e.before.structure,
+        })?;
     Ok(())
 }
 
@@ -186,9 +188,11 @@ pub(super) fn open_failure(connection: &Connection, origin: &Origin) -> Result<O
     let newest = connection
         .prepare_cached(
             "SELECT uid, status, coalesce(failure_cause, 'OUTCOME_UNKNOWN') AS cause FROM events
-             WHERE session_id = ?1 AND device_id = ?2 AND category <> 'recover' ORDER BY seq DESC LIMIT 1",
+             WHERE session_id = :session_id AND device_id = :device_id AND category <> 'recover' ORDER BY seq DESC LIMIT 1",
         )?
-        .query_row((origin.session, origin.device), |row| Ok((row.get("uid")?, row.get::<_, String>("status")?, row.get("cause")?)))
+        .query_row(named_params! {":session_id": origin.session, ":device_id": origin.device}, |row| {
+            Ok((row.get("uid")?, row.get::<_, String>("status")?, row.get("cause")?))
+        })
         .optional()?;
     Ok(newest.filter(|(_, status, _)| status != "ok").map(|(uid, _, cause)| (uid, cause)))
 }
@@ -216,10 +220,11 @@ pub fn outcome(connection: &Connection, session: i64, device: i64, key: &str) ->
     let open = open_error("the action was sent and its event could not be recorded").to_string();
     Ok(connection
         .prepare_cached(
-            "SELECT request_hash, result, error FROM events WHERE session_id = ?1 AND device_id = ?2 AND request_key = ?3
-             UNION ALL SELECT request_hash, NULL, ?4 FROM intents WHERE session_id = ?1 AND device_id = ?2 AND request_key = ?3 LIMIT 1",
+            "SELECT request_hash, result, error FROM events WHERE session_id = :session AND device_id = :device AND request_key = :key
+             UNION ALL SELECT request_hash, NULL, :open FROM intents WHERE session_id = :session AND device_id = :device
+             AND request_key = :key LIMIT 1",
         )?
-        .query_row((session, device, key, open), |row| {
+        .query_row(named_params! {":session": session, ":device": device, ":key": key, ":open": open}, |row| {
             Ok(Outcome {
                 hash: row.get::<_, Option<String>>("request_hash")?.unwrap_or_default(),
                 result: value(row, "result")?,
@@ -248,13 +253,17 @@ pub fn close_open_intents(connection: &Connection, trace: Option<&str>, why: &st
          SELECT uid, origin, seq, session_id, device_id, trace_id,
             CASE WHEN EXISTS (SELECT 1 FROM events e WHERE e.session_id = intents.session_id AND e.device_id = intents.device_id
                 AND e.request_key = intents.request_key) THEN NULL ELSE request_key END, request_hash, category, op, 'unknown', 1,
-            action, ?1, ?2, 0, before_uid, app, activity, page_key, fingerprint, parent_uid, started_at, ?3, structure_key FROM intents
-         WHERE ?4 IS NULL OR trace_id = ?4 RETURNING uid",
+            action, :cause, :error, 0, before_uid, app, activity, page_key, fingerprint, parent_uid, started_at, :now, structure_key
+            FROM intents
+         WHERE :trace IS NULL OR trace_id = :trace RETURNING uid",
     )?;
     let closed = close
-        .query_map(params![ErrorCode::OutcomeUnknown.name(), error.to_string(), now_ms(), trace], |row| row.get("uid"))?
+        .query_map(
+            named_params! {":cause": ErrorCode::OutcomeUnknown.name(), ":error": error.to_string(), ":now": now_ms(), ":trace": trace},
+            |row| row.get("uid"),
+        )?
         .collect::<rusqlite::Result<Vec<String>>>()?;
-    connection.execute("DELETE FROM intents WHERE ?1 IS NULL OR trace_id = ?1", [trace])?;
+    connection.execute("DELETE FROM intents WHERE :trace IS NULL OR trace_id = :trace", named_params! {":trace": trace})?;
     Ok(closed)
 }
 

@@ -103,13 +103,13 @@ fn search<T>(
         if out.len() >= limit {
             break;
         }
-        let filter = if cause.is_some() { "AND failure_cause = ?3" } else { "" };
+        let filter = if cause.is_some() { "AND failure_cause = :cause" } else { "" };
         // The rows of nearer tiers may come again, so that many more are asked for.
-        let sql = format!("SELECT {columns} FROM {table} WHERE {column} = ?1 {filter} ORDER BY {order} LIMIT ?2");
+        let sql = format!("SELECT {columns} FROM {table} WHERE {column} = :value {filter} ORDER BY {order} LIMIT :limit");
         let wanted = i64::try_from(limit + seen.len()).unwrap_or(i64::MAX);
         let mut statement = connection.prepare_cached(&sql)?;
-        let mut values: Vec<&dyn ToSql> = vec![value, &wanted];
-        values.extend(cause.as_ref().map(|c| c as &dyn ToSql));
+        let mut values: Vec<(&str, &dyn ToSql)> = vec![(":value", value), (":limit", &wanted)];
+        values.extend(cause.as_ref().map(|c| (":cause", c as &dyn ToSql)));
         let mut rows = statement.query(values.as_slice())?;
         while let Some(row) = rows.next()? {
             let (uid, item) = read(row, *scope)?;

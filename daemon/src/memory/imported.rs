@@ -2,7 +2,7 @@
 //! making them again keeps both; a row that is taken over again counts only what it has more.
 
 use afd_proto::vocabulary::Action;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, named_params};
 
 use super::af::{AfPage, AfRecovery, AfTransition};
 use super::derived_uid;
@@ -31,8 +31,10 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
     let key = action_key(&t.action);
     let uid = derived_uid(&["imported transition", source, &t.page.key, &key]);
     let known: Option<[i64; 3]> = connection
-        .prepare_cached("SELECT success_count, verified_count, failure_count FROM imported_transitions WHERE uid = ?1")?
-        .query_row([&uid], |row| Ok([row.get("success_count")?, row.get("verified_count")?, row.get("failure_count")?]))
+        .prepare_cached("SELECT success_count, verified_count, failure_count FROM imported_transitions WHERE uid = :uid")?
+        .query_row(named_params! {":uid": &uid}, |row| {
+            Ok([row.get("success_count")?, row.get("verified_count")?, row.get("failure_count")?])
+        })
         .optional()?;
     let before = known.unwrap_or_default();
     if known == Some(t.counts) {
@@ -45,33 +47,34 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
         .prepare_cached(
             "INSERT INTO imported_transitions (uid, origin, source, app, activity, page_key, fingerprint, action_key, action, post_activity,
                 post_page_key, post_fingerprint, verify_op, success_count, verified_count, failure_count, last_success_at, last_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
+             VALUES (:uid, :origin, :source, :app, :activity, :page_key, :fingerprint, :action_key, :action, :post_activity,
+             :post_page_key, :post_fingerprint, :verify_op, :success, :verified, :failure, :last_success_at, :last_at, :now)
              ON CONFLICT (uid) DO UPDATE SET post_activity = coalesce(excluded.post_activity, post_activity),
                 post_page_key = coalesce(excluded.post_page_key, post_page_key),
                 post_fingerprint = coalesce(excluded.post_fingerprint, post_fingerprint), verify_op = coalesce(excluded.verify_op, verify_op),
-                success_count = ?14, verified_count = ?15, failure_count = ?16, last_success_at = ?17, last_at = ?18, updated_at = ?19",
+                success_count = :success, verified_count = :verified, failure_count = :failure, last_success_at = :last_success_at, last_at = :last_at, updated_at = :now",
         )?
-        .execute(params![
-            uid,
-            store,
-            source,
-            t.page.app,
-            t.page.activity,
-            t.page.key,
-            t.page.fingerprint,
-            key,
-            json(&t.action),
-            post_activity,
-            post_fingerprint.as_deref().map(fingerprint::key_of),
-            post_fingerprint,
-            t.verify_op,
-            success,
-            verified,
-            failure,
-            t.last_success_at,
-            last_at,
-            now_ms()
-        ])?;
+        .execute(named_params! {
+            ":uid": uid,
+            ":origin": store,
+            ":source": source,
+            ":app": t.page.app,
+            ":activity": t.page.activity,
+            ":page_key": t.page.key,
+            ":fingerprint": t.page.fingerprint,
+            ":action_key": key,
+            ":action": json(&t.action),
+            ":post_activity": post_activity,
+            ":post_page_key": post_fingerprint.as_deref().map(fingerprint::key_of),
+            ":post_fingerprint": post_fingerprint,
+            ":verify_op": t.verify_op,
+            ":success": success,
+            ":verified": verified,
+            ":failure": failure,
+            ":last_success_at": t.last_success_at,
+            ":last_at": last_at,
+            ":now": now_ms(),
+        })?;
     // Cleaning may find later that what looked like a failure was none: then there are fewer.
     let more = [success - before[0], verified - before[1], failure - before[2]];
     credit_transition(connection, &uid, more)?;
@@ -80,22 +83,28 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
 
 /// Names the projected row of a page and an action, whatever it comes from.
 fn projected_uid(connection: &Connection, sql: &str, uid: &str, kind: &str) -> Result<String> {
-    let parts: [String; 3] =
-        connection.prepare_cached(sql)?.query_row([uid], |row| Ok([row.get("page_key")?, row.get("cause")?, row.get("action_key")?]))?;
+    let parts: [String; 3] = connection
+        .prepare_cached(sql)?
+        .query_row(named_params! {":uid": uid}, |row| Ok([row.get("page_key")?, row.get("cause")?, row.get("action_key")?]))?;
     let parts: Vec<&str> = std::iter::once(kind).chain(parts.iter().map(String::as_str).filter(|p| !p.is_empty())).collect();
     Ok(derived_uid(&parts))
 }
 
 /// Adds counts of an imported row to the transition that it is about.
 fn credit_transition(connection: &Connection, uid: &str, [success, verified, failure]: [i64; 3]) -> Result<()> {
-    let named =
-        projected_uid(connection, "SELECT page_key, '' AS cause, action_key FROM imported_transitions WHERE uid = ?1", uid, "transition")?;
+    let named = projected_uid(
+        connection,
+        "SELECT page_key, '' AS cause, action_key FROM imported_transitions WHERE uid = :uid",
+        uid,
+        "transition",
+    )?;
     connection
         .prepare_cached(
             "INSERT INTO transitions (uid, origin, app, activity, page_key, fingerprint, action_key, action, post_activity, post_page_key,
                 post_fingerprint, verify_op, success_count, verified_count, failure_count, last_success_at, last_at, updated_at)
-             SELECT ?6, origin, app, activity, page_key, fingerprint, action_key, action, post_activity, post_page_key, post_fingerprint,
-                verify_op, ?2, ?3, ?4, last_success_at, last_at, ?5 FROM imported_transitions WHERE uid = ?1
+             SELECT :named, origin, app, activity, page_key, fingerprint, action_key, action, post_activity, post_page_key,
+             post_fingerprint, verify_op, :success_count, :verified_count, :failure_count, last_success_at, last_at, :updated_at
+                FROM imported_transitions WHERE uid = :uid
              ON CONFLICT (page_key, action_key) DO UPDATE SET
                 post_activity = coalesce(post_activity, excluded.post_activity),
                 post_page_key = coalesce(post_page_key, excluded.post_page_key),
@@ -108,7 +117,14 @@ fn credit_transition(connection: &Connection, uid: &str, [success, verified, fai
                 last_at = max(last_at, excluded.last_at),
                 updated_at = excluded.updated_at",
         )?
-        .execute((uid, success, verified, failure, now_ms(), named))?;
+        .execute(named_params! {
+            ":uid": uid,
+            ":success_count": success,
+            ":verified_count": verified,
+            ":failure_count": failure,
+            ":updated_at": now_ms(),
+            ":named": named,
+        })?;
     Ok(())
 }
 
@@ -121,8 +137,8 @@ pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecove
     let key = action_key(&r.action);
     let uid = derived_uid(&["imported recovery", source, page_key, &r.cause, &key]);
     let known: Option<[i64; 2]> = connection
-        .prepare_cached("SELECT success_count, failure_count FROM imported_recoveries WHERE uid = ?1")?
-        .query_row([&uid], |row| Ok([row.get("success_count")?, row.get("failure_count")?]))
+        .prepare_cached("SELECT success_count, failure_count FROM imported_recoveries WHERE uid = :uid")?
+        .query_row(named_params! {":uid": &uid}, |row| Ok([row.get("success_count")?, row.get("failure_count")?]))
         .optional()?;
     let before = known.unwrap_or_default();
     if known == Some(r.counts) {
@@ -133,26 +149,28 @@ pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecove
         .prepare_cached(
             "INSERT INTO imported_recoveries (uid, origin, source, app, activity, page_key, fingerprint, failure_cause, action_key, action,
                 success_count, failure_count, last_success_at, last_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
-             ON CONFLICT (uid) DO UPDATE SET success_count = ?11, failure_count = ?12, last_success_at = ?13, last_at = ?14, updated_at = ?15",
+             VALUES (:uid, :origin, :source, :app, :activity, :page_key, :fingerprint, :failure_cause, :action_key, :action, :success,
+             :failure, :last_success_at, :last_at, :now)
+             ON CONFLICT (uid) DO UPDATE SET success_count = :success, failure_count = :failure, last_success_at = :last_success_at,
+             last_at = :last_at, updated_at = :now",
         )?
-        .execute(params![
-            uid,
-            store,
-            source,
-            app,
-            activity,
-            page_key,
-            fingerprint,
-            r.cause,
-            key,
-            json(&r.action),
-            success,
-            failure,
-            r.last_success_at,
-            r.last_success_at.unwrap_or(0),
-            now_ms()
-        ])?;
+        .execute(named_params! {
+            ":uid": uid,
+            ":origin": store,
+            ":source": source,
+            ":app": app,
+            ":activity": activity,
+            ":page_key": page_key,
+            ":fingerprint": fingerprint,
+            ":failure_cause": r.cause,
+            ":action_key": key,
+            ":action": json(&r.action),
+            ":success": success,
+            ":failure": failure,
+            ":last_success_at": r.last_success_at,
+            ":last_at": r.last_success_at.unwrap_or(0),
+            ":now": now_ms(),
+        })?;
     credit_recovery(connection, &uid, [success - before[0], failure - before[1]])?;
     Ok(Taken::Added)
 }
@@ -161,7 +179,7 @@ pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecove
 fn credit_recovery(connection: &Connection, uid: &str, [success, failure]: [i64; 2]) -> Result<()> {
     let named = projected_uid(
         connection,
-        "SELECT page_key, failure_cause AS cause, action_key FROM imported_recoveries WHERE uid = ?1",
+        "SELECT page_key, failure_cause AS cause, action_key FROM imported_recoveries WHERE uid = :uid",
         uid,
         "recovery",
     )?;
@@ -169,8 +187,9 @@ fn credit_recovery(connection: &Connection, uid: &str, [success, failure]: [i64;
         .prepare_cached(
             "INSERT INTO recoveries (uid, origin, app, activity, page_key, fingerprint, failure_cause, action_key, action, success_count,
                 failure_count, last_success_at, last_at, updated_at)
-             SELECT ?5, origin, app, activity, page_key, fingerprint, failure_cause, action_key, action, ?2, ?3, last_success_at, last_at, ?4
-             FROM imported_recoveries WHERE uid = ?1
+             SELECT :named, origin, app, activity, page_key, fingerprint, failure_cause, action_key, action, :success_count,
+             :failure_count, last_success_at, last_at, :updated_at
+             FROM imported_recoveries WHERE uid = :uid
              ON CONFLICT (page_key, failure_cause, action_key) DO UPDATE SET
                 success_count = max(success_count + excluded.success_count, 0),
                 failure_count = max(failure_count + excluded.failure_count, 0),
@@ -178,7 +197,9 @@ fn credit_recovery(connection: &Connection, uid: &str, [success, failure]: [i64;
                 last_at = max(last_at, excluded.last_at),
                 updated_at = excluded.updated_at",
         )?
-        .execute((uid, success, failure, now_ms(), named))?;
+        .execute(
+            named_params! {":uid": uid, ":success_count": success, ":failure_count": failure, ":updated_at": now_ms(), ":named": named},
+        )?;
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use afd_proto::memory::{Event, EventStatus, Log, SessionContext, Stats};
 use afd_proto::vocabulary::PageRef;
-use rusqlite::{Connection, OptionalExtension, Row, types::Value};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, types::Value};
 
 use super::events::status_name;
 use crate::store::Result;
@@ -72,9 +72,9 @@ pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
 /// What SQLite says.
 pub fn one(connection: &Connection, uid: &str) -> Result<Option<Event>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id JOIN devices d ON d.id = e.device_id WHERE e.uid = ?1"
+        "SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id JOIN devices d ON d.id = e.device_id WHERE e.uid = :uid"
     );
-    Ok(connection.prepare_cached(&sql)?.query_row([uid], event).optional()?)
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, event).optional()?)
 }
 
 fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
@@ -119,9 +119,9 @@ pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> 
             "SELECT d.name, c.app, c.activity, c.fingerprint, c.page_key, c.fingerprint_source, c.mode, c.has_web_view, c.node_reliability,
                 c.observation_uid, c.observed_at, c.stale
              FROM session_state c JOIN sessions s ON s.id = c.session_id JOIN devices d ON d.id = c.device_id
-             WHERE s.name = ?1 AND (?2 IS NULL OR d.name = ?2) ORDER BY c.observed_at DESC LIMIT 1",
+             WHERE s.name = :name AND (:device IS NULL OR d.name = :device) ORDER BY c.observed_at DESC LIMIT 1",
         )?
-        .query_row((session, device), |row| {
+        .query_row(named_params! {":name": session, ":device": device}, |row| {
             Ok(SessionContext {
                 session: session.to_owned(),
                 found: true,
@@ -163,19 +163,21 @@ pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> 
 /// # Errors
 /// What SQLite says.
 pub fn stats(connection: &Connection, id: Option<i64>) -> Result<Stats> {
-    let mine = "(?1 IS NULL OR session_id = ?1)";
-    let one = |sql: &str| -> Result<i64> { Ok(connection.prepare_cached(sql)?.query_row([id], |row| row.get("n"))?) };
+    let mine = "(:id IS NULL OR session_id = :id)";
+    let one = |sql: &str| -> Result<i64> { Ok(connection.prepare_cached(sql)?.query_row(named_params! {":id": id}, |row| row.get("n"))?) };
     let all = |sql: &str| -> Result<i64> { Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get("n"))?) };
     let counts = |column: &str, condition: &str| -> Result<BTreeMap<String, i64>> {
         let sql = format!("SELECT {column} AS word, count(*) AS n FROM events WHERE {mine} AND {condition} GROUP BY 1");
         let mut statement = connection.prepare_cached(&sql)?;
-        let rows = statement.query_map([id], |row| Ok((row.get("word")?, row.get("n")?)))?.collect::<rusqlite::Result<_>>()?;
+        let rows = statement
+            .query_map(named_params! {":id": id}, |row| Ok((row.get("word")?, row.get("n")?)))?
+            .collect::<rusqlite::Result<_>>()?;
         Ok(rows)
     };
     let events = one(&format!("SELECT count(*) AS n FROM events WHERE {mine}"))?;
     let median_duration_ms = connection
-        .prepare_cached(&format!("SELECT duration_ms FROM events WHERE {mine} ORDER BY duration_ms LIMIT 1 OFFSET ?2"))?
-        .query_row((id, events / 2), |row| row.get("duration_ms"))
+        .prepare_cached(&format!("SELECT duration_ms FROM events WHERE {mine} ORDER BY duration_ms LIMIT 1 OFFSET :middle"))?
+        .query_row(named_params! {":id": id, ":middle": events / 2}, |row| row.get("duration_ms"))
         .optional()?;
     Ok(Stats {
         session: None,

@@ -5,7 +5,7 @@
 //! the moves when the state graph is read.
 
 use afd_proto::vocabulary::Action;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::observations::Observation;
 use super::{Origin, Place, derived_uid};
@@ -47,9 +47,9 @@ pub(super) fn count(connection: &Connection, store: &str, c: &Count<'_>) -> Resu
     let known: Option<(f64, f64, i64)> = connection
         .prepare_cached(
             "SELECT success_weight, failure_weight, weighted_at FROM moves
-             WHERE from_key = ?1 AND action_key = ?2 AND to_key = ?3 AND below_key = ?4",
+             WHERE from_key = :from_key AND action_key = :action_key AND to_key = :to_key AND below_key = :below_key",
         )?
-        .query_row((from, c.action_key, to, below), |row| {
+        .query_row(named_params! {":from_key": from, ":action_key": c.action_key, ":to_key": to, ":below_key": below}, |row| {
             Ok((row.get("success_weight")?, row.get("failure_weight")?, row.get("weighted_at")?))
         })
         .optional()?;
@@ -59,9 +59,10 @@ pub(super) fn count(connection: &Connection, store: &str, c: &Count<'_>) -> Resu
     let add = |weight: f64, one: i64| faded(weight, at - weighted_at) + faded(one as f64, at - c.at);
     connection
         .prepare_cached(
-            "INSERT INTO moves (uid, origin, from_key, from_app, action_key, action, to_key, to_app, below_key, success_count, failure_count,
-                success_weight, failure_weight, weighted_at, duration_ms, last_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+            "INSERT INTO moves (uid, origin, from_key, from_app, action_key, action, to_key, to_app, below_key, success_count,
+                failure_count, success_weight, failure_weight, weighted_at, duration_ms, last_at, updated_at)
+             VALUES (:uid, :origin, :from_key, :from_app, :action_key, :action, :to_key, :to_app, :below_key, :success_count,
+             :failure_count, :success_weight, :failure_weight, :weighted_at, :duration_ms, :last_at, :updated_at)
              ON CONFLICT (from_key, action_key, to_key, below_key) DO UPDATE SET
                 action = excluded.action,
                 success_count = success_count + excluded.success_count,
@@ -73,25 +74,25 @@ pub(super) fn count(connection: &Connection, store: &str, c: &Count<'_>) -> Resu
                 last_at = max(last_at, excluded.last_at),
                 updated_at = excluded.updated_at",
         )?
-        .execute(params![
-            derived_uid(&["move", from, c.action_key, to, below]),
-            store,
-            from,
-            c.from.app.as_deref().unwrap_or_default(),
-            c.action_key,
-            c.action,
-            to,
-            c.to.and_then(|p| p.app.as_deref()).unwrap_or_default(),
-            below,
-            good,
-            bad,
-            add(successes, good),
-            add(failures, bad),
-            at,
-            if good > 0 { c.duration_ms } else { 0 },
-            c.at,
-            now_ms()
-        ])?;
+        .execute(named_params! {
+            ":uid": derived_uid(&["move", from, c.action_key, to, below]),
+            ":origin": store,
+            ":from_key": from,
+            ":from_app": c.from.app.as_deref().unwrap_or_default(),
+            ":action_key": c.action_key,
+            ":action": c.action,
+            ":to_key": to,
+            ":to_app": c.to.and_then(|p| p.app.as_deref()).unwrap_or_default(),
+            ":below_key": below,
+            ":success_count": good,
+            ":failure_count": bad,
+            ":success_weight": add(successes, good),
+            ":failure_weight": add(failures, bad),
+            ":weighted_at": at,
+            ":duration_ms": if good > 0 { c.duration_ms } else { 0 },
+            ":last_at": c.at,
+            ":updated_at": now_ms(),
+        })?;
     Ok(())
 }
 
@@ -103,10 +104,11 @@ pub(super) fn came_by_itself(connection: &Connection, origin: &Origin, observati
     let before = connection
         .prepare_cached(
             "SELECT seq, app, structure_key, observed_at FROM observations
-             WHERE session_id = ?1 AND device_id = ?2 AND seq < ?3 AND settled = 1 AND reliable = 1 AND structure_key IS NOT NULL
+             WHERE session_id = :session_id AND device_id = :device_id AND seq < :seq AND settled = 1 AND reliable = 1
+             AND structure_key IS NOT NULL
              ORDER BY seq DESC LIMIT 1",
         )?
-        .query_row((origin.session, origin.device, observation.seq), |row| {
+        .query_row(named_params! {":session_id": origin.session, ":device_id": origin.device, ":seq": observation.seq}, |row| {
             let place = Place { app: row.get("app")?, structure: row.get("structure_key")?, ..Place::default() };
             Ok((row.get::<_, i64>("seq")?, place, row.get::<_, i64>("observed_at")?))
         })
@@ -114,10 +116,11 @@ pub(super) fn came_by_itself(connection: &Connection, origin: &Origin, observati
     let Some((seq, before, at)) = before.filter(|(_, place, _)| place.structure != observation.place.structure) else { return Ok(()) };
     let acted: bool = connection
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM events WHERE device_id = ?1 AND seq > ?2 AND seq < ?3 AND category <> 'verify' AND sent = 1)
-                 OR EXISTS (SELECT 1 FROM intents WHERE device_id = ?1 AND seq > ?2 AND seq < ?3) AS found",
+            "SELECT EXISTS (SELECT 1 FROM events WHERE device_id = :device AND seq > :after AND seq < :before AND category <> 'verify'
+                AND sent = 1)
+                 OR EXISTS (SELECT 1 FROM intents WHERE device_id = :device AND seq > :after AND seq < :before) AS found",
         )?
-        .query_row((origin.device, seq, observation.seq), |row| row.get("found"))?;
+        .query_row(named_params! {":device": origin.device, ":after": seq, ":before": observation.seq}, |row| row.get("found"))?;
     if acted {
         return Ok(());
     }
@@ -170,8 +173,8 @@ pub fn of_app(connection: &Connection, app: &str, now: i64) -> Result<Vec<Move>>
             last_at: row.get("last_at")?,
         })
     };
-    let mut statement = connection.prepare_cached("SELECT * FROM moves WHERE from_app = ?1 OR to_app = ?1 ORDER BY id")?;
-    let moves = statement.query_map([app], read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut statement = connection.prepare_cached("SELECT * FROM moves WHERE from_app = :app OR to_app = :app ORDER BY id")?;
+    let moves = statement.query_map(named_params! {":app": app}, read)?.collect::<rusqlite::Result<Vec<_>>>()?;
     Ok(moves)
 }
 

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use afd_proto::notes::{Matched, Note, Notes, SimilarNote};
-use rusqlite::{Connection, OptionalExtension, Row, params, types::Value};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, types::Value};
 
 use crate::store::{Result, new_uid, now_ms};
 use crate::text::Mark::{App, Below, Topic};
@@ -90,15 +90,29 @@ pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote) 
     let inserted = connection
         .prepare_cached(
             "INSERT INTO notes (uid, origin, app, topic, position, content, session_id, trace_id, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, (SELECT coalesce(max(position), 0) + 1 FROM notes WHERE app = ?3 AND topic = ?4), ?5, ?6, ?7, ?8, ?9)
+             VALUES (:uid, :origin, :app, :topic, (SELECT coalesce(max(position), 0) + 1 FROM notes WHERE app = :app AND topic = :topic),
+             :content, :session_id, :trace_id, :created_at, :updated_at)
              ON CONFLICT (uid) DO NOTHING RETURNING id",
         )?
-        .query_row(params![uid, origin, new.app, new.topic, new.content, session, new.trace, at, now_ms()], |row| row.get::<_, i64>("id"))
+        .query_row(
+            named_params! {
+                ":uid": uid,
+                ":origin": origin,
+                ":app": new.app,
+                ":topic": new.topic,
+                ":content": new.content,
+                ":session_id": session,
+                ":trace_id": new.trace,
+                ":created_at": at,
+                ":updated_at": now_ms(),
+            },
+            |row| row.get::<_, i64>("id"),
+        )
         .optional()?;
     let Some(id) = inserted else { return Ok(None) };
     connection
-        .prepare_cached("INSERT INTO note_index (rowid, tokens) VALUES (?1, ?2)")?
-        .execute((id, tokens(&new.app, &new.topic, &new.content)))?;
+        .prepare_cached("INSERT INTO note_index (rowid, tokens) VALUES (:rowid, :tokens)")?
+        .execute(named_params! {":rowid": id, ":tokens": tokens(&new.app, &new.topic, &new.content)})?;
     one(connection, id)
 }
 
@@ -109,9 +123,9 @@ pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote) 
 pub fn one(connection: &Connection, id: i64) -> Result<Option<Note>> {
     Ok(connection
         .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM notes n JOIN sessions s ON s.id = n.session_id WHERE n.id = ?1 AND n.deleted_at IS NULL"
+            "SELECT {COLUMNS} FROM notes n JOIN sessions s ON s.id = n.session_id WHERE n.id = :id AND n.deleted_at IS NULL"
         ))?
-        .query_row([id], note)
+        .query_row(named_params! {":id": id}, note)
         .optional()?)
 }
 
@@ -121,8 +135,8 @@ pub fn one(connection: &Connection, id: i64) -> Result<Option<Note>> {
 /// What SQLite says.
 pub fn count(connection: &Connection, session: i64) -> Result<i64> {
     Ok(connection
-        .prepare_cached("SELECT count(*) AS count FROM notes WHERE session_id = ?1 AND deleted_at IS NULL")?
-        .query_row([session], |row| row.get("count"))?)
+        .prepare_cached("SELECT count(*) AS count FROM notes WHERE session_id = :session_id AND deleted_at IS NULL")?
+        .query_row(named_params! {":session_id": session}, |row| row.get("count"))?)
 }
 
 /// The notes of a session, by its row, first one first.
@@ -131,10 +145,11 @@ pub fn count(connection: &Connection, session: i64) -> Result<i64> {
 /// What SQLite says.
 pub fn of_session(connection: &Connection, session: i64) -> Result<Vec<Note>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM notes n JOIN sessions s ON s.id = n.session_id WHERE n.session_id = ?1 AND n.deleted_at IS NULL ORDER BY n.id"
+        "SELECT {COLUMNS} FROM notes n JOIN sessions s ON s.id = n.session_id WHERE n.session_id = :session AND n.deleted_at IS NULL
+            ORDER BY n.id"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map([session], note)?;
+    let found = statement.query_map(named_params! {":session": session}, note)?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -144,8 +159,8 @@ pub fn of_session(connection: &Connection, session: i64) -> Result<Vec<Note>> {
 /// What SQLite says.
 pub fn chain_length(connection: &Connection, app: &str, topic: &str) -> Result<i64> {
     Ok(connection
-        .prepare_cached("SELECT count(*) AS count FROM notes WHERE app = ?1 AND topic = ?2 AND deleted_at IS NULL")?
-        .query_row((app, topic), |row| row.get("count"))?)
+        .prepare_cached("SELECT count(*) AS count FROM notes WHERE app = :app AND topic = :topic AND deleted_at IS NULL")?
+        .query_row(named_params! {":app": app, ":topic": topic}, |row| row.get("count"))?)
 }
 
 /// Deletes a note by number or uid and forgets its content; returns it as it was.
@@ -155,15 +170,18 @@ pub fn chain_length(connection: &Connection, app: &str, topic: &str) -> Result<i
 pub fn delete(connection: &Connection, id: Option<i64>, uid: Option<&str>) -> Result<Option<Note>> {
     let found = match (id, uid) {
         (Some(id), _) => Some(id),
-        (None, Some(uid)) => {
-            connection.prepare_cached("SELECT id FROM notes WHERE uid = ?1")?.query_row([uid], |row| row.get::<_, i64>("id")).optional()?
-        }
+        (None, Some(uid)) => connection
+            .prepare_cached("SELECT id FROM notes WHERE uid = :uid")?
+            .query_row(named_params! {":uid": uid}, |row| row.get::<_, i64>("id"))
+            .optional()?,
         (None, None) => None,
     };
     let Some(note) = found.map(|id| one(connection, id)).transpose()?.flatten() else { return Ok(None) };
     let id = note.id;
-    connection.prepare_cached("DELETE FROM note_index WHERE rowid = ?1")?.execute([id])?;
-    connection.prepare_cached("UPDATE notes SET content = '', deleted_at = ?2, updated_at = ?2 WHERE id = ?1")?.execute((id, now_ms()))?;
+    connection.prepare_cached("DELETE FROM note_index WHERE rowid = :rowid")?.execute(named_params! {":rowid": id})?;
+    connection
+        .prepare_cached("UPDATE notes SET content = '', deleted_at = :now, updated_at = :now WHERE id = :id")?
+        .execute(named_params! {":id": id, ":now": now_ms()})?;
     Ok(Some(note))
 }
 

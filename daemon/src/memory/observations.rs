@@ -1,6 +1,6 @@
 //! Observations and the session's cache of the newest one.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, named_params};
 
 use super::{Origin, Place};
 use crate::store::{Result, new_uid, now_ms};
@@ -83,33 +83,34 @@ fn insert(connection: &Connection, origin: &Origin, o: &Observation) -> Result<(
             "INSERT INTO observations (uid, origin, seq, session_id, device_id, trace_id, source, app, activity, page_key, fingerprint,
                 content_hash, settled, reliable, reason, mode, has_web_view, node_reliability, node_count, ref_count, observed_at, updated_at,
                 structure_key, below_key)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?21, ?22, ?23)",
+             VALUES (:uid, :origin, :seq, :session_id, :device_id, :trace_id, :source, :app, :activity, :page_key, :fingerprint,
+             :content_hash, :settled, :reliable, :reason, :mode, :has_web_view, :node_reliability, :node_count, :ref_count, :at, :at, :structure_key, :below_key)",
         )?
-        .execute(params![
-            o.uid,
-            origin.store,
-            o.seq,
-            origin.session,
-            origin.device,
-            origin.trace,
-            o.source,
-            o.place.app,
-            o.place.activity,
-            o.place.page_key,
-            o.place.fingerprint,
-            o.content_hash,
-            o.settled,
-            o.reliable,
-            o.reason,
-            o.mode,
-            o.has_web_view,
-            o.node_reliability,
-            o.nodes.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
-            o.refs.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
-            o.at,
-            o.place.structure,
-            o.place.below
-        ])?;
+        .execute(named_params! {
+            ":uid": o.uid,
+            ":origin": origin.store,
+            ":seq": o.seq,
+            ":session_id": origin.session,
+            ":device_id": origin.device,
+            ":trace_id": origin.trace,
+            ":source": o.source,
+            ":app": o.place.app,
+            ":activity": o.place.activity,
+            ":page_key": o.place.page_key,
+            ":fingerprint": o.place.fingerprint,
+            ":content_hash": o.content_hash,
+            ":settled": o.settled,
+            ":reliable": o.reliable,
+            ":reason": o.reason,
+            ":mode": o.mode,
+            ":has_web_view": o.has_web_view,
+            ":node_reliability": o.node_reliability,
+            ":node_count": o.nodes.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
+            ":ref_count": o.refs.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
+            ":at": o.at,
+            ":structure_key": o.place.structure,
+            ":below_key": o.place.below,
+        })?;
     Ok(())
 }
 
@@ -136,27 +137,28 @@ fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Re
         .prepare_cached(&format!(
             "INSERT INTO session_state (session_id, device_id, uid, origin, observation_uid, app, activity, page_key, fingerprint,
                 fingerprint_source, mode, has_web_view, node_reliability, stale, observed_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, ?14, ?15)
+             VALUES (:session_id, :device_id, :uid, :origin, :observation_uid, :app, :activity, :page_key, :fingerprint,
+             :fingerprint_source, :mode, :has_web_view, :node_reliability, 0, :observed_at, :updated_at)
              ON CONFLICT (session_id, device_id) DO UPDATE SET {kept}, observation_uid = excluded.observation_uid, app = excluded.app,
                 activity = excluded.activity, observed_at = excluded.observed_at, updated_at = excluded.updated_at"
         ))?
-        .execute(params![
-            origin.session,
-            origin.device,
-            new_uid(),
-            origin.store,
-            o.uid,
-            o.place.app,
-            o.place.activity,
-            o.place.page_key,
-            o.place.fingerprint,
-            source,
-            o.mode,
-            o.has_web_view,
-            o.node_reliability,
-            o.at,
-            now_ms()
-        ])?;
+        .execute(named_params! {
+            ":session_id": origin.session,
+            ":device_id": origin.device,
+            ":uid": new_uid(),
+            ":origin": origin.store,
+            ":observation_uid": o.uid,
+            ":app": o.place.app,
+            ":activity": o.place.activity,
+            ":page_key": o.place.page_key,
+            ":fingerprint": o.place.fingerprint,
+            ":fingerprint_source": source,
+            ":mode": o.mode,
+            ":has_web_view": o.has_web_view,
+            ":node_reliability": o.node_reliability,
+            ":observed_at": o.at,
+            ":updated_at": now_ms(),
+        })?;
     Ok(())
 }
 
@@ -166,8 +168,8 @@ fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Re
 /// What SQLite says.
 pub fn mark_stale(connection: &Connection, device: i64) -> Result<()> {
     connection
-        .prepare_cached("UPDATE session_state SET stale = 1, updated_at = ?2 WHERE device_id = ?1 AND stale = 0")?
-        .execute((device, now_ms()))?;
+        .prepare_cached("UPDATE session_state SET stale = 1, updated_at = :updated_at WHERE device_id = :device_id AND stale = 0")?
+        .execute(named_params! {":device_id": device, ":updated_at": now_ms()})?;
     Ok(())
 }
 
@@ -177,7 +179,7 @@ pub fn mark_stale(connection: &Connection, device: i64) -> Result<()> {
 /// What SQLite says.
 pub fn structure_of(connection: &Connection, uid: &str) -> Result<Option<String>> {
     let found = connection
-        .prepare_cached("SELECT structure_key FROM observations WHERE uid = ?1")?
-        .query_row([uid], |row| row.get("structure_key"));
+        .prepare_cached("SELECT structure_key FROM observations WHERE uid = :uid")?
+        .query_row(named_params! {":uid": uid}, |row| row.get("structure_key"));
     Ok(found.optional()?.flatten())
 }

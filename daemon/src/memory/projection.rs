@@ -8,7 +8,7 @@
 use afd_proto::ErrorCode;
 use afd_proto::memory::EventStatus;
 use afd_proto::vocabulary::Action;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::events::{Category, Event};
 use super::observations::Observation;
@@ -58,14 +58,18 @@ fn last_done(connection: &Connection, origin: &Origin, seq: i64, own_refusals: b
     let last = connection
         .prepare_cached(&format!(
             "SELECT {DONE} FROM events
-             WHERE device_id = ?1 AND seq < ?2 AND category <> 'verify' AND (sent = 1 OR (?4 AND session_id = ?3)) ORDER BY seq DESC LIMIT 1"
+             WHERE device_id = :device_id AND seq < :seq AND category <> 'verify' AND (sent = 1 OR (:own_refusals
+             AND session_id = :session_id)) ORDER BY seq DESC LIMIT 1"
         ))?
-        .query_row((origin.device, seq, origin.session, own_refusals), done)
+        .query_row(
+            named_params! {":device_id": origin.device, ":seq": seq, ":session_id": origin.session, ":own_refusals": own_refusals},
+            done,
+        )
         .optional()?;
     let Some(last) = last else { return Ok(None) };
     let under_way: bool = connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM intents WHERE device_id = ?1 AND seq > ?2 AND seq < ?3) AS found")?
-        .query_row((origin.device, last.seq, seq), |row| row.get("found"))?;
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM intents WHERE device_id = :device AND seq > :after AND seq < :before) AS found")?
+        .query_row(named_params! {":device": origin.device, ":after": last.seq, ":before": seq}, |row| row.get("found"))?;
     Ok((!under_way && last.session == origin.session).then_some(last))
 }
 
@@ -75,11 +79,9 @@ pub(super) fn close_act(connection: &Connection, origin: &Origin, observation: &
     if last.status != "ok" || last.after.is_some() {
         return Ok(());
     }
-    connection.prepare_cached("UPDATE events SET after_uid = ?2, updated_at = ?3 WHERE uid = ?1")?.execute((
-        &last.uid,
-        &observation.uid,
-        now_ms(),
-    ))?;
+    connection
+        .prepare_cached("UPDATE events SET after_uid = :after_uid, updated_at = :updated_at WHERE uid = :uid")?
+        .execute(named_params! {":uid": &last.uid, ":after_uid": &observation.uid, ":updated_at": now_ms()})?;
     credit_success(connection, &origin.store, &last, &observation.place, observation.at)
 }
 
@@ -159,10 +161,13 @@ fn count_verify(
     let Some(row) = find(connection, act)? else { return Ok(()) };
     let first: bool = connection
         .prepare_cached(
-            "SELECT NOT EXISTS (SELECT 1 FROM events WHERE parent_uid = ?1 AND uid <> ?2 AND category = 'verify' AND status = ?3
-                         AND seq < (SELECT seq FROM events WHERE uid = ?2)) AS found",
+            "SELECT NOT EXISTS (SELECT 1 FROM events WHERE parent_uid = :parent_uid AND uid <> :verify AND category = 'verify'
+                AND status = :status
+                         AND seq < (SELECT seq FROM events WHERE uid = :verify)) AS found",
         )?
-        .query_row((act, verify, super::events::status_name(status)), |r| r.get("found"))?;
+        .query_row(named_params! {":parent_uid": act, ":verify": verify, ":status": super::events::status_name(status)}, |r| {
+            r.get("found")
+        })?;
     match status {
         // Without a settled page after it nobody knows what the act led to.
         EventStatus::Ok if first && row.after.is_some() => {
@@ -176,7 +181,10 @@ fn count_verify(
 }
 
 fn find(connection: &Connection, uid: &str) -> Result<Option<Done>> {
-    Ok(connection.prepare_cached(&format!("SELECT {DONE} FROM events WHERE uid = ?1"))?.query_row([uid], done).optional()?)
+    Ok(connection
+        .prepare_cached(&format!("SELECT {DONE} FROM events WHERE uid = :uid"))?
+        .query_row(named_params! {":uid": uid}, done)
+        .optional()?)
 }
 
 /// Counts a move: where it led, or that it failed.
@@ -203,7 +211,8 @@ fn transition(connection: &Connection, store: &str, done: &Done, change: &Change
         .prepare_cached(
             "INSERT INTO transitions (uid, origin, app, activity, page_key, fingerprint, action_key, action, post_activity, post_page_key,
                 post_fingerprint, verify_op, success_count, verified_count, failure_count, failure_cause, last_success_at, last_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
+             VALUES (:uid, :origin, :app, :activity, :page_key, :fingerprint, :action_key, :action, :post_activity, :post_page_key,
+             :post_fingerprint, :verify_op, :success_count, :verified_count, :failure_count, :failure_cause, :last_success_at, :last_at, :updated_at)
              ON CONFLICT (page_key, action_key) DO UPDATE SET
                 action = CASE WHEN excluded.success_count > 0 THEN excluded.action ELSE transitions.action END,
                 post_activity = coalesce(excluded.post_activity, post_activity),
@@ -218,27 +227,27 @@ fn transition(connection: &Connection, store: &str, done: &Done, change: &Change
                 last_at = max(last_at, excluded.last_at),
                 updated_at = excluded.updated_at",
         )?
-        .execute(params![
-            derived_uid(&["transition", page_key, action_key]),
-            store,
-            done.before.app.as_deref().unwrap_or(""),
-            done.before.activity.as_deref().unwrap_or(""),
-            page_key,
-            done.before.fingerprint.as_deref().unwrap_or(page_key),
-            action_key,
-            action,
-            after.and_then(|p| p.activity.as_ref()),
-            after.and_then(|p| p.page_key.as_ref()),
-            after.and_then(|p| p.fingerprint.as_ref()),
-            change.verified,
-            i64::from(change.success.is_some()),
-            i64::from(change.verified.is_some()),
-            i64::from(change.failure.is_some()),
-            change.failure,
-            change.success.map(|(_, at)| at),
-            done.at,
-            now_ms()
-        ])?;
+        .execute(named_params! {
+            ":uid": derived_uid(&["transition", page_key, action_key]),
+            ":origin": store,
+            ":app": done.before.app.as_deref().unwrap_or(""),
+            ":activity": done.before.activity.as_deref().unwrap_or(""),
+            ":page_key": page_key,
+            ":fingerprint": done.before.fingerprint.as_deref().unwrap_or(page_key),
+            ":action_key": action_key,
+            ":action": action,
+            ":post_activity": after.and_then(|p| p.activity.as_ref()),
+            ":post_page_key": after.and_then(|p| p.page_key.as_ref()),
+            ":post_fingerprint": after.and_then(|p| p.fingerprint.as_ref()),
+            ":verify_op": change.verified,
+            ":success_count": i64::from(change.success.is_some()),
+            ":verified_count": i64::from(change.verified.is_some()),
+            ":failure_count": i64::from(change.failure.is_some()),
+            ":failure_cause": change.failure,
+            ":last_success_at": change.success.map(|(_, at)| at),
+            ":last_at": done.at,
+            ":updated_at": now_ms(),
+        })?;
     Ok(())
 }
 
@@ -251,7 +260,8 @@ fn recovery(connection: &Connection, store: &str, done: &Done, success_at: Optio
         .prepare_cached(
             "INSERT INTO recoveries (uid, origin, app, activity, page_key, fingerprint, failure_cause, action_key, action, success_count,
                 failure_count, last_success_at, last_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+             VALUES (:uid, :origin, :app, :activity, :page_key, :fingerprint, :failure_cause, :action_key, :action, :success_count,
+             :failure_count, :last_success_at, :last_at, :updated_at)
              ON CONFLICT (page_key, failure_cause, action_key) DO UPDATE SET
                 success_count = success_count + excluded.success_count,
                 failure_count = failure_count + excluded.failure_count,
@@ -259,22 +269,22 @@ fn recovery(connection: &Connection, store: &str, done: &Done, success_at: Optio
                 last_at = max(last_at, excluded.last_at),
                 updated_at = excluded.updated_at",
         )?
-        .execute(params![
-            derived_uid(&["recovery", &page_key, &failure.cause, action_key]),
-            store,
-            failure.place.app.unwrap_or_default(),
-            failure.place.activity.unwrap_or_default(),
-            page_key,
-            failure.place.fingerprint.as_ref().unwrap_or(&page_key),
-            failure.cause,
-            action_key,
-            action,
-            i64::from(success_at.is_some()),
-            i64::from(success_at.is_none()),
-            success_at,
-            done.at,
-            now_ms()
-        ])?;
+        .execute(named_params! {
+            ":uid": derived_uid(&["recovery", &page_key, &failure.cause, action_key]),
+            ":origin": store,
+            ":app": failure.place.app.unwrap_or_default(),
+            ":activity": failure.place.activity.unwrap_or_default(),
+            ":page_key": page_key,
+            ":fingerprint": failure.place.fingerprint.as_ref().unwrap_or(&page_key),
+            ":failure_cause": failure.cause,
+            ":action_key": action_key,
+            ":action": action,
+            ":success_count": i64::from(success_at.is_some()),
+            ":failure_count": i64::from(success_at.is_none()),
+            ":last_success_at": success_at,
+            ":last_at": done.at,
+            ":updated_at": now_ms(),
+        })?;
     Ok(())
 }
 
@@ -290,9 +300,9 @@ fn find_failure(connection: &Connection, uid: &str) -> Result<Option<Failure>> {
         .prepare_cached(
             "SELECT before_uid AS observation, app, activity, page_key, fingerprint, structure_key, NULL AS below_key,
                 coalesce(failure_cause, 'OUTCOME_UNKNOWN') AS cause
-             FROM events WHERE uid = ?1 AND page_key IS NOT NULL",
+             FROM events WHERE uid = :uid AND page_key IS NOT NULL",
         )?
-        .query_row([uid], |row| Ok(Failure { place: place(row)?, cause: row.get("cause")? }))
+        .query_row(named_params! {":uid": uid}, |row| Ok(Failure { place: place(row)?, cause: row.get("cause")? }))
         .optional()?)
 }
 
@@ -358,8 +368,8 @@ fn observed(connection: &Connection, uid: &str) -> Result<Option<(Place, i64)>> 
     Ok(connection
         .prepare_cached(
             "SELECT uid AS observation, app, activity, page_key, fingerprint, structure_key, below_key, observed_at FROM observations
-             WHERE uid = ?1",
+             WHERE uid = :uid",
         )?
-        .query_row([uid], |row| Ok((place(row)?, row.get("observed_at")?)))
+        .query_row(named_params! {":uid": uid}, |row| Ok((place(row)?, row.get("observed_at")?)))
         .optional()?)
 }

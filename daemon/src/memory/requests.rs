@@ -43,7 +43,14 @@ pub fn begin(connection: &Connection, origin: &str, method: &str, key: &str, has
             "INSERT INTO requests (uid, origin, method, request_key, request_hash, begun_at, updated_at)
              VALUES (:uid, :origin, :method, :key, :hash, :now, :now)",
         )?
-        .execute(named_params! {":uid": new_uid(), ":origin": origin, ":method": method, ":key": key, ":hash": hash, ":now": now_ms()})?;
+        .execute(named_params! {
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":method": method,
+            ":key": key,
+            ":hash": hash,
+            ":now": now_ms(),
+        })?;
     Ok(())
 }
 

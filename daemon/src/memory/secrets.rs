@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, Mac};
 use parking_lot::Mutex;
-use rusqlite::Connection;
+use rusqlite::{Connection, named_params};
 use sha2::Sha256;
 
 use crate::store::Result;
@@ -54,8 +54,8 @@ impl Secrets {
     /// What SQLite says.
     pub fn recall(&self, connection: &Connection) -> Result<()> {
         let limit = i64::try_from(REMEMBERED).unwrap_or(i64::MAX);
-        let mut statement = connection.prepare("SELECT evidence FROM events WHERE op = 'text' ORDER BY seq DESC LIMIT ?1")?;
-        let rows = statement.query_map([limit], |row| row.get::<_, Option<String>>("evidence"))?;
+        let mut statement = connection.prepare("SELECT evidence FROM events WHERE op = 'text' ORDER BY seq DESC LIMIT :limit")?;
+        let rows = statement.query_map(named_params! {":limit": limit}, |row| row.get::<_, Option<String>>("evidence"))?;
         let mut typed = self.typed.lock();
         for evidence in rows {
             let evidence: serde_json::Value = evidence?.and_then(|e| serde_json::from_str(&e).ok()).unwrap_or_default();

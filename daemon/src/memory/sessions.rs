@@ -3,7 +3,7 @@
 use afd_proto::context::SeenLately;
 use afd_proto::session::{PageSnapshot, VisitedPage};
 use afd_proto::vocabulary::Action;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, named_params};
 
 use crate::page::target;
 use crate::store::Result;
@@ -32,15 +32,18 @@ pub struct Totals {
 pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
     let (done, held, did_not_hold, errors, acted_at) = connection
         .prepare_cached(
-            "SELECT coalesce(sum(status = 'ok' AND category <> 'verify'), 0) AS done, coalesce(sum(status = 'ok' AND category = 'verify'), 0) AS verified,
+            "SELECT coalesce(sum(status = 'ok' AND category <> 'verify'), 0) AS done, coalesce(sum(status = 'ok' AND category = 'verify'),
+                0) AS verified,
                 coalesce(sum(failure_cause = 'ASSERTION_FAILED'), 0) AS assertions,
                 coalesce(sum(status <> 'ok' AND coalesce(failure_cause, '') <> 'ASSERTION_FAILED'), 0) AS broken, max(at) AS max_at
-             FROM events WHERE session_id = ?1 AND deleted_at IS NULL",
+             FROM events WHERE session_id = :session_id AND deleted_at IS NULL",
         )?
-        .query_row([session], |row| Ok((row.get("done")?, row.get("verified")?, row.get("assertions")?, row.get("broken")?, row.get::<_, Option<i64>>("max_at")?)))?;
+        .query_row(named_params! {":session_id": session}, |row| {
+            Ok((row.get("done")?, row.get("verified")?, row.get("assertions")?, row.get("broken")?, row.get::<_, Option<i64>>("max_at")?))
+        })?;
     let (observations, seen_at) = connection
-        .prepare_cached("SELECT count(*) AS count, max(observed_at) AS max_observed_at FROM observations WHERE session_id = ?1")?
-        .query_row([session], |row| Ok((row.get("count")?, row.get::<_, Option<i64>>("max_observed_at")?)))?;
+        .prepare_cached("SELECT count(*) AS count, max(observed_at) AS max_observed_at FROM observations WHERE session_id = :session_id")?
+        .query_row(named_params! {":session_id": session}, |row| Ok((row.get("count")?, row.get::<_, Option<i64>>("max_observed_at")?)))?;
     Ok(Totals { done, held, did_not_hold, errors, observations, last_at: acted_at.max(seen_at) })
 }
 
@@ -50,8 +53,8 @@ pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
 /// What SQLite says.
 pub fn last_at(connection: &Connection, session: i64) -> Result<Option<i64>> {
     let newest = |table: &str, column: &str| -> Result<Option<i64>> {
-        let sql = format!("SELECT {column} AS at FROM {table} WHERE session_id = ?1 ORDER BY seq DESC LIMIT 1");
-        Ok(connection.prepare_cached(&sql)?.query_row([session], |row| row.get("at")).optional()?)
+        let sql = format!("SELECT {column} AS at FROM {table} WHERE session_id = :session_id ORDER BY seq DESC LIMIT 1");
+        Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":session_id": session}, |row| row.get("at")).optional()?)
     };
     Ok(newest("events", "at")?.max(newest("observations", "observed_at")?))
 }
@@ -63,11 +66,12 @@ pub fn last_at(connection: &Connection, session: i64) -> Result<Option<i64>> {
 pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, Option<String>)>> {
     // With max(), the other columns are those of the row that has it.
     let mut statement = connection.prepare_cached(
-        "SELECT app, activity, page_key, count(*) AS count, min(observed_at) AS min_observed_at, observed_at, uid, fingerprint, content_hash, node_count, ref_count,
+        "SELECT app, activity, page_key, count(*) AS count, min(observed_at) AS min_observed_at, observed_at, uid, fingerprint,
+            content_hash, node_count, ref_count,
             structure_key, max(seq) AS max_seq
-         FROM observations WHERE session_id = ?1 AND page_key IS NOT NULL GROUP BY page_key ORDER BY max(seq) DESC",
+         FROM observations WHERE session_id = :session_id AND page_key IS NOT NULL GROUP BY page_key ORDER BY max(seq) DESC",
     )?;
-    let found = statement.query_map([session], |row| {
+    let found = statement.query_map(named_params! {":session_id": session}, |row| {
         let page = VisitedPage {
             app: row.get::<_, Option<String>>("app")?.unwrap_or_default(),
             activity: row.get("activity")?,
@@ -97,21 +101,22 @@ pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, 
 pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec<SeenLately>> {
     let mut statement = connection.prepare_cached(
         "SELECT o.uid, o.observed_at, d.name, o.source, o.app, o.activity, o.page_key, o.settled, o.reliable
-         FROM observations o JOIN devices d ON d.id = o.device_id WHERE o.session_id = ?1 ORDER BY o.seq DESC LIMIT ?2",
+         FROM observations o JOIN devices d ON d.id = o.device_id WHERE o.session_id = :session_id ORDER BY o.seq DESC LIMIT :try_from",
     )?;
-    let found = statement.query_map((session, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
-        Ok(SeenLately {
-            observation_id: row.get("uid")?,
-            at: row.get("observed_at")?,
-            device: row.get("name")?,
-            source: row.get("source")?,
-            app: row.get("app")?,
-            activity: row.get("activity")?,
-            page_key: row.get("page_key")?,
-            settled: row.get("settled")?,
-            reliable: row.get("reliable")?,
-        })
-    })?;
+    let found =
+        statement.query_map(named_params! {":session_id": session, ":try_from": i64::try_from(limit).unwrap_or(i64::MAX)}, |row| {
+            Ok(SeenLately {
+                observation_id: row.get("uid")?,
+                at: row.get("observed_at")?,
+                device: row.get("name")?,
+                source: row.get("source")?,
+                app: row.get("app")?,
+                activity: row.get("activity")?,
+                page_key: row.get("page_key")?,
+                settled: row.get("settled")?,
+                reliable: row.get("reliable")?,
+            })
+        })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -120,9 +125,9 @@ pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec
 /// # Errors
 /// What SQLite says.
 pub fn structures(connection: &Connection, session: i64) -> Result<Vec<String>> {
-    let mut statement =
-        connection.prepare_cached("SELECT DISTINCT structure_key FROM observations WHERE session_id = ?1 AND structure_key IS NOT NULL")?;
-    let found = statement.query_map([session], |row| row.get("structure_key"))?;
+    let mut statement = connection
+        .prepare_cached("SELECT DISTINCT structure_key FROM observations WHERE session_id = :session_id AND structure_key IS NOT NULL")?;
+    let found = statement.query_map(named_params! {":session_id": session}, |row| row.get("structure_key"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -133,9 +138,10 @@ pub fn structures(connection: &Connection, session: i64) -> Result<Vec<String>> 
 pub fn last_action(connection: &Connection, session: i64) -> Result<Option<String>> {
     let found = connection
         .prepare_cached(
-            "SELECT action, op, category, status, failure_cause FROM events WHERE session_id = ?1 AND deleted_at IS NULL ORDER BY seq DESC LIMIT 1",
+            "SELECT action, op, category, status, failure_cause FROM events WHERE session_id = :session_id AND deleted_at IS NULL
+                ORDER BY seq DESC LIMIT 1",
         )?
-        .query_row([session], |row| {
+        .query_row(named_params! {":session_id": session}, |row| {
             Ok((
                 row.get::<_, Option<String>>("action")?,
                 row.get::<_, String>("op")?,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use afd_proto::findings::{Bug, BugCounts, BugStatus, Severity};
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params_from_iter};
 
 use super::{json, list_of};
 use crate::store::{Result, new_uid, now_ms};
@@ -101,28 +101,29 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
         .prepare_cached(
             "INSERT INTO bugs (uid, origin, session_id, task_uid, title, severity, description, steps, expected, actual, app, page, state,
                 screenshot, status, created_at, updated_at, resolved_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?16, ?17) RETURNING id",
+             VALUES (:uid, :origin, :session_id, :task_uid, :title, :severity, :description, :steps, :expected, :actual, :app, :page,
+             :state, :screenshot, :status, :now, :now, :resolved_at) RETURNING id",
         )?
         .query_row(
-            params![
-                new_uid(),
-                origin,
-                session,
-                new.task,
-                new.title,
-                new.severity.unwrap_or(Severity::Medium).word(),
-                new.description,
-                json(&new.steps),
-                new.expected,
-                new.actual,
-                new.app,
-                new.page,
-                new.state,
-                new.screenshot,
-                status.word(),
-                now,
-                new.resolved.then_some(now)
-            ],
+            named_params! {
+                ":uid": new_uid(),
+                ":origin": origin,
+                ":session_id": session,
+                ":task_uid": new.task,
+                ":title": new.title,
+                ":severity": new.severity.unwrap_or(Severity::Medium).word(),
+                ":description": new.description,
+                ":steps": json(&new.steps),
+                ":expected": new.expected,
+                ":actual": new.actual,
+                ":app": new.app,
+                ":page": new.page,
+                ":state": new.state,
+                ":screenshot": new.screenshot,
+                ":status": status.word(),
+                ":now": now,
+                ":resolved_at": new.resolved.then_some(now),
+            },
             |row| row.get("id"),
         )?;
     super::touch(connection, session)?;
@@ -134,8 +135,8 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
 /// # Errors
 /// What SQLite says.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<Bug>> {
-    let sql = format!("SELECT {COLUMNS} FROM bugs b JOIN sessions s ON s.id = b.session_id WHERE b.id = ?1 AND b.deleted_at IS NULL");
-    Ok(connection.prepare_cached(&sql)?.query_row([id], read).optional()?)
+    let sql = format!("SELECT {COLUMNS} FROM bugs b JOIN sessions s ON s.id = b.session_id WHERE b.id = :id AND b.deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
 }
 
 fn conditions(filter: &Filter) -> (String, Vec<Value>) {
@@ -225,11 +226,13 @@ pub fn counts(connection: &Connection, filter: &Filter) -> Result<BugCounts> {
 pub fn resolve(connection: &Connection, id: i64, reason: &str) -> Result<Option<Bug>> {
     let now = now_ms();
     connection
-        .prepare_cached("UPDATE bugs SET status = 'resolved', resolution = ?2, resolved_at = ?3, updated_at = ?3 WHERE id = ?1")?
-        .execute((id, reason, now))?;
+        .prepare_cached(
+            "UPDATE bugs SET status = 'resolved', resolution = :resolution, resolved_at = :now, updated_at = :now WHERE id = :id",
+        )?
+        .execute(named_params! {":id": id, ":resolution": reason, ":now": now})?;
     connection
-        .prepare_cached("UPDATE sessions SET updated_at = ?2 WHERE id = (SELECT session_id FROM bugs WHERE id = ?1)")?
-        .execute((id, now))?;
+        .prepare_cached("UPDATE sessions SET updated_at = :updated_at WHERE id = (SELECT session_id FROM bugs WHERE id = :id)")?
+        .execute(named_params! {":id": id, ":updated_at": now})?;
     get(connection, id)
 }
 

@@ -15,7 +15,7 @@ pub mod tested;
 use std::path::PathBuf;
 
 use afd_proto::session::{SessionInfo, SessionStatus};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use crate::store::{Result, StoreError, new_uid, now_ms};
 
@@ -27,10 +27,10 @@ pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> 
     let now = now_ms();
     Ok(connection
         .prepare_cached(
-            "INSERT INTO sessions (uid, origin, name, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
+            "INSERT INTO sessions (uid, origin, name, created_at, updated_at) VALUES (:uid, :origin, :name, :now, :now)
              ON CONFLICT (name) DO UPDATE SET deleted_at = NULL RETURNING id",
         )?
-        .query_row((new_uid(), origin, name, now), |row| row.get("id"))?)
+        .query_row(named_params! {":uid": new_uid(), ":origin": origin, ":name": name, ":now": now}, |row| row.get("id"))?)
 }
 
 /// The row of a session that is known, without making one.
@@ -38,7 +38,10 @@ pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> 
 /// # Errors
 /// What SQLite says.
 pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
-    Ok(connection.prepare_cached("SELECT id FROM sessions WHERE name = ?1")?.query_row([name], |row| row.get("id")).optional()?)
+    Ok(connection
+        .prepare_cached("SELECT id FROM sessions WHERE name = :name")?
+        .query_row(named_params! {":name": name}, |row| row.get("id"))
+        .optional()?)
 }
 
 /// What is kept of a session itself.
@@ -124,8 +127,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
 /// # Errors
 /// What SQLite says.
 pub fn by_name(connection: &Connection, name: &str) -> Result<Option<Session>> {
-    let sql = format!("SELECT {COLUMNS} FROM sessions WHERE name = ?1 AND deleted_at IS NULL");
-    Ok(connection.prepare_cached(&sql)?.query_row([name], read).optional()?)
+    let sql = format!("SELECT {COLUMNS} FROM sessions WHERE name = :name AND deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":name": name}, read).optional()?)
 }
 
 /// The package that a session is about, by its row.
@@ -134,8 +137,8 @@ pub fn by_name(connection: &Connection, name: &str) -> Result<Option<Session>> {
 /// What SQLite says.
 pub fn app_of(connection: &Connection, session: i64) -> Result<Option<String>> {
     Ok(connection
-        .prepare_cached("SELECT app FROM sessions WHERE id = ?1")?
-        .query_row([session], |row| row.get("app"))
+        .prepare_cached("SELECT app FROM sessions WHERE id = :id")?
+        .query_row(named_params! {":id": session}, |row| row.get("app"))
         .optional()?
         .flatten())
 }
@@ -148,22 +151,23 @@ pub fn update(connection: &Connection, session: &Session) -> Result<()> {
     let text = |path: &Option<PathBuf>| path.as_ref().map(|p| p.display().to_string());
     connection
         .prepare_cached(
-            "UPDATE sessions SET goal = ?2, app = ?3, directory = ?4, progress_dir = ?5, next_steps = ?6, blockers = ?7, summary = ?8,
-                started_at = ?9, ended_at = ?10, updated_at = ?11 WHERE id = ?1",
+            "UPDATE sessions SET goal = :goal, app = :app, directory = :directory, progress_dir = :progress_dir, next_steps = :next_steps,
+                blockers = :blockers, summary = :summary,
+                started_at = :started_at, ended_at = :ended_at, updated_at = :updated_at WHERE id = :id",
         )?
-        .execute(params![
-            session.id,
-            session.goal,
-            session.app,
-            text(&session.directory),
-            text(&session.progress_dir),
-            json(&session.next_steps),
-            json(&session.blockers),
-            session.summary,
-            session.started_at,
-            session.ended_at,
-            now_ms()
-        ])?;
+        .execute(named_params! {
+            ":id": session.id,
+            ":goal": session.goal,
+            ":app": session.app,
+            ":directory": text(&session.directory),
+            ":progress_dir": text(&session.progress_dir),
+            ":next_steps": json(&session.next_steps),
+            ":blockers": json(&session.blockers),
+            ":summary": session.summary,
+            ":started_at": session.started_at,
+            ":ended_at": session.ended_at,
+            ":updated_at": now_ms(),
+        })?;
     Ok(())
 }
 
@@ -172,7 +176,9 @@ pub fn update(connection: &Connection, session: &Session) -> Result<()> {
 /// # Errors
 /// What SQLite says.
 pub fn touch(connection: &Connection, session: i64) -> Result<()> {
-    connection.prepare_cached("UPDATE sessions SET updated_at = ?2 WHERE id = ?1")?.execute((session, now_ms()))?;
+    connection
+        .prepare_cached("UPDATE sessions SET updated_at = :updated_at WHERE id = :id")?
+        .execute(named_params! {":id": session, ":updated_at": now_ms()})?;
     Ok(())
 }
 
@@ -195,13 +201,15 @@ pub struct Filter {
 /// What SQLite says.
 pub fn list(connection: &Connection, filter: &Filter) -> Result<Vec<Session>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM sessions WHERE deleted_at IS NULL AND (?1 IS NULL OR (ended_at IS NULL) = ?1) AND (?2 IS NULL OR app = ?2)
-            AND (?3 IS NULL OR id < ?3) ORDER BY id DESC LIMIT ?4"
+        "SELECT {COLUMNS} FROM sessions WHERE deleted_at IS NULL AND (:active IS NULL OR (ended_at IS NULL) = :active) AND (:app IS NULL
+            OR app = :app)
+            AND (:before IS NULL OR id < :before) ORDER BY id DESC LIMIT :limit"
     );
     let active = filter.status.map(|s| s == SessionStatus::Active);
     let limit = i64::try_from(filter.limit).unwrap_or(i64::MAX);
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(params![active, filter.app, filter.before, limit], read)?;
+    let found =
+        statement.query_map(named_params! {":active": active, ":app": filter.app, ":before": filter.before, ":limit": limit}, read)?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -240,8 +248,8 @@ where
     SessionError: From<E>,
 {
     let ended: bool = connection
-        .prepare_cached("SELECT ended_at IS NOT NULL AS ended FROM sessions WHERE id = ?1")?
-        .query_row([session], |row| row.get("ended"))?;
+        .prepare_cached("SELECT ended_at IS NOT NULL AS ended FROM sessions WHERE id = :id")?
+        .query_row(named_params! {":id": session}, |row| row.get("ended"))?;
     if ended {
         return Err(SessionError::Ended);
     }

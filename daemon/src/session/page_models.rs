@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use afd_proto::pattern::{PageElement, PageModel};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::{json, list_of};
 use crate::page::pattern;
@@ -48,28 +48,46 @@ fn in_common(before: &[PageElement], after: &[PageElement]) -> f64 {
 /// What SQLite says.
 pub fn save(connection: &Connection, origin: &str, app: &str, page: &str, page_type: &str, elements: &[PageElement]) -> Result<PageModel> {
     let now = now_ms();
-    let sql = format!("SELECT {COLUMNS} FROM page_models WHERE app = ?1 AND page = ?2 AND deleted_at IS NULL");
-    let known = connection.prepare_cached(&sql)?.query_row((app, page), read).optional()?;
+    let sql = format!("SELECT {COLUMNS} FROM page_models WHERE app = :app AND page = :page AND deleted_at IS NULL");
+    let known = connection.prepare_cached(&sql)?.query_row(named_params! {":app": app, ":page": page}, read).optional()?;
     let id = match known {
         Some(known) => {
             let stability = known.stability_score * (1.0 - NEWEST) + in_common(&known.elements, elements) * NEWEST;
             connection
                 .prepare_cached(
-                    "UPDATE page_models SET page_type = ?2, elements = ?3, stability_score = ?4, seen_count = seen_count + 1, updated_at = ?5
-                     WHERE id = ?1",
+                    "UPDATE page_models SET page_type = :page_type, elements = :elements, stability_score = :stability_score,
+                        seen_count = seen_count + 1, updated_at = :updated_at
+                     WHERE id = :id",
                 )?
-                .execute(params![known.id, page_type, json(elements), (stability * 1000.0).round() / 1000.0, now])?;
+                .execute(named_params! {
+                    ":id": known.id,
+                    ":page_type": page_type,
+                    ":elements": json(elements),
+                    ":stability_score": (stability * 1000.0).round() / 1000.0,
+                    ":updated_at": now,
+                })?;
             known.id
         }
         None => connection
             .prepare_cached(
                 "INSERT INTO page_models (uid, origin, app, page, page_type, elements, stability_score, created_at, updated_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1.0, ?7, ?7) RETURNING id",
+                 VALUES (:uid, :origin, :app, :page, :page_type, :elements, 1.0, :now, :now) RETURNING id",
             )?
-            .query_row(params![new_uid(), origin, app, page, page_type, json(elements), now], |row| row.get("id"))?,
+            .query_row(
+                named_params! {
+                    ":uid": new_uid(),
+                    ":origin": origin,
+                    ":app": app,
+                    ":page": page,
+                    ":page_type": page_type,
+                    ":elements": json(elements),
+                    ":now": now,
+                },
+                |row| row.get("id"),
+            )?,
     };
-    let sql = format!("SELECT {COLUMNS} FROM page_models WHERE id = ?1");
-    Ok(connection.prepare_cached(&sql)?.query_row([id], read)?)
+    let sql = format!("SELECT {COLUMNS} FROM page_models WHERE id = :id");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read)?)
 }
 
 /// Models of a normalised page, then of pages like it; without a page the newest.
@@ -78,12 +96,13 @@ pub fn save(connection: &Connection, origin: &str, app: &str, page: &str, page_t
 /// What SQLite says.
 pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limit: usize) -> Result<Vec<PageModel>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM page_models WHERE deleted_at IS NULL AND (?1 IS NULL OR app = ?1) AND (?2 IS NULL OR substr(page, 1, length(?2)) = ?2)
-         ORDER BY (?3 IS NOT NULL AND page = ?3) DESC, updated_at DESC LIMIT ?4"
+        "SELECT {COLUMNS} FROM page_models WHERE deleted_at IS NULL AND (:app IS NULL OR app = :app) AND (:site IS NULL OR substr(page, 1,
+            length(:site)) = :site)
+         ORDER BY (:page IS NOT NULL AND page = :page) DESC, updated_at DESC LIMIT :limit"
     );
     let site = page.map(pattern::site);
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(params![app, site, page, COMPARED], read)?;
+    let found = statement.query_map(named_params! {":app": app, ":site": site, ":page": page, ":limit": COMPARED}, read)?;
     let mut models: Vec<PageModel> = found.collect::<rusqlite::Result<_>>()?;
     if let Some(page) = page {
         models.iter_mut().for_each(|m| m.similarity = Some(pattern::similarity(&m.page, page)));
@@ -100,7 +119,7 @@ pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limi
 /// What SQLite says.
 pub fn delete(connection: &Connection, id: i64) -> Result<Option<String>> {
     Ok(connection
-        .prepare_cached("UPDATE page_models SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1 AND deleted_at IS NULL RETURNING uid")?
-        .query_row((id, now_ms()), |row| row.get("uid"))
+        .prepare_cached("UPDATE page_models SET deleted_at = :now, updated_at = :now WHERE id = :id AND deleted_at IS NULL RETURNING uid")?
+        .query_row(named_params! {":id": id, ":now": now_ms()}, |row| row.get("uid"))
         .optional()?)
 }

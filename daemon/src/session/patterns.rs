@@ -1,7 +1,7 @@
 //! Learned patterns (seed 002): what holds, for a page, an app, or everywhere, and how sure that is.
 
 use afd_proto::pattern::{Pattern, PatternKind};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::json;
 use crate::store::{Result, new_uid, now_ms};
@@ -68,8 +68,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Pattern> {
 /// # Errors
 /// What SQLite says.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<Pattern>> {
-    let sql = format!("{SELECT} WHERE p.id = ?1 AND p.deleted_at IS NULL");
-    Ok(connection.prepare_cached(&sql)?.query_row([id], read).optional()?)
+    let sql = format!("{SELECT} WHERE p.id = :id AND p.deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
 }
 
 /// Keeps a pattern. One that is there already becomes surer, and takes up the newer facts.
@@ -79,9 +79,17 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<Pattern>> {
 pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Pattern> {
     let (now, prior) = (now_ms(), new.prior.unwrap_or(PRIOR));
     let known = connection
-        .prepare_cached("SELECT id, prior, success_count, failure_count FROM patterns WHERE kind = ?1 AND app = ?2 AND page = ?3 AND text = ?4 AND deleted_at IS NULL")?
-        .query_row((new.kind.word(), new.app, new.page, new.text), |row| {
-            Ok((row.get::<_, i64>("id")?, row.get::<_, f64>("prior")?, row.get::<_, i64>("success_count")?, row.get::<_, i64>("failure_count")?))
+        .prepare_cached(
+            "SELECT id, prior, success_count, failure_count FROM patterns WHERE kind = :kind AND app = :app AND page = :page
+            AND text = :text AND deleted_at IS NULL",
+        )?
+        .query_row(named_params! {":kind": new.kind.word(), ":app": new.app, ":page": new.page, ":text": new.text}, |row| {
+            Ok((
+                row.get::<_, i64>("id")?,
+                row.get::<_, f64>("prior")?,
+                row.get::<_, i64>("success_count")?,
+                row.get::<_, i64>("failure_count")?,
+            ))
         })
         .optional()?;
     let id = match known {
@@ -89,30 +97,37 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
             let prior = new.prior.unwrap_or(0.0).max(before + (1.0 - before) * AGAIN);
             connection
                 .prepare_cached(
-                    "UPDATE patterns SET prior = ?2, confidence = ?3, data = coalesce(?4, data), updated_at = ?5 WHERE id = ?1",
+                    "UPDATE patterns SET prior = :prior, confidence = :confidence, data = coalesce(:data, data), updated_at = :updated_at
+                        WHERE id = :id",
                 )?
-                .execute(params![id, prior, confidence(prior, held as f64, failed as f64), new.data.map(json), now])?;
+                .execute(named_params! {
+                    ":id": id,
+                    ":prior": prior,
+                    ":confidence": confidence(prior, held as f64, failed as f64),
+                    ":data": new.data.map(json),
+                    ":updated_at": now,
+                })?;
             id
         }
         None => connection
             .prepare_cached(
                 "INSERT INTO patterns (uid, origin, session_id, kind, text, app, page, data, prior, confidence, created_at, updated_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11) RETURNING id",
+                 VALUES (:uid, :origin, :session_id, :kind, :text, :app, :page, :data, :prior, :confidence, :now, :now) RETURNING id",
             )?
             .query_row(
-                params![
-                    new_uid(),
-                    origin,
-                    new.session,
-                    new.kind.word(),
-                    new.text,
-                    new.app,
-                    new.page,
-                    new.data.map(json),
-                    prior,
-                    confidence(prior, 0.0, 0.0),
-                    now
-                ],
+                named_params! {
+                    ":uid": new_uid(),
+                    ":origin": origin,
+                    ":session_id": new.session,
+                    ":kind": new.kind.word(),
+                    ":text": new.text,
+                    ":app": new.app,
+                    ":page": new.page,
+                    ":data": new.data.map(json),
+                    ":prior": prior,
+                    ":confidence": confidence(prior, 0.0, 0.0),
+                    ":now": now,
+                },
                 |row| row.get("id"),
             )?,
     };
@@ -145,22 +160,22 @@ pub struct Filter {
 pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
     let text = filter.text.as_ref().map(|t| format!("%{}%", t.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")));
     let sql = format!(
-        "{SELECT} WHERE p.deleted_at IS NULL AND (?1 IS NULL OR p.page = ?1 OR (p.page = '' AND (?2 IS NOT NULL OR p.app = '')))
-            AND (?2 IS NULL OR p.app = ?2 OR p.app = '' OR (?1 <> '' AND p.page = ?1)) AND (?3 IS NULL OR p.kind = ?3)
-            AND (?4 IS NULL OR p.session_id = ?4) AND (?5 IS NULL OR p.text LIKE ?5 ESCAPE '\\') AND p.confidence >= ?6
-         ORDER BY (?1 IS NOT NULL AND p.page = ?1) DESC, (?2 IS NOT NULL AND p.app = ?2) DESC, p.confidence DESC, p.id DESC LIMIT ?7"
+        "{SELECT} WHERE p.deleted_at IS NULL AND (:page IS NULL OR p.page = :page OR (p.page = '' AND (:app IS NOT NULL OR p.app = '')))
+            AND (:app IS NULL OR p.app = :app OR p.app = '' OR (:page <> '' AND p.page = :page)) AND (:kind IS NULL OR p.kind = :kind)
+            AND (:session IS NULL OR p.session_id = :session) AND (:text IS NULL OR p.text LIKE :text ESCAPE '\\') AND p.confidence >= :least
+         ORDER BY (:page IS NOT NULL AND p.page = :page) DESC, (:app IS NOT NULL AND p.app = :app) DESC, p.confidence DESC, p.id DESC LIMIT :limit"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let found = statement.query_map(
-        params![
-            filter.page,
-            filter.app,
-            filter.kind.map(PatternKind::word),
-            filter.session,
-            text,
-            filter.least,
-            i64::try_from(filter.limit).unwrap_or(i64::MAX)
-        ],
+        named_params! {
+            ":page": filter.page,
+            ":app": filter.app,
+            ":kind": filter.kind.map(PatternKind::word),
+            ":session": filter.session,
+            ":text": text,
+            ":least": filter.least,
+            ":limit": i64::try_from(filter.limit).unwrap_or(i64::MAX),
+        },
         read,
     )?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
@@ -172,18 +187,27 @@ pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
 /// What SQLite says.
 pub fn used(connection: &Connection, id: i64, held: Option<bool>) -> Result<Option<Pattern>> {
     let found = connection
-        .prepare_cached("SELECT prior, success_count, failure_count FROM patterns WHERE id = ?1 AND deleted_at IS NULL")?
-        .query_row([id], |row| Ok((row.get::<_, f64>("prior")?, row.get::<_, i64>("success_count")?, row.get::<_, i64>("failure_count")?)))
+        .prepare_cached("SELECT prior, success_count, failure_count FROM patterns WHERE id = :id AND deleted_at IS NULL")?
+        .query_row(named_params! {":id": id}, |row| {
+            Ok((row.get::<_, f64>("prior")?, row.get::<_, i64>("success_count")?, row.get::<_, i64>("failure_count")?))
+        })
         .optional()?;
     let Some((prior, mut successes, mut failures)) = found else { return Ok(None) };
     successes += i64::from(held == Some(true));
     failures += i64::from(held == Some(false));
     connection
         .prepare_cached(
-            "UPDATE patterns SET success_count = ?2, failure_count = ?3, usage_count = usage_count + 1, confidence = ?4, last_used_at = ?5,
-                updated_at = ?5 WHERE id = ?1",
+            "UPDATE patterns SET success_count = :success_count, failure_count = :failure_count, usage_count = usage_count + 1,
+                confidence = :confidence, last_used_at = :now,
+                updated_at = :now WHERE id = :id",
         )?
-        .execute(params![id, successes, failures, confidence(prior, successes as f64, failures as f64), now_ms()])?;
+        .execute(named_params! {
+            ":id": id,
+            ":success_count": successes,
+            ":failure_count": failures,
+            ":confidence": confidence(prior, successes as f64, failures as f64),
+            ":now": now_ms(),
+        })?;
     get(connection, id)
 }
 
@@ -193,8 +217,8 @@ pub fn used(connection: &Connection, id: i64, held: Option<bool>) -> Result<Opti
 /// What SQLite says.
 pub fn delete(connection: &Connection, id: i64) -> Result<Option<String>> {
     Ok(connection
-        .prepare_cached("UPDATE patterns SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1 AND deleted_at IS NULL RETURNING uid")?
-        .query_row((id, now_ms()), |row| row.get("uid"))
+        .prepare_cached("UPDATE patterns SET deleted_at = :now, updated_at = :now WHERE id = :id AND deleted_at IS NULL RETURNING uid")?
+        .query_row(named_params! {":id": id, ":now": now_ms()}, |row| row.get("uid"))
         .optional()?)
 }
 

@@ -2,7 +2,7 @@
 
 use afd_proto::findings::{ResultCounts, ResultStatus, TestResult};
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params_from_iter};
 
 use crate::store::{Result, new_uid, now_ms};
 
@@ -78,30 +78,31 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
         .prepare_cached(
             "INSERT INTO test_results (uid, origin, session_id, task_uid, name, status, app, page, state, duration_ms, summary, evidence,
                 bug_uid, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14) RETURNING id",
+             VALUES (:uid, :origin, :session_id, :task_uid, :name, :status, :app, :page, :state, :duration_ms, :summary, :evidence,
+             :bug_uid, :now, :now) RETURNING id",
         )?
         .query_row(
-            params![
-                new_uid(),
-                origin,
-                session,
-                new.task,
-                new.name,
-                new.status.word(),
-                new.app,
-                new.page,
-                new.state,
-                new.duration_ms,
-                new.summary,
-                new.evidence,
-                new.bug,
-                now_ms()
-            ],
+            named_params! {
+                ":uid": new_uid(),
+                ":origin": origin,
+                ":session_id": session,
+                ":task_uid": new.task,
+                ":name": new.name,
+                ":status": new.status.word(),
+                ":app": new.app,
+                ":page": new.page,
+                ":state": new.state,
+                ":duration_ms": new.duration_ms,
+                ":summary": new.summary,
+                ":evidence": new.evidence,
+                ":bug_uid": new.bug,
+                ":now": now_ms(),
+            },
             |row| row.get::<_, i64>("id"),
         )?;
     super::touch(connection, session)?;
-    let sql = format!("SELECT {COLUMNS} FROM test_results r JOIN sessions s ON s.id = r.session_id WHERE r.id = ?1");
-    let found = connection.prepare_cached(&sql)?.query_row([id], read).optional()?;
+    let sql = format!("SELECT {COLUMNS} FROM test_results r JOIN sessions s ON s.id = r.session_id WHERE r.id = :id");
+    let found = connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?;
     Ok(found.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
@@ -167,7 +168,7 @@ pub fn counts(connection: &Connection, filter: &Filter) -> Result<ResultCounts> 
 /// What SQLite says.
 pub fn places(connection: &Connection, session: i64) -> Result<Vec<(Option<String>, Option<String>)>> {
     let mut statement =
-        connection.prepare_cached("SELECT DISTINCT page, state FROM test_results WHERE session_id = ?1 AND deleted_at IS NULL")?;
-    let found = statement.query_map([session], |row| Ok((row.get("page")?, row.get("state")?)))?;
+        connection.prepare_cached("SELECT DISTINCT page, state FROM test_results WHERE session_id = :session_id AND deleted_at IS NULL")?;
+    let found = statement.query_map(named_params! {":session_id": session}, |row| Ok((row.get("page")?, row.get("state")?)))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }

@@ -1,7 +1,7 @@
 //! Tasks: a queue, the one that is worked on, those that are done (seed 002, "Task tracking").
 
 use afd_proto::tasks::{Finish, Task, TaskCounts, TaskStatus};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::{SessionError, json, list_of};
 use crate::store::{Result, new_uid, now_ms};
@@ -38,10 +38,10 @@ fn with_blockers(connection: &Connection, (mut task, before): (Task, Vec<String>
     if !matches!(task.status, TaskStatus::Pending) {
         return Ok(task);
     }
-    let mut open =
-        connection.prepare_cached("SELECT id FROM tasks WHERE uid = ?1 AND deleted_at IS NULL AND status NOT IN ('passed', 'skipped')")?;
+    let mut open = connection
+        .prepare_cached("SELECT id FROM tasks WHERE uid = :uid AND deleted_at IS NULL AND status NOT IN ('passed', 'skipped')")?;
     for uid in before {
-        if let Some(id) = open.query_row([uid], |row| row.get("id")).optional()? {
+        if let Some(id) = open.query_row(named_params! {":uid": uid}, |row| row.get("id")).optional()? {
             task.blocked_by.push(id);
         }
     }
@@ -53,8 +53,8 @@ fn with_blockers(connection: &Connection, (mut task, before): (Task, Vec<String>
 /// # Errors
 /// What SQLite says.
 pub fn get(connection: &Connection, session: i64, id: i64) -> Result<Option<Task>> {
-    let sql = format!("{SELECT} WHERE t.session_id = ?1 AND t.id = ?2 AND t.deleted_at IS NULL");
-    let found = connection.prepare_cached(&sql)?.query_row((session, id), read).optional()?;
+    let sql = format!("{SELECT} WHERE t.session_id = :session_id AND t.id = :id AND t.deleted_at IS NULL");
+    let found = connection.prepare_cached(&sql)?.query_row(named_params! {":session_id": session, ":id": id}, read).optional()?;
     found.map(|found| with_blockers(connection, found)).transpose()
 }
 
@@ -63,8 +63,8 @@ pub fn get(connection: &Connection, session: i64, id: i64) -> Result<Option<Task
 /// # Errors
 /// What SQLite says.
 pub fn current(connection: &Connection, session: i64) -> Result<Option<Task>> {
-    let sql = format!("{SELECT} WHERE t.session_id = ?1 AND t.status = 'active' AND t.deleted_at IS NULL");
-    Ok(connection.prepare_cached(&sql)?.query_row([session], read).optional()?.map(|(task, _)| task))
+    let sql = format!("{SELECT} WHERE t.session_id = :session_id AND t.status = 'active' AND t.deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":session_id": session}, read).optional()?.map(|(task, _)| task))
 }
 
 fn no_task(id: i64) -> SessionError {
@@ -134,24 +134,26 @@ pub fn insert(connection: &Connection, origin: &str, session: i64, new: &New<'_>
     let (now, uid) = (now_ms(), new.uid.map_or_else(new_uid, str::to_owned));
     let id = connection
         .prepare_cached(
-            "INSERT INTO tasks (uid, origin, session_id, description, status, priority, blocked_by, progress, summary, created_at, started_at,
-                finished_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?10) RETURNING id",
+            "INSERT INTO tasks (uid, origin, session_id, description, status, priority, blocked_by, progress, summary, created_at,
+                started_at,
+                finished_at, updated_at) VALUES (:uid, :origin, :session_id, :description, :status, :priority, :blocked_by, :progress,
+                :summary, :now, :started_at, :finished_at, :now) RETURNING id",
         )?
         .query_row(
-            params![
-                uid,
-                origin,
-                session,
-                new.description,
-                new.status.word(),
-                new.priority,
-                json(new.before),
-                new.progress,
-                new.summary,
-                now,
-                new.started_at,
-                new.finished_at
-            ],
+            named_params! {
+                ":uid": uid,
+                ":origin": origin,
+                ":session_id": session,
+                ":description": new.description,
+                ":status": new.status.word(),
+                ":priority": new.priority,
+                ":blocked_by": json(new.before),
+                ":progress": new.progress,
+                ":summary": new.summary,
+                ":now": now,
+                ":started_at": new.started_at,
+                ":finished_at": new.finished_at,
+            },
             |row| row.get("id"),
         )?;
     super::touch(connection, session)?;
@@ -163,9 +165,10 @@ pub fn insert(connection: &Connection, origin: &str, session: i64, new: &New<'_>
 /// # Errors
 /// What SQLite says.
 pub fn queue(connection: &Connection, session: i64) -> Result<Vec<Task>> {
-    let sql = format!("{SELECT} WHERE t.session_id = ?1 AND t.status = 'pending' AND t.deleted_at IS NULL ORDER BY t.priority DESC, t.id");
+    let sql =
+        format!("{SELECT} WHERE t.session_id = :session AND t.status = 'pending' AND t.deleted_at IS NULL ORDER BY t.priority DESC, t.id");
     let mut statement = connection.prepare_cached(&sql)?;
-    let found: Vec<_> = statement.query_map([session], read)?.collect::<rusqlite::Result<_>>()?;
+    let found: Vec<_> = statement.query_map(named_params! {":session": session}, read)?.collect::<rusqlite::Result<_>>()?;
     let mut tasks: Vec<Task> = found.into_iter().map(|found| with_blockers(connection, found)).collect::<Result<_>>()?;
     tasks.sort_by_key(|t| !t.blocked_by.is_empty());
     Ok(tasks)
@@ -177,10 +180,11 @@ pub fn queue(connection: &Connection, session: i64) -> Result<Vec<Task>> {
 /// What SQLite says.
 pub fn done(connection: &Connection, session: i64) -> Result<Vec<Task>> {
     let sql = format!(
-        "{SELECT} WHERE t.session_id = ?1 AND t.status IN ('passed', 'failed', 'skipped') AND t.deleted_at IS NULL ORDER BY t.finished_at, t.id"
+        "{SELECT} WHERE t.session_id = :session AND t.status IN ('passed', 'failed', 'skipped') AND t.deleted_at IS NULL
+            ORDER BY t.finished_at, t.id"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map([session], |row| read(row).map(|(task, _)| task))?;
+    let found = statement.query_map(named_params! {":session": session}, |row| read(row).map(|(task, _)| task))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -190,9 +194,11 @@ pub fn done(connection: &Connection, session: i64) -> Result<Vec<Task>> {
 /// What SQLite says.
 pub fn counts(connection: &Connection, session: i64) -> Result<TaskCounts> {
     let mut counts = TaskCounts::default();
-    let mut statement = connection
-        .prepare_cached("SELECT status, count(*) AS count FROM tasks WHERE session_id = ?1 AND deleted_at IS NULL GROUP BY status")?;
-    let rows = statement.query_map([session], |row| Ok((row.get::<_, String>("status")?, row.get::<_, i64>("count")?)))?;
+    let mut statement = connection.prepare_cached(
+        "SELECT status, count(*) AS count FROM tasks WHERE session_id = :session_id AND deleted_at IS NULL GROUP BY status",
+    )?;
+    let rows = statement
+        .query_map(named_params! {":session_id": session}, |row| Ok((row.get::<_, String>("status")?, row.get::<_, i64>("count")?)))?;
     for row in rows {
         let (status, count) = row?;
         match TaskStatus::of(&status) {
@@ -212,8 +218,13 @@ fn set_status(connection: &Connection, task: &Task, status: TaskStatus) -> Resul
     let started = if status == TaskStatus::Pending { task.started_at } else { task.started_at.or(Some(now)) };
     let finished = (!matches!(status, TaskStatus::Pending | TaskStatus::Active)).then_some(now);
     connection
-        .prepare_cached("UPDATE tasks SET status = ?2, started_at = ?3, finished_at = ?4, updated_at = ?5 WHERE id = ?1")?
-        .execute(params![task.id, status.word(), started, finished, now])?;
+        .prepare_cached(
+            "UPDATE tasks SET status = :status, started_at = :started_at, finished_at = :finished_at, updated_at = :updated_at
+            WHERE id = :id",
+        )?
+        .execute(
+            named_params! {":id": task.id, ":status": status.word(), ":started_at": started, ":finished_at": finished, ":updated_at": now},
+        )?;
     Ok(())
 }
 
@@ -284,10 +295,17 @@ pub fn change(connection: &Connection, session: i64, id: Option<i64>, change: &C
     let task = meant(connection, session, id)?;
     connection
         .prepare_cached(
-            "UPDATE tasks SET progress = coalesce(?2, progress), description = coalesce(?3, description), priority = coalesce(?4, priority),
-                updated_at = ?5 WHERE id = ?1",
+            "UPDATE tasks SET progress = coalesce(:progress, progress), description = coalesce(:description, description),
+                priority = coalesce(:priority, priority),
+                updated_at = :updated_at WHERE id = :id",
         )?
-        .execute(params![task.id, change.progress, change.description, change.priority, now_ms()])?;
+        .execute(named_params! {
+            ":id": task.id,
+            ":progress": change.progress,
+            ":description": change.description,
+            ":priority": change.priority,
+            ":updated_at": now_ms(),
+        })?;
     again(connection, session, task.id)
 }
 
@@ -307,6 +325,8 @@ pub fn finish(connection: &Connection, session: i64, id: Option<i64>, how: Finis
         Finish::Skipped => TaskStatus::Skipped,
     };
     set_status(connection, &task, status)?;
-    connection.prepare_cached("UPDATE tasks SET summary = ?2 WHERE id = ?1")?.execute((task.id, summary))?;
+    connection
+        .prepare_cached("UPDATE tasks SET summary = :summary WHERE id = :id")?
+        .execute(named_params! {":id": task.id, ":summary": summary})?;
     again(connection, session, task.id)
 }

@@ -1,7 +1,7 @@
 //! Elements that sessions marked as tested (seed 002, `testedElements`).
 
 use afd_proto::findings::TestedElement;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, named_params};
 
 use crate::store::{Result, new_uid, now_ms};
 
@@ -31,27 +31,29 @@ pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) ->
     let (passed, failed) = (i64::from(mark.passed == Some(true)), i64::from(mark.passed == Some(false)));
     let (passed, failed, times) = connection
         .prepare_cached(
-            "INSERT INTO tested_elements (uid, origin, session_id, app, page, state, element, component, passed, failed, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11)
-             ON CONFLICT (session_id, app, page, element) DO UPDATE SET passed = passed + excluded.passed, failed = failed + excluded.failed,
+            "INSERT INTO tested_elements (uid, origin, session_id, app, page, state, element, component, passed, failed, created_at,
+                updated_at)
+             VALUES (:uid, :origin, :session_id, :app, :page, :state, :element, :component, :passed, :failed, :now, :now)
+             ON CONFLICT (session_id, app, page, element) DO UPDATE SET passed = passed + excluded.passed,
+             failed = failed + excluded.failed,
                 times = times + 1, component = coalesce(excluded.component, component), state = coalesce(excluded.state, state),
                 updated_at = excluded.updated_at
              RETURNING passed, failed, times",
         )?
         .query_row(
-            params![
-                new_uid(),
-                origin,
-                session,
-                mark.app,
-                mark.page,
-                mark.state,
-                mark.element,
-                mark.component.as_ref().map(|c| &c.0),
-                passed,
-                failed,
-                now
-            ],
+            named_params! {
+                ":uid": new_uid(),
+                ":origin": origin,
+                ":session_id": session,
+                ":app": mark.app,
+                ":page": mark.page,
+                ":state": mark.state,
+                ":element": mark.element,
+                ":component": mark.component.as_ref().map(|c| &c.0),
+                ":passed": passed,
+                ":failed": failed,
+                ":now": now,
+            },
             |row| Ok((row.get("passed")?, row.get("failed")?, row.get("times")?)),
         )?;
     super::touch(connection, session)?;
@@ -72,8 +74,8 @@ pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) ->
 /// # Errors
 /// What SQLite says.
 pub fn count(connection: &Connection, session: i64) -> Result<i64> {
-    let sql = "SELECT count(*) AS count FROM tested_elements WHERE session_id = ?1";
-    Ok(connection.prepare_cached(sql)?.query_row([session], |row| row.get("count"))?)
+    let sql = "SELECT count(*) AS count FROM tested_elements WHERE session_id = :session_id";
+    Ok(connection.prepare_cached(sql)?.query_row(named_params! {":session_id": session}, |row| row.get("count"))?)
 }
 
 /// A marked element with what it is known as.
@@ -91,9 +93,10 @@ pub struct Marked {
 /// What SQLite says.
 pub fn all(connection: &Connection, session: i64) -> Result<Vec<Marked>> {
     let mut statement = connection.prepare_cached(
-        "SELECT element, component, app, page, passed, failed, times, updated_at, state FROM tested_elements WHERE session_id = ?1 ORDER BY id",
+        "SELECT element, component, app, page, passed, failed, times, updated_at, state FROM tested_elements
+            WHERE session_id = :session_id ORDER BY id",
     )?;
-    let found = statement.query_map([session], |row| {
+    let found = statement.query_map(named_params! {":session_id": session}, |row| {
         let element = TestedElement {
             element: row.get("element")?,
             component: row.get("component")?,

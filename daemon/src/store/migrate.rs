@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, named_params};
 use rusqlite_migration::Migrations;
 
 use super::{Result, StoreError, new_uid, now_ms};
@@ -20,7 +20,8 @@ pub const SCHEMA: u32 = 5;
 /// Makes sure that a database is ours, or empty: those of other programs are not to be touched.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
     let foreign: bool = connection.query_row(
-        "SELECT (SELECT user_version FROM pragma_user_version) = 0 AND EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table') AS is_foreign",
+        "SELECT (SELECT user_version FROM pragma_user_version) = 0 AND EXISTS (SELECT 1 FROM sqlite_schema
+            WHERE type = 'table') AS is_foreign",
         [],
         |row| row.get("is_foreign"),
     )?;
@@ -49,7 +50,10 @@ pub(super) fn origin(connection: &Connection) -> Result<String> {
         return Ok(origin);
     }
     let origin = new_uid();
-    connection.execute("INSERT INTO store (id, origin, created_at) VALUES (1, ?1, ?2)", (&origin, now_ms()))?;
+    connection.execute(
+        "INSERT INTO store (id, origin, created_at) VALUES (1, :origin, :created_at)",
+        named_params! {":origin": &origin, ":created_at": now_ms()},
+    )?;
     Ok(origin)
 }
 
@@ -71,7 +75,8 @@ mod tests {
             .execute_batch(
                 "INSERT INTO sessions VALUES (1, 's', 'o', 'default', 1, 1, NULL);
                  INSERT INTO devices VALUES (1, 'd', 'o', 'pixel', 'k', 1, 1, NULL);
-                 INSERT INTO observations (uid, origin, seq, session_id, device_id, trace_id, source, settled, reliable, observed_at, updated_at)
+                 INSERT INTO observations (uid, origin, seq, session_id, device_id, trace_id, source, settled, reliable, observed_at,
+                 updated_at)
                     VALUES ('seen', 'o', 5, 1, 1, 't', 'page', 1, 1, 7, 7);",
             )
             .expect("fills");

@@ -3,6 +3,8 @@
 //! Only the machinery is here; the SQL lives with its subject. A write is acknowledged after its commit. Writes run in
 //! the order in which they were handed over, each in a savepoint of its own, so that one failure fails nobody else.
 
+mod damage;
+mod error;
 mod migrate;
 mod readers;
 mod writer;
@@ -12,102 +14,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::task::{Panicked, Tasks};
+use crate::task::Tasks;
 
+use damage::Damage;
+pub use error::StoreError;
 pub use migrate::SCHEMA;
 use readers::{Pool, Readers};
 use writer::Writer;
 
-/// Why the database did not do it.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// There is no room left.
-    #[error("there is no room left for the memory database")]
-    Full,
-    /// It is damaged.
-    #[error("the memory database cannot be used: it is damaged ({0})")]
-    Damaged(String),
-    /// It cannot be used: stopped, read-only, or not to be opened.
-    #[error("the memory database cannot be used: {0}")]
-    Unavailable(String),
-    /// A newer daemon made it.
-    #[error("the memory database has schema {found}, which is newer than {known}, the newest that this version knows")]
-    TooNew {
-        /// Its schema.
-        found: u32,
-        /// Ours.
-        known: u32,
-    },
-    /// The work itself panicked, and was undone.
-    #[error("a piece of database work failed: {0}")]
-    Panicked(String),
-    /// Anything else that SQLite says.
-    #[error("the memory database: {0}")]
-    Sql(#[source] rusqlite::Error),
-}
-
-impl StoreError {
-    /// The same error for one more caller.
-    fn again(&self) -> StoreError {
-        match self {
-            StoreError::Full => StoreError::Full,
-            StoreError::Damaged(what) => StoreError::Damaged(what.clone()),
-            StoreError::Unavailable(what) => StoreError::Unavailable(what.clone()),
-            other => StoreError::Unavailable(other.to_string()),
-        }
-    }
-}
-
-impl From<rusqlite::Error> for StoreError {
-    fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full,
-            Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => StoreError::Damaged(error.to_string()),
-            Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::SystemIoFailure) => {
-                StoreError::Unavailable(error.to_string())
-            }
-            _ => StoreError::Sql(error),
-        }
-    }
-}
-
-impl From<Panicked> for StoreError {
-    fn from(panicked: Panicked) -> Self {
-        StoreError::Panicked(panicked.0)
-    }
-}
-
 /// The result of a piece of database work.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
-
-/// Remembers damage, once it is known, and counts writes that were undone.
-#[derive(Debug, Clone, Default)]
-struct Damage(Arc<Mutex<Option<String>>>, Arc<AtomicU64>);
-
-impl Damage {
-    fn get(&self) -> Option<String> {
-        self.0.lock().clone()
-    }
-
-    fn count_undone(&self) {
-        self.1.fetch_add(1, Ordering::SeqCst);
-    }
-
-    fn set(&self, what: String) {
-        tracing::error!(%what, "the memory database is damaged; writing stops");
-        self.0.lock().get_or_insert(what);
-    }
-
-    fn note(&self, error: &StoreError) {
-        if let StoreError::Damaged(what) = error {
-            self.set(what.clone());
-        }
-    }
-}
 
 /// The database.
 pub struct Store {
@@ -192,7 +111,7 @@ impl Store {
 
     /// Counts writes that were undone: what somebody keeps in memory of them is not in the database.
     pub fn undone(&self) -> Arc<AtomicU64> {
-        self.damage.1.clone()
+        self.damage.undone()
     }
 
     /// Writes that wait for their commit.
@@ -367,117 +286,4 @@ pub fn new_uid() -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn temporary() -> (tempfile::TempDir, Store) {
-        let dir = tempfile::tempdir().expect("a directory");
-        let store = Store::open(&dir.path().join("m.db"), &Tasks::default(), |_| Ok(0)).expect("opens");
-        (dir, store)
-    }
-
-    #[tokio::test]
-    async fn a_failed_write_leaves_its_neighbours_alone() {
-        let (_dir, store) = temporary();
-        store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER UNIQUE) STRICT")?)).await.expect("creates");
-        let insert = |n: i64| store.write(move |c| Ok(c.execute("INSERT INTO t VALUES (?1)", [n])?));
-        let (a, b, c) = tokio::join!(insert(1), insert(1), insert(2));
-        assert!(a.is_ok() && matches!(b, Err(StoreError::Sql(_))) && c.is_ok());
-        let count =
-            store.read(|c| Ok(c.query_row("SELECT count(*) AS count FROM t", [], |r| r.get::<_, i64>("count"))?)).await.expect("reads");
-        assert_eq!(count, 2);
-    }
-
-    #[tokio::test]
-    async fn work_that_panics_is_undone_and_the_writer_goes_on() {
-        let (_dir, store) = temporary();
-        store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
-        let failed: Result<()> = store
-            .write(|c| {
-                c.execute("INSERT INTO t VALUES (1)", [])?;
-                panic!("a fault");
-            })
-            .await;
-        assert!(matches!(failed, Err(StoreError::Panicked(why)) if why == "a fault"));
-        store.write(|c| Ok(c.execute("INSERT INTO t VALUES (2)", [])?)).await.expect("goes on");
-        let sum = store.read(|c| Ok(c.query_row("SELECT sum(n) AS sum FROM t", [], |r| r.get::<_, i64>("sum"))?)).await;
-        assert_eq!(sum.expect("reads"), 2);
-    }
-
-    #[tokio::test]
-    async fn what_is_refused_is_undone() {
-        #[derive(Debug)]
-        enum Refusal {
-            Store(#[expect(dead_code, reason = "shown when the test fails")] StoreError),
-            Known,
-        }
-        impl From<StoreError> for Refusal {
-            fn from(error: StoreError) -> Self {
-                Refusal::Store(error)
-            }
-        }
-        let (_dir, store) = temporary();
-        store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
-        let refused = store.write_or_refuse(|c| {
-            c.execute("INSERT INTO t VALUES (1)", []).map_err(StoreError::from)?;
-            Err::<(), _>(Refusal::Known)
-        });
-        assert!(matches!(refused.await, Err(Refusal::Known)));
-        let count = store.read(|c| Ok(c.query_row("SELECT count(*) AS n FROM t", [], |r| r.get::<_, i64>("n"))?)).await;
-        assert_eq!(count.expect("reads"), 0);
-    }
-
-    #[tokio::test]
-    async fn what_follows_a_commit_comes_in_the_order_of_the_commits() {
-        let (_dir, store) = temporary();
-        let store = Arc::new(store);
-        store.write(|c| Ok(c.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY) STRICT")?)).await.expect("creates");
-        let (told, mut order) = tokio::sync::mpsc::unbounded_channel();
-        let writers: Vec<_> = (0..200)
-            .map(|_| {
-                let (store, told) = (store.clone(), told.clone());
-                let insert = |c: &Connection| {
-                    c.execute("INSERT INTO t DEFAULT VALUES", [])?;
-                    Ok(c.last_insert_rowid())
-                };
-                tokio::spawn(async move { store.write_then(insert, move |id| told.send(*id).expect("a receiver")).await.expect("writes") })
-            })
-            .collect();
-        for writer in writers {
-            writer.await.expect("ends");
-        }
-        for id in 1..=200 {
-            assert_eq!(order.recv().await, Some(id));
-        }
-    }
-
-    #[tokio::test]
-    async fn a_newer_database_is_refused() {
-        let (dir, store) = temporary();
-        drop(store);
-        Connection::open(dir.path().join("m.db")).and_then(|c| c.pragma_update(None, "user_version", SCHEMA + 1)).expect("writes");
-        assert!(matches!(Store::open(&dir.path().join("m.db"), &Tasks::default(), |_| Ok(0)), Err(StoreError::TooNew { .. })));
-    }
-
-    #[tokio::test]
-    async fn a_file_that_is_no_database_is_refused() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let path = dir.path().join("m.db");
-        std::fs::write(&path, "not a database, but long enough to look like one".repeat(100)).expect("writes");
-        assert!(matches!(Store::open(&path, &Tasks::default(), |_| Ok(0)), Err(StoreError::Unavailable(_))));
-    }
-
-    #[tokio::test]
-    async fn a_group_that_was_rolled_back_is_not_said_to_be_done() {
-        let (_dir, store) = temporary();
-        store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
-        // What SQLite does by itself when the disk is full.
-        let insert = store.write(|c| Ok(c.execute("INSERT INTO t VALUES (1)", [])?));
-        let fatal = store.write(|c| Ok(c.execute_batch("ROLLBACK")?));
-        let (_, fatal) = tokio::join!(insert, fatal);
-        assert!(fatal.is_err());
-        store.write(|c| Ok(c.execute("INSERT INTO t VALUES (2)", [])?)).await.expect("goes on");
-        let twos = store.read(|c| Ok(c.query_row("SELECT count(*) AS count FROM t WHERE n = 2", [], |r| r.get::<_, i64>("count"))?));
-        assert_eq!(twos.await.expect("reads"), 1);
-    }
-}
+mod tests;

@@ -345,7 +345,9 @@ mod tests {
             let Some(query) = Query::parse(text) else { continue };
             let c = rusqlite::Connection::open_in_memory().expect("opens");
             c.execute_batch("CREATE VIRTUAL TABLE t USING fts5 (tokens, tokenize = 'ascii')").expect("creates");
-            let n = c.query_row("SELECT count(*) AS count FROM t WHERE t MATCH ?1", [query.all()], |r| r.get::<_, i64>("count"));
+            let n = c.query_row("SELECT count(*) AS count FROM t WHERE t MATCH :all", rusqlite::named_params! {":all": query.all()}, |r| {
+                r.get::<_, i64>("count")
+            });
             assert_eq!(n.unwrap_or_else(|e| panic!("{text}: {e}")), 0);
         }
         assert!(Query::parse(" .,!?\"' ").is_none());

@@ -1,7 +1,6 @@
 //! Components: what can be seen in an app or on a site.
 
-use rusqlite::types::ToSql;
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::lesson::{Sighting, TREE};
 use crate::page::mask;
@@ -122,15 +121,25 @@ pub fn list(connection: &Connection, app: i64, filter: &Filter) -> Result<Vec<Co
     let text = filter.text.as_ref().map(|t| format!("%{}%", t.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")));
     let limit = filter.limit.map_or(-1, |l| i64::try_from(l).unwrap_or(i64::MAX));
     let sql = format!(
-        "{SELECT} WHERE c.app_id = ?1 AND c.deleted_at IS NULL
-            AND (?2 = 0 OR (c.label IS NULL AND c.res_id IS NULL) OR c.name LIKE 'unlabeled\\_%' ESCAPE '\\')
-            AND (?3 IS NULL OR EXISTS (SELECT 1 FROM state_components o WHERE o.component_id = c.id AND o.state_id = ?3))
-            AND (?4 IS NULL OR c.name LIKE ?4 ESCAPE '\\' OR c.label LIKE ?4 ESCAPE '\\')
-            AND (?5 IS NULL OR c.position > ?5)
-         GROUP BY c.id ORDER BY c.position LIMIT ?6"
+        "{SELECT} WHERE c.app_id = :app_id AND c.deleted_at IS NULL
+            AND (:unlabelled = 0 OR (c.label IS NULL AND c.res_id IS NULL) OR c.name LIKE 'unlabeled\\_%' ESCAPE '\\')
+            AND (:state IS NULL OR EXISTS (SELECT 1 FROM state_components o WHERE o.component_id = c.id AND o.state_id = :state))
+            AND (:text IS NULL OR c.name LIKE :text ESCAPE '\\' OR c.label LIKE :text ESCAPE '\\')
+            AND (:after IS NULL OR c.position > :after)
+         GROUP BY c.id ORDER BY c.position LIMIT :limit"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(params![app, filter.unlabelled, filter.state, text, filter.after, limit], read)?;
+    let found = statement.query_map(
+        named_params! {
+            ":app_id": app,
+            ":unlabelled": filter.unlabelled,
+            ":state": filter.state,
+            ":text": text,
+            ":after": filter.after,
+            ":limit": limit,
+        },
+        read,
+    )?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -140,12 +149,12 @@ pub fn list(connection: &Connection, app: i64, filter: &Filter) -> Result<Vec<Co
 /// What SQLite says.
 pub fn find(connection: &Connection, app: i64, name: &str) -> Result<Option<Component>> {
     let by = |condition: &str| -> Result<Vec<Component>> {
-        let sql = format!("{SELECT} WHERE c.app_id = ?1 AND c.deleted_at IS NULL AND {condition} GROUP BY c.id LIMIT 2");
+        let sql = format!("{SELECT} WHERE c.app_id = :app_id AND c.deleted_at IS NULL AND {condition} GROUP BY c.id LIMIT 2");
         let mut statement = connection.prepare_cached(&sql)?;
-        let found = statement.query_map((app, name), read)?;
+        let found = statement.query_map(named_params! {":app_id": app, ":name": name}, read)?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
     };
-    for condition in ["c.name = ?2", "c.label = ?2", "(c.res_id = ?2 OR c.res_id LIKE '%/' || ?2)"] {
+    for condition in ["c.name = :name", "c.label = :name", "(c.res_id = :name OR c.res_id LIKE '%/' || :name)"] {
         let mut found = by(condition)?;
         if found.len() == 1 {
             return Ok(found.pop());
@@ -159,30 +168,32 @@ pub fn find(connection: &Connection, app: i64, name: &str) -> Result<Option<Comp
 /// # Errors
 /// What SQLite says.
 pub fn position(connection: &Connection, id: i64) -> Result<i64> {
-    Ok(connection.prepare_cached("SELECT position FROM components WHERE id = ?1")?.query_row([id], |row| row.get("position"))?)
+    Ok(connection
+        .prepare_cached("SELECT position FROM components WHERE id = :id")?
+        .query_row(named_params! {":id": id}, |row| row.get("position"))?)
 }
 
 /// The names of the components that define a state.
 pub(super) fn defining_names(connection: &Connection, state: i64) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
-         WHERE sc.state_id = ?1 AND sc.defining = 1 AND c.deleted_at IS NULL ORDER BY c.name",
+         WHERE sc.state_id = :state_id AND sc.defining = 1 AND c.deleted_at IS NULL ORDER BY c.name",
     )?;
-    let names = statement.query_map([state], |row| row.get("name"))?;
+    let names = statement.query_map(named_params! {":state_id": state}, |row| row.get("name"))?;
     Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
 /// The names of components, in their order.
 pub(super) fn names(connection: &Connection, ids: &[i64]) -> Result<Vec<String>> {
-    let mut statement = connection.prepare_cached("SELECT name FROM components WHERE id = ?1")?;
-    ids.iter().map(|id| Ok(statement.query_row([id], |row| row.get("name"))?)).collect()
+    let mut statement = connection.prepare_cached("SELECT name FROM components WHERE id = :id")?;
+    ids.iter().map(|id| Ok(statement.query_row(named_params! {":id": id}, |row| row.get("name"))?)).collect()
 }
 
 /// The row of a component by what makes it the same.
 pub(super) fn by_key(connection: &Connection, app: i64, key: &str) -> Result<Option<i64>> {
     Ok(connection
-        .prepare_cached("SELECT id FROM components WHERE app_id = ?1 AND key = ?2 AND deleted_at IS NULL")?
-        .query_row((app, key), |row| row.get("id"))
+        .prepare_cached("SELECT id FROM components WHERE app_id = :app_id AND key = :key AND deleted_at IS NULL")?
+        .query_row(named_params! {":app_id": app, ":key": key}, |row| row.get("id"))
         .optional()?)
 }
 
@@ -192,8 +203,8 @@ pub(super) fn by_key(connection: &Connection, app: i64, key: &str) -> Result<Opt
 /// What SQLite says.
 pub fn is_taken(connection: &Connection, app: i64, name: &str) -> Result<bool> {
     Ok(connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM components WHERE app_id = ?1 AND name = ?2 AND deleted_at IS NULL) AS found")?
-        .query_row((app, name), |row| row.get("found"))?)
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM components WHERE app_id = :app_id AND name = :name AND deleted_at IS NULL) AS found")?
+        .query_row(named_params! {":app_id": app, ":name": name}, |row| row.get("found"))?)
 }
 
 /// A name that no other component of the scope has.
@@ -209,52 +220,50 @@ pub(super) fn free_name(connection: &Connection, app: i64, wanted: &str) -> Resu
 
 /// The next position in a scope's order, of components or of states.
 pub(super) fn next_position(connection: &Connection, table: &'static str, app: i64) -> Result<i64> {
-    let sql = format!("SELECT coalesce(max(position), 0) + 1 AS next_position FROM {table} WHERE app_id = ?1");
-    Ok(connection.prepare_cached(&sql)?.query_row([app], |row| row.get("next_position"))?)
+    let sql = format!("SELECT coalesce(max(position), 0) + 1 AS next_position FROM {table} WHERE app_id = :app_id");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":app_id": app}, |row| row.get("next_position"))?)
 }
 
 /// Adds a component that was seen for the first time.
 pub(super) fn insert(connection: &Connection, origin: &str, app: i64, s: &Sighting, page: Option<&str>, at: i64) -> Result<i64> {
     let name = free_name(connection, app, if s.name.is_empty() { "unlabeled" } else { &s.name })?;
     let edge = |of: fn(&Rect) -> i32| s.bounds.as_ref().map(of);
-    let values: [&dyn ToSql; 22] = [
-        &new_uid(),
-        &origin,
-        &app,
-        &next_position(connection, "components", app)?,
-        &s.key,
-        &name,
-        &s.kind,
-        &s.source,
-        &s.label,
-        &s.scrolls,
-        &s.res_id,
-        &s.class,
-        &edge(|b| b.left),
-        &edge(|b| b.top),
-        &edge(|b| b.right),
-        &edge(|b| b.bottom),
-        &s.confidence,
-        &page,
-        &s.crop,
-        &at,
-        &(s.source != TREE),
-        &at,
-    ];
     connection
         .prepare_cached(
             "INSERT INTO components (uid, origin, app_id, position, key, name, kind, source, label, scrolls, res_id, class, bounds_left,
                 bounds_top, bounds_right, bounds_bottom, confidence, page, crop, learned_at, loose, updated_at, loose_since)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-                (SELECT detector_looks FROM apps WHERE id = ?3))",
+             VALUES (:uid, :origin, :app, :position, :key, :name, :kind, :source, :label, :scrolls, :res_id, :class, :left, :top, :right,
+                :bottom, :confidence, :page, :crop, :at, :loose, :at, (SELECT detector_looks FROM apps WHERE id = :app))",
         )?
-        .execute(params_from_iter(values))?;
+        .execute(named_params! {
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":app": app,
+            ":position": next_position(connection, "components", app)?,
+            ":key": s.key,
+            ":name": name,
+            ":kind": s.kind,
+            ":source": s.source,
+            ":label": s.label,
+            ":scrolls": s.scrolls,
+            ":res_id": s.res_id,
+            ":class": s.class,
+            ":left": edge(|b| b.left),
+            ":top": edge(|b| b.top),
+            ":right": edge(|b| b.right),
+            ":bottom": edge(|b| b.bottom),
+            ":confidence": s.confidence,
+            ":page": page,
+            ":crop": s.crop,
+            ":at": at,
+            ":loose": s.source != TREE,
+        })?;
     Ok(connection.last_insert_rowid())
 }
 
 /// A component was seen on a page.
 pub(super) fn belongs_somewhere(connection: &Connection, id: i64) -> Result<()> {
-    connection.prepare_cached("UPDATE components SET loose = 0 WHERE id = ?1 AND loose = 1")?.execute([id])?;
+    connection.prepare_cached("UPDATE components SET loose = 0 WHERE id = :id AND loose = 1")?.execute(named_params! {":id": id})?;
     Ok(())
 }
 
@@ -267,10 +276,10 @@ pub(super) fn seen_nowhere(connection: &Connection, app: i64, seen: &[(i64, bool
 pub(super) fn seen_loose(connection: &Connection, app: i64, id: i64, at: i64) -> Result<()> {
     connection
         .prepare_cached(
-            "UPDATE components SET base_seen = base_seen + 1, base_last_seen = ?2, updated_at = ?2,
-                loose_since = (SELECT detector_looks FROM apps WHERE id = ?3) WHERE id = ?1",
+            "UPDATE components SET base_seen = base_seen + 1, base_last_seen = :at, updated_at = :at,
+                loose_since = (SELECT detector_looks FROM apps WHERE id = :app) WHERE id = :id",
         )?
-        .execute((id, at, app))?;
+        .execute(named_params! {":id": id, ":at": at, ":app": app})?;
     Ok(())
 }
 
@@ -278,10 +287,10 @@ pub(super) fn seen_loose(connection: &Connection, app: i64, id: i64, at: i64) ->
 pub(super) fn any_loose_overdue(connection: &Connection, app: i64) -> Result<bool> {
     Ok(connection
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM components c JOIN apps a ON a.id = c.app_id WHERE c.app_id = ?1 AND c.loose = 1
+            "SELECT EXISTS (SELECT 1 FROM components c JOIN apps a ON a.id = c.app_id WHERE c.app_id = :app_id AND c.loose = 1
                 AND c.deleted_at IS NULL AND c.loose_since <= a.detector_looks - a.forget_threshold) AS found",
         )?
-        .query_row([app], |row| row.get("found"))?)
+        .query_row(named_params! {":app_id": app}, |row| row.get("found"))?)
 }
 
 /// A component is at another place than it was.
@@ -289,9 +298,17 @@ pub(super) fn moved(connection: &Connection, id: i64, bounds: Option<Rect>, at: 
     let Some(b) = bounds else { return Ok(()) };
     connection
         .prepare_cached(
-            "UPDATE components SET bounds_left = ?2, bounds_top = ?3, bounds_right = ?4, bounds_bottom = ?5, updated_at = ?6 WHERE id = ?1",
+            "UPDATE components SET bounds_left = :bounds_left, bounds_top = :bounds_top, bounds_right = :bounds_right,
+                bounds_bottom = :bounds_bottom, updated_at = :updated_at WHERE id = :id",
         )?
-        .execute((id, b.left, b.top, b.right, b.bottom, at))?;
+        .execute(named_params! {
+            ":id": id,
+            ":bounds_left": b.left,
+            ":bounds_top": b.top,
+            ":bounds_right": b.right,
+            ":bounds_bottom": b.bottom,
+            ":updated_at": at,
+        })?;
     Ok(())
 }
 
@@ -300,23 +317,26 @@ pub(super) fn moved(connection: &Connection, id: i64, bounds: Option<Rect>, at: 
 /// # Errors
 /// What SQLite says.
 pub fn pictured(connection: &Connection, id: i64, crop: Option<&str>, at: i64) -> Result<()> {
-    connection.prepare_cached("UPDATE components SET crop = ?2, updated_at = ?3 WHERE id = ?1")?.execute((id, crop, at))?;
+    connection
+        .prepare_cached("UPDATE components SET crop = :crop, updated_at = :updated_at WHERE id = :id")?
+        .execute(named_params! {":id": id, ":crop": crop, ":updated_at": at})?;
     Ok(())
 }
 
 /// A component says something else. Where that is part of what it is, the new words are kept; elsewhere it is known from now on
 /// that its words change by themselves, and none are kept.
 pub(super) fn says(connection: &Connection, id: i64, sighting: &Sighting, at: i64) -> Result<()> {
-    let known: Option<String> =
-        connection.prepare_cached("SELECT label FROM components WHERE id = ?1")?.query_row([id], |row| row.get("label"))?;
+    let known: Option<String> = connection
+        .prepare_cached("SELECT label FROM components WHERE id = :id")?
+        .query_row(named_params! {":id": id}, |row| row.get("label"))?;
     let same = |a: &str, b: &str| mask::digits(a) == mask::digits(b);
     let (label, dynamic) = match (&known, &sighting.label) {
         (Some(old), Some(new)) if !sighting.steady && !same(old, new) => (None, true),
         (_, new) => (new.as_deref(), false),
     };
     connection
-        .prepare_cached("UPDATE components SET label = ?2, dynamic = ?3, updated_at = ?4 WHERE id = ?1")?
-        .execute((id, label, dynamic, at))?;
+        .prepare_cached("UPDATE components SET label = :label, dynamic = :dynamic, updated_at = :updated_at WHERE id = :id")?
+        .execute(named_params! {":id": id, ":label": label, ":dynamic": dynamic, ":updated_at": at})?;
     Ok(())
 }
 
@@ -325,15 +345,17 @@ pub(super) fn says(connection: &Connection, id: i64, sighting: &Sighting, at: i6
 /// # Errors
 /// What SQLite says.
 pub fn rename(connection: &Connection, id: i64, name: &str, at: i64) -> Result<()> {
-    connection.prepare_cached("UPDATE components SET name = ?2, updated_at = ?3 WHERE id = ?1")?.execute((id, name, at))?;
+    connection
+        .prepare_cached("UPDATE components SET name = :name, updated_at = :updated_at WHERE id = :id")?
+        .execute(named_params! {":id": id, ":name": name, ":updated_at": at})?;
     Ok(())
 }
 
 /// The key of a component by its name, whatever it was called when it was learned.
 pub(super) fn key_of_name(connection: &Connection, app: i64, name: &str) -> Result<Option<String>> {
     Ok(connection
-        .prepare_cached("SELECT key FROM components WHERE app_id = ?1 AND name = ?2 AND deleted_at IS NULL")?
-        .query_row((app, name), |row| row.get("key"))
+        .prepare_cached("SELECT key FROM components WHERE app_id = :app_id AND name = :name AND deleted_at IS NULL")?
+        .query_row(named_params! {":app_id": app, ":name": name}, |row| row.get("key"))
         .optional()?)
 }
 
@@ -342,8 +364,9 @@ pub(super) fn key_of_name(connection: &Connection, app: i64, name: &str) -> Resu
 /// # Errors
 /// What SQLite says.
 pub fn edges_that_name(connection: &Connection, app: i64, names: &[&str]) -> Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached("SELECT id, action FROM imported_edges WHERE app_id = ?1 ORDER BY position")?;
-    let rows = statement.query_map([app], |row| Ok((row.get::<_, i64>("id")?, row.get::<_, String>("action")?)))?;
+    let mut statement = connection.prepare_cached("SELECT id, action FROM imported_edges WHERE app_id = :app_id ORDER BY position")?;
+    let rows =
+        statement.query_map(named_params! {":app_id": app}, |row| Ok((row.get::<_, i64>("id")?, row.get::<_, String>("action")?)))?;
     let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
     let named = |action: &str| action.split_once(':').is_some_and(|(_, name)| names.contains(&name));
     Ok(rows.into_iter().filter(|(_, action)| named(action)).map(|(id, _)| id).collect())
@@ -354,26 +377,29 @@ pub fn edges_that_name(connection: &Connection, app: i64, names: &[&str]) -> Res
 /// # Errors
 /// What SQLite says.
 pub fn rename_in_edges(connection: &Connection, app: i64, old: &str, new: &str, at: i64) -> Result<()> {
-    const RENAMED: &str = "substr(action, 1, instr(action, ':')) || ?2";
+    const RENAMED: &str = "substr(action, 1, instr(action, ':')) || :name";
     for edge in edges_that_name(connection, app, &[old])? {
         let twin: Option<i64> = connection
             .prepare_cached(&format!(
                 "SELECT o.id FROM imported_edges e JOIN imported_edges o ON o.from_state = e.from_state AND o.to_state = e.to_state
-                    AND o.action = (SELECT {RENAMED} FROM imported_edges WHERE id = ?1) WHERE e.id = ?1"
+                    AND o.action = (SELECT {RENAMED} FROM imported_edges WHERE id = :edge) WHERE e.id = :edge"
             ))?
-            .query_row((edge, new), |row| row.get("id"))
+            .query_row(named_params! {":edge": edge, ":name": new}, |row| row.get("id"))
             .optional()?;
         match twin {
             Some(twin) => {
                 connection
-                    .prepare_cached("UPDATE imported_edges SET count = count + (SELECT count FROM imported_edges WHERE id = ?2), updated_at = ?3 WHERE id = ?1")?
-                    .execute((twin, edge, at))?;
-                connection.prepare_cached("DELETE FROM imported_edges WHERE id = ?1")?.execute([edge])?;
+                    .prepare_cached(
+                        "UPDATE imported_edges SET count = count + (SELECT count FROM imported_edges WHERE id = :edge),
+                        updated_at = :updated_at WHERE id = :id",
+                    )?
+                    .execute(named_params! {":id": twin, ":edge": edge, ":updated_at": at})?;
+                connection.prepare_cached("DELETE FROM imported_edges WHERE id = :id")?.execute(named_params! {":id": edge})?;
             }
             None => {
                 connection
-                    .prepare_cached(&format!("UPDATE imported_edges SET action = {RENAMED}, updated_at = ?3 WHERE id = ?1"))?
-                    .execute((edge, new, at))?;
+                    .prepare_cached(&format!("UPDATE imported_edges SET action = {RENAMED}, updated_at = :at WHERE id = :edge"))?
+                    .execute(named_params! {":edge": edge, ":name": new, ":at": at})?;
             }
         }
     }

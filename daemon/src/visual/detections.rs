@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, named_params};
 
 use super::lesson::Sighting;
 use super::{cleanup, components};
@@ -137,10 +137,11 @@ fn nearest((x, y): (i32, i32), texts: &[(String, (i32, i32))]) -> Option<&str> {
 fn same_place(connection: &Connection, app: i64, (x, y): (i32, i32)) -> Result<Option<String>> {
     Ok(connection
         .prepare_cached(
-            "SELECT key FROM components WHERE app_id = ?1 AND deleted_at IS NULL AND source <> 'tree' AND key LIKE 'name:unlabeled\\_%' ESCAPE '\\'
-                AND abs((bounds_left + bounds_right) / 2 - ?2) < ?4 AND abs((bounds_top + bounds_bottom) / 2 - ?3) < ?4
+            "SELECT key FROM components WHERE app_id = :app_id AND deleted_at IS NULL AND source <> 'tree'
+                AND key LIKE 'name:unlabeled\\_%' ESCAPE '\\'
+                AND abs((bounds_left + bounds_right) / 2 - :x) < :near AND abs((bounds_top + bounds_bottom) / 2 - :y) < :near
              ORDER BY position LIMIT 1",
         )?
-        .query_row((app, x, y, SAME_PLACE), |row| row.get("key"))
+        .query_row(named_params! {":app_id": app, ":x": x, ":y": y, ":near": SAME_PLACE}, |row| row.get("key"))
         .optional()?)
 }

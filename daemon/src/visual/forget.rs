@@ -3,7 +3,7 @@
 //! A component is forgotten page by page: one that was missed too often in a row at a page does not belong to it any more, and
 //! one that belongs to no page any more is gone. Nothing is left that refers to what is gone.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, named_params};
 
 use super::components::{self, Component};
 use super::history::{Change, Entry};
@@ -58,8 +58,8 @@ pub fn stale(connection: &Connection, origin: &str, scope: &Known, at: i64) -> R
 fn by_id(connection: &Connection, app: i64, id: i64) -> Result<Option<Component>> {
     let name: Option<String> = rusqlite::OptionalExtension::optional(
         connection
-            .prepare_cached("SELECT name FROM components WHERE id = ?1 AND deleted_at IS NULL")?
-            .query_row([id], |row| row.get("name")),
+            .prepare_cached("SELECT name FROM components WHERE id = :id AND deleted_at IS NULL")?
+            .query_row(named_params! {":id": id}, |row| row.get("name")),
     )?;
     name.map_or(Ok(None), |name| components::find(connection, app, &name))
 }
@@ -67,18 +67,20 @@ fn by_id(connection: &Connection, app: i64, id: i64) -> Result<Option<Component>
 fn overdue_links(connection: &Connection, app: i64, threshold: i64) -> Result<Vec<(i64, i64, i64)>> {
     let mut statement = connection.prepare_cached(
         "SELECT sc.state_id, sc.component_id, sc.misses FROM state_components sc JOIN components c ON c.id = sc.component_id
-         WHERE c.app_id = ?1 AND sc.misses > 0 AND sc.misses >= ?2 ORDER BY c.position, sc.state_id",
+         WHERE c.app_id = :app_id AND sc.misses > 0 AND sc.misses >= :misses ORDER BY c.position, sc.state_id",
     )?;
-    let found = statement.query_map((app, threshold), |row| Ok((row.get("state_id")?, row.get("component_id")?, row.get("misses")?)))?;
+    let found = statement.query_map(named_params! {":app_id": app, ":misses": threshold}, |row| {
+        Ok((row.get("state_id")?, row.get("component_id")?, row.get("misses")?))
+    })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
 fn overdue_loose(connection: &Connection, app: i64, threshold: i64) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
-        "SELECT id FROM components WHERE app_id = ?1 AND loose = 1 AND deleted_at IS NULL
-            AND loose_since <= (SELECT detector_looks FROM apps WHERE id = ?1) - ?2 ORDER BY position",
+        "SELECT id FROM components WHERE app_id = :app AND loose = 1 AND deleted_at IS NULL
+            AND loose_since <= (SELECT detector_looks FROM apps WHERE id = :app) - :threshold ORDER BY position",
     )?;
-    let found = statement.query_map((app, threshold), |row| row.get("id"))?;
+    let found = statement.query_map(named_params! {":app": app, ":threshold": threshold}, |row| row.get("id"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -143,9 +145,10 @@ pub fn delete_state(connection: &Connection, origin: &str, app: i64, state: &sta
 fn defines(connection: &Connection, state: i64, component: i64) -> Result<bool> {
     Ok(connection
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM state_components WHERE state_id = ?1 AND component_id = ?2 AND defining = 1) AS found",
+            "SELECT EXISTS (SELECT 1 FROM state_components WHERE state_id = :state_id AND component_id = :component_id
+                AND defining = 1) AS found",
         )?
-        .query_row((state, component), |row| row.get("found"))?)
+        .query_row(named_params! {":state_id": state, ":component_id": component}, |row| row.get("found"))?)
 }
 
 /// A link goes; what it counted stays with the component.
@@ -154,24 +157,29 @@ fn unlink(connection: &Connection, state: i64, component: i64) -> Result<()> {
         .prepare_cached(
             "UPDATE components SET
                 base_seen = base_seen + (SELECT s.visit_count - sc.from_visit - sc.missed FROM state_components sc JOIN states s
-                    ON s.id = sc.state_id WHERE sc.state_id = ?1 AND sc.component_id = ?2),
+                    ON s.id = sc.state_id WHERE sc.state_id = :state AND sc.component_id = :component),
                 base_last_seen = max(coalesce(base_last_seen, 0), (SELECT coalesce(sc.seen_before, s.last_seen)
-                    FROM state_components sc JOIN states s ON s.id = sc.state_id WHERE sc.state_id = ?1 AND sc.component_id = ?2))
-             WHERE id = ?2 AND EXISTS (SELECT 1 FROM state_components WHERE state_id = ?1 AND component_id = ?2)",
+                    FROM state_components sc JOIN states s ON s.id = sc.state_id WHERE sc.state_id = :state
+                    AND sc.component_id = :component))
+             WHERE id = :component AND EXISTS (SELECT 1 FROM state_components WHERE state_id = :state AND component_id = :component)",
         )?
-        .execute((state, component))?;
-    connection.prepare_cached("DELETE FROM state_components WHERE state_id = ?1 AND component_id = ?2")?.execute((state, component))?;
+        .execute(named_params! {":state": state, ":component": component})?;
+    connection
+        .prepare_cached("DELETE FROM state_components WHERE state_id = :state_id AND component_id = :component_id")?
+        .execute(named_params! {":state_id": state, ":component_id": component})?;
     connection
         .prepare_cached(
             "UPDATE components SET loose = 1, loose_since = (SELECT detector_looks FROM apps WHERE apps.id = components.app_id)
-             WHERE id = ?1 AND source <> 'tree' AND NOT EXISTS (SELECT 1 FROM state_components WHERE component_id = ?1)",
+             WHERE id = :component AND source <> 'tree' AND NOT EXISTS (SELECT 1 FROM state_components WHERE component_id = :component)",
         )?
-        .execute([component])?;
+        .execute(named_params! {":component": component})?;
     Ok(())
 }
 
 fn mark_deleted(connection: &Connection, component: i64, at: i64) -> Result<()> {
-    connection.prepare_cached("UPDATE components SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1")?.execute((component, at))?;
+    connection
+        .prepare_cached("UPDATE components SET deleted_at = :at, updated_at = :at WHERE id = :id")?
+        .execute(named_params! {":id": component, ":at": at})?;
     Ok(())
 }
 
@@ -179,9 +187,10 @@ fn mark_deleted(connection: &Connection, component: i64, at: i64) -> Result<()> 
 fn drop_if_empty(connection: &Connection, change: &mut Change<'_>, state: i64, at: i64) -> Result<()> {
     let lives: bool = connection
         .prepare_cached(
-            "SELECT code IS NULL OR EXISTS (SELECT 1 FROM state_components WHERE state_id = ?1 AND defining = 1) AS keeps FROM states WHERE id = ?1",
+            "SELECT code IS NULL OR EXISTS (SELECT 1 FROM state_components WHERE state_id = :state AND defining = 1) AS keeps FROM states
+                WHERE id = :state",
         )?
-        .query_row([state], |row| row.get("keeps"))?;
+        .query_row(named_params! {":state": state}, |row| row.get("keeps"))?;
     if lives { Ok(()) } else { drop_state(connection, change, state, at) }
 }
 
@@ -192,20 +201,21 @@ fn drop_state(connection: &Connection, change: &mut Change<'_>, state: i64, at: 
     change.keep("state_variants", "state_id", state)?;
     change.keep("imported_edges", "from_state", state)?;
     change.keep("imported_edges", "to_state", state)?;
-    let mut statement = connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = ?1")?;
-    let components: Vec<i64> = statement.query_map([state], |row| row.get("component_id"))?.collect::<rusqlite::Result<_>>()?;
+    let mut statement = connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = :state_id")?;
+    let components: Vec<i64> =
+        statement.query_map(named_params! {":state_id": state}, |row| row.get("component_id"))?.collect::<rusqlite::Result<_>>()?;
     for component in components {
         change.keep("components", "id", component)?;
         unlink(connection, state, component)?;
         // What the tree told of a page is gone with its last page; what a detector saw may be anywhere.
         connection.execute(
-            "UPDATE components SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1 AND source = 'tree' AND deleted_at IS NULL
-                AND NOT EXISTS (SELECT 1 FROM state_components WHERE component_id = ?1)",
-            (component, at),
+            "UPDATE components SET deleted_at = :at, updated_at = :at WHERE id = :component AND source = 'tree' AND deleted_at IS NULL
+                AND NOT EXISTS (SELECT 1 FROM state_components WHERE component_id = :component)",
+            named_params! {":component": component, ":at": at},
         )?;
     }
-    connection.execute("DELETE FROM state_variants WHERE state_id = ?1", [state])?;
-    connection.execute("DELETE FROM imported_edges WHERE from_state = ?1 OR to_state = ?1", [state])?;
-    connection.execute("UPDATE states SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1", params![state, at])?;
+    connection.execute("DELETE FROM state_variants WHERE state_id = :state_id", named_params! {":state_id": state})?;
+    connection.execute("DELETE FROM imported_edges WHERE from_state = :state OR to_state = :state", named_params! {":state": state})?;
+    connection.execute("UPDATE states SET deleted_at = :at, updated_at = :at WHERE id = :id", named_params! {":id": state, ":at": at})?;
     Ok(())
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, named_params};
 
 use super::states::{self, State};
 use crate::page::moves::{Move, WAIT};
@@ -96,9 +96,10 @@ pub struct Graph {
 /// What SQLite says.
 pub fn imported(connection: &Connection, app: i64) -> Result<Vec<Imported>> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, from_state, action, to_state, count, success_rate, last_used, extra FROM imported_edges WHERE app_id = ?1 ORDER BY position",
+        "SELECT id, from_state, action, to_state, count, success_rate, last_used, extra FROM imported_edges WHERE app_id = :app_id
+            ORDER BY position",
     )?;
-    let found = statement.query_map([app], |row| {
+    let found = statement.query_map(named_params! {":app_id": app}, |row| {
         Ok(Imported {
             id: row.get("id")?,
             from: row.get("from_state")?,
@@ -137,11 +138,11 @@ pub fn read(connection: &Connection, app: i64, moves: &[Move]) -> Result<Graph> 
 /// The labels and resource ids of what belongs to each dialog.
 fn parts_of_dialogs(connection: &Connection, states: &BTreeMap<i64, State>) -> Result<HashMap<i64, BTreeSet<String>>> {
     let mut statement = connection.prepare_cached(
-        "SELECT c.label, c.res_id FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = ?1",
+        "SELECT c.label, c.res_id FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = :state",
     )?;
     let mut parts: HashMap<i64, BTreeSet<String>> = HashMap::new();
     for state in states.values().filter(|s| s.kind == "dialog") {
-        let mut rows = statement.query([state.id])?;
+        let mut rows = statement.query(named_params! {":state": state.id})?;
         while let Some(row) = rows.next()? {
             let known = [row.get::<_, Option<String>>("label")?, row.get("res_id")?];
             parts.entry(state.id).or_default().extend(known.into_iter().flatten());

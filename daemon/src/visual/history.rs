@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rusqlite::types::{Value as Sql, ValueRef};
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params_from_iter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -120,15 +120,25 @@ impl<'a> Change<'a> {
         for state in self.undo.states_concerned() {
             let visits = self
                 .connection
-                .query_row("SELECT visit_count FROM states WHERE id = ?1", [state], |row| row.get("visit_count"))
+                .query_row("SELECT visit_count FROM states WHERE id = :id", named_params! {":id": state}, |row| row.get("visit_count"))
                 .optional()?;
             self.undo.visits.extend(visits.map(|v| (state, v)));
         }
         let undo = serde_json::to_string(&self.undo).map_err(|e| StoreError::Unavailable(e.to_string()))?;
         let uid = new_uid();
         self.connection.execute(
-            "INSERT INTO visual_history (uid, origin, app_id, op, what, why, undo, at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)",
-            params![uid, origin, self.app, op, what, why, undo, at],
+            "INSERT INTO visual_history (uid, origin, app_id, op, what, why, undo, at, updated_at) VALUES (:uid, :origin, :app_id, :op,
+                :what, :why, :undo, :at, :at)",
+            named_params! {
+                ":uid": uid,
+                ":origin": origin,
+                ":app_id": self.app,
+                ":op": op,
+                ":what": what,
+                ":why": why,
+                ":undo": undo,
+                ":at": at,
+            },
         )?;
         let id = self.connection.last_insert_rowid();
         Ok(Entry { id, uid, app: self.app, op: op.to_owned(), what: what.to_owned(), why: why.to_owned(), undone_at: None, at })
@@ -148,9 +158,9 @@ fn text_key(table: Table, row: &Map<String, Value>) -> String {
 }
 
 fn capture(connection: &Connection, table: Table, column: &str, value: i64) -> Result<Vec<Map<String, Value>>> {
-    let mut statement = connection.prepare(&format!("SELECT * FROM {} WHERE {column} = ?1", table.0))?;
+    let mut statement = connection.prepare(&format!("SELECT * FROM {} WHERE {column} = :value", table.0))?;
     let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
-    let rows = statement.query_map([value], |row| {
+    let rows = statement.query_map(named_params! {":value": value}, |row| {
         names.iter().enumerate().map(|(i, name)| Ok((name.clone(), from_sql(row.get_ref(i)?)))).collect::<rusqlite::Result<Map<_, _>>>()
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -201,10 +211,12 @@ const COLUMNS: &str = "id, uid, app_id, op, what, why, undone_at, at";
 /// What SQLite says.
 pub fn list(connection: &Connection, app: Option<i64>, before: Option<i64>, limit: usize) -> Result<Vec<Entry>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM visual_history WHERE (?1 IS NULL OR app_id = ?1) AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3"
+        "SELECT {COLUMNS} FROM visual_history WHERE (:app_id IS NULL OR app_id = :app_id) AND (:before IS NULL OR id < :before)
+            ORDER BY id DESC LIMIT :limit"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(params![app, before, i64::try_from(limit).unwrap_or(i64::MAX)], entry)?;
+    let found = statement
+        .query_map(named_params! {":app_id": app, ":before": before, ":limit": i64::try_from(limit).unwrap_or(i64::MAX)}, entry)?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -214,14 +226,15 @@ pub fn list(connection: &Connection, app: Option<i64>, before: Option<i64>, limi
 /// What SQLite says.
 pub fn find(connection: &Connection, app: Option<i64>, id: Option<i64>) -> Result<Option<Entry>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM visual_history WHERE (?1 IS NULL OR app_id = ?1) AND (?2 IS NULL OR id = ?2)
-            AND (?2 IS NOT NULL OR undone_at IS NULL) ORDER BY id DESC LIMIT 1"
+        "SELECT {COLUMNS} FROM visual_history WHERE (:app IS NULL OR app_id = :app) AND (:id IS NULL OR id = :id)
+            AND (:id IS NOT NULL OR undone_at IS NULL) ORDER BY id DESC LIMIT 1"
     );
-    Ok(connection.prepare_cached(&sql)?.query_row(params![app, id], entry).optional()?)
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":app": app, ":id": id}, entry).optional()?)
 }
 
 fn read(connection: &Connection, id: i64) -> Result<Undo> {
-    let text: String = connection.query_row("SELECT undo FROM visual_history WHERE id = ?1", [id], |row| row.get("undo"))?;
+    let text: String =
+        connection.query_row("SELECT undo FROM visual_history WHERE id = :id", named_params! {":id": id}, |row| row.get("undo"))?;
     serde_json::from_str(&text).map_err(|e| StoreError::Unavailable(format!("the history cannot be read: {e}")))
 }
 
@@ -232,10 +245,10 @@ fn read(connection: &Connection, id: i64) -> Result<Undo> {
 pub fn blocked_by(connection: &Connection, id: i64) -> Result<Option<i64>> {
     let own = read(connection, id)?.touched();
     let mut statement = connection.prepare(
-        "SELECT id FROM visual_history WHERE id > ?1 AND undone_at IS NULL AND app_id = (SELECT app_id FROM visual_history WHERE id = ?1)
+        "SELECT id FROM visual_history WHERE id > :id AND undone_at IS NULL AND app_id = (SELECT app_id FROM visual_history WHERE id = :id)
          ORDER BY id DESC",
     )?;
-    let later: Vec<i64> = statement.query_map([id], |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
+    let later: Vec<i64> = statement.query_map(named_params! {":id": id}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
     for other in later {
         if !read(connection, other)?.touched().is_disjoint(&own) {
             return Ok(Some(other));
@@ -251,7 +264,9 @@ pub fn blocked_by(connection: &Connection, id: i64) -> Result<Option<i64>> {
 pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
     let undo = read(connection, id)?;
     let visits = |state: i64| -> Result<Option<i64>> {
-        Ok(connection.query_row("SELECT visit_count FROM states WHERE id = ?1", [state], |row| row.get("visit_count")).optional()?)
+        Ok(connection
+            .query_row("SELECT visit_count FROM states WHERE id = :id", named_params! {":id": state}, |row| row.get("visit_count"))
+            .optional()?)
     };
     let mut since = Vec::new();
     for (state, then) in &undo.visits {
@@ -274,15 +289,22 @@ pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
     }
     let restored: BTreeSet<i64> = undo.restore.get("states").into_iter().flatten().filter_map(|row| row["id"].as_i64()).collect();
     for (state, now, more) in since.iter().filter(|(state, _, _)| restored.contains(state)) {
-        connection.execute("UPDATE states SET visit_count = visit_count + ?2 WHERE id = ?1", (state, more))?;
+        connection.execute(
+            "UPDATE states SET visit_count = visit_count + :visit_count WHERE id = :id",
+            named_params! {":id": state, ":visit_count": more},
+        )?;
         let shift = visits(*state)?.unwrap_or(*now) - now;
-        connection.execute("UPDATE state_components SET from_visit = from_visit + ?2 WHERE state_id = ?1", (state, shift))?;
+        connection.execute(
+            "UPDATE state_components SET from_visit = from_visit + :from_visit WHERE state_id = :state_id",
+            named_params! {":state_id": state, ":from_visit": shift},
+        )?;
     }
     for table in TABLES.iter().filter(|t| !REFERRED_TO.contains(&t.0)) {
         undo.restore.get(table.0).into_iter().flatten().try_for_each(|row| put_back(connection, *table, row))?;
     }
     forgive(connection, &undo, &since)?;
-    connection.execute("UPDATE visual_history SET undone_at = ?2, updated_at = ?2 WHERE id = ?1", (id, at))?;
+    connection
+        .execute("UPDATE visual_history SET undone_at = :at, updated_at = :at WHERE id = :id", named_params! {":id": id, ":at": at})?;
     Ok(())
 }
 
@@ -292,17 +314,18 @@ fn forgive(connection: &Connection, undo: &Undo, since: &[(i64, i64, i64)]) -> R
         let (Some(state), Some(component)) = (row["state_id"].as_i64(), row["component_id"].as_i64()) else { continue };
         let more = since.iter().find(|(s, _, _)| *s == state).map_or(0, |(_, _, more)| *more);
         connection.execute(
-            "UPDATE state_components SET misses = 0, from_visit = from_visit + ?3,
-                seen_before = CASE WHEN ?3 > 0 OR misses > 0 THEN coalesce(seen_before, (SELECT last_seen FROM states WHERE id = ?1))
+            "UPDATE state_components SET misses = 0, from_visit = from_visit + :more,
+                seen_before = CASE WHEN :more > 0 OR misses > 0 THEN coalesce(seen_before, (SELECT last_seen FROM states WHERE id = :state))
                     ELSE seen_before END
-             WHERE state_id = ?1 AND component_id = ?2",
-            (state, component, more),
+             WHERE state_id = :state AND component_id = :component_id",
+            named_params! {":state": state, ":component_id": component, ":more": more},
         )?;
     }
     for row in undo.restore.get("components").into_iter().flatten() {
         connection.execute(
-            "UPDATE components SET loose_since = (SELECT detector_looks FROM apps WHERE apps.id = components.app_id) WHERE id = ?1 AND loose = 1",
-            [row["id"].as_i64()],
+            "UPDATE components SET loose_since = (SELECT detector_looks FROM apps WHERE apps.id = components.app_id) WHERE id = :id
+                AND loose = 1",
+            named_params! {":id": row["id"].as_i64()},
         )?;
     }
     Ok(())
@@ -331,5 +354,5 @@ const KEPT: i64 = 10_000;
 /// What SQLite says.
 pub fn prune(connection: &Connection) -> Result<usize> {
     let newest: Option<i64> = connection.query_row("SELECT max(id) AS max_id FROM visual_history", [], |row| row.get("max_id"))?;
-    Ok(connection.execute("DELETE FROM visual_history WHERE id <= ?1", [newest.unwrap_or_default() - KEPT])?)
+    Ok(connection.execute("DELETE FROM visual_history WHERE id <= :id", named_params! {":id": newest.unwrap_or_default() - KEPT})?)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
-use rusqlite::Connection;
+use rusqlite::{Connection, named_params};
 
 use super::identity::{Change, Identity};
 use super::scope::{self, Scope};
@@ -178,9 +178,9 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
     let Some(known) = scope::find(connection, scope)? else { return Ok(identity) };
     let mut variants = connection.prepare_cached(
         "SELECT v.key, v.state_id, v.seen, v.place, v.title, v.features, v.defines FROM state_variants v JOIN states s ON s.id = v.state_id
-         WHERE v.app_id = ?1 ORDER BY s.position, v.defines DESC",
+         WHERE v.app_id = :app_id ORDER BY s.position, v.defines DESC",
     )?;
-    let mut rows = variants.query([known.id])?;
+    let mut rows = variants.query(named_params! {":app_id": known.id})?;
     while let Some(row) = rows.next()? {
         let (key, state, seen): (String, i64, i64) = (row.get("key")?, row.get("state_id")?, row.get("seen")?);
         let (place, title): (String, Option<String>) = (row.get("place")?, row.get("title")?);
@@ -188,16 +188,16 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
         let named = row.get::<_, bool>("defines")?.then_some((place.as_str(), title.as_deref(), features.as_slice()));
         identity.take_up(&key, state, u64::try_from(seen).unwrap_or_default(), named);
     }
-    let mut states = connection.prepare_cached("SELECT id, visit_count, code FROM states WHERE app_id = ?1 AND deleted_at IS NULL")?;
-    let mut rows = states.query([known.id])?;
+    let mut states = connection.prepare_cached("SELECT id, visit_count, code FROM states WHERE app_id = :app_id AND deleted_at IS NULL")?;
+    let mut rows = states.query(named_params! {":app_id": known.id})?;
     while let Some(row) = rows.next()? {
         identity.take_up_visits(row.get("id")?, u64::try_from(row.get::<_, i64>("visit_count")?).unwrap_or_default());
         if let Some(code) = row.get::<_, Option<String>>("code")? {
             identity.take_up_code(row.get("id")?, &code);
         }
     }
-    let mut components = connection.prepare_cached("SELECT key, id FROM components WHERE app_id = ?1 AND deleted_at IS NULL")?;
-    let mut rows = components.query([known.id])?;
+    let mut components = connection.prepare_cached("SELECT key, id FROM components WHERE app_id = :app_id AND deleted_at IS NULL")?;
+    let mut rows = components.query(named_params! {":app_id": known.id})?;
     while let Some(row) = rows.next()? {
         identity.take_up_component(&row.get::<_, String>("key")?, row.get("id")?);
     }
@@ -214,9 +214,9 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
 pub fn defining_sets(connection: &Connection, app: i64) -> Result<Vec<(i64, Vec<u64>)>> {
     let mut statement = connection.prepare_cached(
         "SELECT s.id, sc.component_id FROM states s JOIN state_components sc ON sc.state_id = s.id
-         WHERE s.app_id = ?1 AND s.kind = 'detected' AND s.deleted_at IS NULL AND sc.defining = 1 ORDER BY s.position, s.id",
+         WHERE s.app_id = :app_id AND s.kind = 'detected' AND s.deleted_at IS NULL AND sc.defining = 1 ORDER BY s.position, s.id",
     )?;
-    let mut rows = statement.query([app])?;
+    let mut rows = statement.query(named_params! {":app_id": app})?;
     let mut sets: Vec<(i64, Vec<u64>)> = Vec::new();
     while let Some(row) = rows.next()? {
         let (state, component): (i64, i64) = (row.get("id")?, row.get("component_id")?);

@@ -1,6 +1,6 @@
 //! What the visual memory knows of an app, for telling how much of it was covered.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, named_params};
 
 use crate::store::Result;
 
@@ -22,9 +22,10 @@ pub struct Page {
 pub fn pages(connection: &Connection, app: &str) -> Result<Vec<Page>> {
     let mut statement = connection.prepare_cached(
         "SELECT s.id, s.code, coalesce(s.name, s.title, s.code) AS called FROM states s JOIN apps a ON a.id = s.app_id
-         WHERE a.app = ?1 AND a.deleted_at IS NULL AND s.deleted_at IS NULL AND s.code IS NOT NULL AND s.kind = 'page' ORDER BY s.id",
+         WHERE a.app = :app AND a.deleted_at IS NULL AND s.deleted_at IS NULL AND s.code IS NOT NULL AND s.kind = 'page' ORDER BY s.id",
     )?;
-    let found = statement.query_map([app], |row| Ok(Page { id: row.get("id")?, code: row.get("code")?, name: row.get("called")? }))?;
+    let found = statement
+        .query_map(named_params! {":app": app}, |row| Ok(Page { id: row.get("id")?, code: row.get("code")?, name: row.get("called")? }))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -50,10 +51,10 @@ pub struct Element {
 pub fn elements(connection: &Connection, app: &str) -> Result<Vec<Element>> {
     let mut statement = connection.prepare_cached(
         "SELECT c.uid, c.key, c.name, c.label, c.res_id FROM components c JOIN apps a ON a.id = c.app_id
-         WHERE a.app = ?1 AND a.deleted_at IS NULL AND c.deleted_at IS NULL AND c.kind NOT IN ('text', 'list', 'container', 'view')
+         WHERE a.app = :app AND a.deleted_at IS NULL AND c.deleted_at IS NULL AND c.kind NOT IN ('text', 'list', 'container', 'view')
          ORDER BY c.id",
     )?;
-    let found = statement.query_map([app], |row| {
+    let found = statement.query_map(named_params! {":app": app}, |row| {
         Ok(Element {
             uid: row.get("uid")?,
             key: row.get("key")?,

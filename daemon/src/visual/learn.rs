@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, named_params};
 
 use super::identity::{self, Change, Verdict};
 use super::index::{self, Index, Unpublished};
@@ -207,10 +207,13 @@ impl Step<'_> {
     fn link(&self, state: i64, visit: Visit, component: i64, defining: bool) -> Result<()> {
         self.connection
             .prepare_cached(
-                "INSERT INTO state_components (state_id, component_id, defining, from_visit) VALUES (?1, ?2, ?3, ?4)
+                "INSERT INTO state_components (state_id, component_id, defining, from_visit) VALUES (:state_id, :component_id, :defining,
+                    :from_visit)
                  ON CONFLICT (state_id, component_id) DO NOTHING",
             )?
-            .execute((state, component, defining, visit.count - 1))?;
+            .execute(
+                named_params! {":state_id": state, ":component_id": component, ":defining": defining, ":from_visit": visit.count - 1},
+            )?;
         components::belongs_somewhere(self.connection, component)
     }
 
@@ -251,9 +254,9 @@ impl Step<'_> {
         let mut statement = self.connection.prepare_cached(
             "SELECT c.key, sc.component_id, sc.misses, sc.defining, c.source, c.scrolls, c.bounds_left, c.bounds_top, c.bounds_right,
                 c.bounds_bottom, c.label, c.dynamic, sc.seen_before
-             FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = ?1 AND c.deleted_at IS NULL",
+             FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = :state_id AND c.deleted_at IS NULL",
         )?;
-        let found = statement.query_map([state], |row| {
+        let found = statement.query_map(named_params! {":state_id": state}, |row| {
             let link = Link {
                 component: row.get("component_id")?,
                 misses: row.get("misses")?,
@@ -275,10 +278,10 @@ impl Step<'_> {
         self.connection
             .prepare_cached(
                 "UPDATE state_components SET missed = missed + 1, misses = misses + 1,
-                    seen_before = coalesce(seen_before, ?3)
-                 WHERE state_id = ?1 AND component_id = ?2",
+                    seen_before = coalesce(seen_before, :before)
+                 WHERE state_id = :state_id AND component_id = :component_id",
             )?
-            .execute((state, link.component, before))?;
+            .execute(named_params! {":state_id": state, ":component_id": link.component, ":before": before})?;
         Ok(())
     }
 
@@ -286,10 +289,10 @@ impl Step<'_> {
     fn pass_over(&self, state: i64, link: &Link, before: i64) -> Result<()> {
         self.connection
             .prepare_cached(
-                "UPDATE state_components SET from_visit = from_visit + 1, seen_before = coalesce(seen_before, ?3)
-                 WHERE state_id = ?1 AND component_id = ?2",
+                "UPDATE state_components SET from_visit = from_visit + 1, seen_before = coalesce(seen_before, :before)
+                 WHERE state_id = :state_id AND component_id = :component_id",
             )?
-            .execute((state, link.component, before))?;
+            .execute(named_params! {":state_id": state, ":component_id": link.component, ":before": before})?;
         Ok(())
     }
 
@@ -298,10 +301,10 @@ impl Step<'_> {
         if link.misses > 0 || link.seen_before.is_some() || (grows && !link.defining) {
             self.connection
                 .prepare_cached(
-                    "UPDATE state_components SET misses = 0, seen_before = NULL, defining = max(defining, ?3)
-                     WHERE state_id = ?1 AND component_id = ?2",
+                    "UPDATE state_components SET misses = 0, seen_before = NULL, defining = max(defining, :grows)
+                     WHERE state_id = :state_id AND component_id = :component_id",
                 )?
-                .execute((state, link.component, grows))?;
+                .execute(named_params! {":state_id": state, ":component_id": link.component, ":grows": grows})?;
         }
         if sighting.bounds.is_some() && sighting.bounds != link.bounds {
             components::moved(self.connection, link.component, sighting.bounds, self.lesson.at)?;

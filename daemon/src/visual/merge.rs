@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, named_params};
 
 use super::history::{Change, Entry};
 use super::identity;
@@ -73,10 +73,16 @@ fn merge(connection: &Connection, origin: &str, survivor: &State, gone: &State, 
     }
     let visits = survivor.visit_count + gone.visit_count;
     join_links(connection, survivor, gone, visits)?;
-    connection.execute("UPDATE state_variants SET state_id = ?1 WHERE state_id = ?2", (survivor.id, gone.id))?;
+    connection.execute(
+        "UPDATE state_variants SET state_id = :state_id WHERE state_id = :id",
+        named_params! {":state_id": survivor.id, ":id": gone.id},
+    )?;
     join_edges(connection, survivor, gone, at)?;
-    connection.execute("UPDATE states SET deleted_at = ?2, updated_at = ?2 WHERE id = ?1", (gone.id, at))?;
-    connection.execute("UPDATE states SET visit_count = ?2, updated_at = ?3 WHERE id = ?1", (survivor.id, visits, at))?;
+    connection.execute("UPDATE states SET deleted_at = :at, updated_at = :at WHERE id = :id", named_params! {":id": gone.id, ":at": at})?;
+    connection.execute(
+        "UPDATE states SET visit_count = :visit_count, updated_at = :updated_at WHERE id = :id",
+        named_params! {":id": survivor.id, ":visit_count": visits, ":updated_at": at},
+    )?;
     let what = format!("{} into {}", gone.called(), survivor.called());
     change.commit(origin, "merge", &what, why, at)
 }
@@ -92,9 +98,10 @@ struct Link {
 /// The components of both, seen as often as in both together.
 fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i64) -> Result<()> {
     let links = |state: &State| -> Result<HashMap<i64, Link>> {
-        let mut statement = connection
-            .prepare("SELECT component_id, defining, from_visit, missed, misses, seen_before FROM state_components WHERE state_id = ?1")?;
-        let found = statement.query_map([state.id], |row| {
+        let mut statement = connection.prepare(
+            "SELECT component_id, defining, from_visit, missed, misses, seen_before FROM state_components WHERE state_id = :state_id",
+        )?;
+        let found = statement.query_map(named_params! {":state_id": state.id}, |row| {
             let seen = state.visit_count - row.get::<_, i64>("from_visit")? - row.get::<_, i64>("missed")?;
             Ok((
                 row.get("component_id")?,
@@ -105,7 +112,10 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
     };
     let (ours, theirs) = (links(survivor)?, links(gone)?);
     let all: HashSet<i64> = ours.keys().chain(theirs.keys()).copied().collect();
-    connection.execute("DELETE FROM state_components WHERE state_id IN (?1, ?2)", (survivor.id, gone.id))?;
+    connection.execute(
+        "DELETE FROM state_components WHERE state_id IN (:survivor, :gone)",
+        named_params! {":survivor": survivor.id, ":gone": gone.id},
+    )?;
     for component in all {
         let both = [ours.get(&component), theirs.get(&component)];
         let found = || both.iter().flatten();
@@ -116,8 +126,15 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
         let seen_before = if found().any(|l| l.seen_before.is_none()) { None } else { found().filter_map(|l| l.seen_before).max() };
         connection.execute(
             "INSERT INTO state_components (state_id, component_id, defining, from_visit, missed, misses, seen_before)
-             VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6)",
-            params![survivor.id, component, found().any(|l| l.defining), visits - seen, misses, seen_before],
+             VALUES (:state_id, :component_id, :defining, :from_visit, 0, :misses, :seen_before)",
+            named_params! {
+                ":state_id": survivor.id,
+                ":component_id": component,
+                ":defining": found().any(|l| l.defining),
+                ":from_visit": visits - seen,
+                ":misses": misses,
+                ":seen_before": seen_before,
+            },
         )?;
     }
     Ok(())
@@ -125,9 +142,10 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
 
 /// Imported edges of both: counts add up, the newest use stays, all else is that of the first.
 fn join_edges(connection: &Connection, survivor: &State, gone: &State, at: i64) -> Result<()> {
-    let mut statement = connection
-        .prepare("SELECT id, from_state, action, to_state, count, last_used FROM imported_edges WHERE app_id = ?1 ORDER BY position")?;
-    let rows = statement.query_map([survivor.app], |row| {
+    let mut statement = connection.prepare(
+        "SELECT id, from_state, action, to_state, count, last_used FROM imported_edges WHERE app_id = :app_id ORDER BY position",
+    )?;
+    let rows = statement.query_map(named_params! {":app_id": survivor.app}, |row| {
         Ok((
             row.get::<_, i64>("id")?,
             row.get::<_, i64>("from_state")?,
@@ -146,11 +164,12 @@ fn join_edges(connection: &Connection, survivor: &State, gone: &State, at: i64) 
         match first.get(&key) {
             Some(kept) => {
                 connection.execute(
-                    "UPDATE imported_edges SET count = count + ?2, last_used = nullif(max(coalesce(last_used, 0), coalesce(?3, 0)), 0),
-                        updated_at = ?4 WHERE id = ?1",
-                    params![kept, count, last_used, at],
+                    "UPDATE imported_edges SET count = count + :count, last_used = nullif(max(coalesce(last_used, 0), coalesce(:last_used,
+                        0)), 0),
+                        updated_at = :updated_at WHERE id = :id",
+                    named_params! {":id": kept, ":count": count, ":last_used": last_used, ":updated_at": at},
                 )?;
-                connection.execute("DELETE FROM imported_edges WHERE id = ?1", [id])?;
+                connection.execute("DELETE FROM imported_edges WHERE id = :id", named_params! {":id": id})?;
             }
             None => {
                 if (key.0, key.2) != (from, to) {
@@ -161,7 +180,10 @@ fn join_edges(connection: &Connection, survivor: &State, gone: &State, at: i64) 
         }
     }
     for (id, from, to) in renamed {
-        connection.execute("UPDATE imported_edges SET from_state = ?2, to_state = ?3 WHERE id = ?1", (id, from, to))?;
+        connection.execute(
+            "UPDATE imported_edges SET from_state = :from_state, to_state = :to_state WHERE id = :id",
+            named_params! {":id": id, ":from_state": from, ":to_state": to},
+        )?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What a visual memory is about: an app, or a site in a browser.
 
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use crate::store::{Result, new_uid, now_ms};
 
@@ -48,8 +48,8 @@ fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
 pub fn find(connection: &Connection, scope: &Scope) -> Result<Option<Known>> {
     let site = scope.site.as_deref().unwrap_or_default();
     Ok(connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM apps WHERE app = ?1 AND site = ?2 AND deleted_at IS NULL"))?
-        .query_row((&scope.app, site), known)
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM apps WHERE app = :app AND site = :site AND deleted_at IS NULL"))?
+        .query_row(named_params! {":app": &scope.app, ":site": site}, known)
         .optional()?)
 }
 
@@ -58,7 +58,10 @@ pub fn find(connection: &Connection, scope: &Scope) -> Result<Option<Known>> {
 /// # Errors
 /// What SQLite says.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<Known>> {
-    Ok(connection.prepare_cached(&format!("SELECT {COLUMNS} FROM apps WHERE id = ?1"))?.query_row([id], known).optional()?)
+    Ok(connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM apps WHERE id = :id"))?
+        .query_row(named_params! {":id": id}, known)
+        .optional()?)
 }
 
 /// All scopes, by name.
@@ -81,10 +84,16 @@ pub fn take_up(connection: &Connection, origin: &str, scope: &Scope) -> Result<K
     }
     connection
         .prepare_cached(
-            "INSERT INTO apps (uid, origin, app, site, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+            "INSERT INTO apps (uid, origin, app, site, created_at, updated_at) VALUES (:uid, :origin, :app, :site, :now, :now)
              ON CONFLICT (app, site) DO UPDATE SET deleted_at = NULL, updated_at = excluded.updated_at",
         )?
-        .execute((new_uid(), origin, &scope.app, scope.site.as_deref().unwrap_or_default(), now_ms()))?;
+        .execute(named_params! {
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":app": &scope.app,
+            ":site": scope.site.as_deref().unwrap_or_default(),
+            ":now": now_ms(),
+        })?;
     find(connection, scope)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
 }
 
@@ -92,10 +101,11 @@ pub fn take_up(connection: &Connection, origin: &str, scope: &Scope) -> Result<K
 pub(super) fn count_learning(connection: &Connection, id: i64, by_detector: bool, at: i64) -> Result<i64> {
     Ok(connection
         .prepare_cached(
-            "UPDATE apps SET learn_count = learn_count + 1, detector_looks = detector_looks + ?3, learned_at = max(coalesce(learned_at, 0), ?2), updated_at = ?2 WHERE id = ?1
+            "UPDATE apps SET learn_count = learn_count + 1, detector_looks = detector_looks + :detector_looks,
+                learned_at = max(coalesce(learned_at, 0), :at), updated_at = :at WHERE id = :id
              RETURNING learn_count",
         )?
-        .query_row((id, at, by_detector), |row| row.get("learn_count"))?)
+        .query_row(named_params! {":id": id, ":at": at, ":detector_looks": by_detector}, |row| row.get("learn_count"))?)
 }
 
 /// Sets how often in a row a component may be missed.
@@ -103,11 +113,9 @@ pub(super) fn count_learning(connection: &Connection, id: i64, by_detector: bool
 /// # Errors
 /// What SQLite says.
 pub fn set_threshold(connection: &Connection, id: i64, threshold: i64) -> Result<()> {
-    connection.prepare_cached("UPDATE apps SET forget_threshold = ?2, updated_at = ?3 WHERE id = ?1")?.execute((
-        id,
-        threshold,
-        now_ms(),
-    ))?;
+    connection
+        .prepare_cached("UPDATE apps SET forget_threshold = :forget_threshold, updated_at = :updated_at WHERE id = :id")?
+        .execute(named_params! {":id": id, ":forget_threshold": threshold, ":updated_at": now_ms()})?;
     Ok(())
 }
 
@@ -118,19 +126,20 @@ pub fn set_threshold(connection: &Connection, id: i64, threshold: i64) -> Result
 pub fn add_page(connection: &Connection, id: i64, page: &str, artifact: &str) -> Result<Option<String>> {
     let path = format!("$._pages.\"{}\"", page.replace(['"', '\\'], "_"));
     let before: Option<String> = connection
-        .prepare_cached("SELECT extra ->> ?2 AS artifact FROM apps WHERE id = ?1")?
-        .query_row((id, &path), |row| row.get("artifact"))?;
+        .prepare_cached("SELECT extra ->> :path AS artifact FROM apps WHERE id = :id")?
+        .query_row(named_params! {":id": id, ":path": path}, |row| row.get("artifact"))?;
     connection
         .prepare_cached(
-            "UPDATE apps SET extra = json_set(json_insert(coalesce(extra, '{}'), '$._pages', json('{}')), ?2, ?3), updated_at = ?4 WHERE id = ?1",
+            "UPDATE apps SET extra = json_set(json_insert(coalesce(extra, '{}'), '$._pages', json('{}')), :path, :artifact),
+                updated_at = :now WHERE id = :id",
         )?
-        .execute((id, path, artifact, now_ms()))?;
+        .execute(named_params! {":id": id, ":path": path, ":artifact": artifact, ":now": now_ms()})?;
     Ok(before.filter(|b| b != artifact))
 }
 
 /// Counts a look of a detector.
 pub(super) fn count_detector_look(connection: &Connection, id: i64) -> Result<()> {
-    connection.prepare_cached("UPDATE apps SET detector_looks = detector_looks + 1 WHERE id = ?1")?.execute([id])?;
+    connection.prepare_cached("UPDATE apps SET detector_looks = detector_looks + 1 WHERE id = :id")?.execute(named_params! {":id": id})?;
     Ok(())
 }
 
@@ -142,10 +151,10 @@ pub fn add_host(connection: &Connection, scope: &Scope, host: &str, port: Option
     let host = port.map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
     connection
         .prepare_cached(
-            "UPDATE apps SET hosts = json_insert(hosts, '$[#]', ?3), updated_at = ?4 WHERE app = ?1 AND site = ?2
-                AND NOT EXISTS (SELECT 1 FROM json_each(hosts) WHERE value = ?3)",
+            "UPDATE apps SET hosts = json_insert(hosts, '$[#]', :host), updated_at = :now WHERE app = :app AND site = :site
+                AND NOT EXISTS (SELECT 1 FROM json_each(hosts) WHERE value = :host)",
         )?
-        .execute((&scope.app, scope.site.as_deref().unwrap_or_default(), host, now_ms()))?;
+        .execute(named_params! {":app": scope.app, ":site": scope.site.as_deref().unwrap_or_default(), ":host": host, ":now": now_ms()})?;
     Ok(())
 }
 
@@ -154,6 +163,7 @@ pub fn add_host(connection: &Connection, scope: &Scope, host: &str, port: Option
 /// # Errors
 /// What SQLite says.
 pub fn hosts(connection: &Connection, id: i64) -> Result<Vec<String>> {
-    let text: String = connection.prepare_cached("SELECT hosts FROM apps WHERE id = ?1")?.query_row([id], |row| row.get("hosts"))?;
+    let text: String =
+        connection.prepare_cached("SELECT hosts FROM apps WHERE id = :id")?.query_row(named_params! {":id": id}, |row| row.get("hosts"))?;
     Ok(serde_json::from_str(&text).unwrap_or_default())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::components::{self, next_position};
 use super::index::blob;
@@ -97,10 +97,12 @@ fn read(row: &Row<'_>) -> rusqlite::Result<State> {
 /// # Errors
 /// What SQLite says.
 pub fn list(connection: &Connection, app: i64, undefined: bool) -> Result<Vec<State>> {
-    let sql =
-        format!("SELECT {COLUMNS} FROM states WHERE app_id = ?1 AND deleted_at IS NULL AND (?2 OR code IS NOT NULL) ORDER BY position, id");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND (:undefined OR code IS NOT NULL)
+            ORDER BY position, id"
+    );
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map((app, undefined), read)?;
+    let found = statement.query_map(named_params! {":app_id": app, ":undefined": undefined}, read)?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -109,8 +111,8 @@ pub fn list(connection: &Connection, app: i64, undefined: bool) -> Result<Vec<St
 /// # Errors
 /// What SQLite says.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<State>> {
-    let sql = format!("SELECT {COLUMNS} FROM states WHERE id = ?1 AND deleted_at IS NULL");
-    Ok(connection.prepare_cached(&sql)?.query_row([id], read).optional()?)
+    let sql = format!("SELECT {COLUMNS} FROM states WHERE id = :id AND deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
 }
 
 /// The names of the components that define each state of a scope.
@@ -120,9 +122,9 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<State>> {
 pub fn defining(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>> {
     let mut statement = connection.prepare_cached(
         "SELECT sc.state_id, c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
-         WHERE c.app_id = ?1 AND sc.defining = 1 AND c.deleted_at IS NULL ORDER BY sc.state_id, c.name",
+         WHERE c.app_id = :app_id AND sc.defining = 1 AND c.deleted_at IS NULL ORDER BY sc.state_id, c.name",
     )?;
-    let found = statement.query_map([app], |row| Ok((row.get("state_id")?, row.get("name")?)))?;
+    let found = statement.query_map(named_params! {":app_id": app}, |row| Ok((row.get("state_id")?, row.get("name")?)))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -131,8 +133,9 @@ pub fn defining(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>>
 /// # Errors
 /// What SQLite says.
 pub fn with_component(connection: &Connection, component: i64) -> Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached("SELECT state_id FROM state_components WHERE component_id = ?1 ORDER BY state_id")?;
-    let found = statement.query_map([component], |row| row.get("state_id"))?;
+    let mut statement =
+        connection.prepare_cached("SELECT state_id FROM state_components WHERE component_id = :component_id ORDER BY state_id")?;
+    let found = statement.query_map(named_params! {":component_id": component}, |row| row.get("state_id"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -141,10 +144,10 @@ pub fn with_component(connection: &Connection, component: i64) -> Result<Vec<i64
 /// # Errors
 /// What SQLite says.
 pub fn by_structure(connection: &Connection, keys: &[&str]) -> Result<Vec<(String, i64)>> {
-    let mut statement = connection.prepare_cached("SELECT state_id FROM state_variants WHERE key = ?1")?;
+    let mut statement = connection.prepare_cached("SELECT state_id FROM state_variants WHERE key = :key")?;
     let mut found = Vec::new();
     for key in keys {
-        if let Some(state) = statement.query_row([key], |row| row.get("state_id")).optional()? {
+        if let Some(state) = statement.query_row(named_params! {":key": key}, |row| row.get("state_id")).optional()? {
             found.push(((*key).to_owned(), state));
         }
     }
@@ -154,8 +157,8 @@ pub fn by_structure(connection: &Connection, keys: &[&str]) -> Result<Vec<(Strin
 /// All codes of a scope's states.
 pub(super) fn codes(connection: &Connection, app: i64) -> Result<HashSet<String>> {
     let mut statement =
-        connection.prepare_cached("SELECT code FROM states WHERE app_id = ?1 AND deleted_at IS NULL AND code IS NOT NULL")?;
-    let found = statement.query_map([app], |row| row.get("code"))?;
+        connection.prepare_cached("SELECT code FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND code IS NOT NULL")?;
+    let found = statement.query_map(named_params! {":app_id": app}, |row| row.get("code"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -175,9 +178,18 @@ pub(super) fn insert_page(connection: &Connection, origin: &str, app: i64, struc
     connection
         .prepare_cached(
             "INSERT INTO states (uid, origin, app_id, position, kind, place, title, first_seen, last_seen, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?8)",
+             VALUES (:uid, :origin, :app_id, :position, :kind, :place, :title, :at, :at, :at)",
         )?
-        .execute((new_uid(), origin, app, next_position(connection, "states", app)?, kind, &structure.place, &structure.title, at))?;
+        .execute(named_params! {
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":app_id": app,
+            ":position": next_position(connection, "states", app)?,
+            ":kind": kind,
+            ":place": &structure.place,
+            ":title": &structure.title,
+            ":at": at,
+        })?;
     Ok(connection.last_insert_rowid())
 }
 
@@ -188,9 +200,19 @@ pub(super) fn insert_set(connection: &Connection, origin: &str, app: i64, code: 
         .prepare_cached(
             "INSERT INTO states (uid, origin, app_id, position, code, name, description, kind, place, visible_texts, first_seen, last_seen,
                 updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'detected', '', ?8, ?9, ?9, ?9)",
+             VALUES (:uid, :origin, :app_id, :position, :code, :name, :description, 'detected', '', :visible_texts, :at, :at, :at)",
         )?
-        .execute(params![new_uid(), origin, app, position, code, name, lesson.page, texts(&lesson.texts), lesson.at])?;
+        .execute(named_params! {
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":app_id": app,
+            ":position": position,
+            ":code": code,
+            ":name": name,
+            ":description": lesson.page,
+            ":visible_texts": texts(&lesson.texts),
+            ":at": lesson.at,
+        })?;
     Ok(connection.last_insert_rowid())
 }
 
@@ -200,24 +222,31 @@ fn texts(texts: &[String]) -> String {
 
 /// Counts a visit.
 pub(super) fn visit(connection: &Connection, state: i64, at: i64) -> Result<Visit> {
-    let before = connection.prepare_cached("SELECT last_seen FROM states WHERE id = ?1")?.query_row([state], |row| row.get("last_seen"))?;
+    let before = connection
+        .prepare_cached("SELECT last_seen FROM states WHERE id = :id")?
+        .query_row(named_params! {":id": state}, |row| row.get("last_seen"))?;
     let count = connection
-        .prepare_cached("UPDATE states SET visit_count = visit_count + 1, last_seen = max(last_seen, ?2), updated_at = ?2 WHERE id = ?1 RETURNING visit_count")?
-        .query_row((state, at), |row| row.get("visit_count"))?;
+        .prepare_cached(
+            "UPDATE states SET visit_count = visit_count + 1, last_seen = max(last_seen, :at), updated_at = :at
+            WHERE id = :id RETURNING visit_count",
+        )?
+        .query_row(named_params! {":id": state, ":at": at}, |row| row.get("visit_count"))?;
     Ok(Visit { count, before })
 }
 
 /// Keeps what could be read on a page at its first visit.
 pub(super) fn set_texts(connection: &Connection, state: i64, read: &[String]) -> Result<()> {
-    connection.prepare_cached("UPDATE states SET visible_texts = ?2 WHERE id = ?1")?.execute((state, texts(read)))?;
+    connection
+        .prepare_cached("UPDATE states SET visible_texts = :visible_texts WHERE id = :id")?
+        .execute(named_params! {":id": state, ":visible_texts": texts(read)})?;
     Ok(())
 }
 
 /// A state, if it is not defined yet.
 pub(super) fn undefined(connection: &Connection, state: i64) -> Result<Option<Draft>> {
     let found: Option<String> = connection
-        .prepare_cached("SELECT visible_texts FROM states WHERE id = ?1 AND code IS NULL")?
-        .query_row([state], |row| row.get("visible_texts"))
+        .prepare_cached("SELECT visible_texts FROM states WHERE id = :id AND code IS NULL")?
+        .query_row(named_params! {":id": state}, |row| row.get("visible_texts"))
         .optional()?;
     Ok(found.map(|texts| Draft { texts: serde_json::from_str(&texts).unwrap_or_default() }))
 }
@@ -231,13 +260,11 @@ pub(super) fn define(
     description: Option<&str>,
     read: &[String],
 ) -> Result<()> {
-    connection.prepare_cached("UPDATE states SET code = ?2, name = ?3, description = ?4, visible_texts = ?5 WHERE id = ?1")?.execute((
-        state,
-        code,
-        name,
-        description,
-        texts(read),
-    ))?;
+    connection
+        .prepare_cached(
+            "UPDATE states SET code = :code, name = :name, description = :description, visible_texts = :visible_texts WHERE id = :id",
+        )?
+        .execute(named_params! {":id": state, ":code": code, ":name": name, ":description": description, ":visible_texts": texts(read)})?;
     Ok(())
 }
 
@@ -246,7 +273,9 @@ pub(super) fn define(
 /// # Errors
 /// What SQLite says.
 pub fn rename(connection: &Connection, state: i64, name: &str, at: i64) -> Result<()> {
-    connection.prepare_cached("UPDATE states SET name = ?2, updated_at = ?3 WHERE id = ?1")?.execute((state, name, at))?;
+    connection
+        .prepare_cached("UPDATE states SET name = :name, updated_at = :updated_at WHERE id = :id")?
+        .execute(named_params! {":id": state, ":name": name, ":updated_at": at})?;
     Ok(())
 }
 
@@ -255,11 +284,22 @@ pub(super) fn put_variant(connection: &Connection, origin: &str, app: i64, state
     connection
         .prepare_cached(
             "INSERT INTO state_variants (key, origin, app_id, state_id, place, title, dialog, features, defines, seen, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 1, ?10)
+             VALUES (:key, :origin, :app_id, :state_id, :place, :title, :dialog, :features, :defines, 1, :updated_at)
              ON CONFLICT (key) DO UPDATE SET state_id = excluded.state_id, defines = excluded.defines, seen = seen + 1,
                 updated_at = excluded.updated_at",
         )?
-        .execute(params![s.key(), origin, app, state, s.place, s.title, s.dialog, blob(&s.features), names, now_ms()])?;
+        .execute(named_params! {
+            ":key": s.key(),
+            ":origin": origin,
+            ":app_id": app,
+            ":state_id": state,
+            ":place": s.place,
+            ":title": s.title,
+            ":dialog": s.dialog,
+            ":features": blob(&s.features),
+            ":defines": names,
+            ":updated_at": now_ms(),
+        })?;
     Ok(())
 }
 
@@ -291,22 +331,24 @@ pub fn note_matches(
     let mut counted = 0;
     if let (Some(state), Some(visit)) = (state, before) {
         let looked: HashSet<i64> = found.iter().map(|(id, _)| *id).chain(missed.iter().copied()).collect();
-        let mut links = connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = ?1")?;
-        let all: Vec<i64> = links.query_map([state], |row| row.get("component_id"))?.collect::<rusqlite::Result<_>>()?;
+        let mut links = connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = :state_id")?;
+        let all: Vec<i64> =
+            links.query_map(named_params! {":state_id": state}, |row| row.get("component_id"))?.collect::<rusqlite::Result<_>>()?;
         for component in all {
             let change = if !looked.contains(&component) {
-                "from_visit = from_visit + 1, seen_before = coalesce(seen_before, ?3)"
+                "from_visit = from_visit + 1, seen_before = coalesce(seen_before, :before)"
             } else if missed.contains(&component) {
                 counted += 1;
-                "missed = missed + 1, misses = misses + 1, seen_before = coalesce(seen_before, ?3)"
+                "missed = missed + 1, misses = misses + 1, seen_before = coalesce(seen_before, :before)"
             } else {
                 "misses = 0, seen_before = NULL"
             };
             connection
                 .prepare_cached(&format!(
-                    "UPDATE state_components SET {change} WHERE state_id = ?1 AND component_id = ?2 AND ?3 IS NOT NULL"
+                    "UPDATE state_components SET {change} WHERE state_id = :state_id AND component_id = :component_id
+                        AND :before IS NOT NULL"
                 ))?
-                .execute((state, component, visit.before))?;
+                .execute(named_params! {":state_id": state, ":component_id": component, ":before": visit.before})?;
         }
     }
     if state.is_none() {

@@ -249,7 +249,8 @@ fn page(row: &Row<'_>) -> rusqlite::Result<Option<AfPage>> {
 fn transitions(connection: &Connection, found: &mut Found, _: &Source<'_>) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT rowid AS id, pre_app, pre_activity, pre_page_fingerprint, action_category, action_op, action_args_json, post_activity,
-            post_page_fingerprint, verify_op, success_count, verified_count, failure_count, last_success_at FROM transitions ORDER BY rowid",
+            post_page_fingerprint, verify_op, success_count, verified_count, failure_count, last_success_at FROM transitions
+            ORDER BY rowid",
     )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use afd_proto::conversation::{Content, Message, Part, Recorded, Role, ToolCall};
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
 use super::super::{json, list_of};
 use super::Conversation;
@@ -107,25 +106,26 @@ pub fn append(connection: &Connection, origin: &str, conversation: &mut Conversa
         .prepare_cached(
             "INSERT INTO messages (uid, origin, session_id, position, turn, role, content, tool_calls, tool_call_id, name, failed, tokens,
                 running, tokenizer, at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15)",
+             VALUES (:uid, :origin, :session_id, :position, :turn, :role, :content, :tool_calls, :tool_call_id, :name, :failed, :tokens,
+             :running, :tokenizer, :now, :now)",
         )?
-        .execute(params![
-            new_uid(),
-            origin,
-            conversation.session,
-            conversation.position,
-            conversation.turn,
-            role_word(message.role),
-            json(&message.content),
-            (!message.tool_calls.is_empty()).then(|| json(&message.tool_calls)),
-            message.tool_call_id,
-            message.name,
-            message.failed,
-            prepared.tokens,
-            conversation.tokens,
-            prepared.tokenizer,
-            now
-        ])?;
+        .execute(named_params! {
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":session_id": conversation.session,
+            ":position": conversation.position,
+            ":turn": conversation.turn,
+            ":role": role_word(message.role),
+            ":content": json(&message.content),
+            ":tool_calls": (!message.tool_calls.is_empty()).then(|| json(&message.tool_calls)),
+            ":tool_call_id": message.tool_call_id,
+            ":name": message.name,
+            ":failed": message.failed,
+            ":tokens": prepared.tokens,
+            ":running": conversation.tokens,
+            ":tokenizer": prepared.tokenizer,
+            ":now": now,
+        })?;
     Ok(())
 }
 
@@ -141,8 +141,8 @@ impl Seen {
             return Ok(*before + *more - 1);
         }
         let before = connection
-            .prepare_cached("SELECT seen FROM message_terms WHERE session_id = ?1 AND hash = ?2")?
-            .query_row((session, hash), |row| row.get("seen"))
+            .prepare_cached("SELECT seen FROM message_terms WHERE session_id = :session_id AND hash = :hash")?
+            .query_row(named_params! {":session_id": session, ":hash": hash}, |row| row.get("seen"))
             .optional()?
             .unwrap_or(0);
         self.0.insert(hash, (before, 1));
@@ -155,10 +155,12 @@ impl Seen {
     /// What SQLite says.
     pub fn save(&self, connection: &Connection, session: i64) -> Result<()> {
         let mut add = connection.prepare_cached(
-            "INSERT INTO message_terms (session_id, hash, seen) VALUES (?1, ?2, ?3)
+            "INSERT INTO message_terms (session_id, hash, seen) VALUES (:session_id, :hash, :seen)
              ON CONFLICT (session_id, hash) DO UPDATE SET seen = seen + excluded.seen",
         )?;
-        self.0.iter().try_for_each(|(hash, (_, more))| add.execute((session, hash, more)).map(|_| ()))?;
+        self.0.iter().try_for_each(|(hash, (_, more))| {
+            add.execute(named_params! {":session_id": session, ":hash": hash, ":seen": more}).map(|_| ())
+        })?;
         Ok(())
     }
 }
@@ -171,27 +173,27 @@ pub fn keep(connection: &Connection, origin: &str, conversation: &Conversation, 
     let (session, now) = (conversation.session, now_ms());
     let mut insert = connection.prepare_cached(
         "INSERT INTO message_facts (uid, origin, session_id, position, role, text, tokens, score, rank, sentence, template, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+         VALUES (:uid, :origin, :session, :position, :role, :text, :tokens, :score, :rank, :sentence, :template, :now)
          ON CONFLICT (session_id, sentence) DO UPDATE SET position = excluded.position, updated_at = excluded.updated_at",
     )?;
     for (candidate, tokens) in &prepared.facts {
         let words = candidate.words.iter().map(|word| seen.count(connection, session, *word)).collect::<Result<Vec<_>>>()?;
         let alike = seen.count(connection, session, candidate.template)? + 1;
         let score = facts::score(candidate, &words);
-        insert.execute(params![
-            new_uid(),
-            origin,
-            session,
-            conversation.position,
-            role_word(prepared.message.role),
-            candidate.text,
-            tokens,
-            score,
-            facts::among(score, alike),
-            candidate.sentence,
-            candidate.template,
-            now
-        ])?;
+        insert.execute(named_params! {
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":session": session,
+            ":position": conversation.position,
+            ":role": role_word(prepared.message.role),
+            ":text": candidate.text,
+            ":tokens": tokens,
+            ":score": score,
+            ":rank": facts::among(score, alike),
+            ":sentence": candidate.sentence,
+            ":template": candidate.template,
+            ":now": now,
+        })?;
     }
     Ok(())
 }
@@ -220,10 +222,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
     })
 }
 
-fn query(connection: &Connection, condition: &str, values: &[Value]) -> Result<Vec<Recorded>> {
+fn query(connection: &Connection, condition: &str, values: &[(&str, &dyn ToSql)]) -> Result<Vec<Recorded>> {
     let sql = format!("SELECT {COLUMNS} FROM messages WHERE deleted_at IS NULL AND {condition}");
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(rusqlite::params_from_iter(values), read)?;
+    let found = statement.query_map(values, read)?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -232,8 +234,8 @@ fn query(connection: &Connection, condition: &str, values: &[Value]) -> Result<V
 /// # Errors
 /// What SQLite says.
 pub fn between(connection: &Connection, session: i64, after: i64, upto: i64) -> Result<Vec<Recorded>> {
-    let values = [session, after, upto].map(Value::from);
-    query(connection, "session_id = ?1 AND position > ?2 AND position <= ?3 ORDER BY position", &values)
+    let values = named_params! {":session": session, ":after": after, ":upto": upto};
+    query(connection, "session_id = :session AND position > :after AND position <= :upto ORDER BY position", values)
 }
 
 /// The newest messages before one, newest first.
@@ -241,8 +243,9 @@ pub fn between(connection: &Connection, session: i64, after: i64, upto: i64) -> 
 /// # Errors
 /// What SQLite says.
 pub fn newest(connection: &Connection, session: i64, before: i64, limit: usize) -> Result<Vec<Recorded>> {
-    let values = [session, before, i64::try_from(limit).unwrap_or(i64::MAX)].map(Value::from);
-    query(connection, "session_id = ?1 AND position < ?2 ORDER BY position DESC LIMIT ?3", &values)
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let values = named_params! {":session": session, ":before": before, ":limit": limit};
+    query(connection, "session_id = :session AND position < :before ORDER BY position DESC LIMIT :limit", values)
 }
 
 /// The newest requests and final answers, after a message, oldest first: what is said beside a call of a tool is neither.
@@ -250,10 +253,11 @@ pub fn newest(connection: &Connection, session: i64, before: i64, limit: usize) 
 /// # Errors
 /// What SQLite says.
 pub fn last_said(connection: &Connection, session: i64, after: i64, limit: usize) -> Result<Vec<Recorded>> {
-    let values = [session, after, i64::try_from(limit).unwrap_or(i64::MAX)].map(Value::from);
-    let condition = "session_id = ?1 AND position > ?2 AND (role = 'user' OR (role = 'assistant' AND tool_calls IS NULL)) AND content NOT IN ('\"\"', '[]')
-        ORDER BY position DESC LIMIT ?3";
-    let mut found = query(connection, condition, &values)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let values = named_params! {":session": session, ":after": after, ":limit": limit};
+    let condition = "session_id = :session AND position > :after AND (role = 'user' OR (role = 'assistant' AND tool_calls IS NULL)) AND content NOT IN ('\"\"', '[]')
+        ORDER BY position DESC LIMIT :limit";
+    let mut found = query(connection, condition, values)?;
     found.reverse();
     Ok(found)
 }
@@ -266,11 +270,11 @@ const RULES: usize = 8;
 /// # Errors
 /// What SQLite says.
 pub fn rules(connection: &Connection, session: i64, after: i64) -> Result<Vec<Recorded>> {
-    let of = "session_id = ?1 AND role = 'system' AND position > ?2 ORDER BY position";
-    let values = [session, after].map(Value::from);
-    let mut found = query(connection, &format!("{of} DESC LIMIT {RULES}"), &values)?;
+    let of = "session_id = :session AND role = 'system' AND position > :after ORDER BY position";
+    let values = named_params! {":session": session, ":after": after};
+    let mut found = query(connection, &format!("{of} DESC LIMIT {RULES}"), values)?;
     if found.len() == RULES
-        && let Some(first) = query(connection, &format!("{of} LIMIT 1"), &values)?.pop()
+        && let Some(first) = query(connection, &format!("{of} LIMIT 1"), values)?.pop()
         && found.last().is_some_and(|oldest| oldest.position > first.position)
     {
         found.pop();
@@ -287,9 +291,10 @@ pub fn rules(connection: &Connection, session: i64, after: i64) -> Result<Vec<Re
 pub fn count_rules(connection: &Connection, session: i64, after: i64) -> Result<(i64, i64)> {
     Ok(connection
         .prepare_cached(
-            "SELECT count(*) AS count, coalesce(sum(tokens), 0) AS total FROM messages WHERE session_id = ?1 AND role = 'system' AND position > ?2",
+            "SELECT count(*) AS count, coalesce(sum(tokens), 0) AS total FROM messages WHERE session_id = :session_id AND role = 'system'
+                AND position > :position",
         )?
-        .query_row((session, after), |row| Ok((row.get("count")?, row.get("total")?)))?)
+        .query_row(named_params! {":session_id": session, ":position": after}, |row| Ok((row.get("count")?, row.get("total")?)))?)
 }
 
 /// The request that a message answers: the last one of a person before it and after another.
@@ -297,9 +302,9 @@ pub fn count_rules(connection: &Connection, session: i64, after: i64) -> Result<
 /// # Errors
 /// What SQLite says.
 pub fn request_of(connection: &Connection, session: i64, after: i64, before: i64) -> Result<Option<Recorded>> {
-    let values = [session, after, before].map(Value::from);
-    let condition = "session_id = ?1 AND role = 'user' AND position > ?2 AND position < ?3 ORDER BY position DESC LIMIT 1";
-    Ok(query(connection, condition, &values)?.pop())
+    let values = named_params! {":session": session, ":after": after, ":before": before};
+    let condition = "session_id = :session AND role = 'user' AND position > :after AND position < :before ORDER BY position DESC LIMIT 1";
+    Ok(query(connection, condition, values)?.pop())
 }
 
 /// Tokens of all messages up to and with one.
@@ -308,8 +313,10 @@ pub fn request_of(connection: &Connection, session: i64, after: i64, before: i64
 /// What SQLite says.
 pub fn running(connection: &Connection, session: i64, position: i64) -> Result<i64> {
     let found = connection
-        .prepare_cached("SELECT running FROM messages WHERE session_id = ?1 AND position <= ?2 ORDER BY position DESC LIMIT 1")?
-        .query_row((session, position), |row| row.get("running"))
+        .prepare_cached(
+            "SELECT running FROM messages WHERE session_id = :session_id AND position <= :position ORDER BY position DESC LIMIT 1",
+        )?
+        .query_row(named_params! {":session_id": session, ":position": position}, |row| row.get("running"))
         .optional()?;
     Ok(found.unwrap_or(0))
 }
@@ -320,8 +327,11 @@ pub fn running(connection: &Connection, session: i64, position: i64) -> Result<i
 /// What SQLite says.
 pub fn first_with(connection: &Connection, session: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
     Ok(connection
-        .prepare_cached("SELECT position FROM messages WHERE session_id = ?1 AND running >= ?2 AND position > ?3 ORDER BY running LIMIT 1")?
-        .query_row((session, tokens, after), |row| row.get("position"))
+        .prepare_cached(
+            "SELECT position FROM messages WHERE session_id = :session_id AND running >= :running AND position > :position
+            ORDER BY running LIMIT 1",
+        )?
+        .query_row(named_params! {":session_id": session, ":running": tokens, ":position": after}, |row| row.get("position"))
         .optional()?)
 }
 
@@ -334,10 +344,11 @@ pub fn turn_after(connection: &Connection, session: i64, after: i64, tokens: i64
     // What was said before a message is what was said with it, less its own.
     Ok(connection
         .prepare_cached(
-            "SELECT position FROM messages WHERE session_id = ?1 AND role = 'user' AND position >= ?2 AND running - tokens >= ?3
+            "SELECT position FROM messages WHERE session_id = :session_id AND role = 'user' AND position >= :position
+                AND running - tokens >= :tokens
              ORDER BY position LIMIT 1",
         )?
-        .query_row((session, first, tokens), |row| row.get("position"))
+        .query_row(named_params! {":session_id": session, ":position": first, ":tokens": tokens}, |row| row.get("position"))
         .optional()?)
 }
 
@@ -347,8 +358,10 @@ pub fn turn_after(connection: &Connection, session: i64, after: i64, tokens: i64
 /// What SQLite says.
 pub fn last_turn(connection: &Connection, session: i64, after: i64) -> Result<i64> {
     let found = connection
-        .prepare_cached("SELECT max(position) AS max_position FROM messages WHERE session_id = ?1 AND role = 'user' AND position > ?2")?
-        .query_row((session, after), |row| row.get::<_, Option<i64>>("max_position"))?;
+        .prepare_cached(
+            "SELECT max(position) AS max_position FROM messages WHERE session_id = :session_id AND role = 'user' AND position > :position",
+        )?
+        .query_row(named_params! {":session_id": session, ":position": after}, |row| row.get::<_, Option<i64>>("max_position"))?;
     Ok(found.unwrap_or(after + 1))
 }
 
@@ -357,8 +370,12 @@ pub fn last_turn(connection: &Connection, session: i64, after: i64) -> Result<i6
 /// # Errors
 /// What SQLite says.
 pub fn last_begin(connection: &Connection, session: i64, kind: &str, (from, to): (i64, i64)) -> Result<Option<i64>> {
-    let sql = format!("SELECT max(position) AS max_position FROM messages WHERE session_id = ?1 AND {kind} AND position BETWEEN ?2 AND ?3");
-    Ok(connection.prepare_cached(&sql)?.query_row((session, from, to), |row| row.get("max_position"))?)
+    let sql = format!(
+        "SELECT max(position) AS max_position FROM messages WHERE session_id = :session_id AND {kind} AND position BETWEEN :from AND :to"
+    );
+    Ok(connection
+        .prepare_cached(&sql)?
+        .query_row(named_params! {":session_id": session, ":from": from, ":to": to}, |row| row.get("max_position"))?)
 }
 
 /// The first message from one on that no answer of a tool is.
@@ -368,9 +385,10 @@ pub fn last_begin(connection: &Connection, session: i64, kind: &str, (from, to):
 pub fn next_begin(connection: &Connection, session: i64, from: i64) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached(
-            "SELECT position FROM messages WHERE session_id = ?1 AND position >= ?2 AND role <> 'tool' ORDER BY position LIMIT 1",
+            "SELECT position FROM messages WHERE session_id = :session_id AND position >= :position AND role <> 'tool' ORDER BY position
+                LIMIT 1",
         )?
-        .query_row((session, from), |row| row.get("position"))
+        .query_row(named_params! {":session_id": session, ":position": from}, |row| row.get("position"))
         .optional()?)
 }
 
@@ -383,10 +401,11 @@ const CALLED: i64 = 200;
 /// What SQLite says.
 pub fn call(connection: &Connection, session: i64, before: i64, id: &str) -> Result<Option<ToolCall>> {
     let mut statement = connection.prepare_cached(
-        "SELECT tool_calls FROM messages WHERE session_id = ?1 AND position <= ?2 AND position > ?3 AND tool_calls IS NOT NULL
+        "SELECT tool_calls FROM messages WHERE session_id = :session AND position <= :before AND position > :after
+            AND tool_calls IS NOT NULL
          ORDER BY position DESC",
     )?;
-    let mut rows = statement.query((session, before, before - CALLED))?;
+    let mut rows = statement.query(named_params! {":session": session, ":before": before, ":after": before - CALLED})?;
     while let Some(row) = rows.next()? {
         let calls: Vec<ToolCall> = list_of(&row.get::<_, String>("tool_calls")?);
         if let Some(call) = calls.into_iter().find(|call| call.id == id) {
@@ -422,12 +441,14 @@ pub fn facts(connection: &Connection, session: i64, after: i64, before: i64, of_
     let mut statement = connection.prepare_cached(&format!(
         "SELECT f.position, f.role, f.text, f.tokens, f.score, coalesce(t.seen, 1) AS times FROM message_facts f INDEXED BY {index}
          LEFT JOIN message_terms t ON t.session_id = f.session_id AND t.hash = f.template
-         WHERE f.session_id = ?1 AND f.position > ?2 AND f.position < ?3 AND f.role = ?4 ORDER BY f.rank DESC, f.position LIMIT ?5"
+         WHERE f.session_id = :session AND f.position > :after AND f.position < :before AND f.role = :role ORDER BY f.rank DESC,
+         f.position LIMIT :limit"
     ))?;
     let limit = i64::try_from(of_each).unwrap_or(i64::MAX);
     let mut found: Vec<Fact> = Vec::new();
     for role in [Role::User, Role::Assistant, Role::Tool] {
-        let rows = statement.query_map((session, after, before, role_word(role), limit), |row| {
+        let values = named_params! {":session": session, ":after": after, ":before": before, ":role": role_word(role), ":limit": limit};
+        let rows = statement.query_map(values, |row| {
             Ok(Fact {
                 position: row.get("position")?,
                 role: role_of(&row.get::<_, String>("role")?),

@@ -15,7 +15,7 @@ pub mod summaries;
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, named_params};
 
 use super::{json, list_of};
 use crate::store::{Result, new_uid, now_ms};
@@ -71,9 +71,9 @@ pub fn of(connection: &Connection, session: i64) -> Result<Conversation> {
     let found = connection
         .prepare_cached(
             "SELECT model, max_tokens, tracked, context, rolling, position, turn, cleared_to, compacted_to, tokens, used_tokens
-             FROM conversations WHERE session_id = ?1",
+             FROM conversations WHERE session_id = :session_id",
         )?
-        .query_row([session], |row| {
+        .query_row(named_params! {":session_id": session}, |row| {
             let text = |name: &str| row.get::<_, String>(name);
             Ok(Conversation {
                 session,
@@ -103,28 +103,29 @@ pub fn save(connection: &Connection, origin: &str, c: &Conversation) -> Result<(
         .prepare_cached(
             "INSERT INTO conversations (session_id, uid, origin, model, max_tokens, tracked, context, rolling, position, turn, cleared_to,
                 compacted_to, tokens, used_tokens, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+             VALUES (:session_id, :uid, :origin, :model, :max_tokens, :tracked, :context, :rolling, :position, :turn, :cleared_to,
+             :compacted_to, :tokens, :used_tokens, :updated_at)
              ON CONFLICT (session_id) DO UPDATE SET model = excluded.model, max_tokens = excluded.max_tokens, tracked = excluded.tracked,
                 context = excluded.context, rolling = excluded.rolling, position = excluded.position, turn = excluded.turn,
                 cleared_to = excluded.cleared_to, compacted_to = excluded.compacted_to, tokens = excluded.tokens,
                 used_tokens = excluded.used_tokens, updated_at = excluded.updated_at",
         )?
-        .execute(params![
-            c.session,
-            new_uid(),
-            origin,
-            c.model,
-            c.max_tokens,
-            json(&c.tracked),
-            json(&c.context),
-            json(&c.rolling),
-            c.position,
-            c.turn,
-            c.cleared_to,
-            c.compacted_to,
-            c.tokens,
-            c.used,
-            now_ms()
-        ])?;
+        .execute(named_params! {
+            ":session_id": c.session,
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":model": c.model,
+            ":max_tokens": c.max_tokens,
+            ":tracked": json(&c.tracked),
+            ":context": json(&c.context),
+            ":rolling": json(&c.rolling),
+            ":position": c.position,
+            ":turn": c.turn,
+            ":cleared_to": c.cleared_to,
+            ":compacted_to": c.compacted_to,
+            ":tokens": c.tokens,
+            ":used_tokens": c.used,
+            ":updated_at": now_ms(),
+        })?;
     Ok(())
 }

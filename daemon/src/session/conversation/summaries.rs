@@ -1,7 +1,7 @@
 //! Summaries that stand for messages which left the context.
 
 use afd_proto::conversation::SummaryInfo;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use crate::store::{Result, new_uid, now_ms};
 
@@ -54,13 +54,25 @@ pub fn add(
 ) -> Result<()> {
     let now = now_ms();
     // A newer one covers what the older ones were to be asked for.
-    connection.prepare_cached("UPDATE summaries SET due_at = NULL WHERE session_id = ?1")?.execute([session])?;
+    connection
+        .prepare_cached("UPDATE summaries SET due_at = NULL WHERE session_id = :session_id")?
+        .execute(named_params! {":session_id": session})?;
     connection
         .prepare_cached(
             "INSERT INTO summaries (uid, origin, session_id, after, upto, text, method, tokens, due_at, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'extractive', ?7, ?8, ?9, ?9)",
+             VALUES (:uid, :origin, :session_id, :after, :upto, :text, 'extractive', :tokens, :due_at, :now, :now)",
         )?
-        .execute(params![new_uid(), origin, session, after, upto, text, tokens, due.then_some(now), now])?;
+        .execute(named_params! {
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":session_id": session,
+            ":after": after,
+            ":upto": upto,
+            ":text": text,
+            ":tokens": tokens,
+            ":due_at": due.then_some(now),
+            ":now": now,
+        })?;
     Ok(())
 }
 
@@ -69,8 +81,9 @@ pub fn add(
 /// # Errors
 /// What SQLite says.
 pub fn newest(connection: &Connection, session: i64, cleared_to: i64) -> Result<Option<Kept>> {
-    let sql = format!("SELECT {COLUMNS} FROM summaries WHERE session_id = ?1 AND upto > ?2 ORDER BY upto DESC, id DESC LIMIT 1");
-    Ok(connection.prepare_cached(&sql)?.query_row((session, cleared_to), read).optional()?)
+    let sql =
+        format!("SELECT {COLUMNS} FROM summaries WHERE session_id = :session_id AND upto > :upto ORDER BY upto DESC, id DESC LIMIT 1");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":session_id": session, ":upto": cleared_to}, read).optional()?)
 }
 
 /// The newest summary that a language model wrote about nothing but what comes after a message, up to and with another.
@@ -79,9 +92,13 @@ pub fn newest(connection: &Connection, session: i64, cleared_to: i64) -> Result<
 /// What SQLite says.
 pub fn written(connection: &Connection, session: i64, cleared_to: i64, upto: i64) -> Result<Option<Kept>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM summaries WHERE session_id = ?1 AND after >= ?2 AND upto <= ?3 AND method = 'model' ORDER BY upto DESC LIMIT 1"
+        "SELECT {COLUMNS} FROM summaries WHERE session_id = :session_id AND after >= :after AND upto <= :upto AND method = 'model'
+            ORDER BY upto DESC LIMIT 1"
     );
-    Ok(connection.prepare_cached(&sql)?.query_row((session, cleared_to, upto), read).optional()?)
+    Ok(connection
+        .prepare_cached(&sql)?
+        .query_row(named_params! {":session_id": session, ":after": cleared_to, ":upto": upto}, read)
+        .optional()?)
 }
 
 /// All summaries of a session, first one first.
@@ -89,9 +106,9 @@ pub fn written(connection: &Connection, session: i64, cleared_to: i64, upto: i64
 /// # Errors
 /// What SQLite says.
 pub fn all(connection: &Connection, session: i64) -> Result<Vec<SummaryInfo>> {
-    let sql = format!("SELECT {COLUMNS} FROM summaries WHERE session_id = ?1 ORDER BY upto, id");
+    let sql = format!("SELECT {COLUMNS} FROM summaries WHERE session_id = :session ORDER BY upto, id");
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map([session], |row| read(row).map(|kept| kept.info))?;
+    let found = statement.query_map(named_params! {":session": session}, |row| read(row).map(|kept| kept.info))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -100,8 +117,8 @@ pub fn all(connection: &Connection, session: i64) -> Result<Vec<SummaryInfo>> {
 /// # Errors
 /// What SQLite says.
 pub fn due(connection: &Connection, now: i64) -> Result<Option<Kept>> {
-    let sql = format!("SELECT {COLUMNS} FROM summaries WHERE due_at IS NOT NULL AND due_at <= ?1 ORDER BY due_at LIMIT 1");
-    Ok(connection.prepare_cached(&sql)?.query_row([now], read).optional()?)
+    let sql = format!("SELECT {COLUMNS} FROM summaries WHERE due_at IS NOT NULL AND due_at <= :due_at ORDER BY due_at LIMIT 1");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":due_at": now}, read).optional()?)
 }
 
 /// When the next one is due, UTC milliseconds.
@@ -121,10 +138,11 @@ pub fn next_due(connection: &Connection) -> Result<Option<i64>> {
 pub fn improve(connection: &Connection, id: i64, text: &str, model: &str, tokens: i64) -> Result<()> {
     connection
         .prepare_cached(
-            "UPDATE summaries SET text = ?2, method = 'model', model = ?3, tokens = ?4, due_at = NULL, attempts = attempts + 1, error = NULL,
-                updated_at = ?5 WHERE id = ?1",
+            "UPDATE summaries SET text = :text, method = 'model', model = :model, tokens = :tokens, due_at = NULL,
+                attempts = attempts + 1, error = NULL,
+                updated_at = :updated_at WHERE id = :id",
         )?
-        .execute((id, text, model, tokens, now_ms()))?;
+        .execute(named_params! {":id": id, ":text": text, ":model": model, ":tokens": tokens, ":updated_at": now_ms()})?;
     Ok(())
 }
 
@@ -134,7 +152,9 @@ pub fn improve(connection: &Connection, id: i64, text: &str, model: &str, tokens
 /// What SQLite says.
 pub fn failed(connection: &Connection, id: i64, error: &str, again_at: Option<i64>) -> Result<()> {
     connection
-        .prepare_cached("UPDATE summaries SET error = ?2, due_at = ?3, attempts = attempts + 1, updated_at = ?4 WHERE id = ?1")?
-        .execute((id, error, again_at, now_ms()))?;
+        .prepare_cached(
+            "UPDATE summaries SET error = :error, due_at = :due_at, attempts = attempts + 1, updated_at = :updated_at WHERE id = :id",
+        )?
+        .execute(named_params! {":id": id, ":error": error, ":due_at": again_at, ":updated_at": now_ms()})?;
     Ok(())
 }

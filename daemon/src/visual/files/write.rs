@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, named_params};
 use serde_json::{Map, Value, json};
 
 use super::{Content, OURS, Ordered, directory_of, local, picture_of};
@@ -60,7 +60,8 @@ pub fn collect(connection: &Connection, known: &Known, graph: &Graph) -> Result<
 
 /// A site's directory: the one that it came from, if it was imported.
 fn site_directory(connection: &Connection, known: &Known, site: &str) -> Result<String> {
-    let text: Option<String> = connection.query_row("SELECT extra FROM apps WHERE id = ?1", [known.id], |row| row.get("extra"))?;
+    let text: Option<String> =
+        connection.query_row("SELECT extra FROM apps WHERE id = :id", named_params! {":id": known.id}, |row| row.get("extra"))?;
     let extra = extra(text.as_deref());
     Ok(directory_of(extra.get("_dir").and_then(Value::as_str).unwrap_or(site)))
 }
@@ -93,10 +94,11 @@ fn put_rest(row: &mut Ordered, extra: Map<String, Value>) {
 }
 
 fn meta(connection: &Connection, known: &Known, pictures: &mut Vec<Picture>) -> Result<Ordered> {
-    let (text, width, height): (Option<String>, Option<i64>, Option<i64>) =
-        connection.query_row("SELECT extra, image_width, image_height FROM apps WHERE id = ?1", [known.id], |row| {
-            Ok((row.get("extra")?, row.get("image_width")?, row.get("image_height")?))
-        })?;
+    let (text, width, height): (Option<String>, Option<i64>, Option<i64>) = connection.query_row(
+        "SELECT extra, image_width, image_height FROM apps WHERE id = :id",
+        named_params! {":id": known.id},
+        |row| Ok((row.get("extra")?, row.get("image_width")?, row.get("image_height")?)),
+    )?;
     let mut extra = extra(text.as_deref());
     for (file, artifact) in extra.remove("_pages").and_then(|p| p.as_object().cloned()).unwrap_or_default() {
         let file = format!("pages/{}", picture_of(&file));
@@ -202,9 +204,10 @@ fn state_row(connection: &Connection, state: &State, extra: Map<String, Value>, 
 
 fn variants(connection: &Connection, state: i64) -> Result<Vec<Value>> {
     let mut statement = connection.prepare_cached(
-        "SELECT key, place, title, dialog, lower(hex(features)) AS features_hex, defines, seen FROM state_variants WHERE state_id = ?1 ORDER BY key",
+        "SELECT key, place, title, dialog, lower(hex(features)) AS features_hex, defines, seen FROM state_variants
+            WHERE state_id = :state_id ORDER BY key",
     )?;
-    let found = statement.query_map([state], |row| {
+    let found = statement.query_map(named_params! {":state_id": state}, |row| {
         Ok(json!({
             "key": row.get::<_, String>("key")?, "place": row.get::<_, String>("place")?, "title": row.get::<_, Option<String>>("title")?,
             "dialog": row.get::<_, bool>("dialog")?, "features": row.get::<_, String>("features_hex")?, "defines": row.get::<_, bool>("defines")?,
