@@ -32,6 +32,19 @@ fn faded(weight: f64, since: i64) -> f64 {
     weight * (-(since.max(0) as f64) / HALF_LIFE).exp2()
 }
 
+/// Successes and failures of a move as they weigh, and since when.
+fn weights(connection: &Connection, from: &str, action_key: &str, to: &str, below: &str) -> Result<Option<(f64, f64, i64)>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT success_weight, failure_weight, weighted_at FROM moves
+             WHERE from_key = :from_key AND action_key = :action_key AND to_key = :to_key AND below_key = :below_key",
+        )?
+        .query_row(named_params! {":from_key": from, ":action_key": action_key, ":to_key": to, ":below_key": below}, |row| {
+            Ok((row.get("success_weight")?, row.get("failure_weight")?, row.get("weighted_at")?))
+        })
+        .optional()?)
+}
+
 /// Counts a success or a failure.
 pub(super) fn count(connection: &Connection, store: &str, c: &Count<'_>) -> Result<()> {
     let Some(from) = &c.from.structure else { return Ok(()) };
@@ -44,15 +57,7 @@ pub(super) fn count(connection: &Connection, store: &str, c: &Count<'_>) -> Resu
     };
     let below = c.to.and_then(|p| p.below.as_deref()).unwrap_or_default();
     let (good, bad) = (i64::from(c.to.is_some()), i64::from(c.to.is_none()));
-    let known: Option<(f64, f64, i64)> = connection
-        .prepare_cached(
-            "SELECT success_weight, failure_weight, weighted_at FROM moves
-             WHERE from_key = :from_key AND action_key = :action_key AND to_key = :to_key AND below_key = :below_key",
-        )?
-        .query_row(named_params! {":from_key": from, ":action_key": c.action_key, ":to_key": to, ":below_key": below}, |row| {
-            Ok((row.get("success_weight")?, row.get("failure_weight")?, row.get("weighted_at")?))
-        })
-        .optional()?;
+    let known = weights(connection, from, c.action_key, to, below)?;
     let (successes, failures, weighted_at) = known.unwrap_or((0.0, 0.0, c.at));
     let at = weighted_at.max(c.at);
     // What comes late, as when memories are merged, has faded already.

@@ -180,18 +180,12 @@ struct Outcome<'a> {
     last_at: i64,
 }
 
-/// Lays states over moves.
-fn build(
-    states: BTreeMap<i64, State>,
-    by_key: &HashMap<String, i64>,
-    moves: &[Move],
-    imported: &[Imported],
-    parts: &HashMap<i64, BTreeSet<String>>,
-) -> Graph {
-    let state_of = |key: &str| by_key.get(key).copied().filter(|id| states.contains_key(id));
-    let interrupting = interrupts(&states, moves, &state_of);
+/// What was tried where, and what came of it, in the order of the first try.
+type Tries<'a> = (Vec<(i64, &'a str)>, HashMap<(i64, &'a str), Tried<'a>>);
+
+fn tally<'a>(moves: &'a [Move], state_of: &impl Fn(&str) -> Option<i64>, interrupting: &BTreeMap<i64, BTreeSet<i64>>) -> Tries<'a> {
     let mut order: Vec<(i64, &str)> = Vec::new();
-    let mut tried: HashMap<(i64, &str), Tried<'_>> = HashMap::new();
+    let mut tried: HashMap<(i64, &str), Tried<'a>> = HashMap::new();
     for m in moves {
         let Some(from) = state_of(&m.from) else { continue };
         let entry = tried.entry((from, m.action_key.as_str())).or_insert_with(|| {
@@ -213,6 +207,20 @@ fn build(
         outcome.duration_ms += m.duration_ms;
         outcome.last_at = outcome.last_at.max(m.last_at);
     }
+    (order, tried)
+}
+
+/// Lays states over moves.
+fn build(
+    states: BTreeMap<i64, State>,
+    by_key: &HashMap<String, i64>,
+    moves: &[Move],
+    imported: &[Imported],
+    parts: &HashMap<i64, BTreeSet<String>>,
+) -> Graph {
+    let state_of = |key: &str| by_key.get(key).copied().filter(|id| states.contains_key(id));
+    let interrupting = interrupts(&states, moves, &state_of);
+    let (order, tried) = tally(moves, &state_of, &interrupting);
     let mut edges = Vec::new();
     let mut dismissals: HashMap<i64, Vec<Edge>> = HashMap::new();
     for (from, key) in order {

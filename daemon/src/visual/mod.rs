@@ -9,6 +9,7 @@ pub mod cleanup;
 pub mod components;
 pub mod detections;
 pub mod detector;
+pub mod edges;
 pub mod files;
 pub mod forget;
 pub mod graph;

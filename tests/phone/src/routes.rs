@@ -90,6 +90,12 @@ pub(crate) fn route(phone: &mut Phone, call: &Call) -> Answer {
         "/api/nodes/find" => with(call, "FindNodesRequest", |b: Find| find(phone, &b)),
         "/api/nodes/click" => with(call, "ClickNodeRequest", |b: Click| click(phone, &b)),
         "/api/nodes/tap" => with(call, "TapNodeRequest", |b: Find| node_tap(phone, &b)),
+        _ => others(phone, call),
+    }
+}
+
+fn others(phone: &mut Phone, call: &Call) -> Answer {
+    match call.path.as_str() {
         "/api/overlay" if call.method == Method::GET => envelope(Ok(overlay_state(phone))),
         "/api/overlay" => with(call, "OverlayRequest", |b: OverlayRequest| set_overlay(phone, &b)),
         "/api/app/launch" => with(call, "LaunchAppRequest", |b: Package| launch(phone, &b.package_name)),

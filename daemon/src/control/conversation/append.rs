@@ -14,6 +14,7 @@ use super::{SUMMARIES_JOB, counter, usage};
 use crate::config::Conversation as Settings;
 use crate::model::Counter;
 use crate::session::conversation::compaction::{self, Limits};
+use crate::session::conversation::kept;
 use crate::session::conversation::keys::{self, Known};
 use crate::session::conversation::messages::{self, Prepared};
 use crate::session::conversation::rolling::{self, Sizes};
@@ -205,12 +206,12 @@ impl Work {
         let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let sizes = Sizes { lines: size(s.summary_lines), request: size(s.brief_request), answer: size(s.brief_answer) };
         let mut set = self.given;
-        let mut seen = messages::Seen::default();
+        let mut seen = kept::Seen::default();
         for prepared in &self.prepared {
             let kept = prepared.pictures();
             kept.iter().try_for_each(|uid| artifact::keep(c, uid))?;
             messages::append(c, &self.origin, &mut talk, prepared)?;
-            messages::keep(c, &self.origin, &talk, prepared, &mut seen)?;
+            kept::keep(c, &self.origin, &talk, prepared, &mut seen)?;
             rolling::take_up(&mut talk.rolling, talk.turn, &prepared.message, sizes);
             set.extend(learned_keys(c, &talk, &prepared.message, s)?);
         }

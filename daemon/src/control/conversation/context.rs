@@ -22,7 +22,7 @@ use crate::memory::{Place, log, notes, observations};
 use crate::page::pattern;
 use crate::session::conversation::assemble::{self, Assembled, Item, Material};
 use crate::session::conversation::compaction::Limits;
-use crate::session::conversation::{self, Conversation, budget, messages, shapes, summaries};
+use crate::session::conversation::{self, Conversation, budget, kept, messages, shapes, summaries};
 use crate::session::{Session, bugs, page_models, patterns, tasks};
 use crate::store::Result as Stored;
 use crate::text;
@@ -139,7 +139,7 @@ fn gather(c: &Connection, session: &Session, talk: &Conversation, said: i64, (ro
         knowledge: known,
         more_bugs,
         written: written.map(|kept| kept.info.text),
-        facts: messages::facts(c, id, after, first, facts)?,
+        facts: kept::facts(c, id, after, first, facts)?,
         now: now(c, session, &app, page, seen, asked.as_deref().unwrap_or(""))?,
         context,
         request,

@@ -83,43 +83,32 @@ impl Core {
         } else {
             self.visual.touch_all(report.app);
         }
-        let mut pictures = Tally { found: (report.pictures.len() + pages.len()) as u64, ..Tally::default() };
+        let found = (report.pictures.len() + pages.len()) as u64;
         let mut remarks: Vec<FileRemark> =
             report.remarks.into_iter().map(|r| FileRemark { file: r.file, key: r.key, why: r.why }).collect();
+        let before = remarks.len();
         let mut refuse = |file: &str, why: String| {
             let file = if name.is_empty() { file.to_owned() } else { format!("{name}/{file}") };
             remarks.push(FileRemark { file, key: String::new(), why });
         };
         for (component, file) in report.pictures {
             match self.picture(&path, &file, "component_image", dry_run, session).await? {
-                Ok(uid) => {
-                    pictures.added += 1;
-                    if let Some(uid) = uid {
-                        self.store.write(move |c| components::pictured(c, component, Some(&uid), now_ms())).await?;
-                    }
-                }
-                Err(why) => {
-                    pictures.skipped += 1;
-                    refuse(&file, why);
-                }
+                Ok(Some(uid)) => self.store.write(move |c| components::pictured(c, component, Some(&uid), now_ms())).await?,
+                Ok(None) => {}
+                Err(why) => refuse(&file, why),
             }
         }
         for page in pages {
-            let file = format!("pages/{}", page.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default());
+            let name = page.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+            let file = format!("pages/{name}");
             match self.picture(&path, &file, "page_image", dry_run, session).await? {
-                Ok(uid) => {
-                    pictures.added += 1;
-                    if let Some(uid) = uid {
-                        let (app, page) = (report.app, file.trim_start_matches("pages/").to_owned());
-                        self.keep_page(app, page, uid).await?;
-                    }
-                }
-                Err(why) => {
-                    pictures.skipped += 1;
-                    refuse(&file, why);
-                }
+                Ok(Some(uid)) => self.keep_page(report.app, name, uid).await?,
+                Ok(None) => {}
+                Err(why) => refuse(&file, why),
             }
         }
+        let skipped = (remarks.len() - before) as u64;
+        let pictures = Tally { found, added: found - skipped, skipped, ..Tally::default() };
         Ok(Imported {
             about: afd_proto::visual::About { app: scope.app, site: scope.site },
             dir: name,

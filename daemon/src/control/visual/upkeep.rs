@@ -18,7 +18,7 @@ use crate::page::element;
 use crate::store::{Result as Stored, StoreError, now_ms};
 use crate::visual::components::{self, Filter};
 use crate::visual::states::{self, State};
-use crate::visual::{cleanup, forget, history, scope};
+use crate::visual::{cleanup, edges, forget, history, scope};
 
 fn no_component(name: &str, alike: Vec<String>) -> Error {
     Error::new(ErrorCode::NotFound, format!("there is no component {name:?}"))
@@ -130,11 +130,11 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> 
                         .hint("delete one of them, or choose another name"));
                 }
                 change.keep("components", "id", component.id)?;
-                for edge in components::edges_that_name(c, app, &[&component.name, &name])? {
+                for edge in edges::naming(c, app, &[&component.name, &name])? {
                     change.keep("imported_edges", "id", edge)?;
                 }
                 components::rename(c, component.id, &name, at)?;
-                components::rename_in_edges(c, app, &component.name, &name, at)?;
+                edges::rename(c, app, &component.name, &name, at)?;
                 ("component", component.name.clone())
             }
             Thing::State(state) => {

@@ -5,7 +5,8 @@ use afd_proto::conversation::Role;
 use afd_proto::pattern::PatternKind;
 use rusqlite::Connection;
 
-use super::messages::{self, Fact};
+use super::kept::{self, Fact};
+use super::messages;
 use super::{Conversation, summaries};
 use crate::config::Conversation as Settings;
 use crate::model::Counter;
@@ -112,7 +113,7 @@ pub fn compact(
     for rule in messages::rules(connection, session, after)? {
         conversation.used += if rule.position <= upto { rule.tokens } else { 0 };
     }
-    let fresh = messages::facts(connection, session, begins, upto + 1, LEARNED)?;
+    let fresh = kept::facts(connection, session, begins, upto + 1, LEARNED)?;
     let facts = learn(connection, origin, session, app, &fresh)?;
     Ok(Done { messages: upto - begins, facts })
 }
@@ -127,7 +128,7 @@ pub fn extract(connection: &Connection, session: i64, after: i64, upto: i64, mos
         Some(kept) if kept.info.tokens <= most => (vec![kept.info.text], kept.info.tokens, kept.info.upto),
         _ => (Vec::new(), 0, after),
     };
-    let found = messages::facts(connection, session, from, upto + 1, CHOSEN_FROM)?;
+    let found = kept::facts(connection, session, from, upto + 1, CHOSEN_FROM)?;
     let chosen = choose(found, most - spent);
     lines.extend(chosen.iter().map(|fact| format!("- {}", fact.text)));
     let text =

@@ -7,6 +7,7 @@ pub mod assemble;
 pub mod budget;
 pub mod compaction;
 pub mod facts;
+pub mod kept;
 pub mod keys;
 pub mod messages;
 pub mod rolling;

@@ -12,6 +12,27 @@ use crate::page::snapshot::Rect;
 use crate::store::Result;
 use crate::visual::components::{self, next_position};
 
+const INSERT: &str =
+    "INSERT INTO components (uid, origin, app_id, position, key, name, kind, source, label, dynamic, scrolls, res_id, class,
+        bounds_left, bounds_top, bounds_right, bounds_bottom, confidence, page, base_seen, loose_since, base_last_seen, loose, learned_at,
+        extra, updated_at)
+    VALUES (:uid, :origin, :app_id, :position, :key, :name, :kind, :source, :label, :dynamic, :scrolls, :res_id, :class, :bounds_left,
+        :bounds_top, :bounds_right, :bounds_bottom, :confidence, :page, :base_seen,
+        (SELECT detector_looks FROM apps WHERE id = :app_id) - :misses, :base_last_seen, :loose, :learned_at, :extra, :updated_at)";
+
+/// Takes the place out of a row: its middle and its size.
+fn bounds_of(row: &mut Map<String, Value>) -> Option<Rect> {
+    const MEMBERS: [&str; 4] = ["rel_x", "rel_y", "w", "h"];
+    let place = MEMBERS.map(|key| row.get(key).and_then(Value::as_i64).filter(|n| n.abs() <= MAX_PLACE));
+    let [Some(x), Some(y), Some(w), Some(h)] = place.map(|n| n.and_then(|n| i32::try_from(n).ok())) else { return None };
+    if w < 0 || h < 0 {
+        return None;
+    }
+    MEMBERS.iter().for_each(|key| drop(row.remove(*key)));
+    let (left, top) = (x - w / 2, y - h / 2);
+    Some(Rect { left, top, right: left + w, bottom: top + h })
+}
+
 impl Step<'_> {
     /// Takes over components; returns their rows by name.
     pub(super) fn components(&mut self) -> Result<HashMap<String, i64>> {
@@ -48,16 +69,7 @@ impl Step<'_> {
 
     fn component(&mut self, name: &str, mut row: Map<String, Value>) -> Result<i64> {
         let mut ours = ours(&mut row);
-        let place = ["rel_x", "rel_y", "w", "h"].map(|key| row.get(key).and_then(Value::as_i64).filter(|n| n.abs() <= MAX_PLACE));
-        let place = place.map(|n| n.and_then(|n| i32::try_from(n).ok()));
-        let bounds = match place {
-            [Some(x), Some(y), Some(w), Some(h)] if w >= 0 && h >= 0 => {
-                ["rel_x", "rel_y", "w", "h"].iter().for_each(|key| drop(row.remove(*key)));
-                let (left, top) = (x - w / 2, y - h / 2);
-                Some(Rect { left, top, right: left + w, bottom: top + h })
-            }
-            _ => None,
-        };
+        let bounds = bounds_of(&mut row);
         let picture = row.get("icon_file").and_then(Value::as_str).map(str::to_owned);
         let learned_at = time(&mut row, "learned_at");
         let last_seen = time(&mut row, "last_seen");
@@ -83,15 +95,34 @@ impl Step<'_> {
             ("consecutive_misses", misses.is_some()),
         ];
         note_absent(&mut row, &given);
-        self.connection
-            .prepare_cached(
-                "INSERT INTO components (uid, origin, app_id, position, key, name, kind, source, label, dynamic, scrolls, res_id, class,
-                    bounds_left, bounds_top, bounds_right, bounds_bottom, confidence, page, base_seen, loose_since, base_last_seen, loose,
-                    learned_at, extra, updated_at)
-                 VALUES (:uid, :origin, :app_id, :position, :key, :name, :kind, :source, :label, :dynamic, :scrolls, :res_id, :class, :bounds_left, :bounds_top, :bounds_right, :bounds_bottom, :confidence, :page, :base_seen, (SELECT detector_looks FROM apps WHERE id = :app_id) - :misses, :base_last_seen, :loose, :learned_at, :extra,
-                    :updated_at)",
-            )?
-            .execute(named_params! {":uid": self.uid("components", ours.get("uid"))?, ":origin": self.origin, ":app_id": self.app, ":position": next_position(self.connection, "components", self.app)?, ":key": key, ":name": components::free_name(self.connection, self.app, name)?, ":kind": kind.as_deref().unwrap_or("icon"), ":source": source.as_deref().unwrap_or("detection"), ":label": label, ":dynamic": flag(&ours, "dynamic"), ":scrolls": flag(&ours, "scrolls"), ":res_id": res_id, ":class": class, ":bounds_left": edge(|b| b.left), ":bounds_top": edge(|b| b.top), ":bounds_right": edge(|b| b.right), ":bounds_bottom": edge(|b| b.bottom), ":confidence": confidence, ":page": page, ":base_seen": seen.unwrap_or_default(), ":misses": misses.unwrap_or_default(), ":base_last_seen": last_seen, ":loose": source.as_deref() != Some(crate::visual::lesson::TREE), ":learned_at": learned_at.unwrap_or(self.at), ":extra": rest(row), ":updated_at": self.at})?;
+        self.connection.prepare_cached(INSERT)?.execute(named_params! {
+            ":uid": self.uid("components", ours.get("uid"))?,
+            ":origin": self.origin,
+            ":app_id": self.app,
+            ":position": next_position(self.connection, "components", self.app)?,
+            ":key": key,
+            ":name": components::free_name(self.connection, self.app, name)?,
+            ":kind": kind.as_deref().unwrap_or("icon"),
+            ":source": source.as_deref().unwrap_or("detection"),
+            ":label": label,
+            ":dynamic": flag(&ours, "dynamic"),
+            ":scrolls": flag(&ours, "scrolls"),
+            ":res_id": res_id,
+            ":class": class,
+            ":bounds_left": edge(|b| b.left),
+            ":bounds_top": edge(|b| b.top),
+            ":bounds_right": edge(|b| b.right),
+            ":bounds_bottom": edge(|b| b.bottom),
+            ":confidence": confidence,
+            ":page": page,
+            ":base_seen": seen.unwrap_or_default(),
+            ":misses": misses.unwrap_or_default(),
+            ":base_last_seen": last_seen,
+            ":loose": source.as_deref() != Some(crate::visual::lesson::TREE),
+            ":learned_at": learned_at.unwrap_or(self.at),
+            ":extra": rest(row),
+            ":updated_at": self.at,
+        })?;
         let id = self.connection.last_insert_rowid();
         if let Some(file) = picture {
             self.report.pictures.push((id, file));

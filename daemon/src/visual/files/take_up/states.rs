@@ -76,9 +76,27 @@ impl Step<'_> {
             .prepare_cached(
                 "INSERT INTO states (uid, origin, app_id, position, code, name, description, kind, place, title, visit_count, visible_texts,
                     first_seen, last_seen, extra, updated_at)
-                 VALUES (:uid, :origin, :app_id, :position, :code, :name, :description, :kind, :place, :title, :visit_count, :visible_texts, :first_seen, :last_seen, :extra, :updated_at)",
+                 VALUES (:uid, :origin, :app_id, :position, :code, :name, :description, :kind, :place, :title, :visit_count,
+                 :visible_texts, :first_seen, :last_seen, :extra, :updated_at)",
             )?
-            .execute(named_params! {":uid": self.uid("states", ours.get("uid"))?, ":origin": self.origin, ":app_id": self.app, ":position": next_position(self.connection, "states", self.app)?, ":code": code, ":name": name, ":description": description, ":kind": kind, ":place": text(&mut ours, "place").unwrap_or_default(), ":title": text(&mut ours, "title"), ":visit_count": visits.unwrap_or_default(), ":visible_texts": json!(texts.unwrap_or_default()).to_string(), ":first_seen": first.or(last).unwrap_or(self.at), ":last_seen": last.or(first).unwrap_or(self.at), ":extra": rest(row), ":updated_at": self.at})?;
+            .execute(named_params! {
+                ":uid": self.uid("states", ours.get("uid"))?,
+                ":origin": self.origin,
+                ":app_id": self.app,
+                ":position": next_position(self.connection, "states", self.app)?,
+                ":code": code,
+                ":name": name,
+                ":description": description,
+                ":kind": kind,
+                ":place": text(&mut ours, "place").unwrap_or_default(),
+                ":title": text(&mut ours, "title"),
+                ":visit_count": visits.unwrap_or_default(),
+                ":visible_texts": json!(texts.unwrap_or_default()).to_string(),
+                ":first_seen": first.or(last).unwrap_or(self.at),
+                ":last_seen": last.or(first).unwrap_or(self.at),
+                ":extra": rest(row),
+                ":updated_at": self.at,
+            })?;
         let state = self.connection.last_insert_rowid();
         for component in known {
             self.link(state, visits.unwrap_or_default(), component)?;
@@ -111,9 +129,22 @@ impl Step<'_> {
             self.connection
                 .prepare_cached(
                     "INSERT INTO state_variants (key, origin, app_id, state_id, place, title, dialog, features, defines, seen, updated_at)
-                     VALUES (:key, :origin, :app_id, :state_id, :place, :title, :dialog, :features, :defines, :seen, :updated_at) ON CONFLICT DO NOTHING",
+                     VALUES (:key, :origin, :app_id, :state_id, :place, :title, :dialog, :features, :defines, :seen, :updated_at)
+                     ON CONFLICT DO NOTHING",
                 )?
-                .execute(named_params! {":key": key, ":origin": self.origin, ":app_id": self.app, ":state_id": state, ":place": word("place").unwrap_or_default(), ":title": word("title"), ":dialog": variant["dialog"] == true, ":features": features, ":defines": variant["defines"] == true, ":seen": variant["seen"].as_i64().unwrap_or(1), ":updated_at": self.at})?;
+                .execute(named_params! {
+                    ":key": key,
+                    ":origin": self.origin,
+                    ":app_id": self.app,
+                    ":state_id": state,
+                    ":place": word("place").unwrap_or_default(),
+                    ":title": word("title"),
+                    ":dialog": variant["dialog"] == true,
+                    ":features": features,
+                    ":defines": variant["defines"] == true,
+                    ":seen": variant["seen"].as_i64().unwrap_or(1),
+                    ":updated_at": self.at,
+                })?;
         }
         Ok(())
     }

@@ -44,9 +44,23 @@ impl Step<'_> {
             .prepare_cached(
                 "INSERT INTO imported_edges (uid, origin, app_id, position, from_state, action, to_state, count, success_rate, last_used,
                     extra, updated_at)
-                 VALUES (:uid, :origin, :app_id, :position, :from_state, :action, :to_state, :count, :success_rate, :last_used, :extra, :updated_at) ON CONFLICT (from_state, action, to_state) DO NOTHING",
+                 VALUES (:uid, :origin, :app_id, :position, :from_state, :action, :to_state, :count, :success_rate, :last_used, :extra,
+                 :updated_at) ON CONFLICT (from_state, action, to_state) DO NOTHING",
             )?
-            .execute(named_params! {":uid": new_uid(), ":origin": self.origin, ":app_id": self.app, ":position": next_position(self.connection, "imported_edges", self.app)?, ":from_state": from, ":action": edge.action, ":to_state": to, ":count": edge.count, ":success_rate": edge.success_rate, ":last_used": edge.last_used, ":extra": rest(edge.rest), ":updated_at": self.at})?;
+            .execute(named_params! {
+                ":uid": new_uid(),
+                ":origin": self.origin,
+                ":app_id": self.app,
+                ":position": next_position(self.connection, "imported_edges", self.app)?,
+                ":from_state": from,
+                ":action": edge.action,
+                ":to_state": to,
+                ":count": edge.count,
+                ":success_rate": edge.success_rate,
+                ":last_used": edge.last_used,
+                ":extra": rest(edge.rest),
+                ":updated_at": self.at,
+            })?;
         Ok(changed > 0)
     }
 
@@ -60,7 +74,14 @@ impl Step<'_> {
                 "INSERT INTO states (uid, origin, app_id, position, code, name, kind, place, first_seen, last_seen, extra, updated_at)
                  VALUES (:new_uid, :origin, :app, :next_position, :code, :code, 'opaque', '', :at, :at, '{\"_named_only\":true}', :at)",
             )?
-            .execute(named_params! {":new_uid": new_uid(), ":origin": self.origin, ":app": self.app, ":next_position": next_position(self.connection, "states", self.app)?, ":code": code, ":at": self.at})?;
+            .execute(named_params! {
+                ":new_uid": new_uid(),
+                ":origin": self.origin,
+                ":app": self.app,
+                ":next_position": next_position(self.connection, "states", self.app)?,
+                ":code": code,
+                ":at": self.at,
+            })?;
         let state = self.connection.last_insert_rowid();
         states.insert(code.to_owned(), state);
         Ok(state)

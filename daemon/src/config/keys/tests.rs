@@ -1,0 +1,57 @@
+use super::*;
+use crate::config::Overrides;
+
+fn config(dir: &std::path::Path, text: &str) -> Config {
+    let path = dir.join("config.toml");
+    std::fs::write(&path, text).expect("writes");
+    Config::load(Overrides { config: path, ..Overrides::default() }).expect("loads")
+}
+
+#[test]
+fn every_key_can_be_set_and_is_known_to_the_file() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let config = config(
+        dir.path(),
+        "[device.a]\nurl = 'http://h:1'\n[device.a.usb]\nserial = 's'\nlocal_port = 1\ndevice_port = 2\n[connection.usb]\ndevice = 's'\nlocal_port = 1\ndevice_port = 2\n",
+    );
+    let device = DEVICE_KEYS.iter().map(|k| (format!("device.a.{}", k.name), k));
+    for (name, key) in KEYS.iter().map(|k| (k.name.to_owned(), k)).chain(device) {
+        let value = match (key.kind, key.name) {
+            (_, "output.default") => "json",
+            (_, "proxy") => "direct",
+            (_, "url" | "remote.url" | "model.base_url") => "http://h:2",
+            // It needs a name beside it.
+            (_, "model.provider") if config.get().model.name.is_empty() => continue,
+            (_, "model.provider") => "openai",
+            (_, "conversation.max_tokens" | "model.max_input_chars") => "7000",
+            (Kind::Number, _) => "7",
+            (Kind::Flag, _) => "true",
+            _ => "/some/text",
+        };
+        set(&config, &name, value).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let entry = get(&config, &name).expect("known");
+        assert_eq!(entry.source, Source::File, "{name}");
+        if key.kind == Kind::Secret {
+            assert_eq!(entry.value, "<redacted>");
+        }
+    }
+    let (_, unknown) = super::super::file::read(config.path()).expect("reads");
+    assert_eq!(unknown, Vec::<String>::new());
+}
+
+#[test]
+fn what_does_not_fit_changes_nothing() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let before = "# mine\n[limits]\nbatch = 3\n";
+    let config = config(dir.path(), before);
+    for (name, value) in
+        [("limits.batch", "many"), ("limits.batch", "0"), ("output.default", "loud"), ("device.x.token", "t"), ("limits.x", "1")]
+    {
+        assert!(set(&config, name, value).is_err(), "{name}");
+    }
+    assert_eq!(std::fs::read_to_string(config.path()).expect("reads"), before);
+    assert!(unset(&config, "limits.batch").expect("unsets"));
+    assert!(!unset(&config, "limits.batch").expect("is not there"));
+    assert_eq!(get(&config, "limits.batch").expect("known").source, Source::Default);
+    assert!(std::fs::read_to_string(config.path()).expect("reads").starts_with("# mine"));
+}

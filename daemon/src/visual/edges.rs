@@ -1,0 +1,52 @@
+//! Edges that came with imported files: their actions name components.
+
+use rusqlite::{Connection, OptionalExtension, named_params};
+
+use crate::store::Result;
+
+/// The imported edges whose actions name one of these components.
+///
+/// # Errors
+/// What SQLite says.
+pub fn naming(connection: &Connection, app: i64, names: &[&str]) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached("SELECT id, action FROM imported_edges WHERE app_id = :app_id ORDER BY position")?;
+    let rows =
+        statement.query_map(named_params! {":app_id": app}, |row| Ok((row.get::<_, i64>("id")?, row.get::<_, String>("action")?)))?;
+    let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    let named = |action: &str| action.split_once(':').is_some_and(|(_, name)| names.contains(&name));
+    Ok(rows.into_iter().filter(|(_, action)| named(action)).map(|(id, _)| id).collect())
+}
+
+/// Imported edges name components in their actions; one that is there already under the new name takes up the other's count.
+///
+/// # Errors
+/// What SQLite says.
+pub fn rename(connection: &Connection, app: i64, old: &str, new: &str, at: i64) -> Result<()> {
+    const RENAMED: &str = "substr(action, 1, instr(action, ':')) || :name";
+    for edge in naming(connection, app, &[old])? {
+        let twin: Option<i64> = connection
+            .prepare_cached(&format!(
+                "SELECT o.id FROM imported_edges e JOIN imported_edges o ON o.from_state = e.from_state AND o.to_state = e.to_state
+                    AND o.action = (SELECT {RENAMED} FROM imported_edges WHERE id = :edge) WHERE e.id = :edge"
+            ))?
+            .query_row(named_params! {":edge": edge, ":name": new}, |row| row.get("id"))
+            .optional()?;
+        match twin {
+            Some(twin) => {
+                connection
+                    .prepare_cached(
+                        "UPDATE imported_edges SET count = count + (SELECT count FROM imported_edges WHERE id = :edge),
+                        updated_at = :updated_at WHERE id = :id",
+                    )?
+                    .execute(named_params! {":id": twin, ":edge": edge, ":updated_at": at})?;
+                connection.prepare_cached("DELETE FROM imported_edges WHERE id = :id")?.execute(named_params! {":id": edge})?;
+            }
+            None => {
+                connection
+                    .prepare_cached(&format!("UPDATE imported_edges SET action = {RENAMED}, updated_at = :at WHERE id = :edge"))?
+                    .execute(named_params! {":edge": edge, ":name": new, ":at": at})?;
+            }
+        }
+    }
+    Ok(())
+}
