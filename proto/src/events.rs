@@ -1,7 +1,7 @@
 //! `events.*`: following what happens.
 
+use crate::history::Change;
 use crate::memory::Event;
-use crate::visual::Change;
 
 params! {
     /// Parameters of `events.subscribe`.

@@ -12,6 +12,7 @@ pub mod artifact;
 pub mod config;
 pub mod context;
 pub mod conversation;
+pub mod coverage;
 pub mod daemon;
 pub mod device;
 pub mod error;
@@ -20,6 +21,7 @@ pub mod files;
 pub mod findings;
 pub mod frame;
 pub mod graph;
+pub mod history;
 pub mod import;
 pub mod job;
 pub mod looks;
@@ -64,10 +66,12 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
         memory::METHODS,
         artifact::METHODS,
         visual::METHODS,
+        history::METHODS,
         graph::METHODS,
         files::METHODS,
         looks::METHODS,
         session::METHODS,
+        coverage::METHODS,
         progress::METHODS,
         tasks::METHODS,
         findings::METHODS,

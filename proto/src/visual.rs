@@ -1,5 +1,7 @@
 //! `visual.*`: components, states, and how they are kept.
 
+use crate::history::Change;
+
 /// Which app or site a call is about, as the caller said it.
 #[derive(Debug, Clone, Copy)]
 pub struct ScopeOf<'a> {
@@ -129,25 +131,6 @@ scope_params! {
         /// Also those that were seen once and are not defined yet.
         #[serde(default)]
         pub all: bool,
-    }
-
-    /// Parameters of `visual.history`.
-    #[derive(Default)]
-    pub struct HistoryParams {
-        /// At most this many, by default 20, at most 10,000.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub limit: Option<u32>,
-        /// The `nextCursor` of the previous answer.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub cursor: Option<i64>,
-    }
-
-    /// Parameters of `visual.undo`.
-    #[derive(Default)]
-    pub struct UndoParams {
-        /// Number of the change; by default the newest that was not undone.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub id: Option<i64>,
     }
 }
 
@@ -329,28 +312,6 @@ wire! {
         pub history_id: i64,
     }
 
-    /// A change of the memory.
-    pub struct Change {
-        /// Number, for `visual.undo`.
-        pub id: i64,
-        /// Names it in every copy of this memory.
-        pub uid: String,
-        /// What it belongs to.
-        #[serde(flatten)]
-        pub about: About,
-        /// `forget`, `merge`, `rename`, `delete` or `cleanup`.
-        pub op: String,
-        /// What it was done to.
-        pub what: String,
-        /// Why.
-        pub why: String,
-        /// When, UTC milliseconds.
-        pub at: i64,
-        /// When it was undone, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub undone_at: Option<i64>,
-    }
-
     /// What was cleaned up.
     pub struct Cleaned {
         /// What it belongs to.
@@ -372,15 +333,6 @@ wire! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub history_id: Option<i64>,
     }
-
-    /// Changes of the memory, newest first.
-    pub struct Changes {
-        /// The changes.
-        pub changes: Vec<Change>,
-        /// Give this as `cursor` for the next page; absent on the last.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub next_cursor: Option<i64>,
-    }
 }
 
 methods! {
@@ -396,8 +348,4 @@ methods! {
     VisualCleanup = "visual.cleanup" (CleanupParams) -> Cleaned, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","dryRun":true}"#;
     /// Lists the states of an app or site.
     VisualStates = "visual.states" (StatesParams) -> States, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
-    /// Tells what was forgotten, merged, renamed and deleted, and why.
-    VisualHistory = "visual.history" (HistoryParams) -> Changes, Read, [StoreUnavailable], r#"{"limit":20}"#;
-    /// Undoes a change of the memory.
-    VisualUndo = "visual.undo" (UndoParams) -> Change, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings"}"#;
 }

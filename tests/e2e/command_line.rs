@@ -48,81 +48,69 @@ fn the_envelope_says_what_came_of_it_and_the_exit_code_too() {
     assert_eq!((gone["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3));
 }
 
+/// The verbs and flags of `af`, in an order that works.
+const AF: &[&[&str]] = &[
+    &["health"],
+    &["--session", "s1", "observe", "page", "--field", "screen", "--field", "refs", "--max-rows", "80"],
+    &["observe", "screen", "--max-rows", "80", "--field", "id", "--field", "text", "--field", "desc", "--field", "resId"],
+    &["observe", "screen", "--full"],
+    &["observe", "refs", "--max-rows", "80"],
+    &["observe", "screenshot", "--max-dim", "200", "--quality", "50"],
+    &["act", "tap", "--xy", "540,150.5"],
+    &["act", "tap", "--by", "ref", "--value", "@n2"],
+    &["verify", "node-exists", "--by", "resid", "--value", "title"],
+    &["verify", "node-exists", "--by", "content_desc", "--value", "Navigate up"],
+    &["verify", "text-contains", "--text", "use wi-fi", "--ignore-case"],
+    &["verify", "top-activity", "--expected", "com.android.settings", "--mode", "contains"],
+    &["act", "back"],
+    &["act", "swipe", "--from", "540,1500", "--to", "540,900", "--duration", "10"],
+    &["act", "key", "--key-code", "66"],
+    &["act", "launch", "--package", "org.example.bank"],
+    &["act", "tap", "--by", "resid", "--value", "user_field"],
+    &["act", "text", "--text", "-dashed"],
+    &["recover", "back", "--times", "2"],
+    &["recover", "relaunch", "--package", "com.android.settings"],
+    &["act", "stop", "--package", "org.example.bank"],
+    &["recover", "home"],
+    &["memory", "context"],
+    &["memory", "log", "--for-session", "s1", "--limit", "20"],
+    &["memory", "stats", "--for-session", "s1"],
+    &["memory", "experience", "--app", "com.android.settings", "--limit", "3"],
+    &["memory", "save", "--app", "com.android.settings", "--topic", "nav/home-to-wifi", "--content", "Settings, then Wi-Fi"],
+    &["memory", "search", "--topic", "nav/", "--query", "wifi", "--limit", "5"],
+    &["memory", "delete", "--id", "1"],
+    &["observe", "overlay", "set", "--enable", "--max-marks", "9", "--mark-scope", "all", "--refresh", "off", "--offset-x", "2"],
+    &["observe", "overlay", "get"],
+    &["observe", "overlay", "set", "--disable"],
+    &["observe", "screenshot", "--annotate", "--hide-overlay", "--max-marks", "30", "--mark-scope", "interactive"],
+    &["observe", "wait", "--until", "settled", "--timeout-ms", "5000"],
+    &["act", "launch", "--package", "com.android.settings"],
+    &["act", "scroll-to", "--text", "About phone"],
+    &["act", "long-press", "--xy", "540,1200", "--duration", "10"],
+    &["act", "double-tap", "--xy", "540,150"],
+    &["config", "list"],
+    &["config", "set", "artifacts.max_age_days", "7"],
+    &["config", "get", "artifacts.max_age_days"],
+    &["config", "unset", "artifacts.max_age_days"],
+    &["artifact", "list", "--limit", "5"],
+    &["artifact", "get", "--id", "1"],
+    &["artifact", "delete", "--id", "1"],
+    &["job", "list"],
+    &["job", "run", "artifact-limits"],
+    &["--proxy", "auto", "--no-memory", "observe", "top", "--timeout-ms", "10000"],
+    &["device", "list"],
+    &["device", "lease", "--ttl-ms", "1000"],
+    &["device", "release"],
+    &["device", "packages", "--filter", "bank"],
+    &["daemon", "version"],
+    &["status"],
+    &["rpc", "observe.top"],
+];
+
 #[test]
 fn the_verbs_and_flags_of_af_work() {
     let world = World::new();
-    for args in [
-        vec!["health"],
-        vec!["--session", "s1", "observe", "page", "--field", "screen", "--field", "refs", "--max-rows", "80"],
-        vec![
-            "observe",
-            "screen",
-            "--max-rows",
-            "80",
-            "--field",
-            "id",
-            "--field",
-            "text",
-            "--field",
-            "desc",
-            "--field",
-            "resId",
-            "--field",
-            "flags",
-        ],
-        vec!["observe", "screen", "--full"],
-        vec!["observe", "refs", "--max-rows", "80"],
-        vec!["observe", "screenshot", "--max-dim", "200", "--quality", "50"],
-        vec!["act", "tap", "--xy", "540,150.5"],
-        vec!["act", "tap", "--by", "ref", "--value", "@n2"],
-        vec!["verify", "node-exists", "--by", "resid", "--value", "title"],
-        vec!["verify", "node-exists", "--by", "content_desc", "--value", "Navigate up"],
-        vec!["verify", "text-contains", "--text", "use wi-fi", "--ignore-case"],
-        vec!["verify", "top-activity", "--expected", "com.android.settings", "--mode", "contains"],
-        vec!["act", "back"],
-        vec!["act", "swipe", "--from", "540,1500", "--to", "540,900", "--duration", "10"],
-        vec!["act", "key", "--key-code", "66"],
-        vec!["act", "launch", "--package", "org.example.bank"],
-        vec!["act", "tap", "--by", "resid", "--value", "user_field"],
-        vec!["act", "text", "--text", "-dashed"],
-        vec!["recover", "back", "--times", "2"],
-        vec!["recover", "relaunch", "--package", "com.android.settings"],
-        vec!["act", "stop", "--package", "org.example.bank"],
-        vec!["recover", "home"],
-        vec!["memory", "context"],
-        vec!["memory", "log", "--for-session", "s1", "--limit", "20"],
-        vec!["memory", "stats", "--for-session", "s1"],
-        vec!["memory", "experience", "--app", "com.android.settings", "--limit", "3"],
-        vec!["memory", "save", "--app", "com.android.settings", "--topic", "nav/home-to-wifi", "--content", "Settings, then Wi-Fi"],
-        vec!["memory", "search", "--topic", "nav/", "--query", "wifi", "--limit", "5"],
-        vec!["memory", "delete", "--id", "1"],
-        vec!["observe", "overlay", "set", "--enable", "--max-marks", "9", "--mark-scope", "all", "--refresh", "off", "--offset-x", "2"],
-        vec!["observe", "overlay", "get"],
-        vec!["observe", "overlay", "set", "--disable"],
-        vec!["observe", "screenshot", "--annotate", "--hide-overlay", "--max-marks", "30", "--mark-scope", "interactive"],
-        vec!["observe", "wait", "--until", "settled", "--timeout-ms", "5000"],
-        vec!["act", "launch", "--package", "com.android.settings"],
-        vec!["act", "scroll-to", "--text", "About phone"],
-        vec!["act", "long-press", "--xy", "540,1200", "--duration", "10"],
-        vec!["act", "double-tap", "--xy", "540,150"],
-        vec!["config", "list"],
-        vec!["config", "set", "artifacts.max_age_days", "7"],
-        vec!["config", "get", "artifacts.max_age_days"],
-        vec!["config", "unset", "artifacts.max_age_days"],
-        vec!["artifact", "list", "--limit", "5"],
-        vec!["artifact", "get", "--id", "1"],
-        vec!["artifact", "delete", "--id", "1"],
-        vec!["job", "list"],
-        vec!["job", "run", "artifact-limits"],
-        vec!["--proxy", "auto", "--no-memory", "observe", "top", "--timeout-ms", "10000"],
-        vec!["device", "list"],
-        vec!["device", "lease", "--ttl-ms", "1000"],
-        vec!["device", "release"],
-        vec!["device", "packages", "--filter", "bank"],
-        vec!["daemon", "version"],
-        vec!["status"],
-        vec!["rpc", "observe.top"],
-    ] {
+    for args in AF {
         let session: &[&str] = if args.contains(&"--session") { &[] } else { &["--session", "default"] };
         // Aliases belong to a session, so refs are read in the one that taps.
         if args.contains(&"@n2") {
@@ -210,64 +198,6 @@ fn the_environment_of_one_call_reaches_its_phone_and_no_other() {
 }
 
 #[test]
-fn another_database_is_a_conflict_that_names_both() {
-    let world = World::new();
-    let other = world.dir().join("other.db");
-    let ask = |db: &Path| {
-        envelope(&afctl(world.dir()).env("AFD_SOCKET", world.socket()).env("AF_DB", db).args(["observe", "top"]).output().expect("runs"))
-    };
-    let (answer, code) = ask(&other);
-    assert_eq!((answer["error"]["code"].as_str(), code), (Some("CONFLICT"), 1));
-    let message = answer["error"]["message"].as_str().unwrap_or_default();
-    assert!(message.contains("memory.db") && message.contains("other.db"), "{message}");
-    assert!(!other.exists());
-    assert_eq!(ask(&world.dir().join("memory.db")).1, 0);
-}
-
-#[test]
-fn the_daemon_is_started_when_none_runs_and_only_once() {
-    let home = private_home();
-    let phone = TestPhone::start();
-    let callers: Vec<_> = (0..20)
-        .map(|_| {
-            let mut command = afctl(home.path());
-            command.args(["observe", "top"]).env("AF_URL", phone.url()).env("AF_TOKEN", afd_tests::phone::TOKEN).stdout(Stdio::piped());
-            command.spawn().expect("runs")
-        })
-        .collect();
-    for caller in callers {
-        let (answer, code) = envelope(&caller.wait_with_output().expect("ends"));
-        assert_eq!((answer["status"].as_str(), code), (Some("ok"), 0), "{answer}");
-    }
-    let (status, _) = envelope(&afctl(home.path()).arg("status").output().expect("runs"));
-    let pid = status["data"]["pid"].as_u64().expect("a pid");
-    assert_eq!(status["data"]["database"], json!(home.path().join(".local/share/afd/memory.db")));
-    let started =
-        std::fs::read_to_string(home.path().join(".local/state/afd/afd.log")).expect("a log").matches("INFO afd::lifecycle: ready").count();
-    assert_eq!(started, 1);
-    let (answer, code) = envelope(&afctl(home.path()).args(["daemon", "shutdown"]).output().expect("runs"));
-    assert_eq!((answer["status"].as_str(), code), (Some("ok"), 0));
-    wait::until("the daemon to end", || (!Path::new(&format!("/proc/{pid}")).exists() || is_zombie(pid)).then_some(()));
-    let (gone, code) = envelope(&afctl(home.path()).args(["daemon", "shutdown"]).output().expect("runs"));
-    assert_eq!((gone["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3), "a shutdown starts nothing");
-}
-
-/// A daemon whose starter has ended may wait for its parent.
-fn is_zombie(pid: u64) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|s| s.contains(") Z "))
-}
-
-#[test]
-fn a_failed_start_is_told() {
-    let home = private_home();
-    std::fs::create_dir_all(home.path().join(".config/afd")).expect("makes");
-    std::fs::write(home.path().join(".config/afd/config.toml"), "[device.a]\nurl = 5\n").expect("writes");
-    let (answer, code) = envelope(&afctl(home.path()).args(["observe", "top"]).output().expect("runs"));
-    assert_eq!((answer["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3));
-    assert!(answer["error"]["message"].as_str().is_some_and(|m| m.contains("line 2")), "{answer}");
-}
-
-#[test]
 fn output_comes_in_three_forms() {
     let world = World::new();
     let run = |output: &str| {
@@ -345,24 +275,6 @@ fn the_tour_plays_to_its_end_for_any_seed() {
     }
     let left: Vec<_> = std::fs::read_dir(home.path()).expect("lists").flatten().map(|e| e.file_name()).collect();
     assert_eq!(left, ["run"], "the tour leaves nothing at home");
-}
-
-/// Who exports the variables of `af` must not have its database opened as ours.
-#[test]
-fn a_database_of_af_is_not_taken_for_ours() {
-    let home = private_home();
-    let theirs = home.path().join("af.db");
-    rusqlite::Connection::open(&theirs).and_then(|c| c.execute_batch("CREATE TABLE events (id INTEGER); CREATE TABLE notes (id INTEGER PRIMARY KEY, app TEXT, topic TEXT, content TEXT, session TEXT, created_at TEXT); INSERT INTO notes VALUES (1, 'a', 't', 'c', 's', '2026-05-01T10:00:00Z');")).expect("makes");
-    let before = std::fs::read(&theirs).expect("reads");
-    let call = |args: &[&str]| envelope(&afctl(home.path()).env("AF_DB", &theirs).args(args).output().expect("runs"));
-    let (refused, code) = call(&["memory", "stats"]);
-    assert_eq!(code, 3);
-    assert!(refused["error"]["message"].as_str().is_some_and(|m| m.contains("import af")), "{refused}");
-    let (report, code) = call(&["import", "af"]);
-    assert_eq!((report["data"]["notes"]["added"].as_u64(), code), (Some(1), 0), "{report}");
-    assert_eq!(std::fs::read(&theirs).expect("reads"), before);
-    let (stopped, _) = envelope(&afctl(home.path()).args(["daemon", "shutdown"]).output().expect("runs"));
-    assert_eq!(stopped["status"], "ok");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use afd_tests::{TestPhone, World, programs};
+use afd_tests::{Client, TestPhone, World, programs};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -87,8 +87,6 @@ fn tally(report: &Value, name: &str) -> [u64; 5] {
 fn a_database_is_taken_over_cleaned_and_only_once() {
     let (world, dir) = world();
     let path = database(&dir);
-    let before: Vec<_> =
-        std::fs::read_dir(&dir).expect("reads").flatten().map(|e| (e.file_name(), std::fs::read(e.path()).expect("reads"))).collect();
     let mut client = world.client();
     let params = json!({"databaseFile": path, "dryRun": true});
     let rehearsed = client.ok("memory.importAf", params.clone());
@@ -106,8 +104,7 @@ fn a_database_is_taken_over_cleaned_and_only_once() {
     let why: Vec<&str> = report["remarks"].as_array().expect("remarks").iter().filter_map(|r| r["why"].as_str()).collect();
     assert!(why.iter().any(|w| w.contains("alias")) && why.iter().any(|w| w.contains("typed text")), "{why:?}");
 
-    let known =
-        client.ok("memory.experience", json!({"app": "com.android.settings", "activity": "com.android.settings/.Settings", "pageFp": FP}));
+    let known = experience(&mut client);
     let find = |label: &str| {
         known["transitions"]
             .as_array()
@@ -140,17 +137,29 @@ fn a_database_is_taken_over_cleaned_and_only_once() {
     let artifacts = client.ok("artifact.list", json!({}));
     let status: Vec<&Value> = artifacts["artifacts"].as_array().expect("rows").iter().map(|a| &a["status"]).collect();
     assert_eq!(status, ["missing", "present"]);
+}
 
+fn experience(client: &mut Client) -> Value {
+    client.ok("memory.experience", json!({"app": "com.android.settings", "activity": "com.android.settings/.Settings", "pageFp": FP}))
+}
+
+#[test]
+fn a_second_import_adds_only_what_was_learned_since() {
+    let (world, dir) = world();
+    let path = database(&dir);
+    let files = || -> Vec<_> {
+        std::fs::read_dir(&dir).expect("reads").flatten().map(|e| (e.file_name(), std::fs::read(e.path()).expect("reads"))).collect()
+    };
+    let before = files();
+    let mut client = world.client();
+    client.ok("memory.importAf", json!({"databaseFile": path}));
+    let known = experience(&mut client);
     let again = client.ok("memory.importAf", json!({"databaseFile": path}));
     assert_eq!(tally(&again, "notes"), [4, 0, 3, 1, 1]);
     assert_eq!(tally(&again, "transitions"), [6, 0, 4, 2, 1]);
     assert_eq!((tally(&again, "recoveries"), tally(&again, "artifacts")), ([2, 0, 2, 0, 0], [2, 0, 2, 1, 0]));
-    let same =
-        client.ok("memory.experience", json!({"app": "com.android.settings", "activity": "com.android.settings/.Settings", "pageFp": FP}));
-    assert_eq!(same, known);
-    let after: Vec<_> =
-        std::fs::read_dir(&dir).expect("reads").flatten().map(|e| (e.file_name(), std::fs::read(e.path()).expect("reads"))).collect();
-    assert_eq!(before, after, "the source is not touched");
+    assert_eq!(experience(&mut client), known);
+    assert_eq!(files(), before, "the source is not touched");
 
     // What `af` learned since is added, and only that.
     Connection::open(&path).expect("opens").execute("UPDATE transitions SET success_count = 10 WHERE id = 1", []).expect("updates");

@@ -25,6 +25,7 @@ mod secrets;
 mod sessions;
 mod settings;
 mod sharing;
+mod starting;
 mod subscription;
 mod traces;
 mod usb;

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use afd_proto::artifact::{Artifact, Artifacts, Status, Written};
-use rusqlite::{Connection, OptionalExtension, Row, named_params, types::Value};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::files::File;
 use super::{New, Place};
-use crate::store::{Result, new_uid, now_ms};
+use crate::store::{Conditions, Page, Result, new_uid, now_ms};
 
 /// A row to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,10 +169,8 @@ pub struct Filter {
     pub session: Option<String>,
     /// Only this kind.
     pub kind: Option<String>,
-    /// Only those before this number.
-    pub before: Option<i64>,
-    /// At most this many.
-    pub limit: usize,
+    /// The page of them.
+    pub page: Page,
 }
 
 const COLUMNS: &str =
@@ -210,24 +208,15 @@ pub(super) fn is_there(path: &Path, size: i64) -> bool {
 /// # Errors
 /// What SQLite says.
 pub fn list(connection: &Connection, filter: &Filter) -> Result<Artifacts> {
-    let (mut conditions, mut values) = (String::from("a.deleted_at IS NULL"), Vec::new());
-    let text = |v: &Option<String>| v.clone().map(Value::from);
-    let given = [("s.name = ?", text(&filter.session)), ("a.kind = ?", text(&filter.kind)), ("a.id < ?", filter.before.map(Value::from))];
-    for (condition, value) in given {
-        if let Some(value) = value {
-            conditions.push_str(" AND ");
-            conditions.push_str(condition);
-            values.push(value);
-        }
-    }
-    values.push(Value::from(i64::try_from(filter.limit).unwrap_or(i64::MAX - 1) + 1));
-    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE {conditions} ORDER BY a.id DESC LIMIT ?");
+    let wanted = Conditions::new("a.deleted_at IS NULL")
+        .given("s.name = :session", ":session", filter.session.clone())
+        .given("a.kind = :kind", ":kind", filter.kind.clone())
+        .given("a.id < :before", ":before", filter.page.cursor)
+        .value(":limit", filter.page.reads());
+    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE {} ORDER BY a.id DESC LIMIT :limit", wanted.sql());
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut artifacts: Vec<Artifact> =
-        statement.query_map(rusqlite::params_from_iter(values), artifact)?.collect::<rusqlite::Result<_>>()?;
-    let more = artifacts.len() > filter.limit;
-    artifacts.truncate(filter.limit);
-    let next_cursor = artifacts.last().filter(|_| more).map(|a| a.artifact_id);
+    let mut artifacts: Vec<Artifact> = statement.query_map(&*wanted.values(), artifact)?.collect::<rusqlite::Result<_>>()?;
+    let next_cursor = filter.page.cut(&mut artifacts, |a| a.artifact_id);
     Ok(Artifacts { artifacts, next_cursor })
 }
 

@@ -192,12 +192,8 @@ impl Core {
 /// # Errors
 /// When the limit is out of range or the database cannot be read.
 pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Artifacts> {
-    let filter = Filter {
-        session: params.session.clone(),
-        kind: params.kind.clone(),
-        before: params.cursor,
-        limit: super::memory::limit(params.limit, 20)?,
-    };
+    let filter =
+        Filter { session: params.session.clone(), kind: params.kind.clone(), page: super::paging::page(params.limit, params.cursor, 20)? };
     Ok(core.store.read_all(move |c| artifact::list(c, &filter)).await?)
 }
 

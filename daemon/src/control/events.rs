@@ -8,6 +8,7 @@ use tokio::sync::broadcast;
 
 use super::{Core, Result};
 use crate::memory::log;
+use crate::store::Page;
 
 /// How many past events are read at a time.
 const PAGE: usize = 500;
@@ -26,7 +27,7 @@ pub async fn past(core: &Arc<Core>, params: &SubscribeParams, after: i64) -> Res
         session: params.session.clone(),
         device: params.device.clone(),
         after: Some(after),
-        limit: PAGE,
+        page: Page::first(PAGE),
         ..log::Filter::default()
     };
     Ok(core.store.read(move |c| log::read(c, &filter)).await?.events)

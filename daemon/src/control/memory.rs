@@ -5,20 +5,11 @@ use std::sync::Arc;
 use afd_proto::memory::{ContextParams, Experience, ExperienceParams, Log, LogParams, SessionContext, Stats, StatsParams};
 use afd_proto::vocabulary::DEFAULT_SESSION;
 
-use super::{Core, Error, Result};
+use super::paging::{limit, page};
+use super::{Core, Result};
 use crate::memory::experience::{self, Query};
 use crate::memory::{Place, log};
 use crate::page::fingerprint;
-
-/// The most that a list returns.
-const MAX_LIMIT: u32 = 10_000;
-
-pub(super) fn limit(asked: Option<u32>, default: u32) -> Result<usize> {
-    match asked.unwrap_or(default) {
-        n if (1..=MAX_LIMIT).contains(&n) => Ok(n as usize),
-        n => Err(Error::param("limit", "1 to 10000", n)),
-    }
-}
 
 /// `memory.experience`
 ///
@@ -67,9 +58,8 @@ pub async fn log(core: &Arc<Core>, params: &LogParams) -> Result<Log> {
         device: params.device.as_deref().map(|d| core.devices.name_of(d)),
         app: params.app.clone(),
         status: params.status,
-        before: params.cursor,
         after: None,
-        limit: limit(params.limit, 20)?,
+        page: page(params.limit, params.cursor, 20)?,
     };
     Ok(core.store.read_all(move |c| log::read(c, &filter)).await?)
 }

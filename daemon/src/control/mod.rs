@@ -17,6 +17,7 @@ pub mod jobs;
 pub mod memory;
 pub mod notes;
 pub mod observe;
+mod paging;
 pub mod patterns;
 mod reading;
 pub mod recover;

@@ -83,13 +83,10 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<Saved> {
 /// # Errors
 /// When a field is out of range, or the database cannot be read.
 pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<Notes> {
-    let limit = super::memory::limit(params.limit, 20)?;
+    let page = super::paging::page(params.limit, params.cursor, 20)?;
     let filter = Filter { app: params.app.clone(), topic: params.topic.clone() };
-    let cursor = params.cursor;
-    if cursor.is_some_and(|c| c < 0) {
-        return Err(Error::param("cursor", "the nextCursor of an answer", cursor.unwrap_or(0)));
-    }
-    let offset = cursor.and_then(|c| usize::try_from(c).ok()).unwrap_or(0);
+    // Notes that are ranked have no order of their own: their cursor is how many were told already.
+    let (offset, limit) = (page.cursor.and_then(|c| usize::try_from(c).ok()).unwrap_or(0), page.limit);
     let Some(text) = params.query.as_deref().filter(|q| !q.trim().is_empty()) else {
         return Ok(core.store.read_all(move |c| notes::newest(c, &filter, offset, limit)).await?);
     };

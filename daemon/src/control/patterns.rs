@@ -9,7 +9,7 @@ use afd_proto::pattern::{
 };
 use afd_proto::vocabulary::DEFAULT_SESSION;
 
-use super::memory::limit;
+use super::paging::limit;
 use super::session::{check_optional, check_text, known};
 use super::{Core, Error, Result, check_session};
 use crate::page::pattern;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use afd_proto::memory::{Event, EventStatus, Log, SessionContext, Stats};
 use afd_proto::vocabulary::PageRef;
-use rusqlite::{Connection, OptionalExtension, Row, named_params, types::Value};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::events::status_name;
-use crate::store::Result;
+use crate::store::{Conditions, Page, Result};
 
 /// Which events.
 #[derive(Debug, Clone, Default)]
@@ -20,12 +20,10 @@ pub struct Filter {
     pub app: Option<String>,
     /// Only those that ended so.
     pub status: Option<EventStatus>,
-    /// Only those before this number.
-    pub before: Option<i64>,
     /// Only those that were recorded after the one with this cursor, oldest first.
     pub after: Option<i64>,
-    /// At most this many.
-    pub limit: usize,
+    /// The page of them, by number.
+    pub page: Page,
 }
 
 const COLUMNS: &str = "e.id, e.uid, e.seq, e.at, s.name AS session, d.name AS device, e.trace_id, e.category, e.op, e.status, e.action,
@@ -36,33 +34,23 @@ const COLUMNS: &str = "e.id, e.uid, e.seq, e.at, s.name AS session, d.name AS de
 /// # Errors
 /// What SQLite says.
 pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
-    let mut conditions = vec!["e.deleted_at IS NULL"];
-    let mut values: Vec<Value> = Vec::new();
-    let mut add = |condition: &'static str, value: Option<Value>| {
-        if let Some(value) = value {
-            conditions.push(condition);
-            values.push(value);
-        }
-    };
-    add("s.name = ?", filter.session.clone().map(Value::from));
-    add("d.name = ?", filter.device.clone().map(Value::from));
-    add("e.app = ?", filter.app.clone().map(Value::from));
-    add("e.status = ?", filter.status.map(|s| Value::from(status_name(s).to_owned())));
-    add("e.seq < ?", filter.before.map(Value::from));
-    add("e.id > ?", filter.after.map(Value::from));
+    let wanted = Conditions::new("e.deleted_at IS NULL")
+        .given("s.name = :session", ":session", filter.session.clone())
+        .given("d.name = :device", ":device", filter.device.clone())
+        .given("e.app = :app", ":app", filter.app.clone())
+        .given("e.status = :status", ":status", filter.status.map(|s| status_name(s).to_owned()))
+        .given("e.seq < :before", ":before", filter.page.cursor)
+        .given("e.id > :after", ":after", filter.after)
+        .value(":limit", filter.page.reads());
     let order = if filter.after.is_some() { "e.id ASC" } else { "e.seq DESC" };
-    // One more tells whether there is a next page.
-    values.push(Value::from(i64::try_from(filter.limit).unwrap_or(i64::MAX - 1) + 1));
     let sql = format!(
         "SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id JOIN devices d ON d.id = e.device_id
-         WHERE {} ORDER BY {order} LIMIT ?",
-        conditions.join(" AND ")
+         WHERE {} ORDER BY {order} LIMIT :limit",
+        wanted.sql()
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut events: Vec<Event> = statement.query_map(rusqlite::params_from_iter(values), event)?.collect::<rusqlite::Result<_>>()?;
-    let more = events.len() > filter.limit;
-    events.truncate(filter.limit);
-    let next_cursor = events.last().filter(|_| more).map(|e| e.seq);
+    let mut events: Vec<Event> = statement.query_map(&*wanted.values(), event)?.collect::<rusqlite::Result<_>>()?;
+    let next_cursor = filter.page.cut(&mut events, |e| e.seq);
     Ok(Log { events, next_cursor })
 }
 

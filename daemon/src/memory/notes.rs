@@ -6,9 +6,9 @@
 use std::collections::{HashMap, HashSet};
 
 use afd_proto::notes::{Matched, Note, Notes, SimilarNote};
-use rusqlite::{Connection, OptionalExtension, Row, named_params, types::Value};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use crate::store::{Result, new_uid, now_ms};
+use crate::store::{Conditions, Page, Result, new_uid, now_ms};
 use crate::text::Mark::{App, Below, Topic};
 use crate::text::{self, Query};
 
@@ -186,18 +186,12 @@ pub fn delete(connection: &Connection, id: Option<i64>, uid: Option<&str>) -> Re
 }
 
 /// The conditions of a filter, and their values.
-fn conditions(filter: &Filter) -> (String, Vec<Value>) {
-    let (mut sql, mut values) = (String::from("n.deleted_at IS NULL"), Vec::new());
-    if let Some(app) = &filter.app {
-        sql.push_str(" AND n.app = ?");
-        values.push(Value::from(app.clone()));
-    }
-    if let Some(topic) = filter.topic.as_ref().filter(|t| !t.is_empty()) {
-        sql.push_str(" AND n.topic >= ? AND n.topic < ?");
-        values.push(Value::from(topic.clone()));
-        values.push(Value::from(format!("{topic}\u{10FFFF}")));
-    }
-    (sql, values)
+fn conditions(filter: &Filter) -> Conditions {
+    let topic = filter.topic.as_ref().filter(|t| !t.is_empty());
+    Conditions::new("n.deleted_at IS NULL")
+        .given("n.app = :app", ":app", filter.app.clone())
+        .given("n.topic >= :topic", ":topic", topic.cloned())
+        .given("n.topic < :above", ":above", topic.map(|t| format!("{t}\u{10FFFF}")))
 }
 
 /// The newest notes, from an offset on.
@@ -205,17 +199,17 @@ fn conditions(filter: &Filter) -> (String, Vec<Value>) {
 /// # Errors
 /// What SQLite says.
 pub fn newest(connection: &Connection, filter: &Filter, offset: usize, limit: usize) -> Result<Notes> {
-    let (conditions, mut values) = conditions(filter);
-    values.extend([Value::from(as_i64(limit + 1)), Value::from(as_i64(offset))]);
+    let page = Page::first(limit);
+    let wanted = conditions(filter).value(":limit", page.reads()).value(":offset", as_i64(offset));
     let sql = format!(
-        "SELECT {COLUMNS} FROM notes n JOIN sessions s ON s.id = n.session_id WHERE {conditions}
-         ORDER BY n.created_at DESC, n.id DESC LIMIT ? OFFSET ?"
+        "SELECT {COLUMNS} FROM notes n JOIN sessions s ON s.id = n.session_id WHERE {}
+         ORDER BY n.created_at DESC, n.id DESC LIMIT :limit OFFSET :offset",
+        wanted.sql()
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut notes: Vec<Note> = statement.query_map(rusqlite::params_from_iter(values), note)?.collect::<rusqlite::Result<_>>()?;
-    let more = notes.len() > limit;
-    notes.truncate(limit);
-    Ok(Notes { notes, matched: None, next_cursor: more.then(|| as_i64(offset + limit)) })
+    let mut notes: Vec<Note> = statement.query_map(&*wanted.values(), note)?.collect::<rusqlite::Result<_>>()?;
+    let next_cursor = page.cut(&mut notes, |_| as_i64(offset + limit));
+    Ok(Notes { notes, matched: None, next_cursor })
 }
 
 fn as_i64(n: usize) -> i64 {
@@ -224,7 +218,6 @@ fn as_i64(n: usize) -> i64 {
 
 /// The newest notes that an expression finds, long contents cut.
 fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: usize) -> Result<Vec<Note>> {
-    let (conditions, rest) = conditions(filter);
     let mut scoped = format!("({expression})");
     if let Some(app) = &filter.app {
         scoped = format!("\"{}\" AND {scoped}", text::whole(App, app));
@@ -232,17 +225,16 @@ fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: u
     if let Some((below, _)) = filter.topic.as_deref().and_then(|t| t.rsplit_once('/')) {
         scoped = format!("\"{}\" AND {scoped}", text::whole(Below, below));
     }
-    let mut values = vec![Value::from(scoped)];
-    values.extend(rest);
-    values.push(Value::from(as_i64(limit)));
+    let wanted = conditions(filter).value(":expression", scoped).value(":limit", as_i64(limit));
     // CROSS JOIN: the index leads, newest first, and stops at the limit.
     let columns = COLUMNS.replace("n.content", &format!("substr(n.content, 1, {RANKED}) AS content"));
     let sql = format!(
         "SELECT {columns} FROM note_index x CROSS JOIN notes n ON n.id = x.rowid JOIN sessions s ON s.id = n.session_id
-         WHERE note_index MATCH ? AND {conditions} ORDER BY x.rowid DESC LIMIT ?"
+         WHERE note_index MATCH :expression AND {} ORDER BY x.rowid DESC LIMIT :limit",
+        wanted.sql()
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(rusqlite::params_from_iter(values), note)?;
+    let rows = statement.query_map(&*wanted.values(), note)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

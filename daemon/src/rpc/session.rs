@@ -1,8 +1,9 @@
 //! `session.*`
 
+use afd_proto::coverage::SessionCoverage;
 use afd_proto::findings::{BugAdd, BugList, BugResolve, BugShow, ResultAdd, ResultList, TestedMark};
 use afd_proto::progress::{SessionProgress, SessionResume};
-use afd_proto::session::{SessionCoverage, SessionEnd, SessionExport, SessionList, SessionReport, SessionShow, SessionStart};
+use afd_proto::session::{SessionEnd, SessionExport, SessionList, SessionReport, SessionShow, SessionStart};
 use afd_proto::tasks::{TaskAdd, TaskFinish, TaskList, TaskStart, TaskUpdate};
 
 use super::register::{Module, method};

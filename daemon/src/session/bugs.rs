@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use afd_proto::findings::{Bug, BugCounts, BugStatus, Severity};
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, named_params, params_from_iter};
+use rusqlite::{Connection, Row, named_params};
 
+use super::findings::{self, Finding, Place};
 use super::{json, list_of};
-use crate::store::{Result, new_uid, now_ms};
+use crate::store::{Conditions, Page, Result, new_uid, now_ms};
 use crate::text;
 
 /// Bugs whose titles share at least this share of their words are called much the same.
@@ -34,12 +34,8 @@ pub struct New {
     pub expected: Option<String>,
     /// What happens.
     pub actual: Option<String>,
-    /// Package.
-    pub app: Option<String>,
-    /// Page key, activity or URL.
-    pub page: Option<String>,
-    /// State.
-    pub state: Option<String>,
+    /// Where.
+    pub place: Place,
     /// Uid of the artifact that shows it.
     pub screenshot: Option<String>,
     /// Whether it is resolved already.
@@ -59,35 +55,36 @@ pub struct Filter {
     pub app: Option<String>,
     /// Only those on pages that contain this.
     pub page: Option<String>,
-    /// Only rows before this one.
-    pub before: Option<i64>,
 }
 
-const COLUMNS: &str = "b.id, b.uid, s.name, b.title, b.severity, b.description, b.steps, b.expected, b.actual, b.app, b.page, b.state,
-    b.screenshot, b.task_uid, b.status, b.resolution, b.created_at, b.resolved_at";
+impl Finding for Bug {
+    const TABLE: &'static str = "bugs";
+    const COLUMNS: &'static str = "f.id, f.uid, s.name, f.title, f.severity, f.description, f.steps, f.expected, f.actual, f.app, f.page,
+        f.state, f.screenshot, f.task_uid, f.status, f.resolution, f.created_at, f.resolved_at";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Bug> {
-    let word = |name: &str| row.get::<_, String>(name);
-    Ok(Bug {
-        id: row.get("id")?,
-        uid: row.get("uid")?,
-        session: row.get("name")?,
-        title: row.get("title")?,
-        severity: Severity::of(&word("severity")?).unwrap_or(Severity::Medium),
-        description: row.get("description")?,
-        steps: list_of(&word("steps")?),
-        expected: row.get("expected")?,
-        actual: row.get("actual")?,
-        app: row.get("app")?,
-        page: row.get("page")?,
-        state: row.get("state")?,
-        screenshot: row.get("screenshot")?,
-        task: row.get("task_uid")?,
-        status: BugStatus::of(&word("status")?).unwrap_or(BugStatus::Open),
-        resolution: row.get("resolution")?,
-        created_at: row.get("created_at")?,
-        resolved_at: row.get("resolved_at")?,
-    })
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let word = |name: &str| row.get::<_, String>(name);
+        Ok(Bug {
+            id: row.get("id")?,
+            uid: row.get("uid")?,
+            session: row.get("name")?,
+            title: row.get("title")?,
+            severity: Severity::of(&word("severity")?).unwrap_or(Severity::Medium),
+            description: row.get("description")?,
+            steps: list_of(&word("steps")?),
+            expected: row.get("expected")?,
+            actual: row.get("actual")?,
+            app: row.get("app")?,
+            page: row.get("page")?,
+            state: row.get("state")?,
+            screenshot: row.get("screenshot")?,
+            task: row.get("task_uid")?,
+            status: BugStatus::of(&word("status")?).unwrap_or(BugStatus::Open),
+            resolution: row.get("resolution")?,
+            created_at: row.get("created_at")?,
+            resolved_at: row.get("resolved_at")?,
+        })
+    }
 }
 
 /// Records a bug.
@@ -116,9 +113,9 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
                 ":steps": json(&new.steps),
                 ":expected": new.expected,
                 ":actual": new.actual,
-                ":app": new.app,
-                ":page": new.page,
-                ":state": new.state,
+                ":app": new.place.app,
+                ":page": new.place.page,
+                ":state": new.place.state,
                 ":screenshot": new.screenshot,
                 ":status": status.word(),
                 ":now": now,
@@ -135,41 +132,27 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
 /// # Errors
 /// What SQLite says.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<Bug>> {
-    let sql = format!("SELECT {COLUMNS} FROM bugs b JOIN sessions s ON s.id = b.session_id WHERE b.id = :id AND b.deleted_at IS NULL");
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
+    findings::get(connection, id)
 }
 
-fn conditions(filter: &Filter) -> (String, Vec<Value>) {
-    let (mut sql, mut values) = (String::from("b.deleted_at IS NULL"), Vec::new());
-    let mut both = |condition: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            sql.push_str(condition);
-            values.push(value);
-        }
-    };
-    both(" AND b.session_id = ?", filter.session.map(Value::from));
-    both(" AND b.severity = ?", filter.severity.map(|s| Value::from(s.word().to_owned())));
-    both(" AND b.status = ?", filter.status.map(|s| Value::from(s.word().to_owned())));
-    both(" AND b.app = ?", filter.app.clone().map(Value::from));
-    both(" AND instr(b.page, ?) > 0", filter.page.clone().map(Value::from));
-    (sql, values)
+fn conditions(filter: &Filter) -> Conditions {
+    Conditions::new("f.deleted_at IS NULL")
+        .given("f.session_id = :session", ":session", filter.session)
+        .given("f.severity = :severity", ":severity", filter.severity.map(|s| s.word().to_owned()))
+        .given("f.status = :status", ":status", filter.status.map(|s| s.word().to_owned()))
+        .given("f.app = :app", ":app", filter.app.clone())
+        .given("instr(f.page, :page) > 0", ":page", filter.page.clone())
 }
 
-/// Bugs, newest first.
+/// A page of bugs, newest first, and the cursor of the next one.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<Bug>> {
-    let (mut sql, mut values) = conditions(filter);
-    if let Some(before) = filter.before {
-        sql.push_str(" AND b.id < ?");
-        values.push(Value::from(before));
-    }
-    values.push(Value::from(i64::try_from(limit).unwrap_or(i64::MAX)));
-    let sql = format!("SELECT {COLUMNS} FROM bugs b JOIN sessions s ON s.id = b.session_id WHERE {sql} ORDER BY b.id DESC LIMIT ?");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(params_from_iter(values), read)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+pub fn list(connection: &Connection, filter: &Filter, page: Page) -> Result<(Vec<Bug>, Option<i64>)> {
+    let wanted = conditions(filter).given("f.id < :before", ":before", page.cursor);
+    let mut bugs: Vec<Bug> = findings::select(connection, wanted, "f.id DESC", page.reads())?;
+    let next = page.cut(&mut bugs, |bug| bug.id);
+    Ok((bugs, next))
 }
 
 /// The worst ones, first found first.
@@ -177,15 +160,8 @@ pub fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Ve
 /// # Errors
 /// What SQLite says.
 pub fn worst(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<Bug>> {
-    let (sql, mut values) = conditions(filter);
-    values.push(Value::from(i64::try_from(limit).unwrap_or(i64::MAX)));
-    let sql = format!(
-        "SELECT {COLUMNS} FROM bugs b JOIN sessions s ON s.id = b.session_id WHERE {sql}
-         ORDER BY CASE b.severity WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END, b.id LIMIT ?"
-    );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(params_from_iter(values), read)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    const WORST: &str = "CASE f.severity WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END, f.id";
+    findings::select(connection, conditions(filter), WORST, i64::try_from(limit).unwrap_or(i64::MAX))
 }
 
 /// How many there are, by severity and status.
@@ -193,10 +169,10 @@ pub fn worst(connection: &Connection, filter: &Filter, limit: usize) -> Result<V
 /// # Errors
 /// What SQLite says.
 pub fn counts(connection: &Connection, filter: &Filter) -> Result<BugCounts> {
-    let (sql, values) = conditions(filter);
-    let sql = format!("SELECT b.severity, b.status, count(*) AS count FROM bugs b WHERE {sql} GROUP BY 1, 2");
+    let wanted = conditions(filter);
+    let sql = format!("SELECT f.severity, f.status, count(*) AS count FROM bugs f WHERE {} GROUP BY 1, 2", wanted.sql());
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(params_from_iter(values), |row| {
+    let rows = statement.query_map(&*wanted.values(), |row| {
         Ok((row.get::<_, String>("severity")?, row.get::<_, String>("status")?, row.get::<_, i64>("count")?))
     })?;
     let mut counts = BugCounts::default();
@@ -255,7 +231,8 @@ pub fn similar(connection: &Connection, title: &str, app: Option<&str>) -> Resul
         let (both, all) = (own.intersection(&other).count(), own.union(&other).count());
         both as f64 / all.max(1) as f64
     };
-    let mut found: Vec<(f64, Bug)> = list(connection, &filter, COMPARED)?.into_iter().map(|bug| (share(&bug), bug)).collect();
+    let mut found: Vec<(f64, Bug)> =
+        list(connection, &filter, Page::first(COMPARED))?.0.into_iter().map(|bug| (share(&bug), bug)).collect();
     found.retain(|(share, _)| *share >= SIMILAR);
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.id.cmp(&a.1.id)));
     Ok(found.into_iter().take(MAX_SIMILAR).map(|(_, bug)| bug).collect())

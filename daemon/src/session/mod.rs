@@ -2,6 +2,7 @@
 
 pub mod bugs;
 pub mod conversation;
+pub mod findings;
 pub mod page_models;
 pub mod patterns;
 pub mod progress;
@@ -17,7 +18,7 @@ use std::path::PathBuf;
 use afd_proto::session::{SessionInfo, SessionStatus};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use crate::store::{Result, StoreError, new_uid, now_ms};
+use crate::store::{Conditions, Page, Result, StoreError, new_uid, now_ms};
 
 /// The row of a session; made when it is first used.
 ///
@@ -189,28 +190,25 @@ pub struct Filter {
     pub status: Option<SessionStatus>,
     /// Only those about this package.
     pub app: Option<String>,
-    /// Only rows before this one.
-    pub before: Option<i64>,
-    /// At most this many.
-    pub limit: usize,
+    /// The page of them.
+    pub page: Page,
 }
 
-/// Sessions, newest first.
+/// A page of sessions, newest first, and the cursor of the next one.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn list(connection: &Connection, filter: &Filter) -> Result<Vec<Session>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM sessions WHERE deleted_at IS NULL AND (:active IS NULL OR (ended_at IS NULL) = :active) AND (:app IS NULL
-            OR app = :app)
-            AND (:before IS NULL OR id < :before) ORDER BY id DESC LIMIT :limit"
-    );
-    let active = filter.status.map(|s| s == SessionStatus::Active);
-    let limit = i64::try_from(filter.limit).unwrap_or(i64::MAX);
+pub fn list(connection: &Connection, filter: &Filter) -> Result<(Vec<Session>, Option<i64>)> {
+    let wanted = Conditions::new("deleted_at IS NULL")
+        .given("(ended_at IS NULL) = :active", ":active", filter.status.map(|s| s == SessionStatus::Active))
+        .given("app = :app", ":app", filter.app.clone())
+        .given("id < :before", ":before", filter.page.cursor)
+        .value(":limit", filter.page.reads());
+    let sql = format!("SELECT {COLUMNS} FROM sessions WHERE {} ORDER BY id DESC LIMIT :limit", wanted.sql());
     let mut statement = connection.prepare_cached(&sql)?;
-    let found =
-        statement.query_map(named_params! {":active": active, ":app": filter.app, ":before": filter.before, ":limit": limit}, read)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    let mut found: Vec<Session> = statement.query_map(&*wanted.values(), read)?.collect::<rusqlite::Result<_>>()?;
+    let next = filter.page.cut(&mut found, |session| session.id);
+    Ok((found, next))
 }
 
 /// A session with its counts; `last_activity` is when something was recorded under it on a device.

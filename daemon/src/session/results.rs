@@ -1,10 +1,10 @@
 //! Test results of sessions (seed 002, "Test Results").
 
 use afd_proto::findings::{ResultCounts, ResultStatus, TestResult};
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, named_params, params_from_iter};
+use rusqlite::{Connection, Row, named_params};
 
-use crate::store::{Result, new_uid, now_ms};
+use super::findings::{self, Finding, Place};
+use crate::store::{Conditions, Page, Result, new_uid, now_ms};
 
 /// A test result to be written.
 #[derive(Debug, Clone)]
@@ -15,12 +15,8 @@ pub struct New {
     pub name: String,
     /// How it ended.
     pub status: ResultStatus,
-    /// Package.
-    pub app: Option<String>,
-    /// Page key, activity or URL.
-    pub page: Option<String>,
-    /// State.
-    pub state: Option<String>,
+    /// Where.
+    pub place: Place,
     /// How long it took, milliseconds.
     pub duration_ms: Option<i64>,
     /// What was seen.
@@ -42,31 +38,31 @@ pub struct Filter {
     pub page: Option<String>,
     /// Only those since then, UTC milliseconds.
     pub since: Option<i64>,
-    /// Only rows before this one.
-    pub before: Option<i64>,
 }
 
-const COLUMNS: &str =
-    "r.id, r.uid, s.name, r.name AS r_name, r.status, r.app, r.page, r.state, r.duration_ms, r.summary, r.evidence, r.bug_uid,
-    r.task_uid, r.created_at";
+impl Finding for TestResult {
+    const TABLE: &'static str = "test_results";
+    const COLUMNS: &'static str = "f.id, f.uid, s.name AS session, f.name, f.status, f.app, f.page, f.state, f.duration_ms, f.summary,
+        f.evidence, f.bug_uid, f.task_uid, f.created_at";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<TestResult> {
-    Ok(TestResult {
-        id: row.get("id")?,
-        uid: row.get("uid")?,
-        session: row.get("name")?,
-        name: row.get("r_name")?,
-        status: ResultStatus::of(&row.get::<_, String>("status")?).unwrap_or(ResultStatus::Error),
-        app: row.get("app")?,
-        page: row.get("page")?,
-        state: row.get("state")?,
-        duration_ms: row.get("duration_ms")?,
-        summary: row.get("summary")?,
-        evidence: row.get("evidence")?,
-        bug: row.get("bug_uid")?,
-        task: row.get("task_uid")?,
-        created_at: row.get("created_at")?,
-    })
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(TestResult {
+            id: row.get("id")?,
+            uid: row.get("uid")?,
+            session: row.get("session")?,
+            name: row.get("name")?,
+            status: ResultStatus::of(&row.get::<_, String>("status")?).unwrap_or(ResultStatus::Error),
+            app: row.get("app")?,
+            page: row.get("page")?,
+            state: row.get("state")?,
+            duration_ms: row.get("duration_ms")?,
+            summary: row.get("summary")?,
+            evidence: row.get("evidence")?,
+            bug: row.get("bug_uid")?,
+            task: row.get("task_uid")?,
+            created_at: row.get("created_at")?,
+        })
+    }
 }
 
 /// Records a test result.
@@ -89,9 +85,9 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
                 ":task_uid": new.task,
                 ":name": new.name,
                 ":status": new.status.word(),
-                ":app": new.app,
-                ":page": new.page,
-                ":state": new.state,
+                ":app": new.place.app,
+                ":page": new.place.page,
+                ":state": new.place.state,
                 ":duration_ms": new.duration_ms,
                 ":summary": new.summary,
                 ":evidence": new.evidence,
@@ -101,41 +97,26 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
             |row| row.get::<_, i64>("id"),
         )?;
     super::touch(connection, session)?;
-    let sql = format!("SELECT {COLUMNS} FROM test_results r JOIN sessions s ON s.id = r.session_id WHERE r.id = :id");
-    let found = connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?;
-    Ok(found.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
+    Ok(findings::get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
-fn conditions(filter: &Filter) -> (String, Vec<Value>) {
-    let (mut sql, mut values) = (String::from("r.deleted_at IS NULL"), Vec::new());
-    let mut both = |condition: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            sql.push_str(condition);
-            values.push(value);
-        }
-    };
-    both(" AND r.session_id = ?", filter.session.map(Value::from));
-    both(" AND r.status = ?", filter.status.map(|s| Value::from(s.word().to_owned())));
-    both(" AND instr(r.page, ?) > 0", filter.page.clone().map(Value::from));
-    both(" AND r.created_at >= ?", filter.since.map(Value::from));
-    (sql, values)
+fn conditions(filter: &Filter) -> Conditions {
+    Conditions::new("f.deleted_at IS NULL")
+        .given("f.session_id = :session", ":session", filter.session)
+        .given("f.status = :status", ":status", filter.status.map(|s| s.word().to_owned()))
+        .given("instr(f.page, :page) > 0", ":page", filter.page.clone())
+        .given("f.created_at >= :since", ":since", filter.since)
 }
 
-/// Test results, newest first.
+/// A page of test results, newest first, and the cursor of the next one.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<TestResult>> {
-    let (mut sql, mut values) = conditions(filter);
-    if let Some(before) = filter.before {
-        sql.push_str(" AND r.id < ?");
-        values.push(Value::from(before));
-    }
-    values.push(Value::from(i64::try_from(limit).unwrap_or(i64::MAX)));
-    let sql = format!("SELECT {COLUMNS} FROM test_results r JOIN sessions s ON s.id = r.session_id WHERE {sql} ORDER BY r.id DESC LIMIT ?");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(params_from_iter(values), read)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+pub fn list(connection: &Connection, filter: &Filter, page: Page) -> Result<(Vec<TestResult>, Option<i64>)> {
+    let wanted = conditions(filter).given("f.id < :before", ":before", page.cursor);
+    let mut results: Vec<TestResult> = findings::select(connection, wanted, "f.id DESC", page.reads())?;
+    let next = page.cut(&mut results, |result| result.id);
+    Ok((results, next))
 }
 
 /// How many there are, by status.
@@ -143,10 +124,10 @@ pub fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Ve
 /// # Errors
 /// What SQLite says.
 pub fn counts(connection: &Connection, filter: &Filter) -> Result<ResultCounts> {
-    let (sql, values) = conditions(filter);
-    let sql = format!("SELECT r.status, count(*) AS count FROM test_results r WHERE {sql} GROUP BY 1");
+    let wanted = conditions(filter);
+    let sql = format!("SELECT f.status, count(*) AS count FROM test_results f WHERE {} GROUP BY 1", wanted.sql());
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(params_from_iter(values), |row| Ok((row.get::<_, String>("status")?, row.get::<_, i64>("count")?)))?;
+    let rows = statement.query_map(&*wanted.values(), |row| Ok((row.get::<_, String>("status")?, row.get::<_, i64>("count")?)))?;
     let mut counts = ResultCounts::default();
     for row in rows {
         let (status, n) = row?;

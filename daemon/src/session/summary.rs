@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use afd_proto::coverage::{Coverage, Share};
 use afd_proto::findings::{Bug, Severity, TestResult};
-use afd_proto::session::{Coverage, SessionInfo, Statistics, VisitedPage};
+use afd_proto::session::{SessionInfo, Statistics, VisitedPage};
 use afd_proto::tasks::{Task, TaskStatus};
 
 use super::Session;
@@ -142,6 +143,6 @@ impl Digest {
     }
 }
 
-fn of_known(share: &afd_proto::session::Share) -> String {
+fn of_known(share: &Share) -> String {
     if share.known == 0 { String::new() } else { format!(" ({} of {} known, {:.1} %)", share.covered, share.known, share.percent) }
 }

@@ -6,6 +6,7 @@
 mod damage;
 mod error;
 mod migrate;
+mod query;
 mod readers;
 mod writer;
 
@@ -22,6 +23,7 @@ use crate::task::Tasks;
 use damage::Damage;
 pub use error::StoreError;
 pub use migrate::SCHEMA;
+pub use query::{Conditions, Page};
 use readers::{Pool, Readers};
 use writer::Writer;
 

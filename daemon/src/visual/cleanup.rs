@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::components::{self, Component, Filter};
+use super::components::{self, Component};
 use crate::store::Result;
 
 /// Signs of messages and of cut texts, as the original looks for them.
@@ -15,7 +15,7 @@ const DAYS: &[&str] = &["Yesterday", "Today", "Monday", "Tuesday", "Wednesday", 
 /// # Errors
 /// What SQLite says.
 pub fn dynamic(connection: &Connection, app: i64) -> Result<Vec<(Component, &'static str)>> {
-    let all = components::list(connection, app, &Filter::default())?;
+    let all = components::all(connection, app)?;
     Ok(all.into_iter().filter_map(|c| reason(&c).map(|why| (c, why))).collect())
 }
 

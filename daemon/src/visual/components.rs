@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use super::lesson::{Sighting, TREE};
 use crate::page::mask;
 use crate::page::snapshot::Rect;
-use crate::store::{Result, new_uid};
+use crate::store::{Conditions, Page, Result, new_uid};
 
 /// A component with what is known of it.
 #[derive(Debug, Clone)]
@@ -14,6 +14,8 @@ pub struct Component {
     pub id: i64,
     /// Names it in every copy of this memory.
     pub uid: String,
+    /// Its place in the order of learning.
+    pub position: i64,
     /// What makes it the same component.
     pub key: String,
     /// Name.
@@ -54,7 +56,7 @@ pub struct Component {
 
 /// The columns of [`Component`], with its activity summed up over the pages that it belongs to.
 const SELECT: &str =
-    "SELECT c.id, c.uid, c.key, c.name, c.kind, c.source, c.label, c.dynamic, c.res_id, c.class, c.bounds_left, c.bounds_top,
+    "SELECT c.id, c.uid, c.position, c.key, c.name, c.kind, c.source, c.label, c.dynamic, c.res_id, c.class, c.bounds_left, c.bounds_top,
         c.bounds_right, c.bounds_bottom, c.confidence, c.page, c.crop, c.learned_at,
         max(coalesce(c.base_last_seen, c.learned_at), coalesce(max(coalesce(sc.seen_before, s.last_seen)), 0)) AS seen_last,
         c.base_seen + coalesce(sum(s.visit_count - sc.from_visit - sc.missed), 0) AS seen_count,
@@ -68,6 +70,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Component> {
     Ok(Component {
         id: row.get("id")?,
         uid: row.get("uid")?,
+        position: row.get("position")?,
         key: row.get("key")?,
         name: row.get("name")?,
         kind: row.get("kind")?,
@@ -107,40 +110,38 @@ pub struct Filter {
     pub state: Option<i64>,
     /// Only those whose name or label contains this, in any case.
     pub text: Option<String>,
-    /// Only those after this position in the order of learning.
-    pub after: Option<i64>,
-    /// At most this many.
-    pub limit: Option<usize>,
+    /// The page of them, by position in the order of learning.
+    pub page: Page,
 }
 
-/// The components of a scope, in the order in which they were learned.
+/// All components of a scope, in the order in which they were learned.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn list(connection: &Connection, app: i64, filter: &Filter) -> Result<Vec<Component>> {
+pub fn all(connection: &Connection, app: i64) -> Result<Vec<Component>> {
+    list(connection, app, &Filter::default()).map(|(all, _)| all)
+}
+
+/// A page of the components of a scope, in the order in which they were learned, and the cursor of the next one.
+///
+/// # Errors
+/// What SQLite says.
+pub fn list(connection: &Connection, app: i64, filter: &Filter) -> Result<(Vec<Component>, Option<i64>)> {
     let text = filter.text.as_ref().map(|t| format!("%{}%", t.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")));
-    let limit = filter.limit.map_or(-1, |l| i64::try_from(l).unwrap_or(i64::MAX));
-    let sql = format!(
-        "{SELECT} WHERE c.app_id = :app_id AND c.deleted_at IS NULL
-            AND (:unlabelled = 0 OR (c.label IS NULL AND c.res_id IS NULL) OR c.name LIKE 'unlabeled\\_%' ESCAPE '\\')
-            AND (:state IS NULL OR EXISTS (SELECT 1 FROM state_components o WHERE o.component_id = c.id AND o.state_id = :state))
-            AND (:text IS NULL OR c.name LIKE :text ESCAPE '\\' OR c.label LIKE :text ESCAPE '\\')
-            AND (:after IS NULL OR c.position > :after)
-         GROUP BY c.id ORDER BY c.position LIMIT :limit"
-    );
+    let unnamed = "(c.label IS NULL AND c.res_id IS NULL) OR c.name LIKE 'unlabeled\\_%' ESCAPE '\\'";
+    let of_state = "EXISTS (SELECT 1 FROM state_components o WHERE o.component_id = c.id AND o.state_id = :state)";
+    let wanted = Conditions::new("c.app_id = :app AND c.deleted_at IS NULL")
+        .value(":app", app)
+        .given(&format!("(:unnamed AND ({unnamed}))"), ":unnamed", filter.unlabelled.then_some(true))
+        .given(of_state, ":state", filter.state)
+        .given("(c.name LIKE :text ESCAPE '\\' OR c.label LIKE :text ESCAPE '\\')", ":text", text)
+        .given("c.position > :after", ":after", filter.page.cursor)
+        .value(":limit", filter.page.reads());
+    let sql = format!("{SELECT} WHERE {} GROUP BY c.id ORDER BY c.position LIMIT :limit", wanted.sql());
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(
-        named_params! {
-            ":app_id": app,
-            ":unlabelled": filter.unlabelled,
-            ":state": filter.state,
-            ":text": text,
-            ":after": filter.after,
-            ":limit": limit,
-        },
-        read,
-    )?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    let mut found: Vec<Component> = statement.query_map(&*wanted.values(), read)?.collect::<rusqlite::Result<_>>()?;
+    let next = filter.page.cut(&mut found, |component| component.position);
+    Ok((found, next))
 }
 
 /// A component by its name, or else by its label or resource id, if only one has it.
@@ -161,16 +162,6 @@ pub fn find(connection: &Connection, app: i64, name: &str) -> Result<Option<Comp
         }
     }
     Ok(None)
-}
-
-/// The position of a component in the order of learning.
-///
-/// # Errors
-/// What SQLite says.
-pub fn position(connection: &Connection, id: i64) -> Result<i64> {
-    Ok(connection
-        .prepare_cached("SELECT position FROM components WHERE id = :id")?
-        .query_row(named_params! {":id": id}, |row| row.get("position"))?)
 }
 
 /// The names of the components that define a state.

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params, params_from_ite
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::store::{Result, StoreError, new_uid};
+use crate::store::{Conditions, Page, Result, StoreError, new_uid};
 
 /// A change, as the history tells it.
 #[derive(Debug, Clone)]
@@ -205,19 +205,20 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
 
 const COLUMNS: &str = "id, uid, app_id, op, what, why, undone_at, at";
 
-/// The changes of a scope, or of all, newest first.
+/// A page of the changes of a scope, or of all, newest first, and the cursor of the next one.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn list(connection: &Connection, app: Option<i64>, before: Option<i64>, limit: usize) -> Result<Vec<Entry>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM visual_history WHERE (:app_id IS NULL OR app_id = :app_id) AND (:before IS NULL OR id < :before)
-            ORDER BY id DESC LIMIT :limit"
-    );
+pub fn list(connection: &Connection, app: Option<i64>, page: Page) -> Result<(Vec<Entry>, Option<i64>)> {
+    let wanted = Conditions::new("1")
+        .given("app_id = :app", ":app", app)
+        .given("id < :before", ":before", page.cursor)
+        .value(":limit", page.reads());
+    let sql = format!("SELECT {COLUMNS} FROM visual_history WHERE {} ORDER BY id DESC LIMIT :limit", wanted.sql());
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement
-        .query_map(named_params! {":app_id": app, ":before": before, ":limit": i64::try_from(limit).unwrap_or(i64::MAX)}, entry)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    let mut found: Vec<Entry> = statement.query_map(&*wanted.values(), entry)?.collect::<rusqlite::Result<_>>()?;
+    let next = page.cut(&mut found, |entry| entry.id);
+    Ok((found, next))
 }
 
 /// A change by its number; without one the newest of the scope that was not undone.

@@ -1,15 +1,14 @@
 //! The files of the original, read and written.
 
+use std::path::Path;
+
 use afd_tests::{TestPhone, World};
 use serde_json::{Value, json};
 
 use super::{SETTINGS, components, explored, look, names, states, transitions, tree};
 
-#[test]
-fn an_import_that_is_exported_is_what_it_was() {
-    let world = World::bare(TestPhone::start(), "");
-    let mut client = world.client();
-    let dir = world.dir().join("apps");
+/// An app with a site, with oddities in its files.
+fn write_chrome(dir: &Path) {
     for d in ["chrome/components", "chrome/pages", "chrome/sites/www_united_com"] {
         std::fs::create_dir_all(dir.join(d)).expect("a directory");
     }
@@ -52,6 +51,14 @@ fn an_import_that_is_exported_is_what_it_was() {
     for file in ["components", "states", "transitions"] {
         write(&format!("chrome/sites/www_united_com/{file}.json"), json!({}));
     }
+}
+
+#[test]
+fn an_import_that_is_exported_is_what_it_was() {
+    let world = World::bare(TestPhone::start(), "");
+    let mut client = world.client();
+    let dir = world.dir().join("apps");
+    write_chrome(&dir);
     let before = tree(&dir);
     let dry = client.ok("visual.import", json!({"dir": dir, "dryRun": true}));
     client.fails("visual.states", json!({"app": "Chrome"}), "NOT_FOUND");

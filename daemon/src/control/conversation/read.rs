@@ -6,7 +6,7 @@ use afd_proto::context::{ActiveElement, Usage, UsageParams, Working, WorkingPara
 use afd_proto::conversation::{ConversationListParams, Messages, Recorded, Role, Summary, SummaryParams};
 use afd_proto::session::SessionCall;
 
-use super::super::memory::limit;
+use super::super::paging::page;
 use super::super::session::{context_of, known};
 use super::super::{Core, Error, Result};
 use super::{as_i64, counter, usage};
@@ -22,19 +22,12 @@ use crate::task::run_blocking;
 /// # Errors
 /// When there is no such session.
 pub async fn list(core: &Arc<Core>, params: &ConversationListParams) -> Result<Messages> {
-    let limit = limit(params.limit, 20)?;
-    let before = params.cursor.unwrap_or(i64::MAX);
-    if before < 1 {
-        return Err(Error::param("cursor", "the nextCursor of an answer", before));
-    }
+    let page = page(params.limit, params.cursor, 20)?;
     let session = known(core, params.session()).await?.id;
     let listed = core.store.read_all(move |c| {
         let talk = conversation::of(c, session)?;
-        let mut messages = messages::newest(c, session, before, limit + 1)?;
-        let more = messages.len() > limit;
-        messages.truncate(limit);
+        let (mut messages, next_cursor) = messages::newest(c, session, page)?;
         messages.iter_mut().for_each(|m| m.in_context = m.position > talk.begins_after());
-        let next_cursor = messages.last().filter(|_| more).map(|m| m.position);
         Ok(Messages { messages, next_cursor })
     });
     Ok(listed.await?)

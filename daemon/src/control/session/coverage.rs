@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use afd_proto::coverage::{Coverage, CoverageParams, Share};
 use afd_proto::findings::{Tested, TestedElement, TestedParams};
-use afd_proto::session::{Coverage, CoverageParams, SessionCall, Share, VisitedPage};
+use afd_proto::session::{SessionCall, VisitedPage};
 use rusqlite::Connection;
 
 use super::super::{Core, Error, Result};

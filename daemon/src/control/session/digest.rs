@@ -12,7 +12,7 @@ use crate::artifact;
 use crate::memory::{log, notes, sessions};
 use crate::session::summary::Digest;
 use crate::session::{self, Session, bugs, conversation, results, tasks, tested};
-use crate::store::{Result as Stored, now_ms};
+use crate::store::{Page, Result as Stored, now_ms};
 use crate::visual::states;
 
 /// Everything of one kind is gathered up to this many.
@@ -33,7 +33,7 @@ pub(in crate::control) fn gather(c: &Connection, session: Session) -> Stored<Dig
     let marked = tested::all(c, id)?;
     let sum = |of: fn(&tested::Marked) -> i64| marked.iter().map(of).sum::<i64>();
     let pages = pages(c, id)?;
-    let mut bugs = bugs::list(c, &bugs::Filter { session: Some(id), ..bugs::Filter::default() }, ALL)?;
+    let (mut bugs, _) = bugs::list(c, &bugs::Filter { session: Some(id), ..bugs::Filter::default() }, Page::first(ALL))?;
     bugs::worst_first(&mut bugs);
     Ok(Digest {
         info: session::info(c, &session, totals.last_at)?,
@@ -51,7 +51,7 @@ pub(in crate::control) fn gather(c: &Connection, session: Session) -> Stored<Dig
         current: tasks::current(c, id)?,
         queue: tasks::queue(c, id)?,
         done: tasks::done(c, id)?,
-        results: results::list(c, &results::Filter { session: Some(id), ..results::Filter::default() }, ALL)?,
+        results: results::list(c, &results::Filter { session: Some(id), ..results::Filter::default() }, Page::first(ALL))?.0,
         last_action: sessions::last_action(c, id)?,
         context: context(c, id, &session.name)?,
         bugs,

@@ -11,6 +11,7 @@ use crate::artifact;
 use crate::memory::{log, notes};
 use crate::session::conversation::{self, messages, summaries};
 use crate::session::{patterns, tested};
+use crate::store::Page;
 use crate::visual::known as visual;
 
 /// What the document is, and its version.
@@ -49,8 +50,8 @@ async fn document(core: &Arc<Core>, session: crate::session::Session) -> Result<
         let talk = conversation::of(c, id)?;
         let mut messages = messages::between(c, id, 0, i64::MAX)?;
         messages.iter_mut().for_each(|m| m.in_context = m.position > talk.begins_after());
-        let filter = log::Filter { session: Some(name.clone()), after: Some(0), limit: ALL, ..log::Filter::default() };
-        let artifacts = artifact::Filter { session: Some(name.clone()), kind: None, before: None, limit: ALL };
+        let filter = log::Filter { session: Some(name.clone()), after: Some(0), page: Page::first(ALL), ..log::Filter::default() };
+        let artifacts = artifact::Filter { session: Some(name.clone()), page: Page::first(ALL), kind: None };
         let mut tested: Vec<_> = tested::all(c, id)?.into_iter().map(|m| m.element).collect();
         // Components are told by name; their uids are of no use elsewhere.
         let mut names = std::collections::HashMap::new();

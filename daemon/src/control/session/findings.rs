@@ -11,13 +11,14 @@ use afd_proto::session::SessionCall;
 use rusqlite::Connection;
 use serde_json::json;
 
-use super::super::memory::limit;
+use super::super::paging::page;
 use super::super::{Core, Error, Result};
 use super::{check_optional, check_text, for_writing, known};
 use crate::artifact;
 use crate::memory::{log, observations};
+use crate::session::findings::Place;
 use crate::session::{self, Session, bugs, results, tasks};
-use crate::store::StoreError;
+use crate::store::{Page, StoreError};
 use crate::visual::states;
 
 /// The longest title, characters.
@@ -27,16 +28,8 @@ const TEXT: usize = 10_000;
 /// At most this many steps.
 const STEPS: usize = 100;
 
-/// Where a finding was made.
-#[derive(Debug, Clone, Default)]
-pub(super) struct FoundAt {
-    pub app: Option<String>,
-    pub page: Option<String>,
-    pub state: Option<String>,
-}
-
 /// The page that is named, else the one that the session saw last.
-pub(super) async fn place(core: &Arc<Core>, session: &Session, page: Option<&str>, app: Option<&str>) -> Result<FoundAt> {
+pub(super) async fn place(core: &Arc<Core>, session: &Session, page: Option<&str>, app: Option<&str>) -> Result<Place> {
     check_optional("page", page, crate::page::pattern::LONGEST)?;
     check_optional("app", app, 255)?;
     let (name, own, page, app) = (session.name.clone(), session.app.clone(), page.map(str::to_owned), app.map(str::to_owned));
@@ -48,7 +41,7 @@ pub(super) async fn place(core: &Arc<Core>, session: &Session, page: Option<&str
         };
         let state = structure.map(|key| states::of_structure(c, &key)).transpose()?.flatten().and_then(|s| s.code);
         let here = page.is_none();
-        Ok(FoundAt { app: app.or(seen.app.filter(|_| here)).or(own), page: page.or(seen.page_key).or(seen.activity), state })
+        Ok(Place { app: app.or(seen.app.filter(|_| here)).or(own), page: page.or(seen.page_key).or(seen.activity), state })
     });
     Ok(found.await?)
 }
@@ -59,7 +52,7 @@ async fn artifact_of(core: &Arc<Core>, field: &'static str, session: &Session, n
     let (wanted, name) = (named.to_owned(), session.name.clone());
     let found = core.store.read_all(move |c| {
         if wanted == "latest" {
-            let newest = artifact::Filter { session: Some(name), kind: Some("screenshot_image".to_owned()), before: None, limit: 1 };
+            let newest = artifact::Filter { session: Some(name), kind: Some("screenshot_image".to_owned()), page: Page::first(1) };
             return Ok(artifact::list(c, &newest)?.artifacts.into_iter().next().map(|a| a.uid));
         }
         match wanted.parse::<i64>() {
@@ -105,9 +98,7 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAdded
             steps: p.steps,
             expected: p.expected,
             actual: p.actual,
-            app: place.app,
-            page: place.page,
-            state: place.state,
+            place,
             screenshot,
             resolved: false,
         };
@@ -130,21 +121,17 @@ async fn row_of(core: &Arc<Core>, session: Option<&str>) -> Result<Option<i64>> 
 /// # Errors
 /// When there is no such session.
 pub async fn list_bugs(core: &Arc<Core>, params: &BugListParams) -> Result<Bugs> {
-    let limit = limit(params.limit, 20)?;
+    let page = page(params.limit, params.cursor, 20)?;
     let filter = bugs::Filter {
         session: row_of(core, params.session.as_deref()).await?,
         severity: params.severity,
         status: params.status,
         app: params.app.clone(),
         page: params.page.clone(),
-        before: params.cursor,
     };
     let listed = core.store.read_all(move |c| {
-        let mut bugs = bugs::list(c, &filter, limit + 1)?;
-        let more = bugs.len() > limit;
-        bugs.truncate(limit);
-        let next_cursor = bugs.last().filter(|_| more).map(|b| b.id);
-        Ok(Bugs { bugs, counts: bugs::counts(c, &bugs::Filter { before: None, ..filter })?, next_cursor })
+        let (bugs, next_cursor) = bugs::list(c, &filter, page)?;
+        Ok(Bugs { bugs, counts: bugs::counts(c, &filter)?, next_cursor })
     });
     Ok(listed.await?)
 }
@@ -209,9 +196,7 @@ pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<Te
             task: tasks::current(c, id)?.map(|t| t.uid),
             name: p.name.trim().to_owned(),
             status: p.status,
-            app: place.app,
-            page: place.page,
-            state: place.state,
+            place,
             duration_ms: p.duration_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX)),
             summary: p.summary,
             evidence,
@@ -229,20 +214,16 @@ pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<Te
 /// # Errors
 /// When there is no such session.
 pub async fn list_results(core: &Arc<Core>, params: &ResultListParams) -> Result<Results> {
-    let limit = limit(params.limit, 20)?;
+    let page = page(params.limit, params.cursor, 20)?;
     let filter = results::Filter {
         session: row_of(core, params.session.as_deref()).await?,
         status: params.status,
         page: params.page.clone(),
         since: params.since,
-        before: params.cursor,
     };
     let listed = core.store.read_all(move |c| {
-        let mut results = results::list(c, &filter, limit + 1)?;
-        let more = results.len() > limit;
-        results.truncate(limit);
-        let next_cursor = results.last().filter(|_| more).map(|r| r.id);
-        Ok(Results { results, counts: results::counts(c, &results::Filter { before: None, ..filter })?, next_cursor })
+        let (results, next_cursor) = results::list(c, &filter, page)?;
+        Ok(Results { results, counts: results::counts(c, &filter)?, next_cursor })
     });
     Ok(listed.await?)
 }

@@ -9,7 +9,7 @@ use afd_proto::tasks::TaskStatus;
 use rusqlite::Connection;
 use serde_json::json;
 
-use super::super::memory::limit;
+use super::super::paging::page;
 use super::super::{Core, Error, Result, check_session};
 use super::{active, change, check_directory, check_optional, check_text, digest, known, no_session, progress, report, still_active};
 use crate::memory::sessions;
@@ -117,13 +117,9 @@ fn started_before(session: &Session) -> Error {
 /// # Errors
 /// When the limit is out of range.
 pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Sessions> {
-    let limit = limit(params.limit, 20)?;
-    let filter = Filter { status: params.status, app: params.app.clone(), before: params.cursor, limit: limit + 1 };
+    let filter = Filter { status: params.status, app: params.app.clone(), page: page(params.limit, params.cursor, 20)? };
     let listed = core.store.read_all(move |c| {
-        let mut found = session::list(c, &filter)?;
-        let more = found.len() > limit;
-        found.truncate(limit);
-        let next_cursor = found.last().filter(|_| more).map(|s| s.id);
+        let (found, next_cursor) = session::list(c, &filter)?;
         let infos = found.iter().map(|s| session::info(c, s, sessions::last_at(c, s.id)?));
         Ok(Sessions { sessions: infos.collect::<crate::store::Result<_>>()?, next_cursor })
     });

@@ -16,6 +16,7 @@ use super::lifecycle::check_context;
 use super::{change, check_text, digest, known, progress};
 use crate::file;
 use crate::session::conversation::{self, keys::Known};
+use crate::session::findings::Place;
 use crate::session::{self, Session, bugs, prompt, tasks};
 use crate::store::{Result as Stored, new_uid, now_ms};
 use crate::task::run_blocking;
@@ -176,8 +177,7 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
         let new = bugs::New {
             title: bug.title.clone(),
             severity: Severity::of(&bug.severity),
-            page: bug.page.clone(),
-            app: p.app.clone(),
+            place: Place { app: p.app.clone(), page: bug.page.clone(), state: None },
             resolved: bug.status == BugStatus::Resolved.word(),
             ..bugs::New::default()
         };

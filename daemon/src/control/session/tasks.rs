@@ -8,7 +8,7 @@ use afd_proto::tasks::{
 };
 use rusqlite::Connection;
 
-use super::super::memory::limit;
+use super::super::paging::limit;
 use super::super::{Core, Error, Result};
 use super::{check_optional, check_text, for_writing, known};
 use crate::session;

@@ -10,7 +10,8 @@ pub mod upkeep;
 use std::sync::Arc;
 
 use afd_proto::events::Message;
-use afd_proto::visual::{About, Change, StateRef};
+use afd_proto::history::Change;
+use afd_proto::visual::{About, StateRef};
 use rusqlite::Connection;
 
 use super::{Call, Core};

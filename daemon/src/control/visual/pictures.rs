@@ -162,7 +162,7 @@ impl Core {
             .store
             .read_all(move |c| {
                 let Some(known) = scope::find(c, &scope)? else { return Ok(Vec::new()) };
-                let all = components::list(c, known.id, &Filter { unlabelled: true, ..Filter::default() })?;
+                let (all, _) = components::list(c, known.id, &Filter { unlabelled: true, ..Filter::default() })?;
                 let file = |c: &rusqlite::Connection, component: Component| -> crate::store::Result<Option<(String, PathBuf)>> {
                     let Some(crop) = component.crop else { return Ok(None) };
                     Ok(artifact::file_of(c, &crop)?.map(|file| (component.key, file)))
@@ -242,7 +242,7 @@ impl Core {
                     },
                     None => None,
                 };
-                let mut components = components::list(c, app, &Filter { state, ..Filter::default() })?;
+                let (mut components, _) = components::list(c, app, &Filter { state, ..Filter::default() })?;
                 // What says something else each time looks different each time.
                 components.retain(|c| !c.dynamic);
                 if let Some(names) = &names {
@@ -372,7 +372,7 @@ fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Opt
 
 /// The components among these keys that have no picture yet.
 pub(super) fn without_picture(connection: &rusqlite::Connection, app: i64, keys: &[String]) -> crate::store::Result<HashSet<String>> {
-    let all = components::list(connection, app, &Filter::default())?;
+    let all = components::all(connection, app)?;
     let pictured: HashSet<String> = all.into_iter().filter(|c| c.crop.is_some()).map(|c| c.key).collect();
     Ok(keys.iter().filter(|k| !pictured.contains(*k)).cloned().collect())
 }

@@ -4,18 +4,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
+use afd_proto::history::{Change, Changes, HistoryParams, UndoParams};
 use afd_proto::visual::{
-    Change, Changes, Cleaned, CleanedUp, CleanupParams, Component, Components, ComponentsParams, DeleteParams, HistoryParams, RenameParams,
-    Renamed, ScopeCall, ScopeOf, UndoParams,
+    Cleaned, CleanedUp, CleanupParams, Component, Components, ComponentsParams, DeleteParams, RenameParams, Renamed, ScopeCall, ScopeOf,
 };
 use rusqlite::Connection;
 use serde_json::json;
 
-use super::super::memory::limit;
+use super::super::paging::page;
 use super::super::{Core, Error, Result};
 use super::{UPKEEP_JOB, about, find, told};
 use crate::page::element;
-use crate::store::{Result as Stored, StoreError, now_ms};
+use crate::store::{Page, Result as Stored, StoreError, now_ms};
 use crate::visual::components::{self, Filter};
 use crate::visual::states::{self, State};
 use crate::visual::{cleanup, edges, forget, history, scope};
@@ -28,8 +28,8 @@ fn no_component(name: &str, alike: Vec<String>) -> Error {
 
 /// Names of components that are written alike.
 fn alike(connection: &Connection, app: i64, name: &str) -> Stored<Vec<String>> {
-    let filter = Filter { text: Some(name.chars().take(8).collect()), limit: Some(10), ..Filter::default() };
-    Ok(components::list(connection, app, &filter)?.into_iter().map(|c| c.name).collect())
+    let filter = Filter { text: Some(name.chars().take(8).collect()), page: Page::first(10), ..Filter::default() };
+    Ok(components::list(connection, app, &filter)?.0.into_iter().map(|c| c.name).collect())
 }
 
 /// `visual.components`
@@ -37,7 +37,7 @@ fn alike(connection: &Connection, app: i64, name: &str) -> Stored<Vec<String>> {
 /// # Errors
 /// When nothing is known of the app or the state.
 pub async fn list(core: &Arc<Core>, params: &ComponentsParams) -> Result<Components> {
-    let most = limit(params.limit, 100)?;
+    let page = page(params.limit, params.cursor, 100)?;
     let known = find::scope(core, params.scope()).await?;
     let (app, asked) = (known.id, params.clone());
     let read = move |c: &Connection| {
@@ -46,17 +46,8 @@ pub async fn list(core: &Arc<Core>, params: &ComponentsParams) -> Result<Compone
         if let Some(None) = state {
             return Ok(Err(all));
         }
-        let filter = Filter {
-            unlabelled: asked.unlabelled,
-            state: state.flatten(),
-            text: asked.query.clone(),
-            after: asked.cursor,
-            limit: Some(most + 1),
-        };
-        let mut found = components::list(c, app, &filter)?;
-        let more = found.len() > most;
-        found.truncate(most);
-        let cursor = found.last().filter(|_| more).map(|last| components::position(c, last.id)).transpose()?;
+        let filter = Filter { unlabelled: asked.unlabelled, state: state.flatten(), text: asked.query.clone(), page };
+        let (found, cursor) = components::list(c, app, &filter)?;
         let codes: HashMap<i64, String> = all.into_iter().filter_map(|s| Some((s.id, s.code?))).collect();
         let wire = found.into_iter().map(|component| {
             let pages = states::with_component(c, component.id)?;
@@ -240,14 +231,11 @@ async fn maybe_scope(core: &Arc<Core>, of: ScopeOf<'_>) -> Result<Option<scope::
 /// # Errors
 /// When nothing is known of the app.
 pub async fn list_history(core: &Arc<Core>, params: &HistoryParams) -> Result<Changes> {
-    let most = limit(params.limit, 20)?;
+    let page = page(params.limit, params.cursor, 20)?;
     let known = maybe_scope(core, params.scope()).await?;
-    let before = params.cursor;
     let read = move |c: &Connection| {
-        let entries = history::list(c, known.map(|k| k.id), before, most + 1)?;
-        let more = entries.len() > most;
-        let changes: Vec<Change> = entries.into_iter().take(most).map(|entry| told(c, entry)).collect::<Stored<_>>()?;
-        let next_cursor = changes.last().filter(|_| more).map(|c| c.id);
+        let (entries, next_cursor) = history::list(c, known.map(|k| k.id), page)?;
+        let changes = entries.into_iter().map(|entry| told(c, entry)).collect::<Stored<_>>()?;
         Ok(Changes { changes, next_cursor })
     };
     Ok(core.store.read_all(read).await?)

@@ -7,7 +7,7 @@ use super::super::{json, list_of};
 use super::Conversation;
 use super::facts::{self, Candidate};
 use crate::model::Counter;
-use crate::store::{Result, new_uid, now_ms};
+use crate::store::{Page, Result, new_uid, now_ms};
 
 /// What a message costs beside what it says (seed 002).
 const OVERHEAD: i64 = 4;
@@ -167,14 +167,16 @@ pub fn between(connection: &Connection, session: i64, after: i64, upto: i64) -> 
     query(connection, "session_id = :session AND position > :after AND position <= :upto ORDER BY position", values)
 }
 
-/// The newest messages before one, newest first.
+/// A page of messages, newest first, and the cursor of the next one.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn newest(connection: &Connection, session: i64, before: i64, limit: usize) -> Result<Vec<Recorded>> {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+pub fn newest(connection: &Connection, session: i64, page: Page) -> Result<(Vec<Recorded>, Option<i64>)> {
+    let (before, limit) = (page.cursor.unwrap_or(i64::MAX), page.reads());
     let values = named_params! {":session": session, ":before": before, ":limit": limit};
-    query(connection, "session_id = :session AND position < :before ORDER BY position DESC LIMIT :limit", values)
+    let mut found = query(connection, "session_id = :session AND position < :before ORDER BY position DESC LIMIT :limit", values)?;
+    let next = page.cut(&mut found, |message| message.position);
+    Ok((found, next))
 }
 
 /// The newest requests and final answers, after a message, oldest first: what is said beside a call of a tool is neither.

@@ -1,7 +1,7 @@
 //! The report as one HTML page that needs nothing else: its pictures and its style are in it, and it runs no script.
 
+use afd_proto::coverage::Share;
 use afd_proto::findings::Bug;
-use afd_proto::session::Share;
 use afd_proto::tasks::Task;
 use base64::Engine;
 use maud::{DOCTYPE, Markup, PreEscaped, html};

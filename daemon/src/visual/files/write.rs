@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Content, OURS, Ordered, directory_of, local, picture_of};
 use crate::store::Result;
-use crate::visual::components::{self, Component, Filter};
+use crate::visual::components::{self, Component};
 use crate::visual::graph::Graph;
 use crate::visual::scope::Known;
 use crate::visual::states::{self, State};
@@ -44,7 +44,7 @@ pub fn collect(connection: &Connection, known: &Known, graph: &Graph) -> Result<
         Some(site) => format!("{}/sites/{}", directory_of(&known.scope.app), site_directory(connection, known, site)?),
     };
     let mut export = Export { directory, files: Vec::new(), pictures: Vec::new(), counts: (0, 0, 0) };
-    let components = components::list(connection, known.id, &Filter::default())?;
+    let components = components::all(connection, known.id)?;
     let rows = components.iter().map(|c| (c.name.clone(), component(c, &mut export.pictures))).collect::<Vec<_>>();
     let states = states(connection, known)?;
     let edges = transitions(graph, known.id);

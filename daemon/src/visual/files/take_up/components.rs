@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::super::OURS;
 use super::Step;
-use super::members::{MAX_PLACE, note_absent, number, ours, rest, text, time};
+use super::members::{MAX_PLACE, fraction, note_absent, number, ours, rest, text, time};
 use crate::page::snapshot::Rect;
 use crate::store::Result;
 use crate::visual::components::{self, next_position};
@@ -37,7 +37,7 @@ impl Step<'_> {
     /// Takes over components; returns their rows by name.
     pub(super) fn components(&mut self) -> Result<HashMap<String, i64>> {
         let mut names = HashMap::new();
-        for component in components::list(self.connection, self.app, &components::Filter::default())? {
+        for component in components::all(self.connection, self.app)? {
             names.insert(component.name, component.id);
         }
         let rows = std::mem::take(&mut self.from.components).0;
@@ -75,10 +75,7 @@ impl Step<'_> {
         let last_seen = time(&mut row, "last_seen");
         let (kind, source) = (text(&mut row, "type"), text(&mut row, "source"));
         let label = text(&mut row, "label");
-        let confidence = row.get("confidence").and_then(Value::as_f64);
-        if confidence.is_some() {
-            row.remove("confidence");
-        }
+        let confidence = fraction(&mut row, "confidence");
         let (page, seen) = (text(&mut row, "page"), number(&mut row, "seen_count"));
         let misses = number(&mut row, "consecutive_misses");
         let key = text(&mut ours, "key").unwrap_or_else(|| format!("name:{name}"));

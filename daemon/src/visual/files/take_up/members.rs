@@ -30,6 +30,20 @@ pub(super) fn time(map: &mut Map<String, Value>, key: &str) -> Option<i64> {
     Some(ms)
 }
 
+/// A list of texts.
+pub(super) fn texts(map: &mut Map<String, Value>, key: &str) -> Option<Vec<String>> {
+    let texts = map.get(key)?.as_array()?.iter().map(|v| v.as_str().map(str::to_owned)).collect::<Option<_>>()?;
+    map.remove(key);
+    Some(texts)
+}
+
+/// A number with a fraction.
+pub(super) fn fraction(map: &mut Map<String, Value>, key: &str) -> Option<f64> {
+    let n = map.get(key).and_then(Value::as_f64)?;
+    map.remove(key);
+    Some(n)
+}
+
 pub(super) fn rest(map: Map<String, Value>) -> Option<String> {
     (!map.is_empty()).then(|| Value::Object(map).to_string())
 }

@@ -6,7 +6,7 @@ use rusqlite::named_params;
 use serde_json::{Map, Value, json};
 
 use super::Step;
-use super::members::{note_absent, number, ours, rest, text, time};
+use super::members::{note_absent, number, ours, rest, text, texts, time};
 use crate::store::Result;
 use crate::visual::components::next_position;
 
@@ -42,17 +42,8 @@ impl Step<'_> {
 
     fn state(&mut self, code: &str, mut row: Map<String, Value>, names: &HashMap<String, i64>) -> Result<i64> {
         let mut ours = ours(&mut row);
-        let listed =
-            |value: Option<&Value>| -> Option<Vec<String>> { value?.as_array()?.iter().map(|v| v.as_str().map(str::to_owned)).collect() };
-        let set = listed(row.get("defining_components"));
-        if set.is_some() {
-            row.remove("defining_components");
-        }
-        let texts = listed(row.get("visible_texts"));
-        if texts.is_some() {
-            row.remove("visible_texts");
-        }
-        let set = set.unwrap_or_default();
+        let set = texts(&mut row, "defining_components").unwrap_or_default();
+        let texts = texts(&mut row, "visible_texts").unwrap_or_default();
         let known: Vec<i64> = set.iter().filter_map(|name| names.get(name).copied()).collect();
         let ghosts: Vec<&String> = set.iter().filter(|name| !names.contains_key(*name)).collect();
         if !ghosts.is_empty() {
@@ -91,7 +82,7 @@ impl Step<'_> {
                 ":place": text(&mut ours, "place").unwrap_or_default(),
                 ":title": text(&mut ours, "title"),
                 ":visit_count": visits.unwrap_or_default(),
-                ":visible_texts": json!(texts.unwrap_or_default()).to_string(),
+                ":visible_texts": json!(texts).to_string(),
                 ":first_seen": first.or(last).unwrap_or(self.at),
                 ":last_seen": last.or(first).unwrap_or(self.at),
                 ":extra": rest(row),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::super::OURS;
 use super::Step;
-use super::members::{number, rest, text, time};
+use super::members::{fraction, number, rest, text, time};
 use crate::store::{Result, new_uid};
 use crate::visual::components::next_position;
 
@@ -110,7 +110,7 @@ fn edge_of(mut row: Map<String, Value>) -> Option<Edge> {
         _ => verb,
     };
     let count = number(&mut row, "count").or_else(|| number(&mut row, "use_count")).unwrap_or(1);
-    let success_rate = row.get("success_rate").and_then(Value::as_f64);
+    let success_rate = fraction(&mut row, "success_rate");
     row.remove("success_rate");
     let last_used = time(&mut row, "last_used");
     Some(Edge { from, action, to, count, success_rate: success_rate.unwrap_or(1.0), last_used, rest: row })

@@ -1,26 +1,20 @@
-//! One learning step of the visual memory, beside the plain way: four JSON files read, all pairs of states compared, four files
-//! written. And finding components by their pictures, beside searching the whole picture for each.
+//! One learning step of the visual memory, beside the plain way: four JSON files read, all pairs of states compared, four files written.
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use afd::page::Rect;
-use afd::picture::ncc::{self, Scene, Template};
 use afd::store::Store;
 use afd::visual::learn::learn;
 use afd::visual::lesson::{Lesson, Sighting};
 use afd::visual::{Index, Scope, files};
 use afd_phone::layout::Rng;
-use image::{Rgb, RgbImage, imageops};
-use rustfft::FftPlanner;
-use rustfft::num_complex::Complex;
 use serde_json::{Map, Value, json};
 
+use super::SEED;
 use crate::{Times, report};
 
-/// The generator of all that is learned here.
-const SEED: u64 = 20_261_122;
 /// Components of a state, and elements seen in a step: 30 of 35 are those of a state.
 const SET: usize = 30;
 const SEEN: usize = 35;
@@ -200,7 +194,7 @@ fn ours(dir: &Path, db: &Path, steps: &[Vec<usize>]) -> (Times, f64, f64) {
     })
 }
 
-fn learning() {
+pub(super) fn learning() {
     for components in [100, 1_000, 5_000] {
         let mut few = None;
         for states in [20, 200, 1_000, 10_000] {
@@ -236,222 +230,4 @@ fn learning() {
             );
         }
     }
-}
-
-const WIDTH: u32 = 1080;
-const HEIGHT: u32 = 2400;
-const TEMPLATES: usize = 200;
-/// The reference is measured on so many and counted for all.
-const SAMPLE: usize = 20;
-
-/// A screen of rectangles and coarse grains.
-fn screen(seed: u64) -> RgbImage {
-    let mut rng = Rng::new(seed);
-    let grains = RgbImage::from_fn(WIDTH / 8, HEIGHT / 8, |_, _| Rgb([rng.below(256) as u8; 3]));
-    let mut picture = imageops::resize(&grains, WIDTH, HEIGHT, imageops::FilterType::Triangle);
-    for _ in 0..60 {
-        let (x, y, w, h) = (rng.below(1000) as u32, rng.below(2300) as u32, 20 + rng.below(300) as u32, 10 + rng.below(80) as u32);
-        let shade = rng.below(256) as u8;
-        for (px, py) in (y..(y + h).min(HEIGHT)).flat_map(|py| (x..(x + w).min(WIDTH)).map(move |px| (px, py))) {
-            picture.put_pixel(px, py, Rgb([shade; 3]));
-        }
-    }
-    picture
-}
-
-struct Part {
-    pixels: RgbImage,
-    at: (u32, u32),
-}
-
-/// Parts of a screen, from icons to buttons.
-fn parts(picture: &RgbImage, count: usize) -> Vec<Part> {
-    let mut rng = Rng::new(SEED + 2);
-    let mut found = Vec::new();
-    while found.len() < count {
-        let (w, h) = (40 + rng.below(100) as u32, 40 + rng.below(60) as u32);
-        let (x, y) = (rng.below(u64::from(WIDTH - w)) as u32, rng.below(u64::from(HEIGHT - h)) as u32);
-        let pixels = imageops::crop_imm(picture, x, y, w, h).to_image();
-        if Template::of(&pixels).is_some() {
-            found.push(Part { pixels, at: (x, y) });
-        }
-    }
-    found
-}
-
-/// Correlation with all places of the picture by Fourier transforms: that of the picture is made once, and two templates share one.
-struct Everywhere {
-    size: (usize, usize),
-    picture: Vec<Complex<f32>>,
-    sums: Vec<f64>,
-    squares: Vec<f64>,
-    gray: Vec<f32>,
-}
-
-fn gray(picture: &RgbImage) -> Vec<f32> {
-    picture.pixels().map(|p| f32::from(p[0]) * 0.299 + f32::from(p[1]) * 0.587 + f32::from(p[2]) * 0.114).collect()
-}
-
-/// A transform in both directions: rows, then columns.
-fn transform(data: &mut [Complex<f32>], (width, height): (usize, usize), inverse: bool) {
-    let mut planner = FftPlanner::new();
-    let mut plan = |n| if inverse { planner.plan_fft_inverse(n) } else { planner.plan_fft_forward(n) };
-    let (rows, columns) = (plan(width), plan(height));
-    rows.process(data);
-    let mut turned = vec![Complex::default(); data.len()];
-    let turn = |from: &[Complex<f32>], to: &mut [Complex<f32>], w: usize, h: usize| {
-        // In blocks that fit the cache.
-        for (by, bx) in (0..h).step_by(32).flat_map(|by| (0..w).step_by(32).map(move |bx| (by, bx))) {
-            for y in by..(by + 32).min(h) {
-                for x in bx..(bx + 32).min(w) {
-                    to[x * h + y] = from[y * w + x];
-                }
-            }
-        }
-    };
-    turn(data, &mut turned, width, height);
-    columns.process(&mut turned);
-    turn(&turned, data, height, width);
-}
-
-impl Everywhere {
-    fn new(picture: &RgbImage) -> Self {
-        let (w, h) = (WIDTH as usize, HEIGHT as usize);
-        // Sizes whose only factors are small.
-        let size = (1200, 2500);
-        let gray = gray(picture);
-        let mut data = vec![Complex::default(); size.0 * size.1];
-        let (mut sums, mut squares) = (vec![0.0; (w + 1) * (h + 1)], vec![0.0; (w + 1) * (h + 1)]);
-        for y in 0..h {
-            let (mut sum, mut square) = (0.0, 0.0);
-            for x in 0..w {
-                let v = gray[y * w + x];
-                data[y * size.0 + x] = Complex::new(v, 0.0);
-                sum += f64::from(v);
-                square += f64::from(v) * f64::from(v);
-                sums[(y + 1) * (w + 1) + x + 1] = sums[y * (w + 1) + x + 1] + sum;
-                squares[(y + 1) * (w + 1) + x + 1] = squares[y * (w + 1) + x + 1] + square;
-            }
-        }
-        transform(&mut data, size, false);
-        Self { size, picture: data, sums, squares, gray }
-    }
-
-    /// The best places of two templates.
-    fn find(&self, a: &RgbImage, b: &RgbImage) -> [(f64, u32, u32); 2] {
-        let mut data = vec![Complex::default(); self.size.0 * self.size.1];
-        let norms = [a, b].map(|t| {
-            let pixels = gray(t);
-            let mean = pixels.iter().sum::<f32>() / pixels.len() as f32;
-            (pixels.iter().map(|p| p - mean).collect::<Vec<_>>(), t.width() as usize)
-        });
-        for (i, (pixels, width)) in norms.iter().enumerate() {
-            for (n, p) in pixels.iter().enumerate() {
-                let at = &mut data[(n / width) * self.size.0 + n % width];
-                if i == 0 { at.re = *p } else { at.im = *p }
-            }
-        }
-        transform(&mut data, self.size, false);
-        // Correlating with both at once: the templates stand in the real and in the imaginary part.
-        let (w, h) = self.size;
-        let product: Vec<Complex<f32>> = (0..w * h)
-            .map(|i| {
-                let (x, y) = (i % w, i / w);
-                let mirror = data[((h - y) % h) * w + (w - x) % w];
-                self.picture[i] * mirror
-            })
-            .collect();
-        let mut product = product;
-        transform(&mut product, self.size, true);
-        let scale = (w * h) as f64;
-        [(a, 0), (b, 1)].map(|(t, part)| {
-            let norm = f64::from(norms[part].0.iter().map(|p| p * p).sum::<f32>()).sqrt();
-            let (tw, th) = (t.width() as usize, t.height() as usize);
-            let n = (tw * th) as f64;
-            let stride = WIDTH as usize + 1;
-            let area = |table: &[f64], x: usize, y: usize| {
-                table[(y + th) * stride + x + tw] - table[y * stride + x + tw] - table[(y + th) * stride + x] + table[y * stride + x]
-            };
-            let mut best = (0.0, 0, 0);
-            for y in 0..=HEIGHT as usize - th {
-                for x in 0..=WIDTH as usize - tw {
-                    let value = product[y * w + x];
-                    let value = f64::from(if part == 0 { value.re } else { value.im }) / scale;
-                    let variance = area(&self.squares, x, y) - area(&self.sums, x, y).powi(2) / n;
-                    let likeness = if variance > 1.0 { value / (norm * variance.sqrt()) } else { 0.0 };
-                    if likeness > best.0 {
-                        best = (likeness, x as u32, y as u32);
-                    }
-                }
-            }
-            best
-        })
-    }
-}
-
-fn matching() {
-    let picture = screen(SEED);
-    let all = parts(&picture, TEMPLATES);
-    // Of 200, 15 were somewhere else before, and 5 are not there.
-    let grains = RgbImage::from_fn(WIDTH, HEIGHT, |x, y| Rgb([((x / 5 * 7919 + y / 5 * 104_729) % 251) as u8; 3]));
-    let elsewhere = parts(&grains, 5);
-    let was_at = |i: usize, p: &Part| {
-        if i < 15 { ((p.at.0 as i32 + 300) % 900, (p.at.1 as i32 + 900) % 2200) } else { (p.at.0 as i32, p.at.1 as i32) }
-    };
-    let wanted: Vec<ncc::Wanted> = all[..TEMPLATES - 5]
-        .iter()
-        .enumerate()
-        .chain(elsewhere.iter().enumerate().map(|(i, p)| (i + 20, p)))
-        .map(|(i, p)| (Template::of(&p.pixels).expect("it is not flat"), Some(was_at(i, p))))
-        .collect();
-    let bounds = (0, 0, i32::MAX, i32::MAX);
-    let once = || {
-        let begun = Instant::now();
-        let scene = Scene::of(&picture);
-        let hits = ncc::find_all(&scene, &wanted, bounds);
-        (begun.elapsed(), hits)
-    };
-    let (mut times, mut found) = (Vec::new(), 0);
-    for _ in 0..5 {
-        let (took, hits) = once();
-        found = hits.iter().take(TEMPLATES - 5).zip(&all).filter(|(hit, p)| hit.is_some_and(|h| (h.x as u32, h.y as u32) == p.at)).count();
-        assert!(hits[TEMPLATES - 5..].iter().all(Option::is_none), "what is not there is not found");
-        times.push(took);
-    }
-    let ours = Times::new(times);
-    let everywhere = Everywhere::new(&picture);
-    assert_eq!(everywhere.gray.len(), (WIDTH * HEIGHT) as usize);
-    let begun = Instant::now();
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let right: usize = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..cores)
-            .map(|n| {
-                let (everywhere, all) = (&everywhere, &all);
-                scope.spawn(move || {
-                    let pairs = all[..SAMPLE].chunks(2).skip(n).step_by(cores);
-                    pairs
-                        .map(|pair| {
-                            everywhere.find(&pair[0].pixels, &pair[1].pixels).iter().zip(pair).filter(|(f, p)| (f.1, f.2) == p.at).count()
-                        })
-                        .sum::<usize>()
-                })
-            })
-            .collect();
-        workers.into_iter().map(|w| w.join().expect("searches")).sum()
-    });
-    let reference = begun.elapsed() * u32::try_from(TEMPLATES / SAMPLE).expect("few");
-    assert_eq!(right, SAMPLE, "the reference finds all");
-    let ms = |d: Duration| d.as_secs_f64() * 1e3;
-    println!(
-        "visual.match, {TEMPLATES} templates, {found} of {} found at their place      {:>10.1} ms; {:>8.1} times faster than all over by Fourier transforms ({:.0} ms, {SAMPLE} measured); budget 20",
-        TEMPLATES - 5,
-        ours.p50() / 1e3,
-        ms(reference) * 1e3 / ours.p50(),
-        ms(reference)
-    );
-}
-
-pub fn run() {
-    learning();
-    matching();
 }

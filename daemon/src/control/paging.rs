@@ -1,0 +1,24 @@
+//! How long lists are, and where they go on.
+
+use super::{Error, Result};
+use crate::store::Page;
+
+/// The most that a list returns.
+const MAX_LIMIT: u32 = 10_000;
+
+/// How many rows a call asks for.
+pub(super) fn limit(asked: Option<u32>, default: u32) -> Result<usize> {
+    match asked.unwrap_or(default) {
+        n if (1..=MAX_LIMIT).contains(&n) => Ok(n as usize),
+        n => Err(Error::param("limit", "1 to 10000", n)),
+    }
+}
+
+/// The page that a call asks for.
+pub(super) fn page(asked: Option<u32>, cursor: Option<i64>, default: u32) -> Result<Page> {
+    let limit = limit(asked, default)?;
+    match cursor {
+        Some(cursor) if cursor < 0 => Err(Error::param("cursor", "the nextCursor of an answer", cursor)),
+        cursor => Ok(Page { cursor, limit }),
+    }
+}
