@@ -133,29 +133,29 @@ act_params! {
     }
 }
 
-params! {
+words! {
     /// A direction.
-    #[derive(Copy, Eq)]
-    pub enum Direction {
+    Direction {
         /// Shows what is above.
-        Up,
+        Up = "up",
         /// Shows what is below.
-        Down,
+        Down = "down",
         /// Shows what is to the left.
-        Left,
+        Left = "left",
         /// Shows what is to the right.
-        Right,
+        Right = "right",
     }
+}
 
+words! {
     /// How far to scroll.
-    #[derive(Copy, Eq)]
-    pub enum Amount {
+    Amount {
         /// A quarter of the screen.
-        Small,
+        Small = "small",
         /// Half of it.
-        Medium,
+        Medium = "medium",
         /// Three quarters of it.
-        Large,
+        Large = "large",
     }
 }
 
@@ -228,29 +228,6 @@ wire! {
 
 fn is_false(b: &bool) -> bool {
     !b
-}
-
-impl Direction {
-    /// The name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Direction::Up => "up",
-            Direction::Down => "down",
-            Direction::Left => "left",
-            Direction::Right => "right",
-        }
-    }
-}
-
-impl Amount {
-    /// The name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Amount::Small => "small",
-            Amount::Medium => "medium",
-            Amount::Large => "large",
-        }
-    }
 }
 
 methods! {

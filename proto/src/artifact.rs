@@ -34,16 +34,17 @@ params! {
     }
 }
 
-wire! {
+words! {
     /// Whether the file of an artifact is there.
-    #[derive(Copy, Eq)]
-    pub enum Status {
+    Status {
         /// It is.
-        Present,
+        Present = "present",
         /// It is gone, or holds something else by now.
-        Missing,
+        Missing = "missing",
     }
+}
 
+wire! {
     /// An artifact.
     pub struct Artifact {
         /// Its number in this store.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::tasks::Task;
-use crate::vocabulary::Target;
+use crate::vocabulary::{ObservationSource, Target};
 
 session_params! {
     /// Parameters of `conversation.usage`.
@@ -180,8 +180,8 @@ wire! {
         pub at: i64,
         /// Device.
         pub device: String,
-        /// The verb of `observe.*`, `wait` or `verify`.
-        pub source: String,
+        /// What looked.
+        pub source: ObservationSource,
         /// Package.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,

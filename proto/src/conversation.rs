@@ -45,20 +45,21 @@ session_params! {
     }
 }
 
-params! {
+words! {
     /// Who says it.
-    #[derive(Copy, Eq)]
-    pub enum Role {
+    Role {
         /// The rules.
-        System,
+        System = "system",
         /// A person, or who stands for one.
-        User,
+        User = "user",
         /// The language model.
-        Assistant,
+        Assistant = "assistant",
         /// The answer to a call of a tool.
-        Tool,
+        Tool = "tool",
     }
+}
 
+params! {
     /// A message.
     pub struct Message {
         /// Who says it.

@@ -73,6 +73,32 @@ device_params! {
     }
 }
 
+words! {
+    /// How a device is, as far as anybody knows.
+    DeviceState {
+        /// Nobody asked it yet.
+        Unknown = "unknown",
+        /// It answers.
+        Ready = "ready",
+        /// It cannot be reached.
+        Unreachable = "unreachable",
+        /// It refuses the token.
+        Unauthorized = "unauthorized",
+        /// Its answers cannot be understood.
+        Failing = "failing",
+    }
+
+    /// Where a device comes from.
+    DeviceSource {
+        /// The settings file.
+        Config = "config",
+        /// `device.add` without saving.
+        Runtime = "runtime",
+        /// The URL of a call.
+        Call = "call",
+    }
+}
+
 wire! {
     /// One device.
     pub struct DeviceInfo {
@@ -84,8 +110,8 @@ wire! {
         pub url: String,
         /// What it can do.
         pub capabilities: Vec<String>,
-        /// `unknown` until the first call, then `ready`, `unreachable`, `unauthorized` or `failing`.
-        pub state: String,
+        /// How it is.
+        pub state: DeviceState,
         /// The last error, while the state is not `ready`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub error: Option<String>,
@@ -97,8 +123,8 @@ wire! {
         pub lease: Option<LeaseInfo>,
         /// Calls that wait for it.
         pub waiting: u64,
-        /// Where it comes from: `config`, `runtime` or `call`.
-        pub source: String,
+        /// Where it comes from.
+        pub source: DeviceSource,
     }
 
     /// A lease.

@@ -1,7 +1,9 @@
 //! `events.*`: following what happens.
 
+use crate::device::DeviceState;
 use crate::history::Change;
 use crate::memory::Event;
+use crate::vocabulary::ObservationSource;
 
 params! {
     /// Parameters of `events.subscribe`.
@@ -38,7 +40,7 @@ wire! {
             /// Name.
             device: String,
             /// New state.
-            state: String,
+            state: DeviceState,
         },
         /// The visual memory forgot, merged, renamed or deleted something, or that was undone.
         Visual(Box<Change>),
@@ -70,8 +72,8 @@ wire! {
         pub session: String,
         /// Device.
         pub device: String,
-        /// The verb of `observe.*`.
-        pub source: String,
+        /// What looked.
+        pub source: ObservationSource,
         /// Identifies it.
         pub observation_id: String,
         /// `package/activity`.

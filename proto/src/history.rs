@@ -23,6 +23,22 @@ scope_params! {
     }
 }
 
+words! {
+    /// What was done to the memory.
+    ChangeOp {
+        /// What was not seen for long was forgotten.
+        Forget = "forget",
+        /// Two that are the same became one.
+        Merge = "merge",
+        /// Something got another name.
+        Rename = "rename",
+        /// Somebody deleted something.
+        Delete = "delete",
+        /// What changes by itself was taken away.
+        Cleanup = "cleanup",
+    }
+}
+
 wire! {
     /// A change of the memory.
     pub struct Change {
@@ -33,8 +49,8 @@ wire! {
         /// What it belongs to.
         #[serde(flatten)]
         pub about: About,
-        /// `forget`, `merge`, `rename`, `delete` or `cleanup`.
-        pub op: String,
+        /// What was done.
+        pub op: ChangeOp,
         /// What it was done to.
         pub what: String,
         /// Why.

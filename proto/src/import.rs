@@ -16,6 +16,20 @@ params! {
     }
 }
 
+words! {
+    /// What became of something that was to be taken over.
+    Taken {
+        /// It was.
+        Added = "added",
+        /// It is there already.
+        Present = "present",
+        /// It was, but not as it stood.
+        Cleaned = "cleaned",
+        /// It was left behind.
+        Skipped = "skipped",
+    }
+}
+
 wire! {
     /// What became of the rows of a table.
     #[derive(Default, Eq)]
@@ -37,8 +51,8 @@ wire! {
     pub struct ImportedSetting {
         /// Its key in the file of `af`.
         pub key: String,
-        /// `added`, `present` or `skipped`.
-        pub outcome: String,
+        /// What became of it.
+        pub outcome: Taken,
         /// Its key here, or why it was left behind.
         pub remark: String,
     }
@@ -50,8 +64,8 @@ wire! {
         pub table: String,
         /// Number of the row there.
         pub id: i64,
-        /// `cleaned` or `skipped`.
-        pub outcome: String,
+        /// What became of it.
+        pub outcome: Taken,
         /// Why.
         pub why: String,
     }

@@ -46,6 +46,20 @@ pub use error::{ErrorCode, ErrorData};
 pub use method::{Effect, Method, MethodInfo};
 pub use secret::Secret;
 
+/// A word of a closed list, on the wire and in rows.
+pub trait Word: Copy + 'static {
+    /// All of them.
+    const ALL: &'static [Self];
+
+    /// The word.
+    fn word(self) -> &'static str;
+
+    /// The value of a word.
+    fn of(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|value| value.word() == word)
+    }
+}
+
 /// Version of the wire contract. It grows only when something that worked stops working.
 pub const PROTOCOL: u32 = 1;
 

@@ -160,23 +160,32 @@ macro_rules! session_params {
 /// A closed list of words, on the wire and in rows.
 macro_rules! words {
     ($( $(#[$m:meta])* $name:ident { $( $(#[$vm:meta])* $variant:ident = $word:literal, )* } )*) => { $(
-        params! {
-            $(#[$m])*
-            #[derive(Copy, Eq)]
-            pub enum $name { $( $(#[$vm])* $variant, )* }
-        }
+        $(#[$m])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub enum $name { $( $(#[$vm])* #[serde(rename = $word)] $variant, )* }
+
         impl $name {
             /// All of them.
-            pub const ALL: &[$name] = &[$($name::$variant),*];
+            pub const ALL: &'static [$name] = &[$($name::$variant),*];
 
             /// The word.
             pub const fn word(self) -> &'static str {
                 match self { $($name::$variant => $word),* }
             }
+        }
 
-            /// The value of a word.
-            pub fn of(word: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|v| v.word() == word)
+        impl $crate::Word for $name {
+            const ALL: &'static [$name] = $name::ALL;
+
+            fn word(self) -> &'static str {
+                $name::word(self)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.word())
             }
         }
     )* };

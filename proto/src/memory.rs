@@ -8,6 +8,28 @@ use crate::import::{ImportAfParams, ImportReport};
 use crate::notes::{DeleteParams, Deleted, Notes, SaveParams, Saved, SearchParams};
 use crate::vocabulary::{Action, PageRef};
 
+words! {
+    /// What kind of event.
+    Category {
+        /// Something was done.
+        Act = "act",
+        /// Something was checked.
+        Verify = "verify",
+        /// Something was done about a failure.
+        Recover = "recover",
+    }
+
+    /// How an event ended.
+    EventStatus {
+        /// Done, or held.
+        Ok = "ok",
+        /// Not done, or did not hold.
+        Failed = "failed",
+        /// Sent, and the answer was lost.
+        Unknown = "unknown",
+    }
+}
+
 params! {
     /// Parameters of `memory.experience`. With none of the first four, the page that the session saw last is meant.
     #[derive(Default)]
@@ -76,17 +98,6 @@ params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
     }
-
-    /// How an event ended.
-    #[derive(Copy, Eq)]
-    pub enum EventStatus {
-        /// Done, or held.
-        Ok,
-        /// Not done, or did not hold.
-        Failed,
-        /// Sent, and the answer was lost.
-        Unknown,
-    }
 }
 
 wire! {
@@ -106,8 +117,8 @@ wire! {
         pub device: String,
         /// The call that caused it.
         pub trace_id: String,
-        /// `act`, `verify` or `recover`.
-        pub category: String,
+        /// What kind of event.
+        pub category: Category,
         /// The verb.
         pub op: String,
         /// How it ended.

@@ -2,6 +2,26 @@
 
 use serde_json::Value;
 
+words! {
+    /// What kind of thing a pattern says (seed 002).
+    PatternKind {
+        /// Something that was said or found and is worth keeping.
+        KeyFact = "keyFact",
+        /// An element that is not always there, or does not always do the same.
+        FlakyElement = "flakyElement",
+        /// What a field accepts.
+        ValidationRule = "validationRule",
+        /// What something is to look like.
+        VisualBaseline = "visualBaseline",
+        /// What a person wants.
+        UserPreference = "userPreference",
+        /// What cured an error.
+        Solution = "solution",
+        /// How something is done.
+        Procedure = "procedure",
+    }
+}
+
 params! {
     /// Parameters of `pattern.save`. The same again strengthens it.
     pub struct PatternSaveParams {
@@ -100,25 +120,6 @@ params! {
         pub id: i64,
     }
 
-    /// What kind of thing a pattern says (seed 002).
-    #[derive(Copy, Eq)]
-    pub enum PatternKind {
-        /// Something that was said or found and is worth keeping.
-        KeyFact,
-        /// An element that is not always there, or does not always do the same.
-        FlakyElement,
-        /// What a field accepts.
-        ValidationRule,
-        /// What something is to look like.
-        VisualBaseline,
-        /// What a person wants.
-        UserPreference,
-        /// What cured an error.
-        Solution,
-        /// How something is done.
-        Procedure,
-    }
-
     /// An element of a page.
     pub struct PageElement {
         /// What it is called.
@@ -135,21 +136,6 @@ params! {
     }
 }
 
-impl PatternKind {
-    /// The name on the wire and in rows.
-    pub const fn word(self) -> &'static str {
-        match self {
-            PatternKind::KeyFact => "keyFact",
-            PatternKind::FlakyElement => "flakyElement",
-            PatternKind::ValidationRule => "validationRule",
-            PatternKind::VisualBaseline => "visualBaseline",
-            PatternKind::UserPreference => "userPreference",
-            PatternKind::Solution => "solution",
-            PatternKind::Procedure => "procedure",
-        }
-    }
-}
-
 wire! {
     /// A pattern.
     pub struct Pattern {
@@ -157,8 +143,8 @@ wire! {
         pub id: i64,
         /// Names it in every copy of this memory.
         pub uid: String,
-        /// What kind of thing it says: a [`PatternKind`].
-        pub kind: String,
+        /// What kind of thing it says.
+        pub kind: PatternKind,
         /// What it says.
         pub text: String,
         /// Package.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::findings::{BugStatus, Severity};
 use crate::session::Statistics;
-use crate::tasks::{CurrentTask, Task};
+use crate::tasks::{CurrentTask, Task, TaskStatus};
 
 session_params! {
     /// Parameters of `session.progress`.
@@ -83,8 +84,8 @@ wire! {
         pub id: String,
         /// What was to be done.
         pub description: String,
-        /// `passed`, `failed` or `skipped`.
-        pub status: String,
+        /// How it ended.
+        pub status: TaskStatus,
         /// What came of it.
         pub summary: String,
         /// When, as RFC 3339 in UTC.
@@ -110,10 +111,10 @@ wire! {
         pub id: String,
         /// Title.
         pub title: String,
-        /// `critical`, `high`, `medium` or `low`.
-        pub severity: String,
-        /// `open` or `resolved`.
-        pub status: String,
+        /// How bad it is.
+        pub severity: Severity,
+        /// Where it stands.
+        pub status: BugStatus,
         /// Where.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,

@@ -74,7 +74,26 @@ session_params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub file: Option<String>,
     }
+}
 
+words! {
+    /// Whether a session goes on.
+    SessionStatus {
+        /// It does.
+        Active = "active",
+        /// It was ended.
+        Ended = "ended",
+    }
+}
+
+words! {
+    /// How a report is written.
+    ReportFormat {
+        /// One page with its pictures in it.
+        Html = "html",
+        /// Text with headings and lists.
+        Markdown = "markdown",
+    }
 }
 
 params! {
@@ -93,24 +112,6 @@ params! {
         /// The `nextCursor` of the previous answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
-    }
-
-    /// Whether a session goes on.
-    #[derive(Copy, Eq)]
-    pub enum SessionStatus {
-        /// It does.
-        Active,
-        /// It was ended.
-        Ended,
-    }
-
-    /// How a report is written.
-    #[derive(Copy, Eq)]
-    pub enum ReportFormat {
-        /// One page with its pictures in it.
-        Html,
-        /// Text with headings and lists.
-        Markdown,
     }
 }
 

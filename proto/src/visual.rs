@@ -134,6 +134,28 @@ scope_params! {
     }
 }
 
+words! {
+    /// What has a name.
+    Named {
+        /// A component.
+        Component = "component",
+        /// A state.
+        State = "state",
+    }
+
+    /// What a state is.
+    StateKind {
+        /// A page.
+        Page = "page",
+        /// A dialog over a page.
+        Dialog = "dialog",
+        /// What detections alone tell.
+        Detected = "detected",
+        /// What was imported with a name and nothing to know it by.
+        Opaque = "opaque",
+    }
+}
+
 wire! {
     /// What a memory is about.
     #[derive(Eq)]
@@ -262,8 +284,8 @@ wire! {
         /// What the caller called it when it was learned.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub description: Option<String>,
-        /// `page`, `dialog`, `detected` (by what a detector saw) or `opaque` (imported, never recognised).
-        pub kind: String,
+        /// What it is.
+        pub kind: StateKind,
         /// `package/activity`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub place: Option<String>,
@@ -302,8 +324,8 @@ wire! {
         /// What it belongs to.
         #[serde(flatten)]
         pub about: About,
-        /// `component` or `state`.
-        pub kind: String,
+        /// What it is.
+        pub kind: Named,
         /// Its old name.
         pub old: String,
         /// Its new name.

@@ -28,6 +28,117 @@ pub trait DeviceCall {
     fn address(&self) -> Address<'_>;
 }
 
+words! {
+    /// How a node is named by a caller.
+    By {
+        /// Visible text.
+        Text = "text",
+        /// Content description.
+        #[serde(alias = "content_desc", alias = "contentDesc")]
+        Desc = "desc",
+        /// Resource id or a part of it.
+        #[serde(alias = "resid", alias = "res_id", alias = "resource_id", alias = "resourceId")]
+        ResId = "resId",
+        /// Class name, with or without its package.
+        #[serde(alias = "class_name", alias = "className")]
+        Class = "class",
+        /// An alias such as `@n3` from the session's newest refs.
+        Ref = "ref",
+    }
+
+    /// What a thing on the screen is for.
+    #[derive(Default)]
+    Role {
+        /// Something to press.
+        Button = "button",
+        /// Something to type into.
+        Field = "field",
+        /// Something that is on or off.
+        Switch = "switch",
+        /// A part of a list, or of what looks like one.
+        Row = "row",
+        /// Something to scroll.
+        List = "list",
+        /// A picture.
+        Image = "image",
+        /// Words.
+        Text = "text",
+        /// A page of the web.
+        Web = "web",
+        /// Something else.
+        View = "view",
+        /// Nobody knows: it was named, and not seen.
+        #[default]
+        Any = "any",
+    }
+
+    /// What can be done: the verbs of `act.*` and `recover.*`.
+    Verb {
+        /// A tap.
+        Tap = "tap",
+        /// A long press.
+        LongPress = "longPress",
+        /// Two taps.
+        DoubleTap = "doubleTap",
+        /// A swipe.
+        Swipe = "swipe",
+        /// A scroll.
+        Scroll = "scroll",
+        /// Scrolling until something is in sight.
+        ScrollTo = "scrollTo",
+        /// The back key.
+        Back = "back",
+        /// The home key.
+        Home = "home",
+        /// Another key.
+        Key = "key",
+        /// Typing.
+        Text = "text",
+        /// Launching an app.
+        Launch = "launch",
+        /// Stopping an app.
+        Stop = "stop",
+        /// Launching it anew.
+        Relaunch = "relaunch",
+        /// A command on the device.
+        Shell = "shell",
+        /// An intent.
+        Intent = "intent",
+        /// Nothing: what came, came by itself.
+        Wait = "wait",
+    }
+
+    /// What a hint says.
+    HintKind {
+        /// It is known here.
+        Action = "action",
+        /// It fails here.
+        Failure = "failure",
+        /// It cured a failure.
+        Recovery = "recovery",
+        /// It takes a pop-up away.
+        Interrupt = "interrupt",
+    }
+
+    /// What looked at a screen.
+    ObservationSource {
+        /// `observe.top`
+        Top = "top",
+        /// `observe.screen`
+        Screen = "screen",
+        /// `observe.refs`
+        Refs = "refs",
+        /// `observe.page`
+        Page = "page",
+        /// `observe.wait`
+        Wait = "wait",
+        /// A verify.
+        Verify = "verify",
+        /// `visual.learn`
+        Learn = "learn",
+    }
+}
+
 wire! {
     /// What every result of a method that touches a device says first.
     #[derive(Eq)]
@@ -62,8 +173,8 @@ wire! {
     /// What a thing on the screen is, in words that outlive the observation: never an alias, never a coordinate alone.
     #[derive(Default, Eq, Hash)]
     pub struct Target {
-        /// `button`, `field`, `switch`, `row`, `list`, `image`, `text`, `web` or `view`.
-        pub role: String,
+        /// What it is for.
+        pub role: Role,
         /// What it says: its own text or description, else its subtree's, title first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub label: Option<String>,
@@ -82,10 +193,9 @@ wire! {
     }
 
     /// Something that was or can be done.
-    #[derive(Default)]
     pub struct Action {
-        /// The verb of `act.*` or `recover.*`.
-        pub verb: String,
+        /// What.
+        pub verb: Verb,
         /// What it is done to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub target: Option<Target>,
@@ -112,28 +222,10 @@ wire! {
         pub state: Option<String>,
     }
 
-    /// How a node is named by a caller.
-    #[derive(Copy, Eq)]
-    pub enum By {
-        /// Visible text.
-        Text,
-        /// Content description.
-        #[serde(alias = "content_desc", alias = "contentDesc")]
-        Desc,
-        /// Resource id or a part of it.
-        #[serde(alias = "resid", alias = "res_id", alias = "resource_id", alias = "resourceId")]
-        ResId,
-        /// Class name, with or without its package.
-        #[serde(alias = "class_name", alias = "className")]
-        Class,
-        /// An alias such as `@n3` from the session's newest refs.
-        Ref,
-    }
-
     /// Something learned that helps right now.
     pub struct Hint {
-        /// `action` (known here), `failure` (fails here), `recovery` (cured a failure), `interrupt` (takes a pop-up away).
-        pub kind: String,
+        /// What it says.
+        pub kind: HintKind,
         /// One sentence.
         pub text: String,
         /// What it is about.
@@ -146,22 +238,9 @@ wire! {
     }
 }
 
-impl By {
-    /// The name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            By::Text => "text",
-            By::Desc => "desc",
-            By::ResId => "resId",
-            By::Class => "class",
-            By::Ref => "ref",
-        }
-    }
-}
-
-impl<T> std::ops::Deref for Reply<T> {
-    type Target = T;
-    fn deref(&self) -> &T {
-        &self.body
+impl Action {
+    /// Something that is done without a target or parameters.
+    pub fn of(verb: Verb) -> Self {
+        Self { verb, target: None, point: None, params: BTreeMap::new(), slots: Vec::new() }
     }
 }

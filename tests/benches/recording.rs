@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use afd::memory::events::{Category, Event};
+use afd::memory::events::Event;
 use afd::memory::record;
 use afd::memory::{Origin, Place};
 use afd::store::{Store, new_uid, now_ms};
-use afd_proto::memory::EventStatus;
-use afd_proto::vocabulary::Action;
+use afd_proto::memory::{Category, EventStatus};
+use afd_proto::vocabulary::{Action, Verb};
 use rusqlite::Connection;
 
 use crate::report;
@@ -27,7 +27,7 @@ fn event(seq: i64) -> Event {
         op: "tap".into(),
         status: EventStatus::Ok,
         sent: true,
-        action: Some(Action { verb: "tap".into(), ..Action::default() }),
+        action: Some(Action::of(Verb::Tap)),
         failure: None,
         error: None,
         result: None,

@@ -7,7 +7,7 @@ use afd_proto::Secret;
 use afd_proto::act::{
     ActCall, Acted, Amount, AppParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ScrolledTo, SwipeParams, TapParams, TextParams,
 };
-use afd_proto::vocabulary::{By, DeviceCall, Point, Reply};
+use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
 use serde::Serialize;
 use serde_json::json;
 
@@ -31,17 +31,17 @@ fn duration(ms: Option<u32>, default: u32) -> Result<u32> {
 ///
 /// # Errors
 /// When the target is not clear, or the device does not do it.
-pub async fn touch(core: &Arc<Core>, verb: &'static str, params: &TapParams) -> Result<Reply<Acted>> {
+pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<Reply<Acted>> {
     let ms = duration(params.duration_ms, 500)?;
-    if verb != "longPress" && params.duration_ms.is_some() {
+    if verb != Verb::LongPress && params.duration_ms.is_some() {
         return Err(Error::param("durationMs", "nothing, it belongs to longPress", ms));
     }
     let aim = Aim::of(params)?;
     let inputs: Inputs = Box::new(move |point| {
         let Some(Point { x, y }) = point else { return Vec::new() };
         match verb {
-            "longPress" => vec![Input::LongPress(x, y, ms)],
-            "doubleTap" => vec![Input::DoubleTap(x, y)],
+            Verb::LongPress => vec![Input::LongPress(x, y, ms)],
+            Verb::DoubleTap => vec![Input::DoubleTap(x, y)],
             _ => vec![Input::Tap(x, y)],
         }
     });
@@ -59,7 +59,7 @@ pub async fn swipe(core: &Arc<Core>, params: &SwipeParams) -> Result<Reply<Acted
         coordinate(name, value)?;
     }
     let ms = duration(params.duration_ms, 300)?;
-    let plan = Plan::plain("swipe", Input::Swipe(points.map(|(_, v)| v), ms));
+    let plan = Plan::plain(Verb::Swipe, Input::Swipe(points.map(|(_, v)| v), ms));
     let plan = points.into_iter().fold(plan, |plan, (name, value)| plan.with(name, value));
     run(core, params, plan).await
 }
@@ -70,8 +70,8 @@ pub async fn swipe(core: &Arc<Core>, params: &SwipeParams) -> Result<Reply<Acted
 /// When the device does not do it.
 pub async fn scroll(core: &Arc<Core>, params: &ScrollParams) -> Result<Reply<Acted>> {
     let amount = params.amount.unwrap_or(Amount::Medium);
-    let plan = Plan::plain("scroll", Input::Scroll(params.direction, amount));
-    run(core, params, plan.with("direction", params.direction.name()).with("amount", amount.name())).await
+    let plan = Plan::plain(Verb::Scroll, Input::Scroll(params.direction, amount));
+    run(core, params, plan.with("direction", params.direction.word()).with("amount", amount.word())).await
 }
 
 /// `act.scrollTo`
@@ -90,7 +90,7 @@ pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Repl
         return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));
     }
     let search = Search { text: params.text.clone(), by: params.by, exact: params.exact_match, timeout: Duration::from_millis(timeout_ms) };
-    let mut plan = Plan::of("scrollTo", Steps::Search(search));
+    let mut plan = Plan::of(Verb::ScrollTo, Steps::Search(search));
     // What was typed must not come into memory as something that was looked for.
     if core.secrets.was_typed(&params.text) {
         plan.action.slots.push("text".to_owned());
@@ -114,7 +114,7 @@ pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Repl
 /// # Errors
 /// When the device does not do it.
 pub async fn back(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Acted>> {
-    run(core, params, Plan::plain("back", Input::Back)).await
+    run(core, params, Plan::plain(Verb::Back, Input::Back)).await
 }
 
 /// `act.home`
@@ -122,7 +122,7 @@ pub async fn back(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Acted>
 /// # Errors
 /// When the device does not do it.
 pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Acted>> {
-    run(core, params, Plan::plain("home", Input::Home)).await
+    run(core, params, Plan::plain(Verb::Home, Input::Home)).await
 }
 
 /// `act.key`
@@ -133,7 +133,7 @@ pub async fn key(core: &Arc<Core>, params: &KeyParams) -> Result<Reply<Acted>> {
     if !(0..=1000).contains(&params.key_code) {
         return Err(Error::param("keyCode", "an Android key code from 0 to 1000", params.key_code));
     }
-    run(core, params, Plan::plain("key", Input::Key(params.key_code)).with("keyCode", params.key_code)).await
+    run(core, params, Plan::plain(Verb::Key, Input::Key(params.key_code)).with("keyCode", params.key_code)).await
 }
 
 /// `act.text`. The text goes to the device and nowhere else.
@@ -145,7 +145,7 @@ pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<Acted>>
     if text.is_empty() {
         return Err(Error::param("text", "at least one character", "an empty text"));
     }
-    let mut plan = Plan::plain("text", Input::Text(Secret::new(text)));
+    let mut plan = Plan::plain(Verb::Text, Input::Text(Secret::new(text)));
     plan.action.slots.push("text".to_owned());
     plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.secrets.hash(text)}));
     core.secrets.remember(text);
@@ -158,7 +158,7 @@ pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<Acted>>
 /// When the package name is none, or the device does not do it.
 pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<Acted>> {
     check_package(&params.package)?;
-    run(core, params, Plan::plain("launch", Input::Launch(params.package.clone())).with("package", params.package.as_str())).await
+    run(core, params, Plan::plain(Verb::Launch, Input::Launch(params.package.clone())).with("package", params.package.as_str())).await
 }
 
 /// `act.stop`
@@ -167,7 +167,7 @@ pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<Acted>
 /// When the package name is none, or the device does not do it.
 pub async fn stop(core: &Arc<Core>, params: &AppParams) -> Result<Reply<Acted>> {
     check_package(&params.package)?;
-    run(core, params, Plan::plain("stop", Input::Stop(params.package.clone())).with("package", params.package.as_str())).await
+    run(core, params, Plan::plain(Verb::Stop, Input::Stop(params.package.clone())).with("package", params.package.as_str())).await
 }
 
 /// The phone puts package names into a shell line unquoted, so nothing else may pass for one.

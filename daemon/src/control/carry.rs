@@ -7,8 +7,8 @@ use std::time::Instant;
 use afd_proto::ErrorCode;
 use afd_proto::act::ActCall;
 use afd_proto::events::Message;
-use afd_proto::memory::EventStatus;
-use afd_proto::vocabulary::{Action, DeviceCall, Point, Reply};
+use afd_proto::memory::{Category, EventStatus};
+use afd_proto::vocabulary::{Action, DeviceCall, Point, Reply, Verb};
 use rusqlite::Connection;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ use super::scroll::{Search, Sought};
 use super::{Call, Core, Error, Result, scope};
 use crate::device::{DeviceGuard, DriverError, Input, Ticket};
 use crate::live::Live;
-use crate::memory::events::{self, Category, Event, Request};
+use crate::memory::events::{self, Event, Request};
 use crate::memory::{Place, log, record};
 use crate::store::{new_uid, now_ms};
 use crate::task::checkpoint;
@@ -40,13 +40,12 @@ pub(super) struct Plan {
 
 impl Plan {
     /// An action without a target.
-    pub(super) fn of(verb: &str, steps: Steps) -> Self {
-        let action = Action { verb: verb.to_owned(), ..Action::default() };
-        Self { category: Category::Act, action, aim: None, steps, evidence: None, private: false }
+    pub(super) fn of(verb: Verb, steps: Steps) -> Self {
+        Self { category: Category::Act, action: Action::of(verb), aim: None, steps, evidence: None, private: false }
     }
 
     /// An action that is one input.
-    pub(super) fn plain(verb: &str, input: Input) -> Self {
+    pub(super) fn plain(verb: Verb, input: Input) -> Self {
         Self::of(verb, Steps::Send(Box::new(move |_| vec![input])))
     }
 
@@ -128,7 +127,7 @@ fn fingerprint<P: Serialize>(params: &P, plan: &Plan) -> String {
             object.remove(name);
         }
     }
-    format!("{}.{}{value}", plan.category.name(), plan.action.verb)
+    format!("{}.{}{value}", plan.category, plan.action.verb)
 }
 
 impl Call {
@@ -177,8 +176,7 @@ impl Call {
                 return self.fail(event, begun, error).await;
             }
         };
-        if let Some(hit) = &hit {
-            let action = event.action.get_or_insert_default();
+        if let (Some(hit), Some(action)) = (&hit, &mut event.action) {
             action.target.clone_from(&hit.target);
             action.point = Some(hit.point);
             event.evidence = Some(hit.evidence.clone());
@@ -224,7 +222,7 @@ impl Call {
             seq: turn.next_seq(),
             request,
             category: plan.category,
-            op: plan.action.verb.clone(),
+            op: plan.action.verb.word().to_owned(),
             status: EventStatus::Failed,
             sent: false,
             action: Some(plan.action.clone()),
@@ -387,7 +385,7 @@ fn unrecorded(store: Error) -> Error {
 fn wanted(aim: &Aim) -> Value {
     let entries: BTreeMap<&str, Value> = match aim {
         Aim::Point(p) => BTreeMap::from([("x", json!(p.x)), ("y", json!(p.y))]),
-        Aim::Node { by, value, exact } => BTreeMap::from([("by", json!(by.name())), ("value", json!(value)), ("exactMatch", json!(exact))]),
+        Aim::Node { by, value, exact } => BTreeMap::from([("by", json!(by.word())), ("value", json!(value)), ("exactMatch", json!(exact))]),
         Aim::Alias { alias, .. } => BTreeMap::from([("by", json!("ref")), ("value", json!(alias))]),
     };
     json!(entries)

@@ -5,14 +5,15 @@ use std::time::{Duration, Instant};
 
 use afd_proto::ErrorCode;
 use afd_proto::device::{
-    AddParams, Added, DeviceList, DeviceParams, Health, LeaseParams, Leased, Packages, PackagesParams, Released, RemoveParams, Removed,
+    AddParams, Added, DeviceList, DeviceParams, DeviceSource, Health, LeaseParams, Leased, Packages, PackagesParams, Released,
+    RemoveParams, Removed,
 };
 use afd_proto::vocabulary::Reply;
 use serde_json::json;
 
 use super::{Core, Error, Result, forwards, usb};
 use crate::config::{self, ConfigError, DeviceSettings, Usb};
-use crate::device::{DriverError, Registry, Source};
+use crate::device::{DriverError, Registry};
 use crate::task::run_blocking;
 
 /// The longest lease.
@@ -48,8 +49,8 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<Added> {
             .hint("remove it first, or choose another name")
             .details(json!({"name": params.name, "url": device.url()})));
     }
-    if let Some((device, _)) = known.filter(|(d, _)| d.source() == Source::Config || !params.persist) {
-        let saved_in = (device.source() == Source::Config).then(|| core.config.path().display().to_string());
+    if let Some((device, _)) = known.filter(|(d, _)| d.source() == DeviceSource::Config || !params.persist) {
+        let saved_in = (device.source() == DeviceSource::Config).then(|| core.config.path().display().to_string());
         return Ok(Added { device: device.info(), saved_in });
     }
     Registry::check(&settings).map_err(|e| Error::param("url", "a URL such as http://192.168.1.20:8081", e))?;
@@ -58,9 +59,9 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<Added> {
         let (source, saved_in) = if persist {
             let (editor, name, settings) = (own.clone(), name.clone(), settings.clone());
             run_blocking(move || config::add_device(editor.config.path(), &name, &settings)).await??;
-            (Source::Config, Some(own.config.path().display().to_string()))
+            (DeviceSource::Config, Some(own.config.path().display().to_string()))
         } else {
-            (Source::Runtime, None)
+            (DeviceSource::Runtime, None)
         };
         let added = own.devices.add(&name, source, &settings);
         let device = added.map_err(|e| Error::param("url", "a URL such as http://192.168.1.20:8081", e))?;
@@ -86,7 +87,7 @@ pub async fn remove(core: &Arc<Core>, params: &RemoveParams) -> Result<Removed> 
             .hint("`afctl device list` shows the devices")
             .details(json!({"known": known})));
     };
-    let (own, name, saved) = (core.clone(), params.name.clone(), device.source() == Source::Config);
+    let (own, name, saved) = (core.clone(), params.name.clone(), device.source() == DeviceSource::Config);
     core.finish(async move { take_out(&own, name, saved, settings).await }).await?
 }
 

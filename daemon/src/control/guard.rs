@@ -2,7 +2,7 @@
 
 use afd_proto::ErrorCode;
 use afd_proto::act::TapParams;
-use afd_proto::vocabulary::{By, Point, Target};
+use afd_proto::vocabulary::{By, Point, Role, Target};
 use serde_json::{Value, json};
 
 use super::reading::Look;
@@ -60,7 +60,7 @@ impl Aim {
 
 /// A target of which only one property is known.
 pub(super) fn named_target(by: By, value: &str) -> Target {
-    let (value, role) = (Some(value.to_owned()), "any".to_owned());
+    let (value, role) = (Some(value.to_owned()), Role::Any);
     match by {
         By::ResId => Target { role, res_id: value, ..Target::default() },
         By::Class => Target { role, class: value, ..Target::default() },
@@ -158,7 +158,7 @@ impl Call {
 /// The target is there, but a touch would reach something else.
 fn covered(snapshot: &Snapshot, over: usize) -> Error {
     let what = target::describe(snapshot, over);
-    let name = what.label.clone().or(what.res_id.clone()).unwrap_or_else(|| what.role.clone());
+    let name = what.label.clone().or(what.res_id.clone()).unwrap_or_else(|| what.role.to_string());
     Error::new(ErrorCode::TargetCovered, format!("the target is covered by {name:?}, which a touch would reach instead"))
         .hint("close what lies over it (a keyboard: `act back`), or act on a part of it")
         .details(json!({"coveredBy": what}))
@@ -187,7 +187,7 @@ fn one_node(look: &Look, selector: &Selector<'_>) -> Result<usize> {
     match candidates.as_slice() {
         [one] => Ok(*one),
         [] if matches.is_empty() => {
-            Err(Error::new(ErrorCode::TargetNotFound, format!("nothing on the screen matches {}={:?}", selector.by.name(), selector.value))
+            Err(Error::new(ErrorCode::TargetNotFound, format!("nothing on the screen matches {}={:?}", selector.by.word(), selector.value))
                 .hint("observe the screen; scroll, or match by another property")
                 .details(json!({"matchedCount": 0, "candidateCount": 0})))
         }
@@ -196,7 +196,7 @@ fn one_node(look: &Look, selector: &Selector<'_>) -> Result<usize> {
             .details(json!({"matchedCount": matches.len(), "candidateCount": 0, "candidates": candidate_list(look, &matches)}))),
         several => Err(Error::new(
             ErrorCode::TargetAmbiguous,
-            format!("{} things match {}={:?}", several.len(), selector.by.name(), selector.value),
+            format!("{} things match {}={:?}", several.len(), selector.by.word(), selector.value),
         )
         .hint("use exactMatch, a longer value, another property, or a ref")
         .details(json!({"matchedCount": matches.len(), "candidateCount": several.len(), "candidates": candidate_list(look, several)}))),

@@ -1,7 +1,7 @@
 //! What memory knows about the page that is being looked at, handed over with the observation.
 
 use afd_proto::memory::{Recovery, Scope, Transition};
-use afd_proto::vocabulary::Hint;
+use afd_proto::vocabulary::{Hint, HintKind, Role};
 
 use super::Call;
 use crate::memory::Place;
@@ -37,7 +37,7 @@ impl Call {
 
 /// What was looked for and never found says too little to be handed over unasked.
 fn names_something(t: &Transition) -> bool {
-    t.success_count > 0 || t.action.target.as_ref().is_none_or(|target| target.role != "any")
+    t.success_count > 0 || t.action.target.as_ref().is_none_or(|target| target.role != Role::Any)
 }
 
 /// How often it held, pulled towards one half while little is known.
@@ -50,7 +50,7 @@ fn action(t: &Transition) -> Hint {
     let fails = t.success_count == 0;
     let cause = t.failure_cause.as_deref().filter(|_| t.failure_count > 0).map(|c| format!("; last failure: {c}")).unwrap_or_default();
     Hint {
-        kind: if fails { "failure" } else { "action" }.to_owned(),
+        kind: if fails { HintKind::Failure } else { HintKind::Action },
         text: format!("{}{cause}", t.text),
         target: t.action.target.clone(),
         confidence: confidence(t.success_count, t.failure_count),
@@ -60,7 +60,7 @@ fn action(t: &Transition) -> Hint {
 
 fn cure(r: &Recovery) -> Hint {
     Hint {
-        kind: "recovery".to_owned(),
+        kind: HintKind::Recovery,
         text: r.text.clone(),
         target: None,
         confidence: confidence(r.success_count, r.failure_count),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::config::Source;
-use afd_proto::import::{ImportAfParams, ImportReport, ImportedSetting, Tally};
+use afd_proto::import::{ImportAfParams, ImportReport, ImportedSetting, Taken, Tally};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use super::{Core, Error, Result, admin, current_trace, scope};
 use crate::artifact;
 use crate::config::{self, DeviceSettings, Settings};
 use crate::memory::af::{self, AfError, Found};
-use crate::memory::imported::{self, Taken};
+use crate::memory::imported;
 use crate::memory::notes;
 use crate::session;
 use crate::store::{StoreError, new_uid};
@@ -61,8 +61,8 @@ impl AfSettings {
     }
 }
 
-fn outcome(key: &str, outcome: &str, remark: impl Into<String>) -> ImportedSetting {
-    ImportedSetting { key: key.to_owned(), outcome: outcome.to_owned(), remark: remark.into() }
+fn outcome(key: &str, outcome: Taken, remark: impl Into<String>) -> ImportedSetting {
+    ImportedSetting { key: key.to_owned(), outcome, remark: remark.into() }
 }
 
 /// The device of `af`: its name here and its settings, or why it is left behind.
@@ -70,19 +70,19 @@ fn device(theirs: &AfSettings, ours: &Settings, report: &mut Vec<ImportedSetting
     let device = theirs.file.devices().remove("default")?;
     let url = device.url.clone();
     if let Some((name, _)) = ours.devices.iter().find(|(_, d)| d.url.trim_end_matches('/') == url.trim_end_matches('/')) {
-        report.push(outcome("remote.url", "present", format!("device.{name}.url")));
+        report.push(outcome("remote.url", Taken::Present, format!("device.{name}.url")));
         return None;
     }
     let Some(name) = ["default", "af"].into_iter().find(|n| !ours.devices.contains_key(*n)) else {
-        report.push(outcome("remote.url", "skipped", "devices `default` and `af` are there already; use `afctl device add`"));
+        report.push(outcome("remote.url", Taken::Skipped, "devices `default` and `af` are there already; use `afctl device add`"));
         return None;
     };
-    report.push(outcome("remote.url", "added", format!("device.{name}.url")));
+    report.push(outcome("remote.url", Taken::Added, format!("device.{name}.url")));
     if device.token.is_some() {
-        report.push(outcome("remote.token", "added", format!("device.{name}.token")));
+        report.push(outcome("remote.token", Taken::Added, format!("device.{name}.token")));
     }
     if device.usb.is_some() {
-        report.push(outcome("connection.usb", "added", format!("device.{name}.usb")));
+        report.push(outcome("connection.usb", Taken::Added, format!("device.{name}.usb")));
     }
     Some((name.to_owned(), device))
 }
@@ -106,15 +106,15 @@ fn settings(core: &Core, theirs: &AfSettings, dry_run: bool) -> Result<Vec<Impor
         let known = config::keys::get(&core.config, key)?;
         match known.source {
             Source::Default => {
-                report.push(outcome(key, "added", key));
+                report.push(outcome(key, Taken::Added, key));
                 changes.push((key, value));
             }
-            _ if known.value == json!(value) => report.push(outcome(key, "present", key)),
-            _ => report.push(outcome(key, "skipped", "it is set to something else here")),
+            _ if known.value == json!(value) => report.push(outcome(key, Taken::Present, key)),
+            _ => report.push(outcome(key, Taken::Skipped, "it is set to something else here")),
         }
     }
     if theirs.file.memory.db.is_some() {
-        report.push(outcome("memory.db", "skipped", "the memory of af is taken over into our own"));
+        report.push(outcome("memory.db", Taken::Skipped, "the memory of af is taken over into our own"));
     }
     if !dry_run {
         let device = device.as_ref().map(|(name, device)| (name.as_str(), device));
@@ -128,6 +128,8 @@ fn count(tally: &mut Tally, taken: Taken) {
     *(match taken {
         Taken::Added => &mut tally.added,
         Taken::Present => &mut tally.present,
+        Taken::Cleaned => &mut tally.cleaned,
+        Taken::Skipped => &mut tally.skipped,
     }) += 1;
 }
 

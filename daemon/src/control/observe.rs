@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use afd_proto::observe::{Page, PageParams, Part, Refs, RefsParams, Screen, ScreenParams, Top, TopParams};
 use afd_proto::picture::{MarkScope, Overlay, OverlayGetParams, OverlaySetParams};
-use afd_proto::vocabulary::Reply;
+use afd_proto::vocabulary::{ObservationSource, Reply};
 
 use super::artifacts::Wish;
 use super::reading::{Effort, Look};
@@ -38,7 +38,7 @@ pub async fn top(core: &Arc<Core>, params: &TopParams) -> Result<Reply<Top>> {
     call.record(Observation {
         uid,
         seq: reading.seq,
-        source: "top",
+        source: ObservationSource::Top,
         place: Place { app: reading.value.app, activity: reading.value.place.clone(), ..Place::default() },
         content_hash: None,
         settled: false,
@@ -63,7 +63,7 @@ pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Scr
     let effort = Effort { settle: params.settle, wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
     let look = call.look(effort, first).await?;
-    call.record_look(&look, "screen", None).await;
+    call.record_look(&look, ObservationSource::Screen, None).await;
     let mut screen = screen_rows(&look, &columns(params.fields.as_deref(), params.full), params.max_rows, params.full);
     let context = call.with_hints(&look, params.hints).await;
     let filing = Filing {
@@ -85,7 +85,7 @@ pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> 
     let (call, first) = core.call_reading(params, Device::tree).await?;
     let look = call.look(effort, first).await?;
     let mut refs = ref_rows(&look, params.max_rows, params.full);
-    call.record_look(&look, "refs", Some(refs.rows.len())).await;
+    call.record_look(&look, ObservationSource::Refs, Some(refs.rows.len())).await;
     let context = call.with_hints(&look, params.hints).await;
     let filing = Filing { kind: "page_refs_json", op: "observe.refs", always: false, wish: Wish::default() };
     call.file(&context, &mut refs, filing).await?;
@@ -103,7 +103,7 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
     let wants = |part| params.include.as_ref().is_none_or(|parts| parts.contains(&part));
     let mut refs = wants(Part::Refs).then(|| ref_rows(&look, params.max_rows, params.full));
     let mut screen = wants(Part::Screen).then(|| screen_rows(&look, &columns(None, params.full), params.max_rows, params.full));
-    call.record_look(&look, "page", refs.as_ref().map(|r| r.rows.len())).await;
+    call.record_look(&look, ObservationSource::Page, refs.as_ref().map(|r| r.rows.len())).await;
     let context = call.with_hints(&look, params.hints).await;
     let wish = Wish { path: params.save_dir.as_deref().map(|p| ("saveDir", p)), root: params.artifact_dir.as_deref() };
     if let Some(screen) = &mut screen {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use afd_proto::events::{Message, Observed};
 use afd_proto::observe::Context;
-use afd_proto::vocabulary::PageRef;
+use afd_proto::vocabulary::{ObservationSource, PageRef};
 use rusqlite::Connection;
 use tokio::time::Instant;
 
@@ -145,18 +145,18 @@ impl Call {
     }
 
     /// Records that the session saw this, and lets it teach what it teaches; `shown` is how many refs it was shown, when it was shown any.
-    pub(super) async fn record_look(&self, look: &Look, source: &'static str, shown: Option<usize>) {
+    pub(super) async fn record_look(&self, look: &Look, source: ObservationSource, shown: Option<usize>) {
         self.record_only(look, source, shown).await;
         self.learn_behind(look);
     }
 
     /// Records that the session saw this.
-    pub(super) async fn record_only(&self, look: &Look, source: &'static str, shown: Option<usize>) {
+    pub(super) async fn record_only(&self, look: &Look, source: ObservationSource, shown: Option<usize>) {
         self.record_at(look, source, shown, self.place_of(look)).await;
     }
 
     /// Records that the session saw this, and where that was.
-    pub(super) async fn record_at(&self, look: &Look, source: &'static str, shown: Option<usize>, place: Place) {
+    pub(super) async fn record_at(&self, look: &Look, source: ObservationSource, shown: Option<usize>, place: Place) {
         let seen = Seen { place: place.clone(), inputs: look.reading.inputs, reliable: look.reliable() };
         self.core.views.update(self.session_id, self.device_id, seen, shown.map(|count| Arc::new(self.shown(look, count))));
         let snapshot = look.snapshot();
@@ -192,7 +192,7 @@ impl Call {
             at: observation.at,
             session: self.echo.session.clone(),
             device: self.echo.device.clone(),
-            source: observation.source.to_owned(),
+            source: observation.source,
             observation_id: observation.uid.clone(),
             activity: observation.place.activity.clone(),
             settled: observation.settled,

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use afd_proto::act::{ActCall, AppParams, PlainParams};
+use afd_proto::memory::Category;
 use afd_proto::recover::{BackParams, Recovered};
-use afd_proto::vocabulary::{Action, DeviceCall, Reply};
+use afd_proto::vocabulary::{Action, DeviceCall, Reply, Verb};
 use serde::Serialize;
 use serde_json::json;
 
@@ -12,7 +13,6 @@ use super::act::check_package;
 use super::carry::{Plan, Steps, once};
 use super::{Core, Error, Result};
 use crate::device::Input;
-use crate::memory::events::Category;
 
 /// `recover.back`
 ///
@@ -23,7 +23,7 @@ pub async fn back(core: &Arc<Core>, params: &BackParams) -> Result<Reply<Recover
     if !(1..=20).contains(&times) {
         return Err(Error::param("times", "1 to 20", times));
     }
-    let mut action = Action { verb: "back".into(), ..Action::default() };
+    let mut action = Action::of(Verb::Back);
     action.params.insert("times".into(), json!(times));
     run(core, params, action, vec![Input::Back; times as usize]).await
 }
@@ -33,7 +33,7 @@ pub async fn back(core: &Arc<Core>, params: &BackParams) -> Result<Reply<Recover
 /// # Errors
 /// When the device does not do it.
 pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Recovered>> {
-    run(core, params, Action { verb: "home".into(), ..Action::default() }, vec![Input::Home]).await
+    run(core, params, Action::of(Verb::Home), vec![Input::Home]).await
 }
 
 /// `recover.relaunch`
@@ -42,7 +42,7 @@ pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Recove
 /// When the package name is none, or the device does not do it.
 pub async fn relaunch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<Recovered>> {
     check_package(&params.package)?;
-    let mut action = Action { verb: "relaunch".into(), ..Action::default() };
+    let mut action = Action::of(Verb::Relaunch);
     action.params.insert("package".into(), json!(params.package));
     run(core, params, action, vec![Input::Home, Input::Launch(params.package.clone())]).await
 }
@@ -54,7 +54,7 @@ async fn run<P: DeviceCall + ActCall + Serialize>(
     inputs: Vec<Input>,
 ) -> Result<Reply<Recovered>> {
     let steps = Steps::Send(Box::new(move |_| inputs));
-    let plan = Plan { category: Category::Recover, action, ..Plan::of("", steps) };
+    let plan = Plan { category: Category::Recover, action: action.clone(), ..Plan::of(action.verb, steps) };
     once(core, params, plan, |done| {
         let (failure_event_id, failure_cause) = done.answered.unzip();
         Recovered {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::picture::{MarkScope, PictureFormat, Screenshot, ScreenshotParams};
-use afd_proto::vocabulary::Reply;
+use afd_proto::vocabulary::{ObservationSource, Reply};
 use base64::Engine;
 
 use super::artifacts::{Content, Wish};
@@ -116,7 +116,7 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
     };
     if let Some(look) = look {
         let mut refs = ref_rows(&look, Some(count(wanted.max_marks)), false);
-        call.record_look(&look, "refs", Some(refs.rows.len())).await;
+        call.record_look(&look, ObservationSource::Refs, Some(refs.rows.len())).await;
         let filing = Filing { kind: "page_refs_json", op: "observe.screenshot", always: false, wish: Wish { path: None, ..wish } };
         call.file(&look.context(), &mut refs, filing).await?;
         body.observation_id = Some(look.uid.clone());

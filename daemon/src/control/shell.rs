@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use afd_proto::act::{Acted, IntentParams, ShellParams, Shelled};
-use afd_proto::vocabulary::Reply;
+use afd_proto::vocabulary::{Reply, Verb};
 use afd_proto::{ErrorCode, Secret};
 use serde_json::json;
 
@@ -47,7 +47,7 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<Shelled
     }
     // Nothing is waited for before the action is queued.
     core.addressed(params)?.allow("shell", |settings| settings.allow_shell)?;
-    let mut plan = Plan::plain("shell", Input::Shell(Secret::new(command), timeout_ms));
+    let mut plan = Plan::plain(Verb::Shell, Input::Shell(Secret::new(command), timeout_ms));
     if let Some(program) = program(command) {
         plan = plan.with("program", program);
     }
@@ -145,7 +145,7 @@ pub async fn intent(core: &Arc<Core>, params: &IntentParams) -> Result<Reply<Act
     let intent = checked(params)?;
     core.addressed(params)?.allow("intent", |settings| settings.allow_intent)?;
     let parts = [("action", &params.action), ("data", &params.data), ("package", &params.package), ("component", &params.component)];
-    let plan = Plan::plain("intent", Input::Intent(intent));
+    let plan = Plan::plain(Verb::Intent, Input::Intent(intent));
     let mut plan = parts.into_iter().fold(plan, |plan, (name, part)| match part {
         Some(part) => plan.with(name, part.as_str()),
         None => plan,

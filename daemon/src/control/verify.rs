@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use afd_proto::ErrorCode;
-use afd_proto::memory::EventStatus;
+use afd_proto::memory::{Category, EventStatus};
 use afd_proto::observe::Row;
 use afd_proto::verify::{MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, Verified};
-use afd_proto::vocabulary::{DeviceCall, Reply};
+use afd_proto::vocabulary::{DeviceCall, ObservationSource, Reply};
 use serde_json::{Value, json};
 
 use super::guard::Aim;
@@ -15,7 +15,7 @@ use super::reading::{Effort, Look};
 use super::rows::{columns, count, row};
 use super::{Call, Core, Error, Result};
 use crate::device::Device;
-use crate::memory::events::{Category, Event};
+use crate::memory::events::Event;
 use crate::page::select::{self, Selector};
 use crate::store::{new_uid, now_ms};
 
@@ -86,7 +86,7 @@ pub async fn node_exists(core: &Arc<Core>, params: &NodeExistsParams) -> Result<
             },
             _ => select::visible(look.snapshot(), &Selector { by: params.by, value: &params.value, exact: params.exact_match }),
         };
-        let message = format!("no visible node matches by {}", params.by.name());
+        let message = format!("no visible node matches by {}", params.by.word());
         Ok(Verdict { held: !nodes.is_empty(), nodes: Some(nodes), actual: None, message })
     })
     .await
@@ -117,7 +117,7 @@ async fn check<P: DeviceCall>(
         Err(error) => return call.fail_verify(event, begun, error, json!({"expected": expected})).await,
     };
     // Written behind, but before the event of this check, which may confirm the act that it closes.
-    call.record_look(&look, "verify", None).await;
+    call.record_look(&look, ObservationSource::Verify, None).await;
     let evidence = json!({
         "expected": expected,
         "matchedCount": verdict.nodes.as_ref().map(Vec::len),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use afd_proto::observe::{Until, WaitParams, Waited};
-use afd_proto::vocabulary::Reply;
+use afd_proto::vocabulary::{ObservationSource, Reply};
 use afd_proto::{ErrorCode, Secret};
 use parking_lot::Mutex;
 use serde_json::json;
@@ -134,7 +134,7 @@ pub async fn wait(core: &Arc<Core>, params: &WaitParams) -> Result<Reply<Waited>
         Ok(found) => found?,
         Err(_) => return Err(run_out(&goal, timeout_ms, last)),
     };
-    call.record_look(&look, "wait", None).await;
+    call.record_look(&look, ObservationSource::Wait, None).await;
     let context = call.with_hints(&look, params.hints).await;
     Ok(call.reply(Waited {
         context,

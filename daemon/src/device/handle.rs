@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use afd_proto::device::{DeviceInfo, LeaseInfo};
+use afd_proto::device::{DeviceInfo, DeviceSource, DeviceState, LeaseInfo};
 use afd_proto::picture::Overlay;
 use afd_proto::{Secret, events::Message};
 use parking_lot::Mutex;
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use super::actor::{Actor, Answering, Answers, Question, Waiters, Waiting};
 use super::lease::Busy;
 use super::reading::{Reading, TreeReading};
-use super::{Driver, DriverError, Input, Shot, Source, Top};
+use super::{Driver, DriverError, Input, Shot, Top};
 use crate::live::Live;
 use crate::store::now_ms;
 
@@ -43,7 +43,7 @@ impl<T> PendingRead<T> {
 /// A device.
 pub struct Device {
     name: String,
-    source: Source,
+    source: DeviceSource,
     driver: Arc<dyn Driver>,
     actor: Arc<Actor>,
     health: Mutex<Health>,
@@ -54,14 +54,14 @@ pub struct Device {
 }
 
 struct Health {
-    state: &'static str,
+    state: DeviceState,
     error: Option<String>,
 }
 
 impl Device {
     pub(super) fn new(
         name: String,
-        source: Source,
+        source: DeviceSource,
         driver: Arc<dyn Driver>,
         actor: Arc<Actor>,
         next_seq: NextSeq,
@@ -72,7 +72,7 @@ impl Device {
             source,
             driver,
             actor,
-            health: Mutex::new(Health { state: "unknown", error: None }),
+            health: Mutex::new(Health { state: DeviceState::Unknown, error: None }),
             last_seen: AtomicI64::new(0),
             next_seq,
             live,
@@ -96,7 +96,7 @@ impl Device {
     }
 
     /// Where its settings come from.
-    pub fn source(&self) -> Source {
+    pub fn source(&self) -> DeviceSource {
         self.source
     }
 
@@ -136,12 +136,12 @@ impl Device {
             kind: self.kind().to_owned(),
             url: self.url(),
             capabilities: self.driver.capabilities().iter().map(|c| (*c).to_owned()).collect(),
-            state: health.state.to_owned(),
+            state: health.state,
             error: health.error.clone(),
             last_seen_at: (last_seen > 0).then_some(last_seen),
             lease: self.actor.lease.current(),
             waiting: self.actor.waiting(),
-            source: self.source.name().to_owned(),
+            source: self.source,
         }
     }
 
@@ -279,24 +279,24 @@ impl Device {
     /// Keeps the state that clients are told.
     pub(super) fn note(&self, error: Option<&DriverError>) {
         let state = match error {
-            None => "ready",
-            Some(DriverError::Unreachable(_) | DriverError::Lost(_)) => "unreachable",
-            Some(DriverError::Auth(_)) => "unauthorized",
-            Some(DriverError::Nonsense(_)) => "failing",
+            None => DeviceState::Ready,
+            Some(DriverError::Unreachable(_) | DriverError::Lost(_)) => DeviceState::Unreachable,
+            Some(DriverError::Auth(_)) => DeviceState::Unauthorized,
+            Some(DriverError::Nonsense(_)) => DeviceState::Failing,
             // It answered, so it is there.
-            Some(DriverError::Refused { .. }) => "ready",
+            Some(DriverError::Refused { .. }) => DeviceState::Ready,
             // Says nothing about the device.
             Some(DriverError::Crowded(_) | DriverError::Failed(_)) => return,
         };
-        if state != "unreachable" {
+        if state != DeviceState::Unreachable {
             self.last_seen.store(now_ms(), Ordering::Relaxed);
         }
         let mut health = self.health.lock();
         let changed = health.state != state;
-        *health = Health { state, error: error.filter(|_| state != "ready").map(ToString::to_string) };
+        *health = Health { state, error: error.filter(|_| state != DeviceState::Ready).map(ToString::to_string) };
         drop(health);
         if changed {
-            self.live.publish(Message::Device { device: self.name.clone(), state: state.to_owned() });
+            self.live.publish(Message::Device { device: self.name.clone(), state });
         }
     }
 }

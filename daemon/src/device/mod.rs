@@ -27,7 +27,7 @@ use crate::page::Snapshot;
 pub use handle::{Device, DeviceGuard, PendingRead, Ticket};
 pub use lease::Busy;
 pub use reading::{Reading, TreeReading};
-pub use registry::{Changes, Registry, Resolved, Source, Unresolved};
+pub use registry::{Changes, Registry, Resolved, Unresolved};
 pub use rows::{find, row_id};
 
 /// A future that a driver returns.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use afd_proto::Secret;
+use afd_proto::device::DeviceSource;
 use afd_proto::vocabulary::Address;
 use parking_lot::RwLock;
 
@@ -19,28 +20,6 @@ use crate::task::Tasks;
 
 /// At most this many devices that calls named by URL are kept.
 const MAX_AD_HOC: usize = 64;
-
-/// Where a device's settings come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// The settings file.
-    Config,
-    /// `device.add` without saving.
-    Runtime,
-    /// The URL of a call.
-    Call,
-}
-
-impl Source {
-    /// The name on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            Source::Config => "config",
-            Source::Runtime => "runtime",
-            Source::Call => "call",
-        }
-    }
-}
 
 /// The device of a call.
 #[derive(Clone)]
@@ -145,7 +124,7 @@ impl Registry {
         Self { known: RwLock::default(), adb: AdbSettings::default(), next_seq, live, tasks }
     }
 
-    fn start(&self, known: &mut Known, name: &str, source: Source, settings: &DeviceSettings) -> Result<Arc<Device>, SetupError> {
+    fn start(&self, known: &mut Known, name: &str, source: DeviceSource, settings: &DeviceSettings) -> Result<Arc<Device>, SetupError> {
         let identity = Identity::of(settings);
         let Some(usb) = &settings.usb else {
             let driver = Arc::new(Autofish::new(settings)?);
@@ -179,7 +158,7 @@ impl Registry {
     ///
     /// # Errors
     /// When the settings are of no use.
-    pub fn add(&self, name: &str, source: Source, settings: &DeviceSettings) -> Result<Arc<Device>, SetupError> {
+    pub fn add(&self, name: &str, source: DeviceSource, settings: &DeviceSettings) -> Result<Arc<Device>, SetupError> {
         let mut known = self.known.write();
         let old = known.entries.get(name);
         if let Some(same) = old.filter(|e| e.settings == *settings && e.device.source() == source) {
@@ -195,7 +174,7 @@ impl Registry {
     }
 
     /// Takes a device out; calls in flight finish.
-    pub fn remove(&self, name: &str) -> Option<Source> {
+    pub fn remove(&self, name: &str) -> Option<DeviceSource> {
         self.known.write().entries.remove(name).map(|e| e.device.source())
     }
 
@@ -207,7 +186,7 @@ impl Registry {
             .read()
             .entries
             .iter()
-            .filter(|(_, e)| e.device.source() == Source::Config)
+            .filter(|(_, e)| e.device.source() == DeviceSource::Config)
             .map(|(n, e)| (n.clone(), e.settings.clone()))
             .collect();
         for name in known.keys().filter(|n| !wanted.contains_key(*n)) {
@@ -220,7 +199,7 @@ impl Registry {
                 Some(_) => &mut changes.changed,
                 None => &mut changes.added,
             };
-            match self.add(name, Source::Config, settings) {
+            match self.add(name, DeviceSource::Config, settings) {
                 Ok(_) => list.push(name.clone()),
                 Err(error) => tracing::warn!(device = %name, %error, "cannot use the device"),
             }
@@ -276,7 +255,7 @@ impl Registry {
     }
 
     fn configured(&self) -> Vec<String> {
-        self.known.read().entries.iter().filter(|(_, e)| e.device.source() != Source::Call).map(|(n, _)| n.clone()).collect()
+        self.known.read().entries.iter().filter(|(_, e)| e.device.source() != DeviceSource::Call).map(|(n, _)| n.clone()).collect()
     }
 
     /// The device at a URL: a known one, else one that is made for such calls.
@@ -289,12 +268,12 @@ impl Registry {
         if let Some(entry) = known.at(&Identity::of(&settings)) {
             return Ok(Resolved { device: entry.device.clone(), token });
         }
-        let is_idle = |e: &Entry| e.device.source() == Source::Call && e.device.is_idle();
+        let is_idle = |e: &Entry| e.device.source() == DeviceSource::Call && e.device.is_idle();
         let idle: Vec<String> = known.entries.iter().filter(|(_, e)| is_idle(e)).map(|(n, _)| n.clone()).collect();
         if idle.len() >= MAX_AD_HOC {
             known.entries.remove(&idle[0]);
         }
-        let device = self.start(&mut known, &key, Source::Call, &settings).map_err(bad)?;
+        let device = self.start(&mut known, &key, DeviceSource::Call, &settings).map_err(bad)?;
         known.entries.insert(key, Entry { device: device.clone(), settings });
         Ok(Resolved { device, token })
     }

@@ -1,44 +1,13 @@
 //! Events and the intents before them (DESIGN 6.1, 6.6).
 
 use afd_proto::ErrorCode;
-use afd_proto::memory::EventStatus;
+use afd_proto::memory::{Category, EventStatus};
 use afd_proto::vocabulary::Action;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use serde_json::Value;
 
 use super::{Origin, Place};
 use crate::store::{Result, now_ms};
-
-/// What kind of event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Category {
-    /// Something was done.
-    Act,
-    /// Something was checked.
-    Verify,
-    /// Something was done about a failure.
-    Recover,
-}
-
-impl Category {
-    /// The name in rows and on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            Category::Act => "act",
-            Category::Verify => "verify",
-            Category::Recover => "recover",
-        }
-    }
-}
-
-/// The name of a status in rows.
-pub fn status_name(status: EventStatus) -> &'static str {
-    match status {
-        EventStatus::Ok => "ok",
-        EventStatus::Failed => "failed",
-        EventStatus::Unknown => "unknown",
-    }
-}
 
 /// A caller's key against doing it twice, and a hash of what it was used for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +82,7 @@ pub fn intend(connection: &Connection, origin: &Origin, event: &Event) -> Result
             ":trace_id": origin.trace,
             ":request_key": event.request.as_ref().map(|r| &r.key),
             ":request_hash": event.request.as_ref().map(|r| &r.hash),
-            ":category": event.category.name(),
+            ":category": event.category.word(),
             ":op": event.op,
             ":action": json(&event.action),
             ":before_uid": event.before.observation,
@@ -160,9 +129,9 @@ fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&s
             ":trace_id": origin.trace,
             ":request_key": e.request.as_ref().map(|r| &r.key),
             ":request_hash": e.request.as_ref().map(|r| &r.hash),
-            ":category": e.category.name(),
+            ":category": e.category.word(),
             ":op": e.op,
-            ":status": status_name(e.status),
+            ":status": e.status.word(),
             ":sent": e.sent,
             ":action": json(&e.action),
             ":action_key": e.action.as_ref().map(crate::page::target::action_key),
@@ -269,6 +238,8 @@ pub fn close_open_intents(connection: &Connection, trace: Option<&str>, why: &st
 
 #[cfg(test)]
 mod tests {
+    use afd_proto::vocabulary::Verb;
+
     use super::*;
     use crate::store::{Store, new_uid};
 
@@ -281,7 +252,7 @@ mod tests {
             op: "tap".into(),
             status: EventStatus::Ok,
             sent: true,
-            action: Some(Action { verb: "tap".into(), ..Action::default() }),
+            action: Some(Action::of(Verb::Tap)),
             failure: None,
             error: None,
             result: Some(serde_json::json!({})),

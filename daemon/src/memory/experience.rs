@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, types::ToSql};
 
 use super::Place;
 use crate::page::target;
-use crate::store::Result;
+use crate::store::{Result, json};
 
 /// What is asked for.
 #[derive(Debug, Clone, Default)]
@@ -121,12 +121,8 @@ fn search<T>(
     Ok(())
 }
 
-fn action(row: &Row<'_>, column: &str) -> rusqlite::Result<Action> {
-    Ok(serde_json::from_str(&row.get::<_, String>(column)?).unwrap_or_default())
-}
-
 fn to_transition(row: &Row<'_>, scope: Scope) -> rusqlite::Result<Transition> {
-    let action = action(row, "action")?;
+    let action: Action = json(row, "action")?;
     let (success, verified, failure): (i64, i64, i64) = (row.get("success_count")?, row.get("verified_count")?, row.get("failure_count")?);
     let post_activity: Option<String> = row.get("post_activity")?;
     let post_key: Option<String> = row.get("post_page_key")?;
@@ -155,7 +151,7 @@ fn to_transition(row: &Row<'_>, scope: Scope) -> rusqlite::Result<Transition> {
 }
 
 fn to_recovery(row: &Row<'_>, scope: Scope) -> rusqlite::Result<Recovery> {
-    let action = action(row, "action")?;
+    let action: Action = json(row, "action")?;
     let cause: String = row.get("failure_cause")?;
     let (success, failure): (i64, i64) = (row.get("success_count")?, row.get("failure_count")?);
     Ok(Recovery {

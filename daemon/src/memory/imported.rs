@@ -1,6 +1,7 @@
 //! What another tool knew, as rows of ours. Transitions and recoveries are projections of events and of these rows, so that
 //! making them again keeps both; a row that is taken over again counts only what it has more.
 
+use afd_proto::import::Taken;
 use afd_proto::vocabulary::Action;
 use rusqlite::{Connection, OptionalExtension, named_params};
 
@@ -9,15 +10,6 @@ use super::derived_uid;
 use crate::page::fingerprint;
 use crate::page::target::action_key;
 use crate::store::{Result, now_ms};
-
-/// What became of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
-    /// It is new, or has more than before.
-    Added,
-    /// It was there.
-    Present,
-}
 
 fn json(action: &Action) -> String {
     serde_json::to_string(action).unwrap_or_else(|_| "{}".to_owned())

@@ -6,8 +6,7 @@ use afd_proto::memory::{Event, EventStatus, Log, SessionContext, Stats};
 use afd_proto::vocabulary::PageRef;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::events::status_name;
-use crate::store::{Conditions, Page, Result};
+use crate::store::{Conditions, Page, Result, word};
 
 /// Which events.
 #[derive(Debug, Clone, Default)]
@@ -38,7 +37,7 @@ pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
         .given("s.name = :session", ":session", filter.session.clone())
         .given("d.name = :device", ":device", filter.device.clone())
         .given("e.app = :app", ":app", filter.app.clone())
-        .given("e.status = :status", ":status", filter.status.map(|s| status_name(s).to_owned()))
+        .given("e.status = :status", ":status", filter.status.map(|s| s.word().to_owned()))
         .given("e.seq < :before", ":before", filter.page.cursor)
         .given("e.id > :after", ":after", filter.after)
         .value(":limit", filter.page.reads());
@@ -79,13 +78,9 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
         session: row.get("session")?,
         device: row.get("device")?,
         trace_id: row.get("trace_id")?,
-        category: row.get("category")?,
+        category: word(row, "category")?,
         op: row.get("op")?,
-        status: match row.get::<_, String>("status")?.as_str() {
-            "ok" => EventStatus::Ok,
-            "failed" => EventStatus::Failed,
-            _ => EventStatus::Unknown,
-        },
+        status: word(row, "status")?,
         action: parsed(row.get("action")?),
         failure_cause: row.get("failure_cause")?,
         evidence: parsed(row.get("evidence")?),

@@ -4,14 +4,14 @@
 //! came up without anything having been done is a move of its own, by waiting. States are not known here: they are laid over
 //! the moves when the state graph is read.
 
-use afd_proto::vocabulary::Action;
+use afd_proto::vocabulary::{Action, Verb};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::observations::Observation;
 use super::{Origin, Place, derived_uid};
-use crate::page::moves::{Move, WAIT};
+use crate::page::moves::Move;
 use crate::page::target;
-use crate::store::{Result, now_ms};
+use crate::store::{Result, json, now_ms};
 
 /// After so long an experience weighs half, milliseconds.
 const HALF_LIFE: f64 = 30.0 * 24.0 * 3600.0 * 1000.0;
@@ -129,7 +129,7 @@ pub(super) fn came_by_itself(connection: &Connection, origin: &Origin, observati
     if acted {
         return Ok(());
     }
-    let action = Action { verb: WAIT.to_owned(), ..Action::default() };
+    let action = Action::of(Verb::Wait);
     let text = serde_json::to_string(&action).unwrap_or_default();
     let waited = observation.at.saturating_sub(at);
     let (from, to) = (&before, Some(&observation.place));
@@ -166,7 +166,7 @@ pub fn of_app(connection: &Connection, app: &str, now: i64) -> Result<Vec<Move>>
         let some = |text: String| (!text.is_empty()).then_some(text);
         Ok(Move {
             from: row.get("from_key")?,
-            action: serde_json::from_str(&row.get::<_, String>("action")?).unwrap_or_default(),
+            action: json(row, "action")?,
             action_key: row.get("action_key")?,
             to: some(row.get("to_key")?),
             below: some(row.get("below_key")?),

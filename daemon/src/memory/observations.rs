@@ -1,5 +1,6 @@
 //! Observations and the session's cache of the newest one.
 
+use afd_proto::vocabulary::ObservationSource;
 use rusqlite::{Connection, OptionalExtension, named_params};
 
 use super::{Origin, Place};
@@ -12,8 +13,8 @@ pub struct Observation {
     pub uid: String,
     /// Place in the order of the device.
     pub seq: i64,
-    /// The verb: `top`, `screen`, `refs`, `page`, `wait` or `verify`.
-    pub source: &'static str,
+    /// What looked.
+    pub source: ObservationSource,
     /// Where it was.
     pub place: Place,
     /// Hash of the content.
@@ -44,7 +45,7 @@ impl Observation {
         Self {
             uid,
             seq,
-            source: "page",
+            source: ObservationSource::Page,
             place,
             content_hash: None,
             settled: true,
@@ -93,7 +94,7 @@ fn insert(connection: &Connection, origin: &Origin, o: &Observation) -> Result<(
             ":session_id": origin.session,
             ":device_id": origin.device,
             ":trace_id": origin.trace,
-            ":source": o.source,
+            ":source": o.source.word(),
             ":app": o.place.app,
             ":activity": o.place.activity,
             ":page_key": o.place.page_key,
@@ -118,18 +119,19 @@ fn insert(connection: &Connection, origin: &Origin, o: &Observation) -> Result<(
 /// fingerprint only if the activity changed, it does not come from the screen, or there is none.
 fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Result<()> {
     let keep = match o.source {
-        "top" => "1",
-        "refs" => {
+        ObservationSource::Top => "1",
+        ObservationSource::Refs => {
             "session_state.fingerprint IS NOT NULL AND session_state.stale = 0
                    AND session_state.fingerprint_source <> 'refs' AND session_state.activity IS excluded.activity"
         }
         _ => "0",
     };
-    let source = (o.source != "top" && o.place.fingerprint.is_some()).then_some(if matches!(o.source, "verify" | "wait") {
-        "screen"
-    } else {
-        o.source
-    });
+    // A wait or a verify reads the screen.
+    let source = match o.source {
+        ObservationSource::Verify | ObservationSource::Wait => ObservationSource::Screen,
+        other => other,
+    };
+    let source = Some(source.word()).filter(|_| o.source != ObservationSource::Top && o.place.fingerprint.is_some());
     let column = |name: &str| format!("{name} = CASE WHEN {keep} THEN session_state.{name} ELSE excluded.{name} END");
     let kept =
         ["page_key", "fingerprint", "fingerprint_source", "mode", "has_web_view", "node_reliability", "stale"].map(column).join(", ");

@@ -6,22 +6,22 @@
 //! be made again from them.
 
 use afd_proto::ErrorCode;
-use afd_proto::memory::EventStatus;
-use afd_proto::vocabulary::Action;
+use afd_proto::memory::{Category, EventStatus};
+use afd_proto::vocabulary::{Action, Verb};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::events::{Category, Event};
+use super::events::Event;
 use super::observations::Observation;
 use super::{Origin, Place, derived_uid, moves};
-use crate::store::{Result, now_ms};
+use crate::store::{Result, now_ms, word};
 
 /// An act or recovery as its row tells it.
 struct Done {
     uid: String,
     seq: i64,
     session: i64,
-    category: String,
-    status: String,
+    category: Category,
+    status: EventStatus,
     after: Option<String>,
     parent: Option<String>,
     action: Option<(String, String)>,
@@ -41,8 +41,8 @@ fn done(row: &Row<'_>) -> rusqlite::Result<Done> {
         uid: row.get("uid")?,
         seq: row.get("seq")?,
         session: row.get("session_id")?,
-        category: row.get("category")?,
-        status: row.get("status")?,
+        category: word(row, "category")?,
+        status: word(row, "status")?,
         after: row.get("after_uid")?,
         parent: row.get("parent_uid")?,
         action: action.zip(key),
@@ -76,7 +76,7 @@ fn last_done(connection: &Connection, origin: &Origin, seq: i64, own_refusals: b
 /// Closes the act or recovery that a settled observation follows.
 pub(super) fn close_act(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
     let Some(last) = last_done(connection, origin, observation.seq, false)? else { return Ok(()) };
-    if last.status != "ok" || last.after.is_some() {
+    if last.status != EventStatus::Ok || last.after.is_some() {
         return Ok(());
     }
     connection
@@ -87,7 +87,7 @@ pub(super) fn close_act(connection: &Connection, origin: &Origin, observation: &
 
 fn credit_success(connection: &Connection, store: &str, last: &Done, after: &Place, at: i64) -> Result<()> {
     moved(connection, store, last, Some(after), at)?;
-    if last.category == "act" {
+    if last.category == Category::Act {
         transition(connection, store, last, &Change { success: Some((after, at)), ..Change::default() })
     } else {
         recovery(connection, store, last, Some(at))
@@ -98,7 +98,7 @@ fn credit_success(connection: &Connection, store: &str, last: &Done, after: &Pla
 /// that act, and about none before it.
 pub(super) fn judged_act(connection: &Connection, origin: &Origin, seq: i64) -> Result<Option<String>> {
     let last = last_done(connection, origin, seq, true)?;
-    Ok(last.filter(|l| l.category == "act" && l.status == "ok").map(|l| l.uid))
+    Ok(last.filter(|l| l.category == Category::Act && l.status == EventStatus::Ok).map(|l| l.uid))
 }
 
 /// Whether a failure tells something about the action, and not just about the connection or the caller.
@@ -165,9 +165,7 @@ fn count_verify(
                 AND status = :status
                          AND seq < (SELECT seq FROM events WHERE uid = :verify)) AS found",
         )?
-        .query_row(named_params! {":parent_uid": act, ":verify": verify, ":status": super::events::status_name(status)}, |r| {
-            r.get("found")
-        })?;
+        .query_row(named_params! {":parent_uid": act, ":verify": verify, ":status": status.word()}, |r| r.get("found"))?;
     match status {
         // Without a settled page after it nobody knows what the act led to.
         EventStatus::Ok if first && row.after.is_some() => {
@@ -332,18 +330,17 @@ pub fn rebuild(connection: &Connection, store: &str) -> Result<()> {
     while let Some(row) = rows.next()? {
         let (event, op): (Done, String) = (done(row)?, row.get("op")?);
         let cause = row.get::<_, Option<String>>("failure_cause")?.and_then(|c| ErrorCode::from_name(&c));
-        match (event.category.as_str(), event.status.as_str()) {
-            ("act" | "recover", "ok") => {
+        match (event.category, event.status) {
+            (Category::Act | Category::Recover, EventStatus::Ok) => {
                 if let Some((after, at)) = event.after.as_deref().map(|uid| observed(connection, uid)).transpose()?.flatten() {
                     credit_success(connection, store, &event, &after, at)?;
                 }
             }
-            ("act", "failed") if tells_about_action(cause) && !nameless(&event) => {
+            (Category::Act, EventStatus::Failed) if tells_about_action(cause) && !nameless(&event) => {
                 transition(connection, store, &event, &Change { failure: cause.map(ErrorCode::name), ..Change::default() })?;
             }
-            ("recover", "failed") => recovery(connection, store, &event, None)?,
-            ("verify", status) => {
-                let status = if status == "ok" { EventStatus::Ok } else { EventStatus::Failed };
+            (Category::Recover, EventStatus::Failed) => recovery(connection, store, &event, None)?,
+            (Category::Verify, status) => {
                 if let Some(act) = &event.parent {
                     count_verify(connection, store, act, &event.uid, &op, status, cause)?;
                 }
@@ -361,7 +358,7 @@ fn nameless(done: &Done) -> bool {
 }
 
 fn is_nameless(action: &Action) -> bool {
-    matches!(action.verb.as_str(), "tap" | "longPress" | "doubleTap") && action.target.is_none() && action.point.is_none()
+    matches!(action.verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap) && action.target.is_none() && action.point.is_none()
 }
 
 fn observed(connection: &Connection, uid: &str) -> Result<Option<(Place, i64)>> {

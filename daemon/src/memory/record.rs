@@ -1,8 +1,9 @@
 //! Recording what was done and seen: first the fact, then what follows from it.
 
+use afd_proto::memory::Category;
 use rusqlite::Connection;
 
-use super::events::{self, Category, Event};
+use super::events::{self, Event};
 use super::observations::{self, Observation};
 use super::{Origin, moves, projection};
 use crate::store::Result;

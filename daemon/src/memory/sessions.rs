@@ -1,12 +1,13 @@
 //! What a session did and saw: figures, pages, the last action.
 
 use afd_proto::context::SeenLately;
+use afd_proto::memory::{Category, EventStatus};
 use afd_proto::session::{PageSnapshot, VisitedPage};
 use afd_proto::vocabulary::Action;
 use rusqlite::{Connection, OptionalExtension, named_params};
 
 use crate::page::target;
-use crate::store::Result;
+use crate::store::{Result, word};
 
 /// Figures of a session's events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -101,22 +102,21 @@ pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, 
 pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec<SeenLately>> {
     let mut statement = connection.prepare_cached(
         "SELECT o.uid, o.observed_at, d.name, o.source, o.app, o.activity, o.page_key, o.settled, o.reliable
-         FROM observations o JOIN devices d ON d.id = o.device_id WHERE o.session_id = :session_id ORDER BY o.seq DESC LIMIT :try_from",
+         FROM observations o JOIN devices d ON d.id = o.device_id WHERE o.session_id = :session_id ORDER BY o.seq DESC LIMIT :limit",
     )?;
-    let found =
-        statement.query_map(named_params! {":session_id": session, ":try_from": i64::try_from(limit).unwrap_or(i64::MAX)}, |row| {
-            Ok(SeenLately {
-                observation_id: row.get("uid")?,
-                at: row.get("observed_at")?,
-                device: row.get("name")?,
-                source: row.get("source")?,
-                app: row.get("app")?,
-                activity: row.get("activity")?,
-                page_key: row.get("page_key")?,
-                settled: row.get("settled")?,
-                reliable: row.get("reliable")?,
-            })
-        })?;
+    let found = statement.query_map(named_params! {":session_id": session, ":limit": i64::try_from(limit).unwrap_or(i64::MAX)}, |row| {
+        Ok(SeenLately {
+            observation_id: row.get("uid")?,
+            at: row.get("observed_at")?,
+            device: row.get("name")?,
+            source: word(row, "source")?,
+            app: row.get("app")?,
+            activity: row.get("activity")?,
+            page_key: row.get("page_key")?,
+            settled: row.get("settled")?,
+            reliable: row.get("reliable")?,
+        })
+    })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -145,8 +145,8 @@ pub fn last_action(connection: &Connection, session: i64) -> Result<Option<Strin
             Ok((
                 row.get::<_, Option<String>>("action")?,
                 row.get::<_, String>("op")?,
-                row.get::<_, String>("category")?,
-                row.get::<_, String>("status")?,
+                word::<Category>(row, "category")?,
+                word::<EventStatus>(row, "status")?,
                 row.get::<_, Option<String>>("failure_cause")?,
             ))
         })
@@ -154,8 +154,8 @@ pub fn last_action(connection: &Connection, session: i64) -> Result<Option<Strin
     Ok(found.map(|(action, op, category, status, cause)| {
         let action: Option<Action> = action.and_then(|text| serde_json::from_str(&text).ok());
         let what = action.as_ref().map_or_else(|| format!("{category} {op}"), target::sentence);
-        match (status.as_str(), cause) {
-            ("ok", _) => what,
+        match (status, cause) {
+            (EventStatus::Ok, _) => what,
             (_, Some(cause)) => format!("{what} ({cause})"),
             (status, None) => format!("{what} ({status})"),
         }

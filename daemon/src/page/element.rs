@@ -3,6 +3,7 @@
 //! A component is named by what it is: resource id, class, role, and its words only where nothing else tells and they do not
 //! change by themselves. Rows of lists are one component for each kind of row, whatever they say.
 
+use afd_proto::vocabulary::Role;
 use std::collections::{HashMap, HashSet};
 
 use super::snapshot::{Flag, Node, Rect, Snapshot};
@@ -19,7 +20,7 @@ pub struct Element {
     /// What to call it, if nothing else is called so.
     pub name: String,
     /// Its role.
-    pub role: &'static str,
+    pub role: Role,
     /// What it says; never what was typed into it, and nothing for what belongs to a list.
     pub label: Option<String>,
     /// Resource id.
@@ -88,7 +89,7 @@ fn draft(snapshot: &Snapshot, index: usize) -> Option<Draft> {
 }
 
 /// A part of a list's rows: the same for all rows.
-fn row(node: &Node, role: &'static str, list: &Node) -> Draft {
+fn row(node: &Node, role: Role, list: &Node) -> Draft {
     let within = list.res_id.as_deref().unwrap_or(&list.class);
     let what = node.res_id.as_deref().unwrap_or(&node.class);
     let name = format!("{}_{}", list.id_name().unwrap_or("list"), node.id_name().unwrap_or("row"));
@@ -106,19 +107,19 @@ fn row(node: &Node, role: &'static str, list: &Node) -> Draft {
 }
 
 /// A page of the web changes as it likes: only links and buttons with few plain words are remembered.
-fn web_element(snapshot: &Snapshot, index: usize, role: &'static str) -> Option<Draft> {
+fn web_element(snapshot: &Snapshot, index: usize, role: Role) -> Option<Draft> {
     let words = label::of(snapshot, index).title;
     let plain = !words.is_empty() && words.chars().count() <= MAX_NAME && !words.chars().any(char::is_numeric);
     (acts(&snapshot.nodes[index]) && plain).then(|| element(snapshot, index, role))
 }
 
-fn element(snapshot: &Snapshot, index: usize, role: &'static str) -> Draft {
+fn element(snapshot: &Snapshot, index: usize, role: Role) -> Draft {
     let node = &snapshot.nodes[index];
     let words = label::of(snapshot, index).title;
     let typed = site::is_address_bar(node.id_name());
     let words = (!words.is_empty() && !node.is(Flag::Scrollable) && !typed).then_some(words);
     // What it says tells what it is only where it is there to be used; a switch says how it stands.
-    let steady = words.as_deref().filter(|_| acts(node) && role != "switch" && role != "field").map(mask::digits);
+    let steady = words.as_deref().filter(|_| acts(node) && role != Role::Switch && role != Role::Field).map(mask::digits);
     let above = snapshot.ancestors(index).find_map(|a| snapshot.nodes[a].id_name()).unwrap_or_default();
     let key = match &node.res_id {
         Some(id) if !is_generic(id) => format!("{id}|{}|{role}", node.class),

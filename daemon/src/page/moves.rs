@@ -2,9 +2,6 @@
 
 use afd_proto::vocabulary::Action;
 
-/// The verb of what happens by itself.
-pub const WAIT: &str = "wait";
-
 /// What leads from one structure to another.
 #[derive(Debug, Clone)]
 pub struct Move {

@@ -1,32 +1,32 @@
 //! Naming a node by what it is, so that the name outlives the observation (DESIGN 6.8).
 
-use afd_proto::vocabulary::{Action, Target};
+use afd_proto::vocabulary::{Action, Role, Target, Verb};
 
 use super::label;
 use super::snapshot::{Flag, Node, Snapshot};
 
-/// What a node is for: `button`, `field`, `switch`, `row`, `list`, `image`, `text`, `web` or `view`.
-pub fn role(node: &Node) -> &'static str {
+/// What a node is for.
+pub fn role(node: &Node) -> Role {
     let class = node.class.as_str();
     let any = |words: &[&str]| words.iter().any(|w| class.contains(w));
     if node.is(Flag::Editable) || any(&["EditText"]) {
-        "field"
+        Role::Field
     } else if any(&["Switch", "CheckBox", "RadioButton", "ToggleButton"]) {
-        "switch"
+        Role::Switch
     } else if node.is(Flag::Scrollable) || any(&["RecyclerView", "ListView", "ScrollView"]) {
-        "list"
+        Role::List
     } else if any(&["WebView"]) {
-        "web"
+        Role::Web
     } else if any(&["Image"]) {
-        "image"
+        Role::Image
     } else if any(&["Button"]) {
-        "button"
+        Role::Button
     } else if node.is(Flag::Clickable) && any(&["Layout", "ViewGroup", "CardView"]) {
-        "row"
+        Role::Row
     } else if any(&["TextView"]) {
-        "text"
+        Role::Text
     } else {
-        "view"
+        Role::View
     }
 }
 
@@ -51,7 +51,7 @@ fn without_ordinal(snapshot: &Snapshot, index: usize) -> Target {
     let mut path: Vec<&str> = snapshot.ancestors(index).map(|a| &snapshot.nodes[a]).map(|n| n.id_name().unwrap_or(&n.class)).collect();
     path.reverse();
     Target {
-        role: role(node).to_owned(),
+        role: role(node),
         label: (!label.is_empty()).then_some(label),
         res_id: node.res_id.clone(),
         class: Some(node.class.clone()),
@@ -81,12 +81,12 @@ pub fn action_key(action: &Action) -> String {
 
 /// One line that says what an action does.
 pub fn sentence(action: &Action) -> String {
-    let verb = match action.verb.as_str() {
-        "longPress" => "long-press",
-        "doubleTap" => "double-tap",
-        other => other,
+    let verb = match action.verb {
+        Verb::LongPress => "long-press",
+        Verb::DoubleTap => "double-tap",
+        other => other.word(),
     };
-    let role = |t: &Target| if t.role == "any" { String::new() } else { format!(" {}", t.role) };
+    let role = |t: &Target| if t.role == Role::Any { String::new() } else { format!(" {}", t.role) };
     let what = action.target.as_ref().map(|t| match (&t.label, t.res_id.as_deref().and_then(|id| id.rsplit('/').next())) {
         (Some(label), _) => format!("{} \"{label}\"", role(t)),
         (None, Some(id)) => format!("{} #{id}", role(t)),

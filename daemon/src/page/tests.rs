@@ -1,6 +1,6 @@
 //! The pure rules about pages, on lists that are made up.
 
-use afd_proto::vocabulary::{Action, By, Point, Target};
+use afd_proto::vocabulary::{Action, By, Point, Role, Target, Verb};
 use proptest::prelude::*;
 
 use super::refs::{self, Recorded};
@@ -249,10 +249,9 @@ fn twins_are_told_apart_by_their_ordinal() {
 #[test]
 fn actions_are_the_same_when_they_do_the_same() {
     let tap = |label: &str, x: f64| Action {
-        verb: "tap".into(),
-        target: Some(Target { role: "row".into(), label: Some(label.into()), ..Target::default() }),
+        target: Some(Target { role: Role::Row, label: Some(label.into()), ..Target::default() }),
         point: Some(Point { x, y: 1.0 }),
-        ..Action::default()
+        ..Action::of(Verb::Tap)
     };
     assert_eq!(target::action_key(&tap("A, 1", 5.0)), target::action_key(&tap("A, 2", 900.0)));
     assert_ne!(target::action_key(&tap("A", 5.0)), target::action_key(&tap("B", 5.0)));

@@ -4,14 +4,15 @@ use afd_proto::act::{
     ActBack, ActDoubleTap, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe,
     ActTap, ActText,
 };
+use afd_proto::vocabulary::Verb;
 
 use super::register::{Module, method};
 use crate::control::{act, shell};
 
 pub(super) fn register(module: &mut Module) {
-    method::<ActTap, _, _>(module, |core, p| async move { act::touch(&core, "tap", &p).await });
-    method::<ActLongPress, _, _>(module, |core, p| async move { act::touch(&core, "longPress", &p).await });
-    method::<ActDoubleTap, _, _>(module, |core, p| async move { act::touch(&core, "doubleTap", &p).await });
+    method::<ActTap, _, _>(module, |core, p| async move { act::touch(&core, Verb::Tap, &p).await });
+    method::<ActLongPress, _, _>(module, |core, p| async move { act::touch(&core, Verb::LongPress, &p).await });
+    method::<ActDoubleTap, _, _>(module, |core, p| async move { act::touch(&core, Verb::DoubleTap, &p).await });
     method::<ActSwipe, _, _>(module, |core, p| async move { act::swipe(&core, &p).await });
     method::<ActScroll, _, _>(module, |core, p| async move { act::scroll(&core, &p).await });
     method::<ActBack, _, _>(module, |core, p| async move { act::back(&core, &p).await });

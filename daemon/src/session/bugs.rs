@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, named_params};
 
 use super::findings::{self, Finding, Place};
 use super::{json, list_of};
-use crate::store::{Conditions, Page, Result, new_uid, now_ms};
+use crate::store::{Conditions, Page, Result, new_uid, now_ms, word};
 use crate::text;
 
 /// Bugs whose titles share at least this share of their words are called much the same.
@@ -63,15 +63,14 @@ impl Finding for Bug {
         f.state, f.screenshot, f.task_uid, f.status, f.resolution, f.created_at, f.resolved_at";
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let word = |name: &str| row.get::<_, String>(name);
         Ok(Bug {
             id: row.get("id")?,
             uid: row.get("uid")?,
             session: row.get("name")?,
             title: row.get("title")?,
-            severity: Severity::of(&word("severity")?).unwrap_or(Severity::Medium),
+            severity: word(row, "severity")?,
             description: row.get("description")?,
-            steps: list_of(&word("steps")?),
+            steps: list_of(&row.get::<_, String>("steps")?),
             expected: row.get("expected")?,
             actual: row.get("actual")?,
             app: row.get("app")?,
@@ -79,7 +78,7 @@ impl Finding for Bug {
             state: row.get("state")?,
             screenshot: row.get("screenshot")?,
             task: row.get("task_uid")?,
-            status: BugStatus::of(&word("status")?).unwrap_or(BugStatus::Open),
+            status: word(row, "status")?,
             resolution: row.get("resolution")?,
             created_at: row.get("created_at")?,
             resolved_at: row.get("resolved_at")?,
@@ -172,24 +171,21 @@ pub fn counts(connection: &Connection, filter: &Filter) -> Result<BugCounts> {
     let wanted = conditions(filter);
     let sql = format!("SELECT f.severity, f.status, count(*) AS count FROM bugs f WHERE {} GROUP BY 1, 2", wanted.sql());
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(&*wanted.values(), |row| {
-        Ok((row.get::<_, String>("severity")?, row.get::<_, String>("status")?, row.get::<_, i64>("count")?))
-    })?;
+    let rows =
+        statement.query_map(&*wanted.values(), |row| Ok((word(row, "severity")?, word(row, "status")?, row.get::<_, i64>("count")?)))?;
     let mut counts = BugCounts::default();
     for row in rows {
         let (severity, status, n) = row?;
         counts.total += n;
-        match Severity::of(&severity) {
-            Some(Severity::Critical) => counts.critical += n,
-            Some(Severity::High) => counts.high += n,
-            Some(Severity::Medium) => counts.medium += n,
-            Some(Severity::Low) => counts.low += n,
-            None => {}
+        match severity {
+            Severity::Critical => counts.critical += n,
+            Severity::High => counts.high += n,
+            Severity::Medium => counts.medium += n,
+            Severity::Low => counts.low += n,
         }
-        match BugStatus::of(&status) {
-            Some(BugStatus::Open) => counts.open += n,
-            Some(BugStatus::Resolved) => counts.resolved += n,
-            None => {}
+        match status {
+            BugStatus::Open => counts.open += n,
+            BugStatus::Resolved => counts.resolved += n,
         }
     }
     Ok(counts)

@@ -4,7 +4,7 @@ use afd_proto::pattern::{Pattern, PatternKind};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::json;
-use crate::store::{Result, new_uid, now_ms};
+use crate::store::{Result, new_uid, now_ms, word};
 
 /// How sure a pattern is before it was used.
 const PRIOR: f64 = 0.5;
@@ -48,7 +48,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Pattern> {
     Ok(Pattern {
         id: row.get("id")?,
         uid: row.get("uid")?,
-        kind: row.get("kind")?,
+        kind: word(row, "kind")?,
         text: row.get("text")?,
         app: some("app")?,
         page: some("page")?,

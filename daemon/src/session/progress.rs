@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use afd_proto::findings::Severity;
+use afd_proto::findings::{BugStatus, Severity};
 use afd_proto::progress::{BugSummary, CompletedTask, PendingTask, Progress, ProgressCoverage};
 use afd_proto::tasks::CurrentTask;
 
@@ -22,7 +22,7 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
     let done = digest.done.iter().map(|t| CompletedTask {
         id: t.uid.clone(),
         description: t.description.clone(),
-        status: t.status.word().to_owned(),
+        status: t.status,
         summary: t.summary.clone().unwrap_or_default(),
         completed_at: rfc3339(t.finished_at.unwrap_or(t.created_at)),
     });
@@ -36,8 +36,8 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
     let bugs = digest.bugs.iter().map(|b| BugSummary {
         id: b.uid.clone(),
         title: b.title.clone(),
-        severity: b.severity.word().to_owned(),
-        status: b.status.word().to_owned(),
+        severity: b.severity,
+        status: b.status,
         page: b.page.clone(),
     });
     let critical = digest.open_bugs().filter(|b| b.severity == Severity::Critical).map(|b| match &b.actual {
@@ -109,9 +109,9 @@ pub fn text(progress: &Progress) -> String {
     });
     let done = p.completed_tasks.iter().map(|t| {
         let came = if t.summary.is_empty() { String::new() } else { format!(": {}", t.summary) };
-        format!("[{}] {}{came}", t.status.to_uppercase(), t.description)
+        format!("[{}] {}{came}", t.status.word().to_uppercase(), t.description)
     });
-    let resolved = |status: &str| if status == "resolved" { " (resolved)" } else { "" };
+    let resolved = |status| if status == BugStatus::Resolved { " (resolved)" } else { "" };
     let mut sections = vec![
         section("SUMMARY", p.summary.clone()),
         section(&format!("COMPLETED TASKS ({})", p.completed_tasks.len()), list(done)),
@@ -122,7 +122,7 @@ pub fn text(progress: &Progress) -> String {
         ),
         section(
             &format!("BUGS FOUND ({})", p.bugs.len()),
-            list(p.bugs.iter().map(|b| format!("[{}] {}{}", b.severity.to_uppercase(), b.title, resolved(&b.status)))),
+            list(p.bugs.iter().map(|b| format!("[{}] {}{}", b.severity.word().to_uppercase(), b.title, resolved(b.status)))),
         ),
         section(
             "COVERAGE",

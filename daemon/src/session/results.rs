@@ -4,7 +4,7 @@ use afd_proto::findings::{ResultCounts, ResultStatus, TestResult};
 use rusqlite::{Connection, Row, named_params};
 
 use super::findings::{self, Finding, Place};
-use crate::store::{Conditions, Page, Result, new_uid, now_ms};
+use crate::store::{Conditions, Page, Result, new_uid, now_ms, word};
 
 /// A test result to be written.
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ impl Finding for TestResult {
             uid: row.get("uid")?,
             session: row.get("session")?,
             name: row.get("name")?,
-            status: ResultStatus::of(&row.get::<_, String>("status")?).unwrap_or(ResultStatus::Error),
+            status: word(row, "status")?,
             app: row.get("app")?,
             page: row.get("page")?,
             state: row.get("state")?,
@@ -127,17 +127,16 @@ pub fn counts(connection: &Connection, filter: &Filter) -> Result<ResultCounts> 
     let wanted = conditions(filter);
     let sql = format!("SELECT f.status, count(*) AS count FROM test_results f WHERE {} GROUP BY 1", wanted.sql());
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(&*wanted.values(), |row| Ok((row.get::<_, String>("status")?, row.get::<_, i64>("count")?)))?;
+    let rows = statement.query_map(&*wanted.values(), |row| Ok((word(row, "status")?, row.get::<_, i64>("count")?)))?;
     let mut counts = ResultCounts::default();
     for row in rows {
         let (status, n) = row?;
         counts.total += n;
-        match ResultStatus::of(&status) {
-            Some(ResultStatus::Passed) => counts.passed += n,
-            Some(ResultStatus::Failed) => counts.failed += n,
-            Some(ResultStatus::Skipped) => counts.skipped += n,
-            Some(ResultStatus::Error) => counts.error += n,
-            None => {}
+        match status {
+            ResultStatus::Passed => counts.passed += n,
+            ResultStatus::Failed => counts.failed += n,
+            ResultStatus::Skipped => counts.skipped += n,
+            ResultStatus::Error => counts.error += n,
         }
     }
     Ok(counts)

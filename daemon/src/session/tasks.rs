@@ -4,7 +4,7 @@ use afd_proto::tasks::{Finish, Task, TaskCounts, TaskStatus};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::{SessionError, json, list_of};
-use crate::store::{Result, new_uid, now_ms};
+use crate::store::{Result, new_uid, now_ms, word};
 
 /// What may be done with a task, or why not.
 pub type Outcome<T> = Result<T, SessionError>;
@@ -15,13 +15,12 @@ const SELECT: &str = "SELECT t.id, t.uid, s.name, t.description, t.status, t.pri
 
 /// A task, with the uids of all tasks that were to come before it.
 fn read(row: &Row<'_>) -> rusqlite::Result<(Task, Vec<String>)> {
-    let status: String = row.get("status")?;
     let task = Task {
         id: row.get("id")?,
         uid: row.get("uid")?,
         session: row.get("name")?,
         description: row.get("description")?,
-        status: TaskStatus::of(&status).unwrap_or(TaskStatus::Pending),
+        status: word(row, "status")?,
         priority: row.get("priority")?,
         blocked_by: Vec::new(),
         progress: row.get("progress")?,
@@ -197,17 +196,16 @@ pub fn counts(connection: &Connection, session: i64) -> Result<TaskCounts> {
     let mut statement = connection.prepare_cached(
         "SELECT status, count(*) AS count FROM tasks WHERE session_id = :session_id AND deleted_at IS NULL GROUP BY status",
     )?;
-    let rows = statement
-        .query_map(named_params! {":session_id": session}, |row| Ok((row.get::<_, String>("status")?, row.get::<_, i64>("count")?)))?;
+    let rows =
+        statement.query_map(named_params! {":session_id": session}, |row| Ok((word(row, "status")?, row.get::<_, i64>("count")?)))?;
     for row in rows {
         let (status, count) = row?;
-        match TaskStatus::of(&status) {
-            Some(TaskStatus::Pending) => counts.pending = count,
-            Some(TaskStatus::Active) => counts.active = count,
-            Some(TaskStatus::Passed) => counts.passed = count,
-            Some(TaskStatus::Failed) => counts.failed = count,
-            Some(TaskStatus::Skipped) => counts.skipped = count,
-            None => {}
+        match status {
+            TaskStatus::Pending => counts.pending = count,
+            TaskStatus::Active => counts.active = count,
+            TaskStatus::Passed => counts.passed = count,
+            TaskStatus::Failed => counts.failed = count,
+            TaskStatus::Skipped => counts.skipped = count,
         }
     }
     Ok(counts)

@@ -3,6 +3,7 @@
 //! Only the machinery is here; the SQL lives with its subject. A write is acknowledged after its commit. Writes run in
 //! the order in which they were handed over, each in a savepoint of its own, so that one failure fails nobody else.
 
+mod columns;
 mod damage;
 mod error;
 mod migrate;
@@ -20,6 +21,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::task::Tasks;
 
+pub use columns::{json, word};
 use damage::Damage;
 pub use error::StoreError;
 pub use migrate::SCHEMA;

@@ -3,6 +3,7 @@
 //! A component is forgotten page by page: one that was missed too often in a row at a page does not belong to it any more, and
 //! one that belongs to no page any more is gone. Nothing is left that refers to what is gone.
 
+use afd_proto::history::ChangeOp;
 use rusqlite::{Connection, named_params};
 
 use super::components::{self, Component};
@@ -50,7 +51,7 @@ pub fn stale(connection: &Connection, origin: &str, scope: &Known, at: i64) -> R
             continue;
         }
         let why = format!("missed {} times in a row, the limit is {threshold}", found.consecutive_misses);
-        entries.push(delete_component(connection, origin, scope.id, &found, ("forget", &why), at)?);
+        entries.push(delete_component(connection, origin, scope.id, &found, (ChangeOp::Forget, &why), at)?);
     }
     Ok(entries)
 }
@@ -99,7 +100,7 @@ fn leave_page(connection: &Connection, origin: &str, app: i64, state: i64, compo
         drop_if_empty(connection, &mut change, state, at)?;
     }
     let what = if pages.is_empty() { component.name.clone() } else { format!("{} on one of its pages", component.name) };
-    change.commit(origin, "forget", &what, why, at)
+    change.commit(origin, ChangeOp::Forget, &what, why, at)
 }
 
 /// Takes a component away from everywhere; states that it alone defined go with it.
@@ -111,7 +112,7 @@ pub fn delete_component(
     origin: &str,
     app: i64,
     component: &Component,
-    (op, why): (&str, &str),
+    (op, why): (ChangeOp, &str),
     at: i64,
 ) -> Result<Entry> {
     let mut change = Change::begin(connection, app);
@@ -138,7 +139,7 @@ pub fn delete_component(
 pub fn delete_state(connection: &Connection, origin: &str, app: i64, state: &states::State, why: &str, at: i64) -> Result<Entry> {
     let mut change = Change::begin(connection, app);
     drop_state(connection, &mut change, state.id, at)?;
-    change.commit(origin, "delete", state.called(), why, at)
+    change.commit(origin, ChangeOp::Delete, state.called(), why, at)
 }
 
 /// Whether a component belongs to the set that defines a state.

@@ -5,10 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use afd_proto::visual::StateKind;
+use afd_proto::vocabulary::Verb;
 use rusqlite::{Connection, named_params};
 
 use super::states::{self, State};
-use crate::page::moves::{Move, WAIT};
+use crate::page::moves::Move;
 use crate::page::target;
 use crate::store::Result;
 
@@ -141,7 +143,7 @@ fn parts_of_dialogs(connection: &Connection, states: &BTreeMap<i64, State>) -> R
         "SELECT c.label, c.res_id FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = :state",
     )?;
     let mut parts: HashMap<i64, BTreeSet<String>> = HashMap::new();
-    for state in states.values().filter(|s| s.kind == "dialog") {
+    for state in states.values().filter(|s| s.kind == StateKind::Dialog) {
         let mut rows = statement.query(named_params! {":state": state.id})?;
         while let Some(row) = rows.next()? {
             let known = [row.get::<_, Option<String>>("label")?, row.get("res_id")?];
@@ -159,7 +161,7 @@ fn is_part(way: &Edge, parts: Option<&BTreeSet<String>>) -> bool {
     match &action.target {
         // Ids of the system stand for other buttons in other dialogs: there the words count.
         Some(target) => has(target.label.as_ref()) || (target.label.is_none() && has(target.res_id.as_ref())),
-        None => action.point.is_none() && action.verb != WAIT,
+        None => action.point.is_none() && action.verb != Verb::Wait,
     }
 }
 
@@ -197,7 +199,7 @@ fn tally<'a>(moves: &'a [Move], state_of: &impl Fn(&str) -> Option<i64>, interru
         let Some(to) = m.to.as_deref().and_then(state_of) else { continue };
         // What ended in an interrupt led to the page that this lies over.
         let to = if interrupting.contains_key(&to) { m.below.as_deref().and_then(state_of) } else { Some(to) };
-        let Some(to) = to.filter(|to| !(m.action.verb == WAIT && *to == from)) else { continue };
+        let Some(to) = to.filter(|to| !(m.action.verb == Verb::Wait && *to == from)) else { continue };
         if !entry.outcomes.contains_key(&to) {
             entry.order.push(to);
         }
@@ -227,7 +229,7 @@ fn build(
         let t = &tried[&(from, key)];
         for to in &t.order {
             let edge = edge(from, *to, t, &t.outcomes[to]);
-            if t.outcomes[to].sample.action.verb == WAIT && edge.count < BY_ITSELF {
+            if t.outcomes[to].sample.action.verb == Verb::Wait && edge.count < BY_ITSELF {
                 continue;
             }
             match interrupting.contains_key(&from) {
@@ -264,12 +266,12 @@ struct Comings<'a> {
 fn interrupts(states: &BTreeMap<i64, State>, moves: &[Move], state_of: &impl Fn(&str) -> Option<i64>) -> BTreeMap<i64, BTreeSet<i64>> {
     let mut comings: BTreeMap<i64, Comings<'_>> = BTreeMap::new();
     for m in moves {
-        let Some(to) = m.to.as_deref().and_then(state_of).filter(|to| states[to].kind == "dialog") else { continue };
+        let Some(to) = m.to.as_deref().and_then(state_of).filter(|to| states[to].kind == StateKind::Dialog) else { continue };
         let under = m.below.as_deref().and_then(state_of).or_else(|| state_of(&m.from));
         let coming = comings.entry(to).or_default();
-        coming.pages.extend(under.filter(|u| states[u].kind != "dialog"));
+        coming.pages.extend(under.filter(|u| states[u].kind != StateKind::Dialog));
         coming.actions.insert(&m.action_key);
-        coming.by_itself |= m.action.verb == WAIT;
+        coming.by_itself |= m.action.verb == Verb::Wait;
     }
     let anywhere = |c: &Comings<'_>| c.pages.len() >= INTERRUPTS && (c.actions.len() > 1 || c.by_itself);
     comings.into_iter().filter(|(_, c)| anywhere(c)).map(|(state, c)| (state, c.pages)).collect()

@@ -5,12 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use afd_proto::history::ChangeOp;
 use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params_from_iter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::store::{Conditions, Page, Result, StoreError, new_uid};
+use crate::store::{Conditions, Page, Result, StoreError, new_uid, word};
 
 /// A change, as the history tells it.
 #[derive(Debug, Clone)]
@@ -22,7 +23,7 @@ pub struct Entry {
     /// Scope.
     pub app: i64,
     /// `forget`, `merge`, `rename`, `delete` or `cleanup`.
-    pub op: String,
+    pub op: ChangeOp,
     /// What it was done to.
     pub what: String,
     /// Why.
@@ -111,7 +112,7 @@ impl<'a> Change<'a> {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn commit(mut self, origin: &str, op: &str, what: &str, why: &str, at: i64) -> Result<Entry> {
+    pub fn commit(mut self, origin: &str, op: ChangeOp, what: &str, why: &str, at: i64) -> Result<Entry> {
         for (table, column, value) in std::mem::take(&mut self.watched) {
             let kept: HashSet<String> = self.undo.restore.get(table.0).into_iter().flatten().map(|k| text_key(table, k)).collect();
             let added = capture(self.connection, table, column, value)?.into_iter().filter(|row| !kept.contains(&text_key(table, row)));
@@ -133,7 +134,7 @@ impl<'a> Change<'a> {
                 ":uid": uid,
                 ":origin": origin,
                 ":app_id": self.app,
-                ":op": op,
+                ":op": op.word(),
                 ":what": what,
                 ":why": why,
                 ":undo": undo,
@@ -141,7 +142,7 @@ impl<'a> Change<'a> {
             },
         )?;
         let id = self.connection.last_insert_rowid();
-        Ok(Entry { id, uid, app: self.app, op: op.to_owned(), what: what.to_owned(), why: why.to_owned(), undone_at: None, at })
+        Ok(Entry { id, uid, app: self.app, op, what: what.to_owned(), why: why.to_owned(), undone_at: None, at })
     }
 }
 
@@ -195,7 +196,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         id: row.get("id")?,
         uid: row.get("uid")?,
         app: row.get("app_id")?,
-        op: row.get("op")?,
+        op: word(row, "op")?,
         what: row.get("what")?,
         why: row.get("why")?,
         undone_at: row.get("undone_at")?,

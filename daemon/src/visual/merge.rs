@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use afd_proto::history::ChangeOp;
 use rusqlite::{Connection, named_params};
 
 use super::history::{Change, Entry};
@@ -84,7 +85,7 @@ fn merge(connection: &Connection, origin: &str, survivor: &State, gone: &State, 
         named_params! {":id": survivor.id, ":visit_count": visits, ":updated_at": at},
     )?;
     let what = format!("{} into {}", gone.called(), survivor.called());
-    change.commit(origin, "merge", &what, why, at)
+    change.commit(origin, ChangeOp::Merge, &what, why, at)
 }
 
 /// How often a component was seen on a state.

@@ -3,6 +3,7 @@
 //! States stand in clusters by activity; several edges between two states are one line, labelled with the most used action and
 //! how many others there are. Interrupts stand aside with what takes them away.
 
+use afd_proto::visual::StateKind;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt::Write;
 
@@ -159,10 +160,10 @@ impl<'a> Picture<'a> {
 
 /// The name of a state's cluster: its activity.
 fn cluster_of(state: &State, interrupt: bool) -> String {
-    match (interrupt, state.kind.as_str()) {
+    match (interrupt, state.kind) {
         (true, _) => "pop-ups".to_owned(),
-        (false, "dialog") => "dialogs".to_owned(),
-        (false, "page") => state.place.rsplit('/').next().unwrap_or_default().trim_start_matches('.').to_owned(),
+        (false, StateKind::Dialog) => "dialogs".to_owned(),
+        (false, StateKind::Page) => state.place.rsplit('/').next().unwrap_or_default().trim_start_matches('.').to_owned(),
         (false, _) => "seen by detectors".to_owned(),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use afd_proto::visual::StateKind;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::components::{self, next_position};
@@ -10,7 +11,7 @@ use super::lesson::Lesson;
 use super::scope;
 use crate::page::snapshot::Rect;
 use crate::page::structure::Structure;
-use crate::store::{Result, new_uid, now_ms};
+use crate::store::{Result, new_uid, now_ms, word};
 
 /// At most this many texts of a state are kept (seed 001).
 const MAX_TEXTS: usize = 50;
@@ -30,8 +31,8 @@ pub struct State {
     pub name: Option<String>,
     /// What somebody said of it.
     pub description: Option<String>,
-    /// `page`, `dialog`, `detected` or `opaque`.
-    pub kind: String,
+    /// What it is.
+    pub kind: StateKind,
     /// Activity; empty where there is none.
     pub place: String,
     /// What it calls itself.
@@ -81,7 +82,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<State> {
         code: row.get("code")?,
         name: row.get("name")?,
         description: row.get("description")?,
-        kind: row.get("kind")?,
+        kind: word(row, "kind")?,
         place: row.get("place")?,
         title: row.get("title")?,
         visit_count: row.get("visit_count")?,
@@ -174,7 +175,7 @@ pub(super) fn name_of(structure: &Structure, code: &str) -> String {
 
 /// Adds a page or dialog that was seen for the first time.
 pub(super) fn insert_page(connection: &Connection, origin: &str, app: i64, structure: &Structure, at: i64) -> Result<i64> {
-    let kind = if structure.dialog { "dialog" } else { "page" };
+    let kind = if structure.dialog { StateKind::Dialog } else { StateKind::Page };
     connection
         .prepare_cached(
             "INSERT INTO states (uid, origin, app_id, position, kind, place, title, first_seen, last_seen, updated_at)
@@ -185,7 +186,7 @@ pub(super) fn insert_page(connection: &Connection, origin: &str, app: i64, struc
             ":origin": origin,
             ":app_id": app,
             ":position": next_position(connection, "states", app)?,
-            ":kind": kind,
+            ":kind": kind.word(),
             ":place": &structure.place,
             ":title": &structure.title,
             ":at": at,

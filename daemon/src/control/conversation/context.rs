@@ -163,7 +163,7 @@ fn task(c: &Connection, session: &Session) -> Stored<Vec<Item>> {
 
 /// Whether a pattern is any business of a session: what was merely said in another one, about no app, is not.
 fn fits(session: &Session, pattern: &Pattern) -> bool {
-    pattern.kind != PatternKind::KeyFact.word() || pattern.app.is_some() || pattern.session.as_deref() == Some(session.name.as_str())
+    pattern.kind != PatternKind::KeyFact || pattern.app.is_some() || pattern.session.as_deref() == Some(session.name.as_str())
 }
 
 /// What is known of the app, whatever is asked and shown right now: open bugs, worst first, patterns, the newest notes. Returns how many

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::findings::{BugStatus, Severity};
+use afd_proto::findings::BugStatus;
 use afd_proto::progress::{Progress, ResumeParams, Resumed};
 use afd_proto::session::SessionCall;
 use afd_proto::tasks::TaskStatus;
@@ -94,9 +94,9 @@ fn check(p: &Progress) -> Result<()> {
     if p.completed_tasks.len() + p.pending_tasks.len() + p.bugs.len() > MAX_ROWS {
         return Err(Error::param("file", "at most 10000 tasks and bugs", "more"));
     }
-    let ends = |status: &str| matches!(TaskStatus::of(status), Some(TaskStatus::Passed | TaskStatus::Failed | TaskStatus::Skipped));
-    if let Some(task) = p.completed_tasks.iter().find(|t| !ends(&t.status)) {
-        return Err(Error::param("file", "completed tasks that are passed, failed or skipped", format!("{:?}", task.status)));
+    let ends = |status| matches!(status, TaskStatus::Passed | TaskStatus::Failed | TaskStatus::Skipped);
+    if let Some(task) = p.completed_tasks.iter().find(|t| !ends(t.status)) {
+        return Err(Error::param("file", "completed tasks that are passed, failed or skipped", task.status));
     }
     check_context(&p.context)
 }
@@ -149,7 +149,7 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
         let new = tasks::New {
             uid: uid(&task.id),
             description: &task.description,
-            status: TaskStatus::of(&task.status).unwrap_or(TaskStatus::Skipped),
+            status: task.status,
             summary: some(&task.summary),
             finished_at: ms(&task.completed_at),
             ..tasks::New::default()
@@ -176,9 +176,9 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
     for bug in &p.bugs {
         let new = bugs::New {
             title: bug.title.clone(),
-            severity: Severity::of(&bug.severity),
+            severity: Some(bug.severity),
             place: Place { app: p.app.clone(), page: bug.page.clone(), state: None },
-            resolved: bug.status == BugStatus::Resolved.word(),
+            resolved: bug.status == BugStatus::Resolved,
             ..bugs::New::default()
         };
         bugs::add(c, origin, id, &new)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::graph::{Drawn, GraphFormat, GraphParams, Path, PathParams, Route, Transition, Transitions, TransitionsParams};
 use afd_proto::visual::{Dismissal, Interrupt, ScopeCall, States, StatesParams};
-use afd_proto::vocabulary::{DEFAULT_SESSION, Hint};
+use afd_proto::vocabulary::{DEFAULT_SESSION, Hint, HintKind};
 use rusqlite::Connection;
 
 use super::super::artifacts::{Content, absolute};
@@ -103,7 +103,7 @@ fn wire(graph: &Graph, state: &State, defining_components: Vec<String>) -> afd_p
         uid: state.uid.clone(),
         name: state.name.clone(),
         description: state.description.clone(),
-        kind: state.kind.clone(),
+        kind: state.kind,
         place: (!state.place.is_empty()).then(|| state.place.clone()),
         title: state.title.clone(),
         visit_count: state.visit_count,
@@ -125,7 +125,7 @@ impl Call {
         let interrupt = graph.interrupts.iter().find(|i| i.state == recognised.state)?;
         let way = interrupt.dismissals.first()?;
         Some(Hint {
-            kind: "interrupt".to_owned(),
+            kind: HintKind::Interrupt,
             text: format!(
                 "this comes up over {} pages; {} takes it away ({} of {})",
                 interrupt.over.len(),

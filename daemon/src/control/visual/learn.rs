@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::visual::{Detection, LearnParams, Learned, StateRef};
-use afd_proto::vocabulary::DEFAULT_SESSION;
+use afd_proto::vocabulary::{DEFAULT_SESSION, ObservationSource, Role};
 
 use rusqlite::Connection;
 
@@ -45,11 +45,11 @@ fn lesson(snapshot: &Snapshot, structure: &Structure, page: Option<String>, at: 
 
 fn sighting(element: element::Element) -> Sighting {
     Sighting {
-        steady: element.role != "text",
+        steady: element.role != Role::Text,
         key: element.key,
         name: element.name,
         source: TREE.to_owned(),
-        kind: element.role.to_owned(),
+        kind: element.role.to_string(),
         label: element.label,
         scrolls: element.scrolls,
         res_id: element.res_id,
@@ -203,7 +203,7 @@ async fn from_screen(core: &Arc<Core>, params: &LearnParams, call: Call, first: 
     // The page is named as it was learned, so that what led here leads to its state.
     let place = call.place_of(&look);
     let structure = if look.reliable() { key } else { None };
-    call.record_at(&look, "learn", None, Place { structure, ..place }).await;
+    call.record_at(&look, ObservationSource::Learn, None, Place { structure, ..place }).await;
     Ok(learned)
 }
 

@@ -10,7 +10,7 @@ pub mod upkeep;
 use std::sync::Arc;
 
 use afd_proto::events::Message;
-use afd_proto::history::Change;
+use afd_proto::history::{Change, ChangeOp};
 use afd_proto::visual::{About, StateRef};
 use rusqlite::Connection;
 
@@ -52,7 +52,7 @@ fn told(connection: &Connection, entry: Entry) -> Stored<Change> {
 impl Core {
     /// Tells who listens that the memory was changed.
     fn tell(&self, change: &Change) {
-        let op = if change.undone_at.is_some() { "undo" } else { &change.op };
+        let op = if change.undone_at.is_some() { "undo" } else { change.op.word() };
         tracing::info!(app = change.about.app, op, what = change.what, why = change.why, "visual memory");
         self.live.publish(Message::Visual(Box::new(change.clone())));
     }
@@ -78,7 +78,7 @@ pub(super) async fn tidy(core: &Core) -> crate::job::Outcome {
         });
         let done = done.await.inspect_err(|_| core.visual.put_back(app, touched));
         for change in done? {
-            if change.op == "merge" {
+            if change.op == ChangeOp::Merge {
                 merged += 1
             } else {
                 forgotten += 1

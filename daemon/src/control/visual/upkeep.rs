@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::history::{Change, Changes, HistoryParams, UndoParams};
+use afd_proto::history::{Change, ChangeOp, Changes, HistoryParams, UndoParams};
 use afd_proto::visual::{
-    Cleaned, CleanedUp, CleanupParams, Component, Components, ComponentsParams, DeleteParams, RenameParams, Renamed, ScopeCall, ScopeOf,
+    Cleaned, CleanedUp, CleanupParams, Component, Components, ComponentsParams, DeleteParams, Named, RenameParams, Renamed, ScopeCall,
+    ScopeOf,
 };
 use rusqlite::Connection;
 use serde_json::json;
@@ -126,7 +127,7 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> 
                 }
                 components::rename(c, component.id, &name, at)?;
                 edges::rename(c, app, &component.name, &name, at)?;
-                ("component", component.name.clone())
+                (Named::Component, component.name.clone())
             }
             Thing::State(state) => {
                 let others = states::list(c, app, false)?;
@@ -136,16 +137,16 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> 
                 }
                 change.keep("states", "id", state.id)?;
                 states::rename(c, state.id, &wanted, at)?;
-                ("state", state.called().to_owned())
+                (Named::State, state.called().to_owned())
             }
         };
-        let entry = change.commit(&origin, "rename", &format!("{kind} {from} to {wanted}"), "requested by the user", at)?;
+        let entry = change.commit(&origin, ChangeOp::Rename, &format!("{kind} {from} to {wanted}"), "requested by the user", at)?;
         Ok((kind, from, told(c, entry)?))
     });
     let (kind, old, change): (_, _, Change) = done.await?;
     core.tell(&change);
-    let new = if kind == "component" { element::clean(&new) } else { new };
-    Ok(Renamed { about: about(&known), kind: kind.to_owned(), old, new, history_id: change.id })
+    let new = if kind == Named::Component { element::clean(&new) } else { new };
+    Ok(Renamed { about: about(&known), kind, old, new, history_id: change.id })
 }
 
 /// `visual.delete`
@@ -161,7 +162,7 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Change> {
         let why = "requested by the user";
         let entry = match (&asked.component, &asked.state) {
             (Some(name), None) => match components::find(c, app, name)? {
-                Some(component) => forget::delete_component(c, &origin, app, &component, ("delete", why), at)?,
+                Some(component) => forget::delete_component(c, &origin, app, &component, (ChangeOp::Delete, why), at)?,
                 None => return Err(no_component(name, alike(c, app, name)?)),
             },
             (None, Some(given)) => {
@@ -200,7 +201,7 @@ pub async fn clean_up(core: &Arc<Core>, params: &CleanupParams) -> Result<Cleane
         for (component, why) in found {
             let change = match dry_run {
                 true => None,
-                false => Some(told(c, forget::delete_component(c, &origin, app, &component, ("cleanup", why), now_ms())?)?),
+                false => Some(told(c, forget::delete_component(c, &origin, app, &component, (ChangeOp::Cleanup, why), now_ms())?)?),
             };
             changes.push((component.name, why, change));
         }

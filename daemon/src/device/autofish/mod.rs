@@ -153,7 +153,7 @@ impl Driver for Autofish {
             Input::LongPress(x, y, ms) => ("/api/long-press", json!({"x": x, "y": y, "duration": ms}), *ms),
             Input::DoubleTap(x, y) => ("/api/double-tap", json!({"x": x, "y": y}), 0),
             Input::Swipe([x1, y1, x2, y2], ms) => ("/api/swipe", json!({"x1": x1, "y1": y1, "x2": x2, "y2": y2, "duration": ms}), *ms),
-            Input::Scroll(direction, amount) => ("/api/scroll", json!({"direction": direction.name(), "amount": amount.name()}), 0),
+            Input::Scroll(direction, amount) => ("/api/scroll", json!({"direction": direction.word(), "amount": amount.word()}), 0),
             Input::Back => ("/api/press/back", json!({}), 0),
             Input::Home => ("/api/press/home", json!({}), 0),
             Input::Key(code) => ("/api/press/key", json!({"key_code": code}), 0),

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use afd_proto::vocabulary::{Action, By, Point, Target};
+use afd_proto::Word;
+use afd_proto::vocabulary::{Action, By, Point, Role, Target, Verb};
 use serde_json::{Map, Value};
 
 /// What was read of an action.
@@ -28,7 +29,8 @@ pub(super) fn action(op: &str, args: &str) -> Read {
         Ok(Value::Object(args)) => args,
         _ => return Read::Useless("its parameters are no JSON object"),
     };
-    let mut action = Action { verb: op.to_owned(), ..Action::default() };
+    let Some(verb) = Verb::of(op) else { return Read::Useless("its verb is not known here") };
+    let mut action = Action::of(verb);
     match op {
         "tap" => tap(action, &args),
         "text" => {
@@ -80,7 +82,7 @@ fn tap(mut action: Action, args: &Map<String, Value>) -> Read {
         return Read::Useless("an alias means nothing outside of its snapshot");
     }
     let Ok(by) = serde_json::from_value::<By>(by.into()) else { return Read::Useless("it names its target in an unknown way") };
-    let (role, value) = ("any".to_owned(), Some(value.to_owned()));
+    let (role, value) = (Role::Any, Some(value.to_owned()));
     action.target = Some(match by {
         By::ResId => Target { role, res_id: value, ..Target::default() },
         By::Class => Target { role, class: value, ..Target::default() },

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use afd_proto::import::{Remark, Tally};
+use afd_proto::import::{Remark, Taken, Tally};
 use afd_proto::vocabulary::Action;
 
 use crate::artifact::NewRow;
@@ -96,9 +96,9 @@ pub(super) const TABLES: [&str; 5] = ["notes", "transitions", "recoveries", "art
 
 impl Found {
     /// Notes what became of a row that was not taken over as it is.
-    pub(super) fn remark(&mut self, table: usize, id: i64, outcome: &str, why: impl Into<String>) {
+    pub(super) fn remark(&mut self, table: usize, id: i64, outcome: Taken, why: impl Into<String>) {
         let tally = &mut self.tallies[table];
-        *(if outcome == "skipped" { &mut tally.skipped } else { &mut tally.cleaned }) += 1;
-        self.remarks.push(Remark { table: TABLES[table].to_owned(), id, outcome: outcome.to_owned(), why: why.into() });
+        *(if outcome == Taken::Skipped { &mut tally.skipped } else { &mut tally.cleaned }) += 1;
+        self.remarks.push(Remark { table: TABLES[table].to_owned(), id, outcome, why: why.into() });
     }
 }

@@ -6,7 +6,7 @@ mod found;
 
 use std::path::{Path, PathBuf};
 
-use afd_proto::import::Tally;
+use afd_proto::import::{Taken, Tally};
 use rusqlite::{Connection, OpenFlags, Row};
 
 use actions::{Read, action};
@@ -114,7 +114,7 @@ fn notes(connection: &Connection, found: &mut Found, source: &Source<'_>) -> rus
         let (id, written) = (row.get::<_, i64>("id")?, text(row, "created_at")?);
         let (app, topic, content) = (text(row, "app")?, text(row, "topic")?, text(row, "content")?);
         if content.trim().is_empty() {
-            found.remark(NOTES, id, "skipped", "it is empty");
+            found.remark(NOTES, id, Taken::Skipped, "it is empty");
             continue;
         }
         let uid = Some(derived_uid(&["imported note", "af", &app, &topic, &content, &written]));
@@ -132,7 +132,7 @@ fn notes(connection: &Connection, found: &mut Found, source: &Source<'_>) -> rus
             why.push("its app is no package name; it is about no app in particular now");
         }
         if !why.is_empty() {
-            found.remark(NOTES, id, "cleaned", why.join("; "));
+            found.remark(NOTES, id, Taken::Cleaned, why.join("; "));
         }
         found.notes.push(Of { session: text(row, "session")?, row: note });
     }
@@ -165,18 +165,18 @@ fn transitions(connection: &Connection, found: &mut Found, _: &Source<'_>) -> ru
         found.tallies[TRANSITIONS].found += 1;
         let id: i64 = row.get("id")?;
         if text(row, "action_category")? != "act" {
-            found.remark(TRANSITIONS, id, "skipped", "it is not about an act");
+            found.remark(TRANSITIONS, id, Taken::Skipped, "it is not about an act");
             continue;
         }
         let Some(page) = page(row)? else {
-            found.remark(TRANSITIONS, id, "skipped", "it does not say where");
+            found.remark(TRANSITIONS, id, Taken::Skipped, "it does not say where");
             continue;
         };
         let (action, mut why) = match action(&text(row, "action_op")?, &text(row, "action_args_json")?) {
             Read::Clean(action) => (action, Vec::new()),
             Read::Cleaned(action, why) => (action, vec![why]),
             Read::Useless(why) => {
-                found.remark(TRANSITIONS, id, "skipped", why);
+                found.remark(TRANSITIONS, id, Taken::Skipped, why);
                 continue;
             }
         };
@@ -189,7 +189,7 @@ fn transitions(connection: &Connection, found: &mut Found, _: &Source<'_>) -> ru
             why.push("checks that passed after the act had failed count as its failures");
         }
         if success + failure == 0 {
-            found.remark(TRANSITIONS, id, "skipped", "it counts nothing");
+            found.remark(TRANSITIONS, id, Taken::Skipped, "it counts nothing");
             continue;
         }
         let post = (text(row, "post_activity")?, text(row, "post_page_fingerprint")?);
@@ -202,7 +202,7 @@ fn transitions(connection: &Connection, found: &mut Found, _: &Source<'_>) -> ru
             action,
         };
         if !why.is_empty() {
-            found.remark(TRANSITIONS, id, "cleaned", why.join("; "));
+            found.remark(TRANSITIONS, id, Taken::Cleaned, why.join("; "));
         }
         let key = (new.page.key.clone(), action_key(&new.action));
         match found.transitions.get_mut(&key) {
@@ -252,15 +252,15 @@ fn recoveries(connection: &Connection, found: &mut Found, _: &Source<'_>) -> rus
         let read = action(&text(row, "recovery_op")?, &text(row, "recovery_args_json")?);
         let (page, action) = match (page(row)?, read) {
             _ if cause.is_empty() || counts == [0, 0] => {
-                found.remark(RECOVERIES, id, "skipped", "it does not say what it cured, or counts nothing");
+                found.remark(RECOVERIES, id, Taken::Skipped, "it does not say what it cured, or counts nothing");
                 continue;
             }
             (None, _) => {
-                found.remark(RECOVERIES, id, "skipped", "it does not say where");
+                found.remark(RECOVERIES, id, Taken::Skipped, "it does not say where");
                 continue;
             }
             (_, Read::Useless(why)) => {
-                found.remark(RECOVERIES, id, "skipped", why);
+                found.remark(RECOVERIES, id, Taken::Skipped, why);
                 continue;
             }
             (Some(page), Read::Clean(action) | Read::Cleaned(action, _)) => (page, action),
@@ -285,14 +285,14 @@ fn artifacts(connection: &Connection, found: &mut Found, source: &Source<'_>) ->
         found.tallies[ARTIFACTS].found += 1;
         let (id, path) = (row.get::<_, i64>("id")?, text(row, "file_path")?);
         if path.is_empty() {
-            found.remark(ARTIFACTS, id, "skipped", "it names no file");
+            found.remark(ARTIFACTS, id, Taken::Skipped, "it names no file");
             continue;
         }
         let (path, hash, size) = (base.join(path), text(row, "content_hash")?, row.get("size_bytes")?);
         let (trace, kind) = (text(row, "trace_id")?, text(row, "kind")?);
         let present = std::fs::metadata(&path).is_ok_and(|m| i64::try_from(m.len()) == Ok(size));
         if !present {
-            found.remark(ARTIFACTS, id, "cleaned", "its file is not there as it was; it is kept as missing");
+            found.remark(ARTIFACTS, id, Taken::Cleaned, "its file is not there as it was; it is kept as missing");
         }
         let row_of = NewRow {
             uid: Some(derived_uid(&["imported artifact", "af", &trace, &kind, &path.display().to_string(), &hash])),

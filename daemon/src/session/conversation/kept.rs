@@ -7,8 +7,8 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 
 use super::Conversation;
 use super::facts;
-use super::messages::{Prepared, role_of, role_word};
-use crate::store::{Result, new_uid, now_ms};
+use super::messages::Prepared;
+use crate::store::{Result, new_uid, now_ms, word};
 
 /// How often a session said what: what is known, and what the messages that are being appended add to it.
 #[derive(Debug, Default)]
@@ -66,7 +66,7 @@ pub fn keep(connection: &Connection, origin: &str, conversation: &Conversation, 
             ":origin": origin,
             ":session": session,
             ":position": conversation.position,
-            ":role": role_word(prepared.message.role),
+            ":role": prepared.message.role.word(),
             ":text": candidate.text,
             ":tokens": tokens,
             ":score": score,
@@ -111,11 +111,11 @@ pub fn facts(connection: &Connection, session: i64, after: i64, before: i64, of_
     let limit = i64::try_from(of_each).unwrap_or(i64::MAX);
     let mut found: Vec<Fact> = Vec::new();
     for role in [Role::User, Role::Assistant, Role::Tool] {
-        let values = named_params! {":session": session, ":after": after, ":before": before, ":role": role_word(role), ":limit": limit};
+        let values = named_params! {":session": session, ":after": after, ":before": before, ":role": role.word(), ":limit": limit};
         let rows = statement.query_map(values, |row| {
             Ok(Fact {
                 position: row.get("position")?,
-                role: role_of(&row.get::<_, String>("role")?),
+                role: word(row, "role")?,
                 text: row.get("text")?,
                 tokens: row.get("tokens")?,
                 score: facts::among(row.get("score")?, row.get("times")?),

@@ -7,7 +7,7 @@ use super::super::{json, list_of};
 use super::Conversation;
 use super::facts::{self, Candidate};
 use crate::model::Counter;
-use crate::store::{Page, Result, new_uid, now_ms};
+use crate::store::{Page, Result, new_uid, now_ms, word};
 
 /// What a message costs beside what it says (seed 002).
 const OVERHEAD: i64 = 4;
@@ -71,24 +71,6 @@ impl Prepared {
     }
 }
 
-pub(super) fn role_word(role: Role) -> &'static str {
-    match role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-    }
-}
-
-pub(super) fn role_of(word: &str) -> Role {
-    match word {
-        "system" => Role::System,
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        _ => Role::Tool,
-    }
-}
-
 /// Writes a message at the end of a conversation, whose figures go on with it.
 ///
 /// # Errors
@@ -113,7 +95,7 @@ pub fn append(connection: &Connection, origin: &str, conversation: &mut Conversa
             ":session_id": conversation.session,
             ":position": conversation.position,
             ":turn": conversation.turn,
-            ":role": role_word(message.role),
+            ":role": message.role.word(),
             ":content": json(&message.content),
             ":tool_calls": (!message.tool_calls.is_empty()).then(|| json(&message.tool_calls)),
             ":tool_call_id": message.tool_call_id,
@@ -137,7 +119,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
         position: row.get("position")?,
         turn: row.get("turn")?,
         message: Message {
-            role: role_of(&row.get::<_, String>("role")?),
+            role: word(row, "role")?,
             content: serde_json::from_str(&content).unwrap_or_default(),
             tool_calls: calls,
             tool_call_id: row.get("tool_call_id")?,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use afd_proto::visual::StateKind;
 use rusqlite::{Connection, named_params};
 use serde_json::{Map, Value, json};
 
@@ -184,7 +185,7 @@ fn state_row(connection: &Connection, state: &State, extra: Map<String, Value>, 
     let mut row = Ordered::default();
     put_learned(&mut row, &extra, "name", json!(state.called()), state.name.is_some());
     put_learned(&mut row, &extra, "description", json!(state.description), state.description.is_some());
-    if state.kind != "opaque" || !set.is_empty() {
+    if state.kind != StateKind::Opaque || !set.is_empty() {
         put(&mut row, &extra, "defining_components", json!(set));
     }
     if !state.texts.is_empty() {
@@ -194,7 +195,7 @@ fn state_row(connection: &Connection, state: &State, extra: Map<String, Value>, 
     put_learned(&mut row, &extra, "last_seen", json!(local(state.last_seen)), state.visit_count > 0);
     put_learned(&mut row, &extra, "visit_count", json!(state.visit_count), state.visit_count > 0);
     put_rest(&mut row, extra);
-    if matches!(state.kind.as_str(), "page" | "dialog") {
+    if matches!(state.kind, StateKind::Page | StateKind::Dialog) {
         let variants = variants(connection, state.id)?;
         let member = json!({"uid": state.uid, "kind": state.kind, "place": state.place, "title": state.title, "variants": variants});
         row.0.push((OURS.to_owned(), member));

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use afd_proto::Word;
+use afd_proto::visual::StateKind;
 use rusqlite::named_params;
 use serde_json::{Map, Value, json};
 
@@ -50,8 +52,8 @@ impl Step<'_> {
             self.skip("states.json", code, format!("without {ghosts:?}, which are not among the components"));
             row.insert("_ghosts".to_owned(), json!(ghosts));
         }
-        let kind = text(&mut ours, "kind").filter(|k| ["page", "dialog", "detected", "opaque"].contains(&k.as_str()));
-        let kind = kind.unwrap_or_else(|| if known.is_empty() { "opaque" } else { "detected" }.to_owned());
+        let kind = text(&mut ours, "kind").and_then(|word| StateKind::of(&word));
+        let kind = kind.unwrap_or(if known.is_empty() { StateKind::Opaque } else { StateKind::Detected });
         let (first, last) = (time(&mut row, "first_seen"), time(&mut row, "last_seen"));
         let (name, description) = (text(&mut row, "name"), text(&mut row, "description"));
         let visits = number(&mut row, "visit_count");
@@ -78,7 +80,7 @@ impl Step<'_> {
                 ":code": code,
                 ":name": name,
                 ":description": description,
-                ":kind": kind,
+                ":kind": kind.word(),
                 ":place": text(&mut ours, "place").unwrap_or_default(),
                 ":title": text(&mut ours, "title"),
                 ":visit_count": visits.unwrap_or_default(),
