@@ -17,7 +17,7 @@ pub fn version(core: &Core) -> Version {
         protocol: afd_proto::PROTOCOL,
         capabilities: afd_proto::CAPABILITIES.iter().map(|c| (*c).to_owned()).collect(),
         pid: std::process::id(),
-        started_at: core.started_at,
+        started_at: core.runtime.started_at,
     }
 }
 
@@ -27,12 +27,12 @@ pub fn status(core: &Core) -> Status {
     Status {
         pid: std::process::id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        uptime_ms: u64::try_from(core.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        uptime_ms: u64::try_from(core.runtime.uptime().as_millis()).unwrap_or(u64::MAX),
         socket: core.config.socket().display().to_string(),
         database: core.store.path().display().to_string(),
         config: core.config.path().display().to_string(),
-        connections: core.connections.load(Ordering::SeqCst),
-        calls_in_flight: core.in_flight(),
+        connections: core.runtime.connections.load(Ordering::SeqCst),
+        calls_in_flight: core.runtime.in_flight(),
         devices: core.devices.list().iter().map(|d| d.info()).collect(),
         store: StoreStatus {
             writable: damage.is_none(),
@@ -61,7 +61,7 @@ impl Core {
 /// When the settings file is bad; then nothing changes.
 pub async fn reload(core: &Arc<Core>) -> Result<Reloaded> {
     // What was read later is put into force later.
-    let _alone = core.reloading.lock().await;
+    let _alone = core.turns.settings.lock().await;
     let (before, after) = core.reload_settings().await?;
     core.devices.set_adb(&after.adb);
     forwards::release_unused(&core.tasks, &before, &after);
@@ -86,6 +86,6 @@ pub async fn reload(core: &Arc<Core>) -> Result<Reloaded> {
 /// `daemon.shutdown`
 pub fn shutdown(core: &Core) -> ShuttingDown {
     tracing::info!("a client asks for the end");
-    core.request_stop();
+    core.runtime.request_stop();
     ShuttingDown { stopping: true }
 }

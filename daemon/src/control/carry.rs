@@ -87,12 +87,12 @@ where
         Some(key) => Some(Request { key: key.to_owned(), hash: core.secrets.hash(&fingerprint(params, &plan)) }),
         None => None,
     };
-    let running = core.enter();
+    let running = core.runtime.enter();
     // Queued before anything can overtake: calls of one connection act in the order in which they came. A call whose key
     // another call works on queues only once that one is done, or the two would wait for each other.
     let (session, device) = (addressed.echo.session.clone(), addressed.echo.device.clone());
     let lock = request.as_ref().map(|r| (session, device, r.key.clone()));
-    let alone = lock.clone().map(|lock| core.act_keys.try_lock(lock));
+    let alone = lock.clone().map(|lock| core.turns.acts.try_lock(lock));
     let queue = addressed.target.device.clone();
     let ticket = if matches!(alone, Some(None)) { None } else { Some(queue.queue()?) };
     let trace = addressed.echo.trace_id.clone();
@@ -100,7 +100,7 @@ where
         let _running = running;
         let call = addressed.open().await?;
         let _alone = match (lock, alone) {
-            (Some(lock), Some(None)) => Some(call.core.act_keys.lock(lock).await),
+            (Some(lock), Some(None)) => Some(call.core.turns.acts.lock(lock).await),
             (_, alone) => alone.flatten(),
         };
         if let Some(replayed) = call.replay(request.as_ref()).await? {

@@ -46,7 +46,31 @@ pub(super) struct Look {
     pub hash: String,
     pub settled: bool,
     pub doubt: Option<&'static str>,
+    pub has_web_view: bool,
+    /// How far its nodes can be relied on: `high` or `low`.
+    pub grade: &'static str,
     pub at: i64,
+    /// Where it was, as far as that can be trusted.
+    place: Place,
+}
+
+/// A reading with the hash of its content.
+pub(super) struct Hashed {
+    pub reading: TreeReading,
+    pub hash: String,
+}
+
+impl From<TreeReading> for Hashed {
+    fn from(reading: TreeReading) -> Self {
+        Self { hash: fingerprint::content_hash(&reading.value), reading }
+    }
+}
+
+impl Hashed {
+    /// Whether nothing happened between two readings, as far as anybody can see.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.reading.inputs == other.reading.inputs && self.hash == other.hash
+    }
 }
 
 impl Look {
@@ -63,18 +87,24 @@ impl Look {
         self.doubt.is_none()
     }
 
-    /// Makes a look of a reading.
-    pub(super) fn of(reading: TreeReading, settled: bool, moving: bool) -> Self {
+    /// Makes a look of a reading. What follows from it is found out once.
+    pub(super) fn of(hashed: impl Into<Hashed>, settled: bool, moving: bool) -> Self {
+        let Hashed { reading, hash } = hashed.into();
         let snapshot = &reading.value;
         let doubt = reliability::doubt(snapshot).or(moving.then_some(reliability::MOVING));
+        let identity = fingerprint::identity(snapshot);
+        let structures = structure::of(snapshot).map(Arc::new);
         Self {
             uid: new_uid(),
             refs: refs::all(snapshot),
-            identity: fingerprint::identity(snapshot),
-            structures: structure::of(snapshot).map(Arc::new),
-            hash: fingerprint::content_hash(snapshot),
+            place: place(snapshot, identity.as_ref().filter(|_| doubt.is_none()), structures.as_deref().filter(|_| doubt.is_none())),
+            identity,
+            structures,
+            hash,
             settled,
             doubt,
+            has_web_view: snapshot.has_web_view(),
+            grade: reliability::grade(snapshot),
             at: now_ms(),
             reading,
         }
@@ -82,18 +112,7 @@ impl Look {
 
     /// Where it was. Nothing that cannot be trusted names a page.
     pub(super) fn place(&self) -> Place {
-        let snapshot = self.snapshot();
-        let identity = self.identity.as_ref().filter(|_| self.reliable());
-        let structures = self.structures.as_ref().filter(|_| self.reliable());
-        Place {
-            observation: Some(self.uid.clone()),
-            app: snapshot.app.clone(),
-            activity: snapshot.place.clone().or_else(|| (!snapshot.place_knowable).then(|| snapshot.stand_in_place()).flatten()),
-            page_key: identity.map(|i| i.key.clone()),
-            fingerprint: identity.map(|i| i.fingerprint.clone()),
-            structure: structures.map(|s| s.front.key()),
-            below: structures.and_then(|s| s.below.as_ref()).map(Structure::key),
-        }
+        Place { observation: Some(self.uid.clone()), ..self.place.clone() }
     }
 
     /// The base context of an answer, without hints.
@@ -108,11 +127,24 @@ impl Look {
             top_activity: snapshot.place.clone(),
             app: snapshot.app.clone(),
             mode: snapshot.mode.clone(),
-            has_web_view: snapshot.has_web_view(),
-            node_reliability: reliability::grade(snapshot).to_owned(),
+            has_web_view: self.has_web_view,
+            node_reliability: self.grade.to_owned(),
             page: PageRef { key: identity.key, fingerprint: identity.fingerprint, state: None },
             hints: Vec::new(),
         }
+    }
+}
+
+/// Where a screen was: the place of a page that was told from others, and of what lies under it.
+fn place(snapshot: &Snapshot, identity: Option<&Identity>, structures: Option<&Structures>) -> Place {
+    Place {
+        observation: None,
+        app: snapshot.app.clone(),
+        activity: snapshot.place.clone().or_else(|| (!snapshot.place_knowable).then(|| snapshot.stand_in_place()).flatten()),
+        page_key: identity.map(|i| i.key.clone()),
+        fingerprint: identity.map(|i| i.fingerprint.clone()),
+        structure: structures.map(|s| s.front.key()),
+        below: structures.and_then(|s| s.below.as_ref()).map(Structure::key),
     }
 }
 
@@ -120,28 +152,27 @@ impl Call {
     /// Looks at the screen, from a first read on. The device is free between the reads.
     pub(super) async fn look(&self, effort: Effort, first: PendingRead<TreeReading>) -> Result<Look> {
         let deadline = Instant::now() + effort.wait;
-        let mut reading = first.answer().await?;
-        let mut settled = self.stood_still(&reading);
+        let mut read = Hashed::from(first.answer().await?);
+        let mut settled = self.stood_still(&read);
         let mut reads = 1;
         while !settled && (effort.settle || !effort.wait.is_zero()) && (reads < 2 || Instant::now() < deadline) {
-            tokio::time::sleep_until(reading.at + APART).await;
-            reading = self.device().tree(self.target.token.clone())?.answer().await?;
-            settled = self.stood_still(&reading);
+            tokio::time::sleep_until(read.reading.at + APART).await;
+            read = self.device().tree(self.target.token.clone())?.answer().await?.into();
+            settled = self.stood_still(&read);
             reads += 1;
         }
-        Ok(Look::of(reading, settled, reads > 1 && !settled))
+        Ok(Look::of(read, settled, reads > 1 && !settled))
     }
 
     /// Reads the screen once.
     pub(super) async fn glance(&self) -> std::result::Result<Look, DriverError> {
-        let reading = self.device().tree(self.target.token.clone())?.answer().await?;
-        let settled = self.stood_still(&reading);
-        Ok(Look::of(reading, settled, false))
+        let read = Hashed::from(self.device().tree(self.target.token.clone())?.answer().await?);
+        let settled = self.stood_still(&read);
+        Ok(Look::of(read, settled, false))
     }
 
-    fn stood_still(&self, reading: &TreeReading) -> bool {
-        let hash = fingerprint::content_hash(&reading.value);
-        self.core.views.stood_still(self.device_id, &hash, reading.inputs, reading.at, APART)
+    fn stood_still(&self, read: &Hashed) -> bool {
+        self.core.views.stood_still(self.device_id, &read.hash, read.reading.inputs, read.reading.at, APART)
     }
 
     /// Records that the session saw this, and lets it teach what it teaches; `shown` is how many refs it was shown, when it was shown any.
@@ -170,8 +201,8 @@ impl Call {
             reliable: look.reliable(),
             reason: look.doubt.map(str::to_owned),
             mode: Some(snapshot.mode.clone()),
-            has_web_view: Some(snapshot.has_web_view()),
-            node_reliability: Some(reliability::grade(snapshot)),
+            has_web_view: Some(look.has_web_view),
+            node_reliability: Some(look.grade),
             nodes: Some(snapshot.nodes.len()),
             refs: Some(look.refs.len()),
             at: look.at,

@@ -93,7 +93,7 @@ where
     let (own, hash) = (core.clone(), core.secrets.hash(&format!("{}{params}", method.name)));
     // What is recorded first must not change the order in which the calls of a connection take effect.
     let order = scope::current().in_order().await;
-    let alone = core.keys.lock((method.name, key.clone())).await;
+    let alone = core.turns.calls.lock((method.name, key.clone())).await;
     let done = async move {
         let _alone = alone;
         own.do_once(method.name, (key, hash), order, work).await

@@ -8,11 +8,10 @@ use afd_proto::vocabulary::{ObservationSource, Reply};
 use base64::Engine;
 
 use super::artifacts::{Content, Wish};
-use super::reading::Look;
+use super::reading::{Hashed, Look};
 use super::rows::{Filing, count, ref_rows};
 use super::{Call, Core, Error, Result};
 use crate::device::{Device, PendingRead, Shot, TreeReading};
-use crate::page::fingerprint;
 use crate::page::snapshot::Flag;
 use crate::page::{Snapshot, touch};
 use crate::picture::{self, Mark, PictureError};
@@ -138,11 +137,11 @@ impl Call {
     /// A picture and the tree that it shows: the tree is the same before and after, if the screen stands still long enough.
     pub(super) async fn picture_of_look(&self, shot: Shot, first: PendingRead<TreeReading>) -> Result<(Arc<Vec<u8>>, Look)> {
         let token = || self.target.token.clone();
-        let mut before = first.answer().await?;
+        let mut before = Hashed::from(first.answer().await?);
         for tries_left in (0..TRIES).rev() {
             let jpeg = self.device().screenshot(token(), shot)?.answer().await?;
-            let after = self.device().tree(token())?.answer().await?;
-            let same = before.inputs == after.inputs && fingerprint::content_hash(&before.value) == fingerprint::content_hash(&after.value);
+            let after = Hashed::from(self.device().tree(token())?.answer().await?);
+            let same = before.is_same(&after);
             if same || tries_left == 0 {
                 return Ok((jpeg, Look::of(after, same, !same)));
             }

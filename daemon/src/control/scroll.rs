@@ -9,13 +9,13 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::guard::{Hit, hit};
-use super::reading::{APART, Look};
+use super::reading::{APART, Hashed, Look};
 use super::{Call, Error, Result, scope};
 use crate::device::{DeviceGuard, DriverError, Input};
 use crate::memory::events::Event;
 use crate::page::select::{self, Selector};
 use crate::page::snapshot::{Flag, Node};
-use crate::page::{Snapshot, fingerprint, touch};
+use crate::page::{Snapshot, touch};
 
 /// How long the page may go on moving after a scroll.
 const SETTLE: Duration = Duration::from_millis(2000);
@@ -103,15 +103,15 @@ impl Call {
     /// Reads until two reads in a row are equal, or the page has moved for too long.
     async fn settled(&self, turn: &DeviceGuard) -> std::result::Result<Look, DriverError> {
         let deadline = Instant::now() + SETTLE;
-        let mut before = turn.tree(self.target.token.as_ref()).await?;
+        let mut before = Hashed::from(turn.tree(self.target.token.as_ref()).await?);
         loop {
-            tokio::time::sleep_until(before.at + APART).await;
-            let reading = turn.tree(self.target.token.as_ref()).await?;
-            let same = fingerprint::content_hash(&before.value) == fingerprint::content_hash(&reading.value);
+            tokio::time::sleep_until(before.reading.at + APART).await;
+            let after = Hashed::from(turn.tree(self.target.token.as_ref()).await?);
+            let same = before.hash == after.hash;
             if same || Instant::now() >= deadline {
-                return Ok(Look::of(reading, same, !same));
+                return Ok(Look::of(after, same, !same));
             }
-            before = reading;
+            before = after;
         }
     }
 
@@ -165,7 +165,7 @@ impl Call {
 
     /// Whether there is a point in scrolling on.
     fn go_on(&self, look: &Look, place: Option<&String>, deadline: Instant, scrolls: u32) -> Result<()> {
-        if *self.core.stopping().borrow() {
+        if *self.core.runtime.stopping().borrow() {
             return Err(Error::new(ErrorCode::ShuttingDown, "the daemon is stopping"));
         }
         // Somebody may have taken a lease meanwhile.

@@ -163,14 +163,14 @@ fn failure_details(op: &str, expected: &Value, verdict: &Verdict, look: &Look) -
         "matchedCount": verdict.nodes.as_ref().map(Vec::len),
         "rowCount": look.snapshot().nodes.len(),
         "settled": look.settled,
-        "hasWebView": look.snapshot().has_web_view(),
+        "hasWebView": look.has_web_view,
     })
 }
 
 fn advice(look: &Look) -> &'static str {
     if look.doubt.is_some() {
         "the screen could not be read well (see `observe page`): try again"
-    } else if look.snapshot().has_web_view() {
+    } else if look.has_web_view {
         "a web view is on the screen, whose inside the tree may not show"
     } else {
         "observe the page to see what is there"

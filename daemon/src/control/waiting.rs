@@ -172,7 +172,7 @@ impl Call {
     /// Looks at each observation that began after the call did, and after all inputs that it knows of.
     async fn watch(&self, goal: &Goal, begun: Instant, inputs: u64, last: &mut Option<Arc<Sight>>) -> Result<(Look, Option<Vec<usize>>)> {
         let mut stream = self.core.watch_streams.join(self);
-        let mut stopping = self.core.stopping();
+        let mut stopping = self.core.runtime.stopping();
         loop {
             tokio::select! {
                 changed = stream.changed() => {

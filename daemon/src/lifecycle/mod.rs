@@ -110,14 +110,14 @@ async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance:
     let mut fatal = core.tasks.fatal();
     tokio::spawn(async move {
         if fatal.wait_for(Option::is_some).await.is_ok() {
-            stopper.request_stop();
+            stopper.runtime.request_stop();
         }
     });
     systemd::ready();
     tracing::info!(socket = %core.config.socket().display(), database = %core.store.path().display(), "ready");
     let methods = rpc::methods(&core);
     let (listener, cleanup) = listener.into_parts();
-    let mut stopping = core.stopping();
+    let mut stopping = core.runtime.stopping();
     let leave = async {
         // Without a sender there is no daemon any more.
         let _ = stopping.wait_for(|stop| *stop).await;
@@ -144,7 +144,7 @@ async fn check(core: Weak<Core>) {
 
 /// Actions outlive their connections; they and the writer get the rest of the time.
 async fn drain(core: &Core, deadline: Instant) {
-    while core.in_flight() > 0 && Instant::now() < deadline {
+    while core.runtime.in_flight() > 0 && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     if let Err(error) = core.store.flush().await {

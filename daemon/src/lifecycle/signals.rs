@@ -28,7 +28,7 @@ pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
                 _ => {
                     tracing::info!(signal, "stopping");
                     stopping = true;
-                    core.request_stop();
+                    core.runtime.request_stop();
                 }
             }
         }

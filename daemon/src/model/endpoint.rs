@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, LanguageModel, ModelError, Request};
 use crate::config::{LanguageModelSettings, Provider};
-use crate::net;
+use crate::net::{self, BodyError};
 
 /// The largest answer that is read, bytes.
 const MAX_ANSWER: usize = 1 << 20;
@@ -95,7 +95,10 @@ impl Endpoint {
         }
         let response = call.send().await.map_err(|e| later(&e))?;
         let status = response.status();
-        let answer = read(response).await?;
+        let answer = net::body(response, MAX_ANSWER).await.map_err(|error| match error {
+            BodyError::Http(error) => later(&error),
+            BodyError::TooLarge(_) => ModelError::Never("its answer is too large".to_owned()),
+        })?;
         if !status.is_success() {
             return Err(refused(status));
         }
@@ -146,17 +149,6 @@ fn refused(status: StatusCode) -> ModelError {
     let what = format!("it answered {status}");
     let later = status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
     if later { ModelError::Later(what) } else { ModelError::Never(what) }
-}
-
-async fn read(mut response: reqwest::Response) -> Result<Vec<u8>, ModelError> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|e| later(&e))? {
-        if body.len() + chunk.len() > MAX_ANSWER {
-            return Err(ModelError::Never("its answer is too large".to_owned()));
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
 }
 
 impl LanguageModel for Endpoint {

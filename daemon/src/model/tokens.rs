@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
@@ -19,6 +20,8 @@ const PIECE: usize = 32 << 10;
 #[derive(Default)]
 pub struct Tokenizers {
     loaded: Mutex<HashMap<Tokenizer, Loaded>>,
+    /// Whether somebody sees to it that tables go in time.
+    swept: AtomicBool,
 }
 
 struct Loaded {
@@ -65,6 +68,16 @@ fn load(tokenizer: Tokenizer) -> Option<CoreBPE> {
 }
 
 impl Tokenizers {
+    /// Takes up the sweeping, unless somebody has it already.
+    pub fn begin_sweeping(&self) -> bool {
+        !self.swept.swap(true, Ordering::SeqCst)
+    }
+
+    /// Gives up the sweeping.
+    pub fn end_sweeping(&self) {
+        self.swept.store(false, Ordering::SeqCst);
+    }
+
     fn loaded(&self) -> MutexGuard<'_, HashMap<Tokenizer, Loaded>> {
         self.loaded.lock()
     }

@@ -48,7 +48,7 @@ fn protocol_of(first: u8) -> Protocol {
 /// Serves the socket until the daemon is to stop, then until the connections have finished what is in flight. Returns until
 /// when what still goes on may do so.
 pub async fn serve(core: Arc<Core>, methods: Methods, listener: UnixListener) -> Instant {
-    let mut stopping = core.stopping();
+    let mut stopping = core.runtime.stopping();
     let mut connections = JoinSet::new();
     let places = Arc::new(Places::default());
     let mut next_id = 0;
@@ -78,7 +78,7 @@ pub async fn serve(core: Arc<Core>, methods: Methods, listener: UnixListener) ->
         next_id += 1;
         let limits = core.config.get().limits.clone();
         let Some(place) = places.admit(limits.connections, Duration::from_millis(limits.idle_ms)) else { continue };
-        let context = Context { methods: methods.clone(), limits, stopping: core.stopping(), id: ConnectionId(next_id), place };
+        let context = Context { methods: methods.clone(), limits, stopping: core.runtime.stopping(), id: ConnectionId(next_id), place };
         let open = Open::new(core.clone());
         connections.spawn(async move {
             let _open = open;
@@ -99,14 +99,14 @@ struct Open(Arc<Core>);
 
 impl Open {
     fn new(core: Arc<Core>) -> Self {
-        core.connections.fetch_add(1, Ordering::SeqCst);
+        core.runtime.connections.fetch_add(1, Ordering::SeqCst);
         Self(core)
     }
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::SeqCst);
+        self.0.runtime.connections.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -37,7 +37,7 @@ where
     let registered = module.register_async_method(M::INFO.name, move |params, core, _| {
         let handler = handler.clone();
         async move {
-            let _running = core.enter();
+            let _running = core.runtime.enter();
             let (text, key) = params::request_key(params.as_str(), &M::INFO).map_err(to_rpc)?;
             let params = params::decode::<M::Params>(text.as_deref()).map_err(to_rpc)?;
             let work = handler(core.clone(), params);

@@ -61,7 +61,7 @@ pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<Appended> 
     let name = params.session().to_owned();
     check_session(&name)?;
     // Before anything else waits: messages stay in the order in which they were sent.
-    let alone = core.conversations.lock(name.clone()).await;
+    let alone = core.turns.conversations.lock(name.clone()).await;
     let own = core.clone();
     let work = async move {
         let _alone = alone;

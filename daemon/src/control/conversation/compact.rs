@@ -29,7 +29,7 @@ pub(in crate::control) async fn all(core: &Arc<Core>, session: &str) -> Result<i
 
 async fn compacted(core: &Arc<Core>, name: &str, keep: Option<i64>) -> Result<Compacted> {
     check_session(name)?;
-    let _alone = core.conversations.lock(name.to_owned()).await;
+    let _alone = core.turns.conversations.lock(name.to_owned()).await;
     let session = active(core, name).await?;
     let id = session.id;
     let before = core.store.read_all(move |c| conversation::of(c, id)).await?;
@@ -67,7 +67,7 @@ async fn compacted(core: &Arc<Core>, name: &str, keep: Option<i64>) -> Result<Co
 pub async fn clear(core: &Arc<Core>, params: &ClearParams) -> Result<Cleared> {
     let name = params.session();
     check_session(name)?;
-    let _alone = core.conversations.lock(name.to_owned()).await;
+    let _alone = core.turns.conversations.lock(name.to_owned()).await;
     let session = active(core, name).await?;
     let (origin, forget) = (core.store.origin().to_owned(), params.forget_context);
     let cleared = core.store.write(move |c| {

@@ -6,7 +6,6 @@ pub mod context;
 pub mod read;
 pub mod summarise;
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -39,7 +38,7 @@ async fn counter(core: &Arc<Core>, conversation: &Conversation) -> Result<Counte
 impl Core {
     /// Sees to it that tables of tokenizers are dropped in time.
     fn sweep_tokenizers(self: &Arc<Self>) {
-        if self.sweeping.swap(true, Ordering::SeqCst) {
+        if !self.tokenizers.begin_sweeping() {
             return;
         }
         let weak = Arc::downgrade(self);
@@ -63,10 +62,10 @@ async fn sweep(weak: Weak<Core>, idle: Duration) {
         wait = match next {
             Some(next) => next,
             None => {
-                core.sweeping.store(false, Ordering::SeqCst);
+                core.tokenizers.end_sweeping();
                 // Somebody may have loaded one meanwhile, who saw that a sweep was under way.
                 match core.tokenizers.sweep(idle) {
-                    (_, Some(next)) if !core.sweeping.swap(true, Ordering::SeqCst) => next,
+                    (_, Some(next)) if core.tokenizers.begin_sweeping() => next,
                     _ => return,
                 }
             }

@@ -68,7 +68,7 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
 /// Writes the files of a session, where it is said, where they went before, or to the state directory.
 pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBuf>) -> Result<ProgressWritten> {
     // One after the other, from the state on: an older one never replaces a newer one.
-    let _alone = core.progress.lock(session.name.clone()).await;
+    let _alone = core.turns.progress.lock(session.name.clone()).await;
     let session = known(core, &session.name).await?;
     let digest = digest(core, session).await?;
     let (git, warnings) = git_of(&digest).await;

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{DriverError, SetupError};
 use crate::config::{DeviceSettings, Proxy};
-use crate::net;
+use crate::net::{self, BodyError};
 
 /// The largest answer that is read, bytes.
 const MAX_ANSWER: usize = 64 << 20;
@@ -99,13 +99,13 @@ impl Http {
             read(response).await
         };
         let answer = match ask().await {
-            Err(Broken::Http(error)) if !error.is_timeout() && !error.is_connect() => ask().await,
+            Err(BodyError::Http(error)) if !error.is_timeout() && !error.is_connect() => ask().await,
             other => other,
         };
         match answer {
             Ok((status, body)) => understand(status, &body),
-            Err(Broken::Http(error)) => Err(DriverError::Unreachable(self.explain(&error, self.timeout))),
-            Err(Broken::TooLarge) => Err(DriverError::Nonsense(format!("the answer exceeds {MAX_ANSWER} bytes"))),
+            Err(BodyError::Http(error)) => Err(DriverError::Unreachable(self.explain(&error, self.timeout))),
+            Err(BodyError::TooLarge(_)) => Err(DriverError::Nonsense(format!("the answer exceeds {MAX_ANSWER} bytes"))),
         }
     }
 
@@ -115,7 +115,7 @@ impl Http {
         let request = self.request(reqwest::Method::POST, self.at(path, &[]), token).timeout(timeout).json(body);
         let answer = match request.send().await {
             Ok(response) => read(response).await,
-            Err(error) => Err(Broken::Http(error)),
+            Err(error) => Err(BodyError::Http(error)),
         };
         match answer {
             Ok((status, body)) => match understand(status, &body) {
@@ -123,9 +123,9 @@ impl Http {
                 Err(DriverError::Nonsense(what)) if status.is_success() => Err(DriverError::Lost(what)),
                 other => other,
             },
-            Err(Broken::Http(error)) if error.is_connect() => Err(DriverError::Unreachable(self.explain(&error, timeout))),
-            Err(Broken::Http(error)) => Err(DriverError::Lost(self.explain(&error, timeout))),
-            Err(Broken::TooLarge) => Err(DriverError::Lost(format!("the answer exceeds {MAX_ANSWER} bytes"))),
+            Err(BodyError::Http(error)) if error.is_connect() => Err(DriverError::Unreachable(self.explain(&error, timeout))),
+            Err(BodyError::Http(error)) => Err(DriverError::Lost(self.explain(&error, timeout))),
+            Err(BodyError::TooLarge(_)) => Err(DriverError::Lost(format!("the answer exceeds {MAX_ANSWER} bytes"))),
         }
     }
 
@@ -139,7 +139,7 @@ impl Http {
         let answer = self.client.get(self.at("/health", &[])).timeout(self.timeout).send().await;
         let answer = match answer {
             Ok(response) => read(response).await,
-            Err(error) => Err(Broken::Http(error)),
+            Err(error) => Err(BodyError::Http(error)),
         };
         match answer {
             Ok((status, body)) if status.is_success() => match serde_json::from_slice::<Health>(&body) {
@@ -148,8 +148,8 @@ impl Http {
                 Err(_) => Err(DriverError::Nonsense("what answers there is not the phone's service".to_owned())),
             },
             Ok((status, _)) => Err(DriverError::Refused { status: Some(status.as_u16()), message: format!("it answered {status}") }),
-            Err(Broken::Http(error)) => Err(DriverError::Unreachable(self.explain(&error, self.timeout))),
-            Err(Broken::TooLarge) => Err(DriverError::Nonsense("the answer is too large".to_owned())),
+            Err(BodyError::Http(error)) => Err(DriverError::Unreachable(self.explain(&error, self.timeout))),
+            Err(BodyError::TooLarge(_)) => Err(DriverError::Nonsense("the answer is too large".to_owned())),
         }
     }
 
@@ -166,26 +166,9 @@ impl Http {
     }
 }
 
-enum Broken {
-    Http(reqwest::Error),
-    TooLarge,
-}
-
-impl From<reqwest::Error> for Broken {
-    fn from(error: reqwest::Error) -> Self {
-        Broken::Http(error)
-    }
-}
-
-async fn read(mut response: Response) -> Result<(StatusCode, Vec<u8>), Broken> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if body.len() + chunk.len() > MAX_ANSWER {
-            return Err(Broken::TooLarge);
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok((response.status(), body))
+async fn read(response: Response) -> Result<(StatusCode, Vec<u8>), BodyError> {
+    let status = response.status();
+    Ok((status, net::body(response, MAX_ANSWER).await?))
 }
 
 fn shorten(text: &str) -> String {

@@ -1,0 +1,127 @@
+//! A call that touches a device: which one, and in which session.
+
+use std::sync::Arc;
+
+use afd_proto::Secret;
+use afd_proto::vocabulary::{DEFAULT_SESSION, DeviceCall, Echo, Reply};
+
+use super::{Core, Error, Result, current_trace};
+use crate::device::{self, Device, DriverError, PendingRead, Resolved};
+use crate::memory::Origin;
+use crate::session as sessions;
+use crate::store::new_uid;
+
+impl Core {
+    /// The row of a session; made when it is first used.
+    pub(super) async fn session_row(&self, name: &str) -> Result<i64> {
+        let known = self.sessions.lock().get(name).copied();
+        if let Some(id) = known {
+            return Ok(id);
+        }
+        let (origin, wanted) = (self.store.origin().to_owned(), name.to_owned());
+        let id = self.store.write(move |c| sessions::row_id(c, &origin, &wanted)).await?;
+        self.sessions.lock().insert(name.to_owned(), id);
+        Ok(id)
+    }
+
+    /// The row of a device; made when it is first used.
+    pub(super) async fn device_row(&self, device: &Device) -> Result<i64> {
+        if let Some(id) = device.row().get() {
+            return Ok(*id);
+        }
+        let (origin, name, kind) = (self.store.origin().to_owned(), device.name().to_owned(), device.kind());
+        let id = self.store.write(move |c| device::row_id(c, &origin, &name, kind)).await?;
+        Ok(*device.row().get_or_init(|| id))
+    }
+
+    /// Finds device and session of a call, without waiting for anything.
+    pub(super) fn addressed<P: DeviceCall>(self: &Arc<Self>, params: &P) -> Result<Addressed> {
+        let address = params.address();
+        let session = address.session.unwrap_or(DEFAULT_SESSION);
+        check_session(session)?;
+        let target = self.devices.resolve(&address)?;
+        let echo = Echo {
+            device: target.device.name().to_owned(),
+            session: session.to_owned(),
+            trace_id: current_trace().unwrap_or_else(new_uid),
+        };
+        Ok(Addressed { core: self.clone(), echo, target })
+    }
+
+    /// Finds device and session of a call.
+    ///
+    /// # Errors
+    /// When the call means no device, or the session's name is of no use.
+    pub async fn call<P: DeviceCall>(self: &Arc<Self>, params: &P) -> Result<Call> {
+        self.addressed(params)?.open().await
+    }
+
+    /// Like [`Core::call`], for a call that begins with a read of the device: that is queued first, before anything else is waited
+    /// for, so that the calls of a connection begin in their order.
+    pub(super) async fn call_reading<P: DeviceCall, T>(
+        self: &Arc<Self>,
+        params: &P,
+        read: impl FnOnce(&Arc<Device>, Option<Secret>) -> std::result::Result<PendingRead<T>, DriverError>,
+    ) -> Result<(Call, PendingRead<T>)> {
+        let addressed = self.addressed(params)?;
+        let first = read(&addressed.target.device, addressed.target.token.clone())?;
+        Ok((addressed.open().await?, first))
+    }
+}
+
+/// Device and session of a call, by name.
+pub(super) struct Addressed {
+    pub(super) core: Arc<Core>,
+    pub(super) echo: Echo,
+    pub(super) target: Resolved,
+}
+
+impl Addressed {
+    /// Records session and device where they are new.
+    pub(super) async fn open(self) -> Result<Call> {
+        Ok(Call {
+            session_id: self.core.session_row(&self.echo.session).await?,
+            device_id: self.core.device_row(&self.target.device).await?,
+            core: self.core,
+            echo: self.echo,
+            target: self.target,
+        })
+    }
+}
+
+/// A session's name: 1 to 128 characters, none of them a control character.
+pub(super) fn check_session(name: &str) -> Result<()> {
+    if name.is_empty() || name.chars().count() > 128 || name.chars().any(char::is_control) {
+        return Err(Error::param("session", "1 to 128 printable characters", name));
+    }
+    Ok(())
+}
+
+/// A call with its device and session.
+#[derive(Clone)]
+pub struct Call {
+    pub(super) core: Arc<Core>,
+    pub(super) echo: Echo,
+    pub(super) target: Resolved,
+    pub(super) session_id: i64,
+    pub(super) device_id: i64,
+}
+
+impl Call {
+    pub(super) fn device(&self) -> &Arc<Device> {
+        &self.target.device
+    }
+
+    pub(super) fn origin(&self) -> Origin {
+        Origin {
+            store: self.core.store.origin().to_owned(),
+            session: self.session_id,
+            device: self.device_id,
+            trace: self.echo.trace_id.clone(),
+        }
+    }
+
+    pub(super) fn reply<T>(&self, body: T) -> Reply<T> {
+        Reply { echo: self.echo.clone(), body }
+    }
+}
