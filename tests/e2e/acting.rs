@@ -1,5 +1,6 @@
 //! Acting by text, description, id and point; once; and what is refused.
 
+use afd_phone::fault::Kind;
 use afd_tests::{World, wait};
 use serde_json::json;
 
@@ -44,6 +45,64 @@ fn a_target_that_something_lies_over_is_not_tapped() {
     assert!(windows.contains(&Some("APPLICATION com.android.settings")), "what lies under it is said to");
     client.ok("act.tap", json!({"by": "text", "value": "Later"}));
     client.ok("act.tap", json!({"by": "text", "value": "Notification history"}));
+}
+
+/// A phone that shows this and nothing else. Rows are `id, class, text, description, resource id, bounds, flags`.
+fn showing(rows: &[&str]) -> World {
+    let world = World::new();
+    let ids: Vec<&str> = rows.iter().filter_map(|row| row.split('\t').next()).collect();
+    let screen = format!(
+        "[mode: SYSTEM_API]\n[topActivity: org.example.odd/.Main]\nscreen:1080x2400 density:420 orientation:portrait\n\
+         --- window:1 type:APPLICATION pkg:org.example.odd title:Odd layer:1 focused:true ---\n\
+         node_id\tclass\ttext\tdesc\tres_id\tbounds\tflags\n{}\nhierarchy:\n{}\n{}",
+        rows.join("\n"),
+        ids[0],
+        ids[1..].iter().map(|id| format!("  {id}\n")).collect::<String>()
+    );
+    let body = json!({"ok": true, "data": screen, "error": null}).to_string();
+    world.phone.fault_always("/api/screen", Kind::Status { status: 200, body, content_type: Some("application/json".into()) });
+    world
+}
+
+/// Before, it was refused as a stale alias.
+#[test]
+fn a_container_whose_middle_is_its_own_child_is_tapped_beside_it() {
+    let world = showing(&[
+        "node_1\tFrameLayout\t-\t-\t-\t0,0,1080,2400\ton,ena",
+        "node_2\tLinearLayout\t-\tThe card\torg.example.odd:id/card\t100,400,900,1000\ton,clk,ena",
+        "node_3\tButton\tBuy\t-\torg.example.odd:id/buy\t100,600,900,800\ton,clk,ena",
+    ]);
+    let mut client = world.client();
+    let done = client.ok("act.tap", json!({"by": "resId", "value": "card"}));
+    let (x, y) = (done["point"]["x"].as_f64().expect("a point"), done["point"]["y"].as_f64().expect("a point"));
+    let inside = |left: f64, top: f64, right: f64, bottom: f64| x > left && x < right && y > top && y < bottom;
+    assert!(inside(100.0, 400.0, 900.0, 1000.0) && !inside(100.0, 600.0, 900.0, 800.0), "{x},{y}");
+}
+
+/// Before, sums of such numbers overflowed.
+#[test]
+fn bounds_at_the_ends_of_all_numbers_hurt_nothing() {
+    let (least, most) = (i32::MIN, i32::MAX);
+    let rows = [
+        format!("node_1\tFrameLayout\t-\t-\t-\t{least},{least},{most},{most}\ton,ena"),
+        format!("node_2\tButton\tWide\t-\torg.example.odd:id/wide\t{least},{least},{most},{most}\ton,clk,ena"),
+        format!("node_3\tButton\tInside out\t-\torg.example.odd:id/out\t{most},{most},{least},{least}\ton,clk,ena"),
+        "node_4\tButton\tPlain\t-\torg.example.odd:id/plain\t0,0,200,200\ton,clk,ena".to_owned(),
+    ];
+    let world = showing(&rows.each_ref().map(String::as_str));
+    let mut client = world.client();
+    for _ in 0..2 {
+        client.ok("observe.page", json!({}));
+    }
+    client.ok("observe.refs", json!({"full": true}));
+    client.ok("act.tap", json!({"by": "text", "value": "Plain"}));
+    let _ = client.call("act.tap", json!({"by": "text", "value": "Wide"}));
+    let _ = client.call("act.tap", json!({"by": "text", "value": "Inside out"}));
+    client.ok("verify.textContains", json!({"text": "Plain"}));
+    let status = client.ok("daemon.status", json!({}));
+    let panics: i64 = status["tasks"].as_array().expect("tasks").iter().filter_map(|t| t["restarts"].as_i64()).sum();
+    assert_eq!(panics, 0, "{status}");
+    assert!(!world.daemon.log().contains("panicked"), "{}", world.daemon.log());
 }
 
 #[test]

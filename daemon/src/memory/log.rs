@@ -146,34 +146,93 @@ pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> 
 /// # Errors
 /// What SQLite says.
 pub fn stats(connection: &Connection, id: Option<i64>) -> Result<Stats> {
-    let mine = "(:id IS NULL OR session_id = :id)";
-    let one = |sql: &str| -> Result<i64> { Ok(connection.prepare_cached(sql)?.query_row(named_params! {":id": id}, |row| row.get("n"))?) };
-    let all = |sql: &str| -> Result<i64> { Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get("n"))?) };
-    let counts = |column: &str, condition: &str| -> Result<BTreeMap<String, i64>> {
-        let sql = format!("SELECT {column} AS word, count(*) AS n FROM events WHERE {mine} AND {condition} GROUP BY 1");
-        let mut statement = connection.prepare_cached(&sql)?;
-        let rows = statement
-            .query_map(named_params! {":id": id}, |row| Ok((row.get("word")?, row.get("n")?)))?
-            .collect::<rusqlite::Result<_>>()?;
-        Ok(rows)
+    let of = |always: &str| Conditions::new(always).given("session_id = :id", ":id", id);
+    let one = |table: &str, wanted: &Conditions| -> Result<i64> {
+        let sql = format!("SELECT count(*) AS n FROM {table} WHERE {}", wanted.sql());
+        Ok(connection.prepare_cached(&sql)?.query_row(&*wanted.values(), |row| row.get("n"))?)
     };
-    let events = one(&format!("SELECT count(*) AS n FROM events WHERE {mine}"))?;
-    let median_duration_ms = connection
-        .prepare_cached(&format!("SELECT duration_ms FROM events WHERE {mine} ORDER BY duration_ms LIMIT 1 OFFSET :middle"))?
-        .query_row(named_params! {":id": id, ":middle": events / 2}, |row| row.get("duration_ms"))
-        .optional()?;
+    let all = |table: &str| one(table, &Conditions::new("1"));
+    let counted = count_events(connection, &of("1"))?;
     Ok(Stats {
         session: None,
-        events,
-        by_op: counts("category || '.' || op", "1")?,
-        by_status: counts("status", "1")?,
-        by_failure_cause: counts("failure_cause", "failure_cause IS NOT NULL")?,
-        observations: one(&format!("SELECT count(*) AS n FROM observations WHERE {mine}"))?,
-        sessions: all("SELECT count(*) AS n FROM sessions")?,
-        transitions: all("SELECT count(*) AS n FROM transitions")?,
-        recoveries: all("SELECT count(*) AS n FROM recoveries")?,
-        notes: one(&format!("SELECT count(*) AS n FROM notes WHERE {mine} AND deleted_at IS NULL"))?,
-        artifacts: one(&format!("SELECT count(*) AS n FROM artifacts WHERE {mine} AND deleted_at IS NULL AND missing_at IS NULL"))?,
-        median_duration_ms,
+        events: counted.total,
+        by_op: counted.by_op,
+        by_status: counted.by_status,
+        by_failure_cause: counted.by_failure_cause,
+        observations: one("observations", &of("1"))?,
+        sessions: all("sessions")?,
+        transitions: all("transitions")?,
+        recoveries: all("recoveries")?,
+        notes: one("notes", &of("deleted_at IS NULL"))?,
+        artifacts: one("artifacts", &of("deleted_at IS NULL AND missing_at IS NULL"))?,
+        median_duration_ms: counted.median_duration_ms,
     })
+}
+
+/// What events say together.
+struct Counted {
+    total: i64,
+    by_op: BTreeMap<String, i64>,
+    by_status: BTreeMap<String, i64>,
+    by_failure_cause: BTreeMap<String, i64>,
+    median_duration_ms: Option<i64>,
+}
+
+fn count_sql(wanted: &Conditions) -> String {
+    let conditions = wanted.sql();
+    format!(
+        "SELECT category || '.' || op AS op, status, failure_cause, duration_ms, count(*) AS n FROM events WHERE {conditions} GROUP BY 1, 2, 3, 4"
+    )
+}
+
+/// Counts events in one pass over them.
+fn count_events(connection: &Connection, wanted: &Conditions) -> Result<Counted> {
+    let mut statement = connection.prepare_cached(&count_sql(wanted))?;
+    let mut rows = statement.query(&*wanted.values())?;
+    let mut counted = Counted {
+        total: 0,
+        by_op: BTreeMap::new(),
+        by_status: BTreeMap::new(),
+        by_failure_cause: BTreeMap::new(),
+        median_duration_ms: None,
+    };
+    let mut durations: BTreeMap<i64, i64> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let n: i64 = row.get("n")?;
+        counted.total += n;
+        *counted.by_op.entry(row.get("op")?).or_default() += n;
+        *counted.by_status.entry(row.get("status")?).or_default() += n;
+        if let Some(cause) = row.get("failure_cause")? {
+            *counted.by_failure_cause.entry(cause).or_default() += n;
+        }
+        *durations.entry(row.get("duration_ms")?).or_default() += n;
+    }
+    let mut below = 0;
+    counted.median_duration_ms = durations.into_iter().find_map(|(duration, n)| {
+        below += n;
+        (below > counted.total / 2).then_some(duration)
+    });
+    Ok(counted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+    use crate::task::Tasks;
+
+    /// Before, the counts of one session read all events of all sessions.
+    #[tokio::test]
+    async fn the_counts_of_a_session_read_its_own_events() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let store = Store::open(&dir.path().join("m.db"), &Tasks::default(), |_| Ok(0)).expect("opens");
+        let plan = store.read(|c| {
+            let wanted = Conditions::new("1").given("session_id = :id", ":id", Some(1));
+            let mut statement = c.prepare(&format!("EXPLAIN QUERY PLAN {}", count_sql(&wanted)))?;
+            let steps = statement.query_map(&*wanted.values(), |row| row.get::<_, String>("detail"))?;
+            Ok(steps.collect::<rusqlite::Result<Vec<_>>>()?.join("; "))
+        });
+        let plan = plan.await.expect("reads");
+        assert!(plan.contains("events_by_session"), "{plan}");
+    }
 }

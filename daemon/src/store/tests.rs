@@ -109,3 +109,25 @@ async fn a_group_that_was_rolled_back_is_not_said_to_be_done() {
     let twos = store.read(|c| Ok(c.query_row("SELECT count(*) AS count FROM t WHERE n = 2", [], |r| r.get::<_, i64>("count"))?));
     assert_eq!(twos.await.expect("reads"), 1);
 }
+
+/// Before, a name server that did not answer filled the pool that readers were in, and every read waited for it.
+#[test]
+fn reads_go_on_while_all_threads_for_blocking_work_wait() {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).max_blocking_threads(1).enable_all().build().expect("a runtime");
+    let (free, waits) = std::sync::mpsc::channel::<()>();
+    let (begun, begins) = std::sync::mpsc::channel();
+    runtime.block_on(async {
+        let (_dir, store) = temporary();
+        let stuck = tokio::task::spawn_blocking(move || {
+            begun.send(()).expect("somebody waits");
+            waits.recv().expect("it ends");
+        });
+        begins.recv().expect("it begins");
+        let read = store.read(|c| Ok(c.query_row("SELECT 7 AS n", [], |r| r.get::<_, i64>("n"))?));
+        assert_eq!(read.await.expect("reads"), 7);
+        assert!(!stuck.is_finished());
+        free.send(()).expect("it waits");
+        stuck.await.expect("ends");
+    });
+}
