@@ -8,16 +8,7 @@ use std::time::Duration;
 
 use crate::cli::Demo;
 use story::Story;
-use world::World;
-
-/// Why the tour ended early.
-struct Interrupted(String);
-
-impl<T: Into<String>> From<T> for Interrupted {
-    fn from(why: T) -> Self {
-        Self(why.into())
-    }
-}
+use world::{Interrupted, World};
 
 /// Plays it. Everything that it starts ends with it.
 pub fn run(options: &Demo) -> u8 {
@@ -28,7 +19,7 @@ pub fn run(options: &Demo) -> u8 {
         Ok(()) => 0,
         Err(Interrupted(why)) => {
             eprintln!("afctl demo: {why}");
-            crate::dial::FAILED
+            crate::outcome::FAILED
         }
     }
 }

@@ -7,17 +7,8 @@ use serde_json::{Value, json};
 
 use crate::cli::Global;
 use crate::connection::{CallError, Connection, Interrupted, Unresponsive};
-use crate::outcome::Failure;
+use crate::outcome::{FAILED, Failure, INTERRUPTED, NO_DAEMON};
 use crate::spawn;
-
-/// Exit code of a failure.
-pub const FAILED: u8 = 1;
-/// Exit code of a wrong command line.
-pub const USAGE: u8 = 2;
-/// Exit code when there is no daemon.
-pub const NO_DAEMON: u8 = 3;
-/// Exit code after Ctrl-C.
-pub const INTERRUPTED: u8 = 130;
 
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())

@@ -2,6 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
+/// Exit code of a failure.
+pub const FAILED: u8 = 1;
+/// Exit code of a wrong command line.
+pub const USAGE: u8 = 2;
+/// Exit code when there is no daemon.
+pub const NO_DAEMON: u8 = 3;
+/// Exit code after Ctrl-C.
+pub const INTERRUPTED: u8 = 130;
+
 /// What came of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {

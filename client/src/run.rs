@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use crate::cli::{Cli, Command, Format, Global};
 use crate::commands::{Call, device::Device};
 use crate::connection::Connection;
-use crate::dial::{self, FAILED, INTERRUPTED, Purpose, Repeat, USAGE};
-use crate::outcome::{Failure, Outcome};
+use crate::dial::{self, Purpose, Repeat};
+use crate::outcome::{FAILED, Failure, INTERRUPTED, Outcome, USAGE};
 use crate::output::{effective, print};
 use crate::{demo, follow, human, spawn};
 

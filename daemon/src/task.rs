@@ -97,15 +97,9 @@ impl Tasks {
         }
     }
 
-    /// Runs one piece of a thread's work; a panic is logged and counted, and the thread goes on.
-    pub fn run_piece<T>(&self, name: &str, work: impl FnOnce() -> T) -> Option<T> {
-        match std::panic::catch_unwind(AssertUnwindSafe(work)) {
-            Ok(done) => Some(done),
-            Err(panic) => {
-                tracing::error!(task = name, error = reason(panic.as_ref()), "a piece of background work failed");
-                None
-            }
-        }
+    /// A thread that works piece by piece.
+    pub fn thread(&self, name: impl Into<String>) -> Thread {
+        Thread(self.enter(name.into()))
     }
 
     /// Becomes `Some` when the daemon must end, with the reason.
@@ -118,6 +112,16 @@ impl Tasks {
         let mut tasks: Vec<TaskInfo> = self.0.entries.lock().iter().map(|e| e.info()).collect();
         tasks.sort_by(|a, b| a.name.cmp(&b.name));
         tasks
+    }
+}
+
+/// A thread that works piece by piece; it is listed until this is dropped.
+pub struct Thread(Listed);
+
+impl Thread {
+    /// Does one piece of its work; a panic is logged and counted, and the thread goes on.
+    pub fn piece<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+        std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| self.0.entry.note(&reason(panic.as_ref()))).ok()
     }
 }
 
@@ -211,7 +215,9 @@ mod tests {
         let tasks = Tasks::default();
         tasks.run_vital("writer", || panic!("out of order"));
         assert_eq!(tasks.fatal().borrow().as_deref(), Some("writer failed: out of order"));
-        assert_eq!(tasks.run_piece("watcher", || 1), Some(1));
-        assert_eq!(tasks.run_piece("watcher", || -> i32 { panic!("once") }), None);
+        let watcher = tasks.thread("watcher");
+        assert_eq!(watcher.piece(|| 1), Some(1));
+        assert_eq!(watcher.piece(|| -> i32 { panic!("once") }), None);
+        assert_eq!(tasks.list()[0].restarts, 1, "it is counted, and shown");
     }
 }

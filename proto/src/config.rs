@@ -72,7 +72,7 @@ wire! {
 
 methods! {
     /// Lists all settings and where each comes from.
-    ConfigList = "config.list" (crate::daemon::NoParams) -> Settings, Read, [Conflict], "{}";
+    ConfigList = "config.list" (crate::vocabulary::NoParams) -> Settings, Read, [Conflict], "{}";
     /// Tells one setting.
     ConfigGet = "config.get" (KeyParams) -> Setting, Read, [Conflict], r#"{"key":"artifacts.dir"}"#;
     /// Writes a setting into the settings file; it counts at once, unless it needs a restart.

@@ -1,10 +1,6 @@
 //! `daemon.*`: the daemon itself.
 
-params! {
-    /// No parameters.
-    #[derive(Default)]
-    pub struct NoParams {}
-}
+use crate::vocabulary::NoParams;
 
 wire! {
     /// Constant while the daemon lives.

@@ -267,7 +267,7 @@ methods! {
     /// Adds a device, or refuses when the name is taken by another one.
     DeviceAdd = "device.add" (AddParams) -> Added, Admin, [Conflict], r#"{"name":"pixel","url":"http://127.0.0.1:8081"}"#;
     /// Lists the devices with their state.
-    DeviceList_ = "device.list" (crate::daemon::NoParams) -> DeviceList, Read, [], "{}";
+    DeviceList_ = "device.list" (crate::vocabulary::NoParams) -> DeviceList, Read, [], "{}";
     /// Removes a device, from the settings file as well.
     DeviceRemove = "device.remove" (RemoveParams) -> Removed, Admin, [DeviceUnknown, Conflict], r#"{"name":"pixel"}"#;
     /// Asks the phone's service whether it is there.

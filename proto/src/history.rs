@@ -1,8 +1,19 @@
-//! `visual.*`: what was changed in the visual memory, and undoing it.
+//! `visual.*`: deleting, what was changed in the visual memory, and undoing it.
 
 use crate::visual::About;
 
 scope_params! {
+    /// Parameters of `visual.delete`: one of the two.
+    #[derive(Default)]
+    pub struct DeleteParams {
+        /// Name of a component.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub component: Option<String>,
+        /// Id or name of a state.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub state: Option<String>,
+    }
+
     /// Parameters of `visual.history`.
     #[derive(Default)]
     pub struct HistoryParams {
@@ -73,6 +84,8 @@ wire! {
 }
 
 methods! {
+    /// Deletes a component or a state with all that hangs on it.
+    VisualDelete = "visual.delete" (DeleteParams) -> Change, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","component":"avatar"}"#;
     /// Tells what was forgotten, merged, renamed and deleted, and why.
     VisualHistory = "visual.history" (HistoryParams) -> Changes, Read, [StoreUnavailable], r#"{"limit":20}"#;
     /// Undoes a change of the memory.

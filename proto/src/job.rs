@@ -44,7 +44,7 @@ wire! {
 
 methods! {
     /// Lists the background jobs and what came of them.
-    JobList = "job.list" (crate::daemon::NoParams) -> Jobs, Read, [], "{}";
+    JobList = "job.list" (crate::vocabulary::NoParams) -> Jobs, Read, [], "{}";
     /// Runs a job now and waits for its end.
     JobRun = "job.run" (RunParams) -> Job, Admin, [NotFound], r#"{"name":"artifact-limits"}"#;
 }

@@ -74,6 +74,7 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
         device::METHODS,
         config::METHODS,
         observe::METHODS,
+        picture::METHODS,
         act::METHODS,
         verify::METHODS,
         recover::METHODS,

@@ -1,7 +1,6 @@
 //! `observe.*`: what is on the screen.
 
 use crate::artifact::Written;
-use crate::picture::{Overlay, OverlayGetParams, OverlaySetParams, Screenshot, ScreenshotParams};
 use crate::vocabulary::{Hint, PageRef, Reply};
 
 device_params! {
@@ -354,12 +353,6 @@ methods! {
     ObserveRefs = "observe.refs" (RefsParams) -> Reply<Refs>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxRows":80}"#;
     /// Reads the page: base context, whether it has settled, screen and refs, and what memory knows about it.
     ObservePage = "observe.page" (PageParams) -> Reply<Page>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"include":["refs"]}"#;
-    /// Takes a picture of the screen and writes it to a file.
-    ObserveScreenshot = "observe.screenshot" (ScreenshotParams) -> Reply<Screenshot>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, StoreFull, StoreUnavailable], r#"{"maxDim":700}"#;
-    /// Tells what the phone itself draws on its screen.
-    ObserveOverlayGet = "observe.overlayGet" (OverlayGetParams) -> Reply<Overlay>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
-    /// Turns the marks on or off that the phone itself draws on its screen.
-    ObserveOverlaySet = "observe.overlaySet" (OverlaySetParams) -> Reply<Overlay>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown], r#"{"enabled":true}"#;
     /// Waits until something is so on the screen; the device is free meanwhile.
     ObserveWait = "observe.wait" (WaitParams) -> Reply<Waited>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Timeout], r#"{"until":"settled","timeoutMs":5000}"#;
 }

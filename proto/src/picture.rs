@@ -2,6 +2,7 @@
 
 use crate::artifact::Written;
 use crate::observe::RefRows;
+use crate::vocabulary::Reply;
 
 device_params! {
     /// Parameters of `observe.screenshot`.
@@ -181,4 +182,13 @@ impl PictureFormat {
             PictureFormat::Png => "png",
         }
     }
+}
+
+methods! {
+    /// Takes a picture of the screen and writes it to a file.
+    ObserveScreenshot = "observe.screenshot" (ScreenshotParams) -> Reply<Screenshot>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, StoreFull, StoreUnavailable], r#"{"maxDim":700}"#;
+    /// Tells what the phone itself draws on its screen.
+    ObserveOverlayGet = "observe.overlayGet" (OverlayGetParams) -> Reply<Overlay>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
+    /// Turns the marks on or off that the phone itself draws on its screen.
+    ObserveOverlaySet = "observe.overlaySet" (OverlaySetParams) -> Reply<Overlay>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown], r#"{"enabled":true}"#;
 }

@@ -49,7 +49,7 @@ pub const PROGRESS: &str = "rpc.progress";
 
 methods! {
     /// Returns the OpenRPC document of this daemon.
-    RpcDiscover = "rpc.discover" (crate::daemon::NoParams) -> Value, Read, [], "{}";
+    RpcDiscover = "rpc.discover" (crate::vocabulary::NoParams) -> Value, Read, [], "{}";
     /// Cancels a call of the same connection: one that waits is never sent, an action that was sent ends and is recorded.
     RpcCancel = "rpc.cancel" (CancelParams) -> CancelResult, Read, [], r#"{"id":1}"#;
     /// Switches `rpc.progress` notifications of this connection on or off.

@@ -1,7 +1,5 @@
 //! `visual.*`: components, states, and how they are kept.
 
-use crate::history::Change;
-
 /// Which app or site a call is about, as the caller said it.
 #[derive(Debug, Clone, Copy)]
 pub struct ScopeOf<'a> {
@@ -104,17 +102,6 @@ scope_params! {
         pub old: String,
         /// Its new name.
         pub new: String,
-    }
-
-    /// Parameters of `visual.delete`: one of the two.
-    #[derive(Default)]
-    pub struct DeleteParams {
-        /// Name of a component.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub component: Option<String>,
-        /// Id or name of a state.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub state: Option<String>,
     }
 
     /// Parameters of `visual.cleanup`.
@@ -364,8 +351,6 @@ methods! {
     VisualComponents = "visual.components" (ComponentsParams) -> Components, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
     /// Renames a component or a state, wherever it is named.
     VisualRename = "visual.rename" (RenameParams) -> Renamed, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","old":"unlabeled_40_60","new":"menu"}"#;
-    /// Deletes a component or a state with all that hangs on it.
-    VisualDelete = "visual.delete" (DeleteParams) -> Change, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","component":"avatar"}"#;
     /// Takes away components that are dynamic text: times, counters, messages.
     VisualCleanup = "visual.cleanup" (CleanupParams) -> Cleaned, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","dryRun":true}"#;
     /// Lists the states of an app or site.

@@ -28,6 +28,12 @@ pub trait DeviceCall {
     fn address(&self) -> Address<'_>;
 }
 
+params! {
+    /// No parameters.
+    #[derive(Default)]
+    pub struct NoParams {}
+}
+
 words! {
     /// How a node is named by a caller.
     By {

@@ -3,8 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::session::{object, pair, word};
-use super::{Call, read_list};
+use super::{Call, object, pair, read_list, word};
 use crate::outcome::Failure;
 
 /// What was said, and what of it goes into the model's context. The session is the one of --session.

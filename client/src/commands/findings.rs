@@ -2,8 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::Call;
-use super::session::{some, word};
+use super::{Call, some, word};
 
 /// Where it is; by default the page that the session saw last.
 #[derive(Debug, Args)]

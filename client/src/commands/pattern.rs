@@ -3,10 +3,8 @@
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
 
-use super::session::word;
-use super::{Call, read_list};
-use crate::dial::USAGE;
-use crate::outcome::Failure;
+use super::{Call, read_list, word};
+use crate::outcome::{Failure, USAGE};
 
 /// What was learned, over all sessions.
 #[derive(Debug, Subcommand)]

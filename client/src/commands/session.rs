@@ -1,10 +1,9 @@
 //! `session`
 
 use clap::{Args, Subcommand, ValueEnum};
-use serde_json::{Map, Value};
 
 use super::findings::{Bug, Place, Task, TestResult};
-use super::{Call, Expected, absolute};
+use super::{Call, absolute, object, pair, some, word};
 
 /// What an agent is doing, how far it is, and how somebody else goes on. The session is the one of --session.
 #[derive(Debug, Subcommand)]
@@ -107,22 +106,6 @@ pub struct Start {
     progress_dir: Option<String>,
 }
 
-/// Reads `KEY=VALUE`.
-pub(super) fn pair(text: &str) -> Result<(String, String), Expected> {
-    let (key, value) = text.split_once('=').ok_or(Expected("KEY=VALUE"))?;
-    Ok((key.to_owned(), value.to_owned()))
-}
-
-/// Pairs as an object; none is nothing.
-pub(super) fn object(pairs: &[(String, String)]) -> Option<Value> {
-    let map: Map<String, Value> = pairs.iter().map(|(k, v)| (k.clone(), Value::from(v.clone()))).collect();
-    (!map.is_empty()).then_some(Value::Object(map))
-}
-
-pub(super) fn some(list: &[String]) -> Option<Vec<String>> {
-    (!list.is_empty()).then(|| list.to_vec())
-}
-
 fn path(path: &Option<String>) -> Option<String> {
     path.as_deref().map(absolute)
 }
@@ -188,11 +171,6 @@ pub struct Tested {
     failed: bool,
     #[command(flatten)]
     place: Place,
-}
-
-/// The word of a value, as it is typed and on the wire.
-pub(super) fn word<T: ValueEnum>(value: Option<T>) -> Option<String> {
-    value.and_then(|v| v.to_possible_value().map(|p| p.get_name().to_owned()))
 }
 
 impl Session {

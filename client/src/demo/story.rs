@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 
-use super::Interrupted;
-use super::world::World;
+use super::world::{Interrupted, World};
 use crate::human::{self, paint};
 
 const SETTINGS: &str = "com.android.settings";

@@ -8,9 +8,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Interrupted;
 use crate::connection::Connection;
 use crate::spawn::{self, Start};
+
+/// Why the tour ended early.
+pub(super) struct Interrupted(pub String);
+
+impl<T: Into<String>> From<T> for Interrupted {
+    fn from(why: T) -> Self {
+        Self(why.into())
+    }
+}
 
 /// A practice phone and a daemon that belong to the tour alone.
 pub(super) struct World {

@@ -2,6 +2,7 @@
 
 mod conversation;
 mod devices;
+mod parts;
 mod records;
 mod session;
 mod visual;
@@ -9,26 +10,16 @@ mod visual;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use anstyle::{AnsiColor, Style};
-use comfy_table::{ContentArrangement, Table, presets};
+use anstyle::AnsiColor;
 use serde_json::Value;
 
 use crate::outcome::Outcome;
 use crate::safe;
 
+use parts::{BAD, BOLD, DIM, GOOD, WARN, action, cell, fields, first, items, lines, more, shorten, target, text, time};
+pub use parts::{kebab, paint, table};
 use records::{artifacts, config, event_row, imported, notes, saved, setting_changed};
 pub use records::{experience, log};
-
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
-const WARN: Style = AnsiColor::Yellow.on_default();
-const DIM: Style = Style::new().dimmed();
-const BOLD: Style = Style::new().bold();
-
-/// Text in a style.
-pub fn paint(style: Style, text: &str) -> String {
-    format!("{style}{text}{style:#}")
-}
 
 /// Prints an outcome: the data on standard output, a failure on standard error.
 pub fn print(outcome: &Outcome) {
@@ -52,14 +43,6 @@ pub fn print(outcome: &Outcome) {
             }
             let _ = writeln!(anstream::stderr(), "{text}");
         }
-    }
-}
-
-fn text(value: &Value, key: &str) -> String {
-    match value.get(key) {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
     }
 }
 
@@ -110,63 +93,6 @@ fn recovered(op: &str, data: &Value) -> String {
     let cause = text(data, "failureCause");
     let about = if cause.is_empty() { String::new() } else { format!(" after {cause}") };
     format!("{} recover {op}{about}: {}\n", paint(GOOD, "done"), text(data, "result"))
-}
-
-/// Where a list goes on.
-fn more(data: &Value) -> String {
-    data.get("nextCursor").map(|cursor| paint(DIM, &format!("more: --cursor {cursor}\n"))).unwrap_or_default()
-}
-
-fn first(options: &[String]) -> String {
-    options.iter().find(|o| !o.is_empty()).cloned().unwrap_or_default()
-}
-
-fn items<'a>(data: &'a Value, key: &str) -> &'a [Value] {
-    data.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-fn lines(values: &[Value]) -> String {
-    values.iter().map(|v| format!("{}\n", v.as_str().unwrap_or_default())).collect()
-}
-
-/// A table of objects; columns that are empty everywhere are left out.
-pub fn table(rows: &[Value], columns: &[&str]) -> String {
-    let used: Vec<&&str> = columns.iter().filter(|c| rows.iter().any(|r| !text(r, c).is_empty())).collect();
-    if rows.is_empty() || used.is_empty() {
-        return format!("{}\n", paint(DIM, "nothing"));
-    }
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(used.iter().map(|c| c.to_uppercase()));
-    for row in rows {
-        table.add_row(used.iter().map(|c| cell(row, c)));
-    }
-    let text = table.to_string();
-    let (header, rows) = text.split_once('\n').unwrap_or((&text, ""));
-    let trimmed: String = rows.lines().map(|l| format!("{}\n", l.trim_end())).collect();
-    format!("{}\n{trimmed}", paint(DIM, header.trim_end()))
-}
-
-fn cell(row: &Value, column: &str) -> String {
-    match (column, row.get(column)) {
-        ("lease", Some(lease @ Value::Object(_))) => format!("{} for {} ms", text(lease, "session"), text(lease, "remainingMs")),
-        ("at" | "lastSeen" | "lastUsed" | "lastSuccessAt" | "createdAt" | "lastRunAt", Some(Value::Number(ms))) => {
-            time(ms.as_i64().unwrap_or(0))
-        }
-        _ => shorten(&text(row, column)),
-    }
-}
-
-/// Long words stay whole, so that they can be copied; only very long cells are cut.
-fn shorten(text: &str) -> String {
-    const LONGEST: usize = 72;
-    let text = text.replace('\n', " ");
-    if text.chars().count() <= LONGEST { text } else { text.chars().take(LONGEST - 1).chain(['\u{2026}']).collect() }
-}
-
-fn time(ms: i64) -> String {
-    jiff::Timestamp::from_millisecond(ms)
-        .map_or_else(|_| ms.to_string(), |t| t.to_zoned(jiff::tz::TimeZone::system()).strftime("%m-%d %H:%M:%S").to_string())
 }
 
 fn observation(data: &Value) -> String {
@@ -247,12 +173,6 @@ fn hints(hints: &[Value], out: &mut String) {
     }
 }
 
-fn target(value: &Value) -> String {
-    let label = text(value, "label");
-    let name = if label.is_empty() { text(value, "resId") } else { format!("\"{label}\"") };
-    format!("{} {name}", text(value, "role"))
-}
-
 fn acted(op: &str, data: &Value) -> String {
     let what = data.get("target").map(|t| format!(" {}", target(t))).unwrap_or_default();
     let moved = if data["moved"] == true { paint(WARN, " (it had moved)") } else { String::new() };
@@ -282,40 +202,6 @@ fn verified(op: &str, data: &Value) -> String {
         out.push_str(&table(items(data, "nodes"), &["class", "text", "desc", "resId", "bounds"]));
     }
     out
-}
-
-/// An action in a few words.
-fn action(value: &Value) -> String {
-    let what = value.get("target").map(|t| format!(" {}", target(t))).unwrap_or_default();
-    let params = value
-        .get("params")
-        .and_then(Value::as_object)
-        .map(|p| p.iter().map(|(k, v)| format!(" {k}={}", v.as_str().map_or_else(|| v.to_string(), str::to_owned))).collect::<String>());
-    format!("{}{what}{}", text(value, "verb"), params.unwrap_or_default())
-}
-
-/// A name of the wire as it is typed here.
-pub fn kebab(name: &str) -> String {
-    name.replace('.', "-").chars().flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] }).collect()
-}
-
-/// Fields of anything else, indented.
-fn fields(value: &Value, indent: usize) -> String {
-    let pad = " ".repeat(indent);
-    match value {
-        Value::Object(map) => map
-            .iter()
-            .map(|(key, value)| match value {
-                Value::Object(inner) if !inner.is_empty() => format!("{pad}{key}:\n{}", fields(value, indent + 2)),
-                Value::Array(inner) if inner.iter().any(Value::is_object) => {
-                    format!("{pad}{key}:\n{}", inner.iter().map(|v| fields(v, indent + 2)).collect::<String>())
-                }
-                Value::String(text) => format!("{pad}{key}: {text}\n"),
-                other => format!("{pad}{key}: {other}\n"),
-            })
-            .collect(),
-        other => format!("{pad}{other}\n"),
-    }
 }
 
 /// One line of the live stream.

@@ -3,12 +3,14 @@
 //! A file is written beside its place and renamed, then its row is committed; when either fails, nothing is left of both.
 //! What is written to the shared root is named by its hash, so that equal content is stored once.
 
+mod error;
 mod files;
 mod limits;
+mod new;
 mod rows;
 mod watch;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,79 +18,12 @@ use afd_proto::artifact::{Deleted, Written};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::config::ArtifactSettings;
-use crate::store::{Store, StoreError};
-use crate::task::{Panicked, Tasks, run_blocking};
+use crate::store::Store;
+use crate::task::{Tasks, run_blocking};
 
+pub use error::ArtifactError;
+pub use new::{New, Place};
 pub use rows::{Filter, NewRow, count, file_of, find, id_of, insert_imported, keep, list};
-
-/// Why an artifact was not written.
-#[derive(Debug, thiserror::Error)]
-pub enum ArtifactError {
-    /// There is no room left.
-    #[error("there is no room left for {}", .0.display())]
-    Full(PathBuf),
-    /// Something else than a file is there.
-    #[error("{} is there, and is no regular file", .0.display())]
-    NoFile(PathBuf),
-    /// The file cannot be written or read.
-    #[error("{}: {error}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        error: std::io::Error,
-    },
-    /// Its row cannot be written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The work itself failed.
-    #[error(transparent)]
-    Panicked(#[from] Panicked),
-}
-
-impl ArtifactError {
-    fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
-        |error| match error.kind() {
-            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => ArtifactError::Full(path.to_owned()),
-            _ => ArtifactError::Io { path: path.to_owned(), error },
-        }
-    }
-}
-
-/// Where an artifact goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
-    /// This very file, which is replaced.
-    File(PathBuf),
-    /// A directory of somebody else's.
-    Dir(PathBuf),
-    /// The shared root, which is ours to tidy.
-    Root(PathBuf),
-}
-
-/// What is to be written.
-#[derive(Debug, Clone)]
-pub struct New {
-    /// Where.
-    pub place: Place,
-    /// What it is.
-    pub kind: &'static str,
-    /// Its media type.
-    pub mime_type: &'static str,
-    /// The end of its name.
-    pub extension: &'static str,
-    /// Its content.
-    pub content: Vec<u8>,
-    /// Method of the call.
-    pub op: &'static str,
-    /// Row of the session.
-    pub session: i64,
-    /// Row of the device.
-    pub device: Option<i64>,
-    /// The call.
-    pub trace: String,
-}
 
 /// The artifacts.
 pub struct Artifacts {

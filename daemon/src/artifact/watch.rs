@@ -57,11 +57,11 @@ pub(super) struct Watch {
 
 /// Starts to watch; without a watcher, files are still looked at when they are listed.
 pub(super) fn start(store: &Arc<Store>, tasks: &Tasks) -> Option<Watch> {
-    let (store, tasks, files) = (store.clone(), tasks.clone(), Arc::new(Mutex::new(Files::new(MAX_FILES))));
+    let (store, task, files) = (store.clone(), tasks.thread("artifact-watcher"), Arc::new(Mutex::new(Files::new(MAX_FILES))));
     let watched = files.clone();
     let handler = move |event: notify::Result<notify::Event>| {
         let Some(event) = event.ok().filter(|e| !e.kind.is_access()) else { return };
-        tasks.run_piece("artifact-watcher", || {
+        task.piece(|| {
             checkpoint("artifact-watcher");
             let files = watched.lock();
             for path in event.paths.into_iter().filter(|p| files.watched.contains(p)) {

@@ -1,12 +1,13 @@
 //! The settings by key: what they are, where each comes from, and changing one.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use afd_proto::config::{Setting, Source};
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table};
 
-use super::{Config, ConfigError, DeviceSettings, File, edit};
+use super::{Config, ConfigError, DeviceSettings, File, Settings, edit};
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +99,15 @@ const KEYS: &[Key] = &[
     key("model.max_output_tokens", Kind::Number, "the most that it may answer, tokens"),
     key("adb.server_port", Kind::Number, "port of the adb server on this machine"),
 ];
+
+/// The keys whose values are not in force yet: they count from the next start on. `in_use` is the database of this one.
+pub fn waiting_for_restart(settings: &Settings, in_use: &Path) -> Vec<String> {
+    let waits = |key: &&Key| match key.name {
+        "memory.db" => settings.database != in_use,
+        _ => false,
+    };
+    KEYS.iter().filter(|key| key.restart).filter(waits).map(|key| key.name.to_owned()).collect()
+}
 
 /// The keys of `[device.<name>]`.
 const DEVICE_KEYS: &[Key] = &[

@@ -5,6 +5,7 @@
 
 mod agent;
 mod edit;
+mod error;
 mod file;
 pub mod keys;
 
@@ -18,47 +19,8 @@ use tokio::sync::watch;
 
 pub use agent::{Conversation, LanguageModelSettings, Provider};
 pub use edit::{add_device, remove_device};
+pub use error::{ConfigError, Unfit};
 pub use file::{Adb, DeviceSettings, File, Limits, Proxy, Usb, Visual, check_name, check_url, read as read_file};
-
-/// A fault of the settings.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// The file cannot be read or written.
-    #[error("{}: {error}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        error: std::io::Error,
-    },
-    /// The file is not what it should be.
-    #[error("{}: {error}", path.display())]
-    Bad {
-        /// The file.
-        path: PathBuf,
-        /// Where and why.
-        #[source]
-        error: Unfit,
-    },
-}
-
-/// What does not fit in the settings, and what was expected there.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Unfit(String);
-
-impl From<String> for Unfit {
-    fn from(what: String) -> Self {
-        Self(what)
-    }
-}
-
-impl From<&str> for Unfit {
-    fn from(what: &str) -> Self {
-        Self(what.to_owned())
-    }
-}
 
 /// What the flags and the environment of the daemon decide, for as long as it lives.
 #[derive(Debug, Clone, Default)]

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use afd_proto::daemon::{Reloaded, ShuttingDown, Status, StoreStatus, Version};
 
 use super::{Core, Result, forwards};
+use crate::config;
 use crate::config::Settings;
 use crate::store::SCHEMA;
 use crate::task::run_blocking;
@@ -66,10 +67,7 @@ pub async fn reload(core: &Arc<Core>) -> Result<Reloaded> {
     core.devices.set_adb(&after.adb);
     forwards::release_unused(&core.tasks, &before, &after);
     let changes = core.devices.apply(&after.devices);
-    let mut restart_needed = Vec::new();
-    if before.database != after.database || after.database != core.store.path() {
-        restart_needed.push("memory.db".to_owned());
-    }
+    let restart_needed = config::keys::waiting_for_restart(&after, core.store.path());
     // A change by a call is seen once more by the watch of the file.
     if before != after {
         tracing::info!(added = ?changes.added, changed = ?changes.changed, removed = ?changes.removed, "settings reloaded");

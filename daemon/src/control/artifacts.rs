@@ -13,6 +13,7 @@ use serde_json::json;
 use super::{Call, Core, Error, Result, current_trace};
 use crate::artifact::{self, ArtifactError, Filter, New, Place};
 use crate::store::new_uid;
+use crate::task::run_blocking;
 
 /// The job that keeps the limits.
 pub(super) const LIMITS_JOB: &str = "artifact-limits";
@@ -98,7 +99,7 @@ impl Call {
         // What went wrong with a place of the call is a fault of that field.
         let field = wish.path.map(|(field, _)| field).or(wish.root.map(|_| "artifactDir"));
         if let Place::File(path) = &place
-            && core.is_own(path)
+            && core.is_own(path).await?
         {
             return Err(Error::param(field.unwrap_or("artifacts"), "a file that is not the daemon's own", path.display()));
         }
@@ -136,7 +137,9 @@ impl Core {
         field: &'static str,
         file: Option<PathBuf>,
     ) -> Result<Written> {
-        if let Some(file) = file.as_ref().filter(|file| self.is_own(file)) {
+        if let Some(file) = &file
+            && self.is_own(file).await?
+        {
             return Err(Error::param(field, "a file that is not the daemon's own", file.display()));
         }
         let named = file.is_some();
@@ -162,29 +165,39 @@ impl Core {
 
     /// Whether a path leads to the database, by whatever link. It must not even be read: closing it would end the locks that
     /// `SQLite` holds on it.
-    pub(super) fn leads_to_database(&self, path: &Path) -> bool {
-        let identity = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
-        let wanted = identity(path);
-        wanted.is_some() && wanted == identity(self.store.path())
+    pub(super) async fn leads_to_database(&self, path: &Path) -> Result<bool> {
+        let (path, database) = (path.to_owned(), self.store.path().to_owned());
+        let look = move || {
+            let identity = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+            let wanted = identity(&path);
+            wanted.is_some() && wanted == identity(&database)
+        };
+        Ok(run_blocking(look).await?)
     }
 
     /// Whether a path is that of a file which the daemon itself lives on, whatever way it is written.
-    pub(super) fn is_own(&self, path: &Path) -> bool {
-        let real = |path: &Path| {
-            let dir = path.parent().and_then(|d| d.canonicalize().ok())?;
-            Some(dir.join(path.file_name()?))
-        };
-        let Some(wanted) = real(path) else { return false };
-        let beside = |own: &Path, suffix: &str| {
-            let mut name = own.as_os_str().to_owned();
-            name.push(suffix);
-            PathBuf::from(name)
-        };
-        let database = self.store.path();
-        let of_database = ["", "-wal", "-shm", "-journal", ".key", ".lock"].map(|suffix| beside(database, suffix));
-        let others = [self.config.path().to_owned(), self.config.socket().to_owned(), beside(self.config.socket(), ".lock")];
-        of_database.iter().chain(&others).filter_map(|own| real(own)).any(|own| own == wanted)
+    pub(super) async fn is_own(&self, path: &Path) -> Result<bool> {
+        let (path, database) = (path.to_owned(), self.store.path().to_owned());
+        let (config, socket) = (self.config.path().to_owned(), self.config.socket().to_owned());
+        Ok(run_blocking(move || leads_to_own(&path, &database, &config, &socket)).await?)
     }
+}
+
+/// Whether a path is that of a database, of a settings file, of a socket, or of what lies beside them.
+fn leads_to_own(path: &Path, database: &Path, config: &Path, socket: &Path) -> bool {
+    let real = |path: &Path| {
+        let dir = path.parent().and_then(|d| d.canonicalize().ok())?;
+        Some(dir.join(path.file_name()?))
+    };
+    let Some(wanted) = real(path) else { return false };
+    let beside = |own: &Path, suffix: &str| {
+        let mut name = own.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let of_database = ["", "-wal", "-shm", "-journal", ".key", ".lock"].map(|suffix| beside(database, suffix));
+    let others = [config.to_owned(), socket.to_owned(), beside(socket, ".lock")];
+    of_database.iter().chain(&others).filter_map(|own| real(own)).any(|own| own == wanted)
 }
 
 /// `artifact.list`
@@ -229,7 +242,7 @@ pub async fn get(core: &Arc<Core>, params: &GetParams) -> Result<Got> {
     if artifact.mime_type.starts_with("text/") || artifact.mime_type == "application/json" {
         got.text = Some(String::from_utf8_lossy(&bytes).into_owned());
     } else {
-        got.base64 = Some(base64::engine::general_purpose::STANDARD.encode(bytes));
+        got.base64 = Some(run_blocking(move || base64::engine::general_purpose::STANDARD.encode(bytes)).await?);
     }
     Ok(got)
 }

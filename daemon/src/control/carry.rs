@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::guard::{Aim, Hit};
-use super::reading::Look;
+use super::look::Look;
 use super::scroll::{Search, Sought};
 use super::{Call, Core, Error, Result, scope};
 use crate::device::{DeviceGuard, DriverError, Input, Ticket};

@@ -5,7 +5,7 @@ use afd_proto::act::TapParams;
 use afd_proto::vocabulary::{By, Point, Role, Target};
 use serde_json::{Value, json};
 
-use super::reading::Look;
+use super::look::Look;
 use super::{Call, Error, Result};
 use crate::memory::Place;
 use crate::page::refs::{self, Ref};

@@ -182,7 +182,9 @@ async fn import(core: &Arc<Core>, params: &ImportAfParams, trace: String) -> Res
     if theirs.is_none() && database.is_none() {
         return Err(Error::param("databaseFile", "a settings file or a database of af", "neither"));
     }
-    if let Some(path) = database.as_deref().filter(|path| core.leads_to_database(path)) {
+    if let Some(path) = &database
+        && core.leads_to_database(path).await?
+    {
         return Err(Error::param("databaseFile", "a database of af", path.display()));
     }
     let found = match database {

@@ -16,6 +16,7 @@ mod guard;
 mod hints;
 pub mod import;
 pub mod jobs;
+mod look;
 pub mod memory;
 pub mod notes;
 pub mod observe;
@@ -31,13 +32,14 @@ pub mod screenshot;
 mod scroll;
 pub mod session;
 pub mod shell;
+mod streams;
 mod turns;
 pub mod usb;
 pub mod verify;
 pub mod visual;
 pub mod waiting;
 
-use waiting::WatchStreams;
+use streams::WatchStreams;
 
 pub use call::Call;
 use call::{Addressed, check_session};

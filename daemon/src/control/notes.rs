@@ -13,8 +13,6 @@ use crate::memory::requests;
 use crate::store::new_uid;
 use crate::text::Query;
 
-/// The method whose recorded results hold notes.
-const SAVE: &str = "memory.save";
 /// The longest note, bytes.
 const MAX_CONTENT: usize = 64 << 10;
 /// The longest topic, characters.
@@ -112,7 +110,7 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Deleted> 
     let (id, uid) = (params.id, params.uid.clone());
     let deleted = core.store.write(move |c| {
         let Some(note) = notes::delete(c, id, uid.as_deref())? else { return Ok(None) };
-        requests::forget_results_about(c, SAVE, &note.uid)?;
+        requests::forget_results_about(c, requests::NOTING, &note.uid)?;
         let left = notes::chain_length(c, note.app.as_deref().unwrap_or(""), &note.topic)?;
         Ok(Some(Deleted { id: note.id, uid: note.uid, chain_length: left }))
     });

@@ -8,7 +8,8 @@ use afd_proto::picture::{MarkScope, Overlay, OverlayGetParams, OverlaySetParams}
 use afd_proto::vocabulary::{ObservationSource, Reply};
 
 use super::artifacts::Wish;
-use super::reading::{Effort, Look};
+use super::look::Look;
+use super::reading::Effort;
 use super::rows::{Filing, columns, ref_rows, screen_rows};
 use super::{Call, Core, Error, Result};
 use crate::device::{Device, DriverError, Input, OverlaySetting};

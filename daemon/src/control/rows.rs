@@ -5,7 +5,7 @@ use afd_proto::observe::{Column, Context, RefRow, RefRows, Row, ScreenRows, Wind
 use serde::Serialize;
 
 use super::artifacts::{Content, Wish};
-use super::reading::Look;
+use super::look::Look;
 use super::{Call, Result};
 use crate::page::Node;
 

@@ -8,7 +8,7 @@ use afd_proto::vocabulary::{ObservationSource, Reply};
 use base64::Engine;
 
 use super::artifacts::{Content, Wish};
-use super::reading::{Hashed, Look};
+use super::look::{Hashed, Look};
 use super::rows::{Filing, count, ref_rows};
 use super::{Call, Core, Error, Result};
 use crate::device::{Device, PendingRead, Shot, TreeReading};
@@ -83,10 +83,11 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
     let (format, quality) = (wanted.format, u8::try_from(wanted.shot.quality).unwrap_or(100));
     let bytes = match (marks, format) {
         (None, PictureFormat::Jpeg) => jpeg.to_vec(),
-        (marks, _) => run_blocking(move || draw(&jpeg, marks.as_deref(), format, quality)).await?.map_err(undrawn)?,
+        (marks, _) => run_blocking(move || draw(&jpeg, marks.as_deref(), format, quality)).await??,
     };
     let inline = params.inline && bytes.len() <= core.config.get().limits.inline_bytes;
-    let screenshot_base64 = inline.then(|| base64::engine::general_purpose::STANDARD.encode(&bytes));
+    let encode = |bytes: Vec<u8>| run_blocking(move || base64::engine::general_purpose::STANDARD.encode(bytes));
+    let screenshot_base64 = if inline { Some(encode(bytes.clone()).await?) } else { None };
     let size_bytes = bytes.len() as u64;
     let content =
         Content { kind: "screenshot_image", mime_type: format.mime_type(), extension: format.extension(), op: "observe.screenshot", bytes };
@@ -125,12 +126,14 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
     Ok(call.reply(body))
 }
 
-fn draw(jpeg: &[u8], marks: Option<&[Mark]>, format: PictureFormat, quality: u8) -> std::result::Result<Vec<u8>, PictureError> {
-    let mut pixels = picture::decode(jpeg)?;
+/// What the device gave may be at fault; what we make of it is our own affair.
+fn draw(jpeg: &[u8], marks: Option<&[Mark]>, format: PictureFormat, quality: u8) -> Result<Vec<u8>> {
+    let mut pixels = picture::decode(jpeg).map_err(undrawn)?;
     if let Some(marks) = marks {
         picture::annotate(&mut pixels, marks);
     }
-    picture::encode(&pixels, format, quality)
+    let unwritten = |error| Error::new(ErrorCode::Internal, format!("the picture cannot be written: {error}"));
+    picture::encode(&pixels, format, quality).map_err(unwritten)
 }
 
 impl Call {

@@ -9,7 +9,8 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::guard::{Hit, hit};
-use super::reading::{APART, Hashed, Look};
+use super::look::{Hashed, Look};
+use super::reading::APART;
 use super::{Call, Error, Result, scope};
 use crate::device::{DeviceGuard, DriverError, Input};
 use crate::memory::events::Event;

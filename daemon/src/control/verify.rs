@@ -11,7 +11,8 @@ use afd_proto::vocabulary::{DeviceCall, ObservationSource, Reply};
 use serde_json::{Value, json};
 
 use super::guard::Aim;
-use super::reading::{Effort, Look};
+use super::look::Look;
+use super::reading::Effort;
 use super::rows::{columns, count, row};
 use super::{Call, Core, Error, Result};
 use crate::device::Device;

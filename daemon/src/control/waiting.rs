@@ -1,19 +1,18 @@
 //! `observe.wait`: one stream of observations per device, however many wait for something to come up on it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use afd_proto::ErrorCode;
 use afd_proto::observe::{Until, WaitParams, Waited};
 use afd_proto::vocabulary::{ObservationSource, Reply};
-use afd_proto::{ErrorCode, Secret};
-use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::reading::Look;
+use super::look::Look;
 use super::rows::count;
+use super::streams::{Name, Sight, Stream};
 use super::verify::node_rows;
 use super::{Call, Core, Error, Result};
 use crate::device::DriverError;
@@ -24,50 +23,6 @@ use crate::task::checkpoint;
 const PACE: Duration = Duration::from_millis(200);
 /// The longest wait, milliseconds.
 const MAX_TIMEOUT_MS: u64 = 600_000;
-
-/// One observation of a stream.
-struct Sight {
-    /// When reading it began.
-    begun: Instant,
-    seen: std::result::Result<Look, DriverError>,
-}
-
-type Stream = watch::Sender<Option<Arc<Sight>>>;
-
-/// A device, and the token with which it is looked at.
-type Name = (usize, Option<Secret>);
-
-/// The streams of observations that somebody waits for.
-#[derive(Default)]
-pub(super) struct WatchStreams {
-    streams: Mutex<HashMap<Name, Stream>>,
-}
-
-impl WatchStreams {
-    /// Joins the stream of a device, or begins it.
-    fn join(&self, call: &Call) -> watch::Receiver<Option<Arc<Sight>>> {
-        let name = (Arc::as_ptr(call.device()) as usize, call.target.token.clone());
-        let mut streams = self.streams.lock();
-        if let Some(stream) = streams.get(&name) {
-            return stream.subscribe();
-        }
-        let (stream, receiver) = watch::channel(None);
-        streams.insert(name.clone(), stream.clone());
-        let (call, label) = (call.clone(), format!("watch:{}", call.echo.device));
-        call.core.tasks.clone().spawn(label, move || observe(call.clone(), name.clone(), stream.clone()));
-        receiver
-    }
-
-    /// Ends a stream that nobody waits for any more; false when somebody came meanwhile.
-    fn end(&self, name: &Name, stream: &Stream) -> bool {
-        let mut streams = self.streams.lock();
-        let over = stream.receiver_count() == 0;
-        if over {
-            streams.remove(name);
-        }
-        over
-    }
-}
 
 /// Observes for as long as somebody waits. The device is free between the observations.
 async fn observe(call: Call, name: Name, stream: Stream) {
@@ -169,9 +124,20 @@ fn run_out(goal: &Goal, timeout_ms: u64, last: Option<Arc<Sight>>) -> Error {
 }
 
 impl Call {
+    /// The stream of observations of the device; begun where there is none.
+    fn stream(&self) -> watch::Receiver<Option<Arc<Sight>>> {
+        let name = (Arc::as_ptr(self.device()) as usize, self.target.token.clone());
+        let (receiver, new) = self.core.watch_streams.join(&name);
+        if let Some(stream) = new {
+            let (call, label) = (self.clone(), format!("watch:{}", self.echo.device));
+            self.core.tasks.spawn(label, move || observe(call.clone(), name.clone(), stream.clone()));
+        }
+        receiver
+    }
+
     /// Looks at each observation that began after the call did, and after all inputs that it knows of.
     async fn watch(&self, goal: &Goal, begun: Instant, inputs: u64, last: &mut Option<Arc<Sight>>) -> Result<(Look, Option<Vec<usize>>)> {
-        let mut stream = self.core.watch_streams.join(self);
+        let mut stream = self.stream();
         let mut stopping = self.core.runtime.stopping();
         loop {
             tokio::select! {

@@ -15,6 +15,7 @@ use super::handle::Device;
 use super::{Driven, Driver, DriverError, Input, SetupError, Shot, Top};
 use crate::config::{self, DeviceSettings, Usb};
 use crate::page::Snapshot;
+use crate::task::checkpoint;
 
 /// How long to wait before looking again for a server that does not run, or a phone that is not there.
 const RETRY: Duration = Duration::from_secs(2);
@@ -172,6 +173,7 @@ impl Driver for UsbPhone {
 pub(super) async fn watch(device: Weak<Device>, cable: Arc<Cable>) {
     let mut wait = RETRY;
     while device.strong_count() > 0 {
+        checkpoint(&format!("usb:{}", cable.usb.serial));
         if let Some(mut tracker) = cable.adb().track().await {
             wait = RETRY;
             follow(&device, &cable, &mut tracker).await;

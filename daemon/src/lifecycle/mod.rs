@@ -1,6 +1,7 @@
 //! From arguments to exit: single instance, socket, signals, readiness, drain.
 
 mod args;
+mod error;
 mod instance;
 mod logging;
 mod signals;
@@ -20,34 +21,7 @@ use crate::store::Store;
 use crate::task::checkpoint;
 
 pub use args::Args;
-
-/// Why the daemon did not start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// Another daemon serves this socket or this database.
-    #[error("{0}")]
-    Taken(String),
-    /// The socket cannot be made.
-    #[error("the socket {path} cannot be used: {why}")]
-    Socket {
-        /// Where.
-        path: String,
-        /// Why.
-        why: String,
-    },
-    /// The settings are bad.
-    #[error("the settings are refused: {0}")]
-    Config(#[from] crate::config::ConfigError),
-    /// The database cannot be used.
-    #[error(transparent)]
-    Store(#[from] crate::store::StoreError),
-    /// A vital part failed while it ran.
-    #[error("{0}; start it again")]
-    Failed(String),
-    /// The machine refuses something that is needed.
-    #[error("{0}")]
-    System(String),
-}
+pub use error::StartError;
 
 /// Runs the daemon until it is told to stop.
 ///
@@ -107,12 +81,7 @@ async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance:
     let checked = Arc::downgrade(&core);
     core.tasks.spawn("integrity-check", move || check(checked.clone()));
     let stopper = core.clone();
-    let mut fatal = core.tasks.fatal();
-    tokio::spawn(async move {
-        if fatal.wait_for(Option::is_some).await.is_ok() {
-            stopper.runtime.request_stop();
-        }
-    });
+    core.tasks.spawn("end-on-failure", move || end_on_failure(Arc::downgrade(&stopper), stopper.tasks.fatal()));
     systemd::ready();
     tracing::info!(socket = %core.config.socket().display(), database = %core.store.path().display(), "ready");
     let methods = rpc::methods(&core);
@@ -130,6 +99,15 @@ async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance:
     let failed = core.tasks.fatal().borrow().clone();
     tracing::info!("stopped");
     failed.map_or(Ok(()), |why| Err(StartError::Failed(why)))
+}
+
+/// Ends the daemon when a part failed that nothing can replace.
+async fn end_on_failure(core: Weak<Core>, mut fatal: tokio::sync::watch::Receiver<Option<String>>) {
+    if fatal.wait_for(Option::is_some).await.is_ok()
+        && let Some(core) = core.upgrade()
+    {
+        core.runtime.request_stop();
+    }
 }
 
 /// Checks the database, off the way of the first calls: a large one takes long.

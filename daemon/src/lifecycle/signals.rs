@@ -10,7 +10,7 @@ use crate::control::{Core, admin};
 
 pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|e| StartError::System(format!("cannot listen for signals: {e}")))?;
-    let core = core.clone();
+    let (core, tasks) = (core.clone(), core.tasks.clone());
     let runtime = tokio::runtime::Handle::current();
     let listener = move || {
         let mut stopping = false;
@@ -35,7 +35,7 @@ pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
     };
     std::thread::Builder::new()
         .name("signals".into())
-        .spawn(listener)
+        .spawn(move || tasks.run_vital("signals", listener))
         .map(|_| ())
         .map_err(|e| StartError::System(format!("cannot listen for signals: {e}")))
 }

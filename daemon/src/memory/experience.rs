@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, types::ToSql};
 
 use super::Place;
 use crate::page::target;
-use crate::store::{Result, json};
+use crate::store::{Result, json, readable};
 
 /// What is asked for.
 #[derive(Debug, Clone, Default)]
@@ -112,7 +112,7 @@ fn search<T>(
         values.extend(cause.as_ref().map(|c| (":cause", c as &dyn ToSql)));
         let mut rows = statement.query(values.as_slice())?;
         while let Some(row) = rows.next()? {
-            let (uid, item) = read(row, *scope)?;
+            let Some((uid, item)) = readable(read(row, *scope))? else { continue };
             if out.len() < limit && seen.insert(uid) {
                 out.push(item);
             }

@@ -181,7 +181,8 @@ struct Counted {
 fn count_sql(wanted: &Conditions) -> String {
     let conditions = wanted.sql();
     format!(
-        "SELECT category || '.' || op AS op, status, failure_cause, duration_ms, count(*) AS n FROM events WHERE {conditions} GROUP BY 1, 2, 3, 4"
+        "SELECT category || '.' || op AS op, status, failure_cause, duration_ms, count(*) AS n FROM events
+         WHERE {conditions} GROUP BY 1, 2, 3, 4"
     )
 }
 

@@ -11,7 +11,7 @@ use super::observations::Observation;
 use super::{Origin, Place, derived_uid};
 use crate::page::moves::Move;
 use crate::page::target;
-use crate::store::{Result, json, now_ms};
+use crate::store::{Result, json, now_ms, readable};
 
 /// After so long an experience weighs half, milliseconds.
 const HALF_LIFE: f64 = 30.0 * 24.0 * 3600.0 * 1000.0;
@@ -179,8 +179,8 @@ pub fn of_app(connection: &Connection, app: &str, now: i64) -> Result<Vec<Move>>
         })
     };
     let mut statement = connection.prepare_cached("SELECT * FROM moves WHERE from_app = :app OR to_app = :app ORDER BY id")?;
-    let moves = statement.query_map(named_params! {":app": app}, read)?.collect::<rusqlite::Result<Vec<_>>>()?;
-    Ok(moves)
+    let moves = statement.query_map(named_params! {":app": app}, read)?.filter_map(|row| readable(row).transpose());
+    Ok(moves.collect::<rusqlite::Result<_>>()?)
 }
 
 #[cfg(test)]

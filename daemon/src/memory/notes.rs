@@ -153,6 +153,16 @@ pub fn of_session(connection: &Connection, session: i64) -> Result<Vec<Note>> {
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Whether a note was deleted.
+///
+/// # Errors
+/// What SQLite says.
+pub fn is_deleted(connection: &Connection, uid: &str) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM notes WHERE uid = :uid AND deleted_at IS NOT NULL) AS found")?
+        .query_row(named_params! {":uid": uid}, |row| row.get("found"))?)
+}
+
 /// How many notes a chain has.
 ///
 /// # Errors

@@ -1,13 +1,17 @@
 //! What came of calls that carried a request key (see `migrations/05-requests`).
 
 use rusqlite::{Connection, OptionalExtension, named_params};
+use serde_json::Value;
 
+use super::notes;
 use crate::store::{Result, new_uid, now_ms};
 
 /// How long an outcome is kept, milliseconds: longer than anybody asks again.
 const KEPT_MS: i64 = 24 * 3600 * 1000;
 /// The largest result that is kept, bytes.
 const MAX_RESULT: usize = 256 << 10;
+/// The method whose results hold notes.
+pub const NOTING: &str = "memory.save";
 
 /// A call that was begun.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +64,16 @@ pub fn begin(connection: &Connection, origin: &str, method: &str, key: &str, has
 /// When the database cannot be written.
 pub fn finish(connection: &Connection, method: &str, key: &str, result: &str) -> Result<()> {
     let result = Some(result).filter(|r| r.len() <= MAX_RESULT);
+    let speaks_of_deleted = |result: &str| -> Result<bool> {
+        let value: Value = serde_json::from_str(result).unwrap_or_default();
+        let uids = [value.pointer("/note/uid")].into_iter().chain(value["similar"].as_array().into_iter().flatten().map(|n| n.get("uid")));
+        uids.flatten().filter_map(Value::as_str).try_fold(false, |found, uid| Ok(found || notes::is_deleted(connection, uid)?))
+    };
+    // It may have been deleted since it was read.
+    let result = match result {
+        Some(result) if method == NOTING && speaks_of_deleted(result)? => None,
+        other => other,
+    };
     connection
         .prepare_cached("UPDATE requests SET done = 1, result = :result, updated_at = :now WHERE method = :method AND request_key = :key")?
         .execute(named_params! {":method": method, ":key": key, ":result": result, ":now": now_ms()})?;

@@ -28,9 +28,14 @@ const QUIET: [u8; 3] = [130, 130, 130];
 /// A rectangle of whole pixels: left, top, right, bottom, the last two outside.
 type Area = [i64; 4];
 
+/// Width times height; 0 when it is inside out.
+fn size(area: &Area) -> i64 {
+    let side = |from: usize, to: usize| area[to].saturating_sub(area[from]).max(0);
+    side(0, 2).saturating_mul(side(1, 3))
+}
+
 fn overlap(a: &Area, b: &Area) -> i64 {
-    let side = |from: usize, to: usize| (a[to].min(b[to]) - a[from].max(b[from])).max(0);
-    side(0, 2) * side(1, 3)
+    size(&[a[0].max(b[0]), a[1].max(b[1]), a[2].min(b[2]), a[3].min(b[3])])
 }
 
 /// Draws boxes and names. Names of small things move to where no other name is.
@@ -45,7 +50,7 @@ pub fn annotate(picture: &mut RgbImage, marks: &[Mark]) {
     let mut taken: Vec<Area> = Vec::new();
     // Small things have the least room for their names, so that they choose first.
     let mut order: Vec<usize> = (0..marks.len()).filter(|i| marks[*i].label.is_some()).collect();
-    order.sort_by_key(|i| (areas[*i][2] - areas[*i][0]) * (areas[*i][3] - areas[*i][1]));
+    order.sort_by_key(|i| size(&areas[*i]));
     for index in order {
         let Some(text) = &marks[index].label else { continue };
         let size = plate_size(font, zoom, text);

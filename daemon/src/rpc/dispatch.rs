@@ -13,6 +13,7 @@ use jsonrpsee::types::{ErrorObjectOwned, Id, Notification, Params, Request};
 use jsonrpsee::{ConnectionId, Extensions, MethodCallback, MethodSink, Methods};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use tokio::sync::Semaphore;
 
 use super::calls::{self, Calls};
 use super::register::to_rpc;
@@ -84,6 +85,15 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<(
     serde::de::IgnoredAny::deserialize(deserializer).map(|_| Some(()))
 }
 
+/// Calls of batches that are answered at once take turns, so that batches together keep no more than one thread from others.
+static TURN: Semaphore = Semaphore::const_new(1);
+
+/// Whether a message is a call that is answered at once, by whoever polls it.
+fn is_immediate(caller: &Caller, bytes: &[u8]) -> bool {
+    let method = |request: Request<'_>| caller.methods.method(&request.method).is_some_and(|m| matches!(m, MethodCallback::Sync(_)));
+    serde_json::from_slice(bytes).is_ok_and(method)
+}
+
 async fn batch(caller: &Caller, bytes: &[u8]) -> Option<String> {
     let Ok(calls) = serde_json::from_slice::<Vec<&RawValue>>(bytes) else {
         return Some(text_of(fault(Id::Null, parse_error())));
@@ -103,6 +113,8 @@ async fn batch(caller: &Caller, bytes: &[u8]) -> Option<String> {
             // Calls that are answered at once must not keep a thread to themselves.
             tokio::task::yield_now().await;
         }
+        // It is never closed.
+        let _turn = if is_immediate(&caller, call.get().as_bytes()) { TURN.acquire().await.ok() } else { None };
         // One after the other: a batch keeps its order.
         let Some(answer) = single(&caller, call.get().as_bytes()).await else { continue };
         let answer = answer.into_json();

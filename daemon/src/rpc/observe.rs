@@ -1,8 +1,7 @@
 //! `observe.*`
 
-use afd_proto::observe::{
-    ObserveOverlayGet, ObserveOverlaySet, ObservePage, ObserveRefs, ObserveScreen, ObserveScreenshot, ObserveTop, ObserveWait,
-};
+use afd_proto::observe::{ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait};
+use afd_proto::picture::{ObserveOverlayGet, ObserveOverlaySet, ObserveScreenshot};
 
 use super::register::{Module, method};
 use crate::control::{observe, screenshot, waiting};

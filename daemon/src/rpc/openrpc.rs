@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use afd_proto::daemon::NoParams;
 use afd_proto::rpc::RpcDiscover;
+use afd_proto::vocabulary::NoParams;
 use afd_proto::{ErrorCode, MethodInfo};
 use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::value::{RawValue, to_raw_value};

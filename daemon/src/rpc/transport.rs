@@ -13,6 +13,8 @@ use tokio::time::{Instant, Sleep};
 
 use super::stream::ClientStream;
 
+/// How much of a large answer is sent before others get their turn, bytes: who reads fast would keep a thread otherwise.
+const PIECE: usize = 256 << 10;
 /// Capacity that an idle connection keeps for what it sends, bytes.
 const KEEP: usize = 64 << 10;
 
@@ -111,7 +113,12 @@ impl Transport for Bytes {
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let stop = self.sent + PIECE;
         while self.sent < self.outgoing.len() {
+            if self.sent >= stop {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
             match std::task::ready!(Pin::new(&mut self.stream).poll_write(cx, &self.outgoing[self.sent..])) {
                 Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 Ok(n) => self.sent += n,

@@ -1,7 +1,9 @@
 //! Sessions: who works on what, how far it is, what was found, and what was said. They appear by use.
 
 pub mod bugs;
+mod columns;
 pub mod conversation;
+mod error;
 pub mod findings;
 pub mod page_models;
 pub mod patterns;
@@ -18,7 +20,11 @@ use std::path::PathBuf;
 use afd_proto::session::{SessionInfo, SessionStatus};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use crate::store::{Conditions, Page, Result, StoreError, new_uid, now_ms};
+pub use columns::json;
+use columns::{list_of, touch};
+pub use error::SessionError;
+
+use crate::store::{Conditions, Page, Result, new_uid, now_ms};
 
 /// The row of a session; made when it is first used.
 ///
@@ -93,16 +99,6 @@ impl Session {
 const COLUMNS: &str = "id, uid, name, goal, app, directory, progress_dir, next_steps, blockers, summary, created_at, started_at, ended_at,
     updated_at";
 
-/// A list that is kept as JSON.
-pub(crate) fn list_of<T: serde::de::DeserializeOwned>(text: &str) -> Vec<T> {
-    serde_json::from_str(text).unwrap_or_default()
-}
-
-/// A value as JSON.
-pub(crate) fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
-    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
-}
-
 fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
     let path = |name: &str| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(name)?.map(PathBuf::from));
     Ok(Session {
@@ -169,17 +165,6 @@ pub fn update(connection: &Connection, session: &Session) -> Result<()> {
             ":ended_at": session.ended_at,
             ":updated_at": now_ms(),
         })?;
-    Ok(())
-}
-
-/// Notes that something of a session changed.
-///
-/// # Errors
-/// What SQLite says.
-pub fn touch(connection: &Connection, session: i64) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE sessions SET updated_at = :updated_at WHERE id = :id")?
-        .execute(named_params! {":id": session, ":updated_at": now_ms()})?;
     Ok(())
 }
 
@@ -252,27 +237,4 @@ where
         return Err(SessionError::Ended);
     }
     Ok(work(connection)?)
-}
-
-/// Why something is not done with a session.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// There is no such thing.
-    #[error("{0}")]
-    Missing(String),
-    /// It contradicts what is there, and what to do about it.
-    #[error("{0}")]
-    Conflict(String, String),
-    /// The session has ended.
-    #[error("the session has ended")]
-    Ended,
-    /// The database did not do it.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl From<rusqlite::Error> for SessionError {
-    fn from(error: rusqlite::Error) -> Self {
-        StoreError::from(error).into()
-    }
 }

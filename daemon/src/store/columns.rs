@@ -27,3 +27,18 @@ pub fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Resul
     let text: String = row.get(column)?;
     serde_json::from_str(&text).map_err(|error| unreadable(row, column, error))
 }
+
+/// A row, or nothing where one of its columns cannot be read: one damaged row must not keep all others from being told.
+///
+/// # Errors
+/// Everything else that SQLite says.
+pub fn readable<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
+    match row {
+        Ok(row) => Ok(Some(row)),
+        Err(error @ rusqlite::Error::FromSqlConversionFailure(..)) => {
+            tracing::warn!(%error, "a row is passed over");
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -60,3 +60,6 @@ impl From<Panicked> for StoreError {
         StoreError::Panicked(panicked.0)
     }
 }
+
+/// The result of a piece of database work.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;

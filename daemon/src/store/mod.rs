@@ -9,6 +9,7 @@ mod error;
 mod migrate;
 mod query;
 mod readers;
+mod stamp;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -21,16 +22,14 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::task::Tasks;
 
-pub use columns::{json, word};
+pub use columns::{json, readable, word};
 use damage::Damage;
-pub use error::StoreError;
+pub use error::{Result, StoreError};
 pub use migrate::SCHEMA;
 pub use query::{Conditions, Page};
 use readers::{Pool, Readers};
+pub use stamp::{new_uid, now_ms};
 use writer::Writer;
-
-/// The result of a piece of database work.
-pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// The database.
 pub struct Store {
@@ -276,17 +275,6 @@ fn restrict(path: &Path) {
     if let Err(error) = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)) {
         tracing::warn!(%error, path = %path.display(), "cannot restrict the database file");
     }
-}
-
-/// Milliseconds since the Unix epoch.
-pub fn now_ms() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
-/// A new name for a row.
-pub fn new_uid() -> String {
-    uuid::Uuid::now_v7().to_string()
 }
 
 #[cfg(test)]

@@ -69,10 +69,10 @@ impl Readers {
         let (sender, receiver) = sync_channel(QUEUE);
         let receiver = Arc::new(Mutex::new(receiver));
         for n in 0..THREADS {
-            let (pool, receiver, tasks) = (pool.clone(), receiver.clone(), tasks.clone());
+            let (pool, receiver, task) = (pool.clone(), receiver.clone(), tasks.thread(format!("store-reader-{n}")));
             std::thread::Builder::new()
                 .name(format!("store-reader-{n}"))
-                .spawn(move || while tasks.run_piece("store-reader", || run(&pool, &receiver)).is_none() {})
+                .spawn(move || while task.piece(|| run(&pool, &receiver)).is_none() {})
                 .map_err(|e| StoreError::Unavailable(format!("cannot start a reader: {e}")))?;
         }
         Ok((Self { sender }, pool))

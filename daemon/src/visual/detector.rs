@@ -27,6 +27,7 @@ pub enum DetectorError {
         /// The program.
         program: String,
         /// Why.
+        #[source]
         error: std::io::Error,
     },
     /// It took too long.

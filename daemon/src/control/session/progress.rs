@@ -80,7 +80,7 @@ pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBu
         .map_err(|e| Error::new(afd_proto::ErrorCode::Internal, format!("progress cannot be written as JSON: {e}")))?;
     let contents = [(file.clone(), json + "\n"), (report.clone(), progress::text(&progress))];
     for (path, _) in &contents {
-        if core.is_own(path) {
+        if core.is_own(path).await? {
             return Err(Error::param("dir", "a directory whose files are not the daemon's own", dir.display()));
         }
     }

@@ -8,7 +8,8 @@ use afd_proto::vocabulary::{DEFAULT_SESSION, ObservationSource, Role};
 
 use rusqlite::Connection;
 
-use super::super::reading::{Effort, Look};
+use super::super::look::Look;
+use super::super::reading::Effort;
 use super::super::rows::count;
 use super::super::{Call, Core, Error, Result};
 use super::pictures::{self, Shown};

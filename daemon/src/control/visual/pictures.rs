@@ -11,7 +11,7 @@ use image::RgbImage;
 use image::imageops;
 
 use super::super::artifacts::absolute;
-use super::super::reading::Look;
+use super::super::look::Look;
 use super::super::rows::count;
 use super::super::{Call, Core, Error, Result};
 use super::{UPKEEP_JOB, find};
@@ -77,7 +77,7 @@ impl Call {
 
 /// Whether a component is a thing by itself: what fills a large part of the screen is a container, and its picture that of its content.
 fn is_thing(pixels: &RgbImage, bounds: &Rect) -> bool {
-    bounds.area() * CONTAINER < i64::from(pixels.width()) * i64::from(pixels.height())
+    bounds.area().saturating_mul(CONTAINER) < i64::from(pixels.width()) * i64::from(pixels.height())
 }
 
 /// Cuts a component out of a picture, with a little of what is around it.
@@ -139,9 +139,12 @@ impl Core {
         for (i, (text, detected)) in given.into_iter().zip(&mut detected).enumerate() {
             let Some(text) = text else { continue };
             let field = format!("detections[{i}].crop");
-            let file = base64::engine::general_purpose::STANDARD.decode(text.trim()).map_err(|e| Error::param(&field, "base64", e))?;
-            let bytes = file.clone();
-            let pixels = run_blocking(move || picture::decode_any(&bytes)).await?.map_err(|e| unreadable(&field, e))?;
+            let read = move || -> Result<(Vec<u8>, RgbImage)> {
+                let file = base64::engine::general_purpose::STANDARD.decode(text.trim()).map_err(|e| Error::param(&field, "base64", e))?;
+                let pixels = picture::decode_any(&file).map_err(|e| unreadable(&field, e))?;
+                Ok((file, pixels))
+            };
+            let (file, pixels) = run_blocking(read).await??;
             if detected.name.is_none() && detected.label.is_none() {
                 let known = known.clone();
                 let same = run_blocking(move || {
@@ -296,7 +299,10 @@ fn window(snapshot: &Snapshot) -> (i32, i32, i32, i32) {
     let nodes = structure::front_nodes(snapshot);
     let edge = |of: fn(&Rect) -> i32| nodes.iter().map(move |i| of(&snapshot.nodes[*i].bounds));
     match (edge(|b| b.left).min(), edge(|b| b.top).min(), edge(|b| b.right).max(), edge(|b| b.bottom).max()) {
-        (Some(l), Some(t), Some(r), Some(b)) => (l - WINDOW_MARGIN, t - WINDOW_MARGIN, r + WINDOW_MARGIN, b + WINDOW_MARGIN),
+        (Some(left), Some(top), Some(right), Some(bottom)) => {
+            let window = Rect { left, top, right, bottom }.grown(WINDOW_MARGIN);
+            (window.left, window.top, window.right, window.bottom)
+        }
         _ => (0, 0, i32::MAX, i32::MAX),
     }
 }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
+use afd_proto::history::DeleteParams;
 use afd_proto::history::{Change, ChangeOp, Changes, HistoryParams, UndoParams};
 use afd_proto::visual::{
-    Cleaned, CleanedUp, CleanupParams, Component, Components, ComponentsParams, DeleteParams, Named, RenameParams, Renamed, ScopeCall,
-    ScopeOf,
+    Cleaned, CleanedUp, CleanupParams, Component, Components, ComponentsParams, Named, RenameParams, Renamed, ScopeCall, ScopeOf,
 };
 use rusqlite::Connection;
 use serde_json::json;

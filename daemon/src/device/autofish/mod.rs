@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use super::{Driven, Driver, DriverError, Input, Intent, OverlaySetting, SetupError, Shot, Top};
 use crate::config::DeviceSettings;
 use crate::page::Snapshot;
+use crate::task::run_blocking;
 use http::Http;
 pub use screen::Unreadable;
 
@@ -123,8 +124,9 @@ impl Driver for Autofish {
             let (dim, quality, hide) = (shot.max_dim.to_string(), shot.quality.to_string(), shot.hide_overlay.to_string());
             let query = [("max_dim", dim.as_str()), ("quality", &quality), ("annotate", "false"), ("hide_overlay", &hide)];
             let data = self.http.get("/api/screenshot", &query, token).await?;
-            let picture = base64::engine::general_purpose::STANDARD
-                .decode(data.trim())
+            let decoded = run_blocking(move || base64::engine::general_purpose::STANDARD.decode(data.trim())).await;
+            let picture = decoded
+                .map_err(|panicked| DriverError::Failed(panicked.to_string()))?
                 .map_err(|e| DriverError::Nonsense(format!("the screenshot is no base64: {e}")))?;
             if picture.starts_with(&[0xFF, 0xD8]) { Ok(picture) } else { Err(DriverError::Nonsense("the screenshot is no JPEG".into())) }
         })

@@ -28,6 +28,7 @@ pub enum AfError {
         /// The file.
         path: PathBuf,
         /// Why.
+        #[source]
         error: std::io::Error,
     },
     /// It is no database of `af` 0.5.

@@ -122,8 +122,8 @@ fn component(c: &Component, pictures: &mut Vec<Picture>) -> Ordered {
     put_learned(&mut row, &extra, "type", json!(c.kind), false);
     put_learned(&mut row, &extra, "source", json!(c.source), false);
     if let Some(b) = c.bounds {
-        let (w, h) = (b.right - b.left, b.bottom - b.top);
-        for (key, number) in [("rel_x", b.left + w / 2), ("rel_y", b.top + h / 2), ("w", w), ("h", h)] {
+        let (w, h) = (b.width(), b.height());
+        for (key, number) in [("rel_x", b.left.saturating_add(w / 2)), ("rel_y", b.top.saturating_add(h / 2)), ("w", w), ("h", h)] {
             put(&mut row, &extra, key, json!(number));
         }
     }

@@ -72,13 +72,13 @@ impl Step<'_> {
         self.connection
             .prepare_cached(
                 "INSERT INTO states (uid, origin, app_id, position, code, name, kind, place, first_seen, last_seen, extra, updated_at)
-                 VALUES (:new_uid, :origin, :app, :next_position, :code, :code, 'opaque', '', :at, :at, '{\"_named_only\":true}', :at)",
+                 VALUES (:uid, :origin, :app, :position, :code, :code, 'opaque', '', :at, :at, '{\"_named_only\":true}', :at)",
             )?
             .execute(named_params! {
-                ":new_uid": new_uid(),
+                ":uid": new_uid(),
                 ":origin": self.origin,
                 ":app": self.app,
-                ":next_position": next_position(self.connection, "states", self.app)?,
+                ":position": next_position(self.connection, "states", self.app)?,
                 ":code": code,
                 ":at": self.at,
             })?;
