@@ -1,7 +1,7 @@
 //! Acting by text, description, id and point; once; and what is refused.
 
 use afd_phone::fault::Kind;
-use afd_tests::{World, wait};
+use afd_tests::{World, http, wait};
 use serde_json::json;
 
 #[test]
@@ -47,6 +47,12 @@ fn a_target_that_something_lies_over_is_not_tapped() {
     client.ok("act.tap", json!({"by": "text", "value": "Notification history"}));
 }
 
+/// What the phone answers to a request for a picture.
+fn picture(world: &World) -> String {
+    let auth = format!("Bearer {}", afd_tests::phone::TOKEN);
+    http::request(&world.phone.url(), "GET", "/api/screenshot?max_dim=2400", &[("authorization", &auth)], "").body
+}
+
 /// A phone that shows this and nothing else. Rows are `id, class, text, description, resource id, bounds, flags`.
 fn showing(rows: &[&str]) -> World {
     let world = World::new();
@@ -59,6 +65,9 @@ fn showing(rows: &[&str]) -> World {
         ids[0],
         ids[1..].iter().map(|id| format!("  {id}\n")).collect::<String>()
     );
+    let answer = |body: String| Kind::Status { status: 200, body, content_type: Some("application/json".into()) };
+    // Its path begins like that of the screen, so that it comes first.
+    world.phone.fault_always("/api/screenshot", answer(picture(&world)));
     let body = json!({"ok": true, "data": screen, "error": null}).to_string();
     world.phone.fault_always("/api/screen", Kind::Status { status: 200, body, content_type: Some("application/json".into()) });
     world
@@ -95,6 +104,10 @@ fn bounds_at_the_ends_of_all_numbers_hurt_nothing() {
         client.ok("observe.page", json!({}));
     }
     client.ok("observe.refs", json!({"full": true}));
+    client.ok("observe.screenshot", json!({"annotate": true, "maxDim": 2400}));
+    client.ok("visual.learn", json!({"pictures": true}));
+    let _ = client.call("visual.match", json!({}));
+    client.ok("visual.export", json!({"dir": world.dir().join("out")}));
     client.ok("act.tap", json!({"by": "text", "value": "Plain"}));
     let _ = client.call("act.tap", json!({"by": "text", "value": "Wide"}));
     let _ = client.call("act.tap", json!({"by": "text", "value": "Inside out"}));

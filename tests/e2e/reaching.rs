@@ -6,6 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use afd_phone::fault::Kind;
 use afd_tests::daemon::send_signal;
 use afd_tests::{TestPhone, World, programs};
 use serde_json::{Value, json};
@@ -181,6 +182,41 @@ fn an_older_daemon_is_told() {
     assert!(hint.contains("0.0.1") && hint.contains("daemon shutdown"), "{told}");
 }
 
+/// Before, a command that met a dying daemon failed; now it asks again, with the same key.
+#[test]
+fn a_write_that_was_cut_off_is_asked_again_with_its_own_key() {
+    let home = private_home();
+    let dir = home.path().join("run/afd");
+    std::fs::create_dir(&dir).expect("makes");
+    std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o700)).expect("sets");
+    let listener = UnixListener::bind(dir.join("afd.sock")).expect("binds");
+    let daemon = std::thread::spawn(move || {
+        let mut keys: Vec<Value> = Vec::new();
+        while keys.len() < 2 {
+            let (stream, _) = listener.accept().expect("a client");
+            let mut writer = stream.try_clone().expect("clones");
+            for line in BufReader::new(stream).lines() {
+                let call: Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
+                if call["method"] == "memory.save" {
+                    keys.push(call["params"]["requestKey"].clone());
+                    if keys.len() == 1 {
+                        // It dies while it works.
+                        break;
+                    }
+                }
+                writeln!(writer, "{}", json!({"jsonrpc": "2.0", "id": call["id"], "result": {"version": "x", "note": {}}}))
+                    .expect("writes");
+            }
+        }
+        keys
+    });
+    let args = ["--no-spawn", "memory", "save", "--topic", "t", "--content", "c"];
+    let (told, code) = envelope(&afctl(home.path()).args(args).output().expect("runs"));
+    let keys = daemon.join().expect("ends");
+    assert_eq!(code, 0, "{told}");
+    assert!(keys[0].as_str().is_some_and(|key| key.len() > 20) && keys[0] == keys[1], "{keys:?}");
+}
+
 #[test]
 fn a_directory_that_others_can_write_to_is_not_trusted() {
     let home = private_home();
@@ -249,9 +285,46 @@ fn a_socket_of_somebody_else_gets_no_token() {
     impostor.wait().expect("ends");
 }
 
+/// A text that would take over a terminal.
+const HOSTILE: &str = "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{85}\u{202e}y\u{2066}z";
+
+/// Runs a command in all forms of output, as on a terminal: styles stay, and with them whatever else is no text.
+fn shows_nothing_that_steers(world: &World, command: &[&str], succeeds: bool) {
+    for output in ["human", "json", "text"] {
+        let mut run = afctl(world.dir());
+        run.env("AFD_SOCKET", world.socket()).env("CLICOLOR_FORCE", "1").args(command).args(["--output", output]);
+        let output = run.output().expect("runs");
+        let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.success(), succeeds, "{command:?}: {text}");
+        assert!(text.contains('y'), "it is still shown: {text}");
+        for steering in ["\u{1b}]", "\u{1b}[2J", "\u{7}", "\u{9b}", "\u{85}", "\u{202e}", "\u{2066}"] {
+            assert!(!text.contains(steering), "{command:?} {steering:?}: {text:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_phone_says_does_not_steer_the_terminal() {
+    let world = World::new();
+    let body = json!({"ok": false, "data": null, "error": HOSTILE}).to_string();
+    world.phone.fault_always("/api/press/home", Kind::Status { status: 500, body, content_type: Some("application/json".into()) });
+    shows_nothing_that_steers(&world, &["act", "home"], false);
+    let screen = format!(
+        "[mode: SYSTEM_API]\n[topActivity: org.example.odd/.Main]\nscreen:1080x2400 density:420 orientation:portrait\n\
+         --- window:1 type:APPLICATION pkg:org.example.odd title:{HOSTILE} layer:1 focused:true ---\n\
+         node_id\tclass\ttext\tdesc\tres_id\tbounds\tflags\n\
+         node_1\tButton\t{HOSTILE}\t-\torg.example.odd:id/b\t0,0,400,400\ton,clk,ena\nhierarchy:\nnode_1\n"
+    );
+    let body = json!({"ok": true, "data": screen, "error": null}).to_string();
+    world.phone.fault_always("/api/screen", Kind::Status { status: 200, body, content_type: Some("application/json".into()) });
+    shows_nothing_that_steers(&world, &["observe", "refs"], true);
+    shows_nothing_that_steers(&world, &["act", "tap", "--by", "resid", "--value", "b"], true);
+    shows_nothing_that_steers(&world, &["memory", "log"], true);
+    shows_nothing_that_steers(&world, &["events", "--since", "0", "--count", "4"], true);
+}
+
 #[test]
 fn what_others_wrote_does_not_steer_the_terminal() {
-    const HOSTILE: &str = "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{85}\u{202e}y\u{2066}z";
     let world = World::new();
     world.client().ok("memory.save", json!({"topic": "t", "content": HOSTILE}));
     world.client().ok("session.task.add", json!({"session": "s", "description": HOSTILE}));
@@ -263,17 +336,6 @@ fn what_others_wrote_does_not_steer_the_terminal() {
         &["conversation", "list", "-s", "s"],
     ];
     for command in shown {
-        for output in ["human", "json", "text"] {
-            let mut run = afctl(world.dir());
-            // As on a terminal: styles stay, and with them whatever else is no text.
-            run.env("AFD_SOCKET", world.socket()).env("CLICOLOR_FORCE", "1").args(command).args(["--output", output]);
-            let output = run.output().expect("runs");
-            let text = String::from_utf8_lossy(&output.stdout);
-            assert!(output.status.success(), "{command:?}");
-            assert!(text.contains('y'), "it is still shown: {text}");
-            for steering in ["\u{1b}]", "\u{1b}[2J", "\u{7}", "\u{9b}", "\u{85}", "\u{202e}", "\u{2066}"] {
-                assert!(!text.contains(steering), "{command:?} {steering:?}: {text:?}");
-            }
-        }
+        shows_nothing_that_steers(&world, command, true);
     }
 }

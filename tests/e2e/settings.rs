@@ -181,3 +181,21 @@ fn another_database_counts_from_the_next_start_and_artifacts_stay_beside_the_one
         "{shot}"
     );
 }
+
+/// Before, settings that count at once were told to wait for a restart.
+#[test]
+fn only_what_counts_from_the_next_start_is_said_to_wait_for_it() {
+    let world = World::new();
+    let mut client = world.client();
+    let list = client.ok("config.list", json!({}));
+    let waits: Vec<&str> = list["settings"]
+        .as_array()
+        .expect("settings")
+        .iter()
+        .filter(|s| s["needsRestart"] == true)
+        .filter_map(|s| s["key"].as_str())
+        .collect();
+    assert_eq!(waits, ["memory.db"]);
+    assert_ne!(client.ok("config.set", json!({"key": "limits.batch", "value": "9"}))["needsRestart"], true);
+    assert_eq!(client.ok("daemon.reload", json!({}))["restartNeeded"], json!([]));
+}

@@ -83,3 +83,28 @@ fn observations_and_device_states_are_told_too() {
     world.client().fails("observe.top", json!({}), "DEVICE_UNREACHABLE");
     assert_eq!(next("device")["state"], "unreachable");
 }
+
+/// Before, a check was numbered after its reading, so that an act in between seemed to be what it judged.
+#[test]
+fn a_verify_has_the_number_of_what_it_judged() {
+    let world = World::new();
+    runtime().block_on(async {
+        let socket = tokio::net::UnixStream::connect(world.socket()).await.expect("connects");
+        let ws = WsClientBuilder::default().build_with_stream("ws://localhost/", socket).await.expect("upgrades");
+        let mut events: Subscription<Value> =
+            ws.subscribe("events.subscribe", ObjectParams::new(), "events.unsubscribe").await.expect("subscribes");
+        let mut params = ObjectParams::new();
+        params.insert("text", "Wi-Fi").expect("serialises");
+        let _: Value = ws.request("verify.textContains", params).await.expect("holds");
+        let (mut seen, mut judged) = (None, None);
+        while seen.is_none() || judged.is_none() {
+            let message = events.next().await.expect("a message").expect("JSON");
+            match message["kind"].as_str() {
+                Some("observation") => seen = message["seq"].as_i64(),
+                Some("event") => judged = message["seq"].as_i64(),
+                _ => {}
+            }
+        }
+        assert_eq!(judged, seen);
+    });
+}

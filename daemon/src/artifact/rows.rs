@@ -259,8 +259,8 @@ pub(super) fn delete(connection: &Connection, id: i64) -> Result<()> {
 pub(super) fn newest_files(connection: &Connection, limit: usize) -> Result<Vec<PathBuf>> {
     let mut statement = connection
         .prepare("SELECT file_path FROM artifacts WHERE deleted_at IS NULL GROUP BY file_path ORDER BY max(id) DESC LIMIT :limit")?;
-    let paths = statement
-        .query_map(named_params! {":limit": i64::try_from(limit).unwrap_or(i64::MAX)}, |row| row.get::<_, String>("file_path"))?;
+    let paths =
+        statement.query_map(named_params! {":limit": i64::try_from(limit).unwrap_or(i64::MAX)}, |row| row.get::<_, String>("file_path"))?;
     Ok(paths.map(|path| path.map(PathBuf::from)).collect::<rusqlite::Result<_>>()?)
 }
 

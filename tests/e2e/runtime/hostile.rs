@@ -168,11 +168,46 @@ fn one_database_has_one_daemon_whatever_leads_to_it() {
     world.client().ok("act.home", json!({}));
 }
 
+fn large_batch(calls: usize) -> String {
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "rpc.discover"});
+    serde_json::Value::Array(vec![call; calls]).to_string()
+}
+
 #[test]
 fn a_batch_of_large_answers_ends_at_the_limit() {
     let world = World::new();
-    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "rpc.discover"});
-    let batch = serde_json::Value::Array(vec![call; 256]).to_string();
-    let answer = post(&world, &batch);
-    assert!(answer.body.len() < 1000 && answer.body.contains("error"), "{} bytes", answer.body.len());
+    // Together they would have some 25 MB.
+    let answer = post(&world, &large_batch(60));
+    assert!(answer.body.len() < 1000 && answer.body.contains("LIMIT_EXCEEDED"), "{} bytes", answer.body.len());
+}
+
+/// Before, a batch kept its thread until it was done, and two of them silenced the daemon.
+#[test]
+fn batches_leave_others_their_turn() {
+    let world = World::new();
+    let mut client = world.client();
+    post(&world, &large_batch(1));
+    let mut batches: Vec<UnixStream> = (0..3).map(|_| open(&world)).collect();
+    for batch in &mut batches {
+        writeln!(batch, "{}", large_batch(256)).expect("writes");
+        batch.set_nonblocking(true).expect("sets");
+    }
+    client.ok("daemon.version", json!({}));
+    let done = batches.iter_mut().map(|batch| batch.read(&mut [0; 1]).is_ok()).filter(|answered| *answered).count();
+    assert!(done < 3, "all batches were answered before a call that costs nothing");
+    for mut batch in batches {
+        batch.set_nonblocking(false).expect("sets");
+        assert!(batch.read(&mut [0; 1]).is_ok_and(|n| n == 1), "and they are answered too");
+    }
+}
+
+#[test]
+fn a_body_that_ends_early_is_told() {
+    let world = World::new();
+    let mut stream = open(&world);
+    write!(stream, "POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 100\r\n\r\n{{\"jsonrpc\":").expect("writes");
+    stream.shutdown(std::net::Shutdown::Write).expect("ends");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("reads");
+    assert!(answer.contains("INVALID_REQUEST") && answer.contains("ended early"), "{answer}");
 }

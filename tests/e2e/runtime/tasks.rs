@@ -5,7 +5,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 
-use afd_tests::{Client, Daemon, World, wait};
+use afd_tests::{Client, Daemon, TestPhone, World, wait};
 use serde_json::json;
 
 use crate::framings::open;
@@ -17,11 +17,15 @@ struct Faulty {
 
 impl Faulty {
     fn new() -> Option<Self> {
+        Self::with("")
+    }
+
+    fn with(settings: &str) -> Option<Self> {
         if !cfg!(debug_assertions) {
             println!("left out: the programs have no faults to ask for");
             return None;
         }
-        let mut world = World::new();
+        let mut world = World::with(TestPhone::start(), settings);
         let faults = world.dir().join("faults");
         std::fs::create_dir(&faults).expect("makes");
         world.daemon.signal("TERM");
@@ -104,7 +108,42 @@ fn jobs_readers_watchers_and_streams_go_on() {
     let file = client.ok("observe.screenshot", json!({"quality": 20}))["artifact"]["savedFile"].as_str().expect("a file").to_owned();
     std::fs::remove_file(&file).expect("removes");
     wait::until("the fault", || (!faulty.faults.join("artifact-watcher").exists()).then_some(()));
-    client.ok("act.home", json!({}));
+    wait::until("it to be counted", || (restarts(&mut client, "artifact-watcher") == Some(1)).then_some(()));
+    let readers = (0..4).filter_map(|n| restarts(&mut client, &format!("store-reader-{n}"))).sum::<u64>();
+    assert_eq!(readers, 1, "and so is the reader");
+}
+
+/// Before, a job whose task had panicked never ran again.
+#[test]
+fn a_job_that_panics_on_its_own_clock_runs_again() {
+    let Some(faulty) = Faulty::with("\n[artifacts]\nmax_bytes = 4096\n") else { return };
+    let mut client = faulty.world.client();
+    let runs = |client: &mut Client| {
+        let jobs = client.ok("job.list", json!({}));
+        let job = jobs["jobs"].as_array().expect("jobs").iter().find(|j| j["name"] == "artifact-limits").expect("there").clone();
+        job["runs"].as_u64().expect("a number")
+    };
+    faulty.ask("job:artifact-limits");
+    // So much is written that the limits are looked at.
+    client.ok("observe.screenshot", json!({}));
+    wait::until("the job to be back", || (restarts(&mut client, "job:artifact-limits") == Some(1)).then_some(()));
+    let before = runs(&mut client);
+    client.ok("observe.screenshot", json!({"quality": 30}));
+    wait::until("it to run again", || (runs(&mut client) > before).then_some(()));
+}
+
+#[test]
+fn what_drops_tokenizers_is_started_again() {
+    let Some(faulty) = Faulty::with("\n[conversation]\ntokenizer_idle_ms = 1\n") else { return };
+    let mut client = faulty.world.client();
+    faulty.ask("tokenizer-sweeper");
+    let say = |client: &mut Client| client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "some words"}]}));
+    say(&mut client);
+    let told = || faulty.world.daemon.log().contains("a test asked tokenizer-sweeper to panic").then_some(());
+    wait::until("the fault", told);
+    // Once all tables are dropped, it has ended by itself.
+    wait::until("it to come to its end", || restarts(&mut client, "tokenizer-sweeper").is_none().then_some(()));
+    say(&mut client);
 }
 
 #[test]

@@ -36,6 +36,7 @@ fn a_component_is_missed_on_its_own_page_only_and_gone_after_fifteen_looks() {
     assert_eq!(page["definingComponents"].as_array().map(Vec::len), Some(9), "nothing dangles");
     // Undoing brings it back as it was.
     let undone = client.ok("visual.undo", json!({"app": "game"}));
+    assert!(world.daemon.log().contains("op=\"undo\""), "it is logged as what it is");
     assert!(undone["undoneAt"].as_i64().is_some(), "{undone}");
     let back = component(&mut client, "game", "b09").expect("is back");
     assert_eq!((back["seenCount"].as_i64(), back["states"].as_array().map(Vec::len)), (Some(30), Some(1)));
