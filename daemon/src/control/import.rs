@@ -191,21 +191,22 @@ async fn import(core: &Arc<Core>, params: &ImportAfParams, trace: String) -> Res
         Some(path) => run_blocking(move || af::read(&path, &trace)).await??,
         None => Found::default(),
     };
-    // What the settings would be refused for is known before anything is written.
+    // What the settings would be refused for is known before anything is written; they come last, as rows that are taken over twice
+    // count once, and settings that name what is not there would stay.
+    let theirs = theirs.map(Arc::new);
     let mut settings_report = Vec::new();
-    if let Some(theirs) = theirs {
-        let (own, theirs) = (core.clone(), Arc::new(theirs));
-        let rehearsed = theirs.clone();
-        settings_report = run_blocking(move || settings(&own, &rehearsed, true)).await??;
-        if !params.dry_run {
-            let own = core.clone();
-            settings_report = run_blocking(move || settings(&own, &theirs, false)).await??;
-            admin::reload(core).await?;
-        }
+    if let Some(theirs) = theirs.clone() {
+        let own = core.clone();
+        settings_report = run_blocking(move || settings(&own, &theirs, true)).await??;
     }
-    scope::report(1, Some(2), "settings");
     let found = rows(core, found, params.dry_run).await?;
-    scope::report(2, Some(2), "memory");
+    scope::report(1, Some(2), "memory");
+    if let Some(theirs) = theirs.filter(|_| !params.dry_run) {
+        let own = core.clone();
+        settings_report = run_blocking(move || settings(&own, &theirs, false)).await??;
+        admin::reload(core).await?;
+    }
+    scope::report(2, Some(2), "settings");
     let [notes, transitions, recoveries, artifacts, events] = found.tallies;
     let remark_count = found.remarks.len() as u64;
     let remarks = found.remarks.into_iter().take(MAX_REMARKS).collect();

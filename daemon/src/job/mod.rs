@@ -207,3 +207,29 @@ impl Entry {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Before, every failure of a language model left one more sleeper behind.
+    #[tokio::test(start_paused = true)]
+    async fn however_often_a_run_is_asked_for_it_comes_once() {
+        let jobs = Jobs::new(Tasks::default());
+        let (ran, mut runs) = tokio::sync::mpsc::unbounded_channel();
+        jobs.add("often", "is asked for often", Duration::from_secs(3600), move || {
+            let ran = ran.clone();
+            async move {
+                ran.send(Instant::now()).expect("somebody counts");
+                Ok("done".to_owned())
+            }
+        });
+        let begun = Instant::now();
+        for later in 1..=100 {
+            jobs.nudge_at("often", begun + Duration::from_secs(5 + later % 7));
+        }
+        assert_eq!(runs.recv().await.map(|at| at.duration_since(begun).as_secs()), Some(5), "at the earliest of them");
+        let next = runs.recv().await.map(|at| at.duration_since(begun).as_secs());
+        assert_eq!(next, Some(3605), "and then on its clock");
+    }
+}

@@ -112,8 +112,8 @@ async fn end_on_failure(core: Weak<Core>, mut fatal: tokio::sync::watch::Receive
 
 /// Checks the database, off the way of the first calls: a large one takes long.
 async fn check(core: Weak<Core>) {
-    tokio::time::sleep(Duration::from_secs(10)).await;
     checkpoint("integrity-check");
+    tokio::time::sleep(Duration::from_secs(10)).await;
     let Some(core) = core.upgrade() else { return };
     if let Err(error) = core.store.check().await {
         tracing::warn!(%error, "cannot check the database");

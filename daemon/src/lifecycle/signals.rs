@@ -7,6 +7,7 @@ use signal_hook::iterator::Signals;
 
 use super::StartError;
 use crate::control::{Core, admin};
+use crate::task::checkpoint;
 
 pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|e| StartError::System(format!("cannot listen for signals: {e}")))?;
@@ -15,6 +16,7 @@ pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
     let listener = move || {
         let mut stopping = false;
         for signal in &mut signals {
+            checkpoint("signals");
             match signal {
                 SIGHUP => {
                     let core = core.clone();

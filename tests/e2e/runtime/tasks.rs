@@ -21,6 +21,11 @@ impl Faulty {
     }
 
     fn with(settings: &str) -> Option<Self> {
+        Self::asked(settings, None)
+    }
+
+    /// A daemon with settings, one of whose tasks is asked to panic before it starts.
+    fn asked(settings: &str, task: Option<&str>) -> Option<Self> {
         if !cfg!(debug_assertions) {
             println!("left out: the programs have no faults to ask for");
             return None;
@@ -28,6 +33,9 @@ impl Faulty {
         let mut world = World::with(TestPhone::start(), settings);
         let faults = world.dir().join("faults");
         std::fs::create_dir(&faults).expect("makes");
+        if let Some(task) = task {
+            std::fs::write(faults.join(task), "").expect("writes");
+        }
         world.daemon.signal("TERM");
         world.daemon.wait();
         world.daemon = Daemon::start_with_env(world.dir(), &[("AFD_TEST_PANICS", faults.to_str().expect("text"))]);
@@ -144,6 +152,22 @@ fn what_drops_tokenizers_is_started_again() {
     // Once all tables are dropped, it has ended by itself.
     wait::until("it to come to its end", || restarts(&mut client, "tokenizer-sweeper").is_none().then_some(()));
     say(&mut client);
+}
+
+#[test]
+fn the_check_of_the_database_is_started_again() {
+    let Some(faulty) = Faulty::asked("", Some("integrity-check")) else { return };
+    let mut client = faulty.world.client();
+    wait::until("the check to be back", || (restarts(&mut client, "integrity-check") == Some(1)).then_some(()));
+}
+
+#[test]
+fn without_ears_for_signals_the_daemon_ends_and_says_why() {
+    let Some(mut faulty) = Faulty::new() else { return };
+    faulty.ask("signals");
+    faulty.world.daemon.signal("HUP");
+    assert!(!faulty.world.daemon.wait().success(), "its service manager is to start it again");
+    assert!(faulty.world.daemon.log().contains("signals failed"));
 }
 
 #[test]
