@@ -4,7 +4,7 @@ use std::io::Write;
 
 use afd_phone::fault::Kind;
 use afd_tests::{TestPhone, World, wait};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Pipeline, waiting};
 use crate::framings::{open, post};
@@ -197,5 +197,27 @@ fn faults_of_the_protocol_carry_a_code_too() {
         (r#"{"jsonrpc":"2.0","id":1,"method":"act.key","params":{}}"#, -32602, "INVALID_PARAMS"),
     ] {
         assert_eq!(code(message), (Some(number), Some(name.to_owned())), "{message}");
+    }
+}
+
+/// Before, a client that went away left changes of several steps half done.
+#[test]
+fn changes_of_several_steps_are_done_whole_or_not_at_all() {
+    let world = World::new();
+    let mut client = world.client();
+    let messages: Vec<Value> = (0..40).map(|n| json!({"role": "user", "content": format!("message {n} of many")})).collect();
+    for n in 0..8 {
+        let session = format!("s{n}");
+        client.ok("session.start", json!({"session": session, "goal": "g"}));
+        let mut gone = Pipeline::new(&world);
+        gone.send(1, "conversation.append", json!({"session": session, "messages": messages}));
+        gone.send(2, "session.end", json!({"session": session}));
+        drop(gone);
+        wait::until("its calls to end", || (client.ok("daemon.status", json!({}))["callsInFlight"] == 1).then_some(()));
+        let kept = client.ok("conversation.list", json!({"session": session, "limit": 100}))["messages"].as_array().map(Vec::len);
+        assert!([Some(0), Some(40)].contains(&kept), "{kept:?} messages");
+        let status = client.ok("session.show", json!({"session": session}))["status"].clone();
+        let reports = client.ok("artifact.list", json!({"session": session}))["artifacts"].as_array().map(Vec::len);
+        assert_eq!(reports == Some(1), status == "ended", "{status}: {reports:?} reports");
     }
 }
