@@ -163,10 +163,24 @@ impl<T: Transport> Session<T> {
             if may_read { transport.poll_next(cx).map(Step::Incoming) } else { Poll::Pending }
         });
         // A long run of notifications must not keep the client from being heard.
+        let told = std::mem::take(&mut self.told);
+        // What is there already needs no waiting for everything else.
+        if reading && *stopping.borrow() {
+            return Step::Stop;
+        }
+        if place.is_evicted() {
+            return Step::Broken;
+        }
+        if flushed && let Ok(answer) = answered.try_recv() {
+            return Step::Answer(answer);
+        }
         if flushed
-            && std::mem::take(&mut self.told)
-            && let Some(step) = (&mut io).now_or_never()
+            && !told
+            && let Ok(notification) = notifications.try_recv()
         {
+            return Step::Notification(notification);
+        }
+        if let Some(step) = (&mut io).now_or_never() {
             return step;
         }
         tokio::select! {
@@ -177,7 +191,7 @@ impl<T: Transport> Session<T> {
             Some(answer) = answered.recv(), if flushed => Step::Answer(answer),
             Some(notification) = notifications.recv(), if flushed => Step::Notification(notification),
             step = io => step,
-            () = tokio::time::sleep(GONE_CHECK), if waits => Step::Look,
+            () = async { tokio::time::sleep(GONE_CHECK).await }, if waits => Step::Look,
         }
     }
 

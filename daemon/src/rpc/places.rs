@@ -99,6 +99,11 @@ impl Place {
         if self.heard.load(Ordering::Relaxed) == 0 { idle.min(SILENT) } else { idle }
     }
 
+    /// Whether the place is needed for somebody else.
+    pub(super) fn is_evicted(&self) -> bool {
+        self.evicted.is_cancelled()
+    }
+
     /// Ends when the place is needed for somebody else.
     pub(super) async fn evicted(&self) {
         self.evicted.cancelled().await;
