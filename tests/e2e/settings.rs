@@ -199,3 +199,18 @@ fn only_what_counts_from_the_next_start_is_said_to_wait_for_it() {
     assert_ne!(client.ok("config.set", json!({"key": "limits.batch", "value": "9"}))["needsRestart"], true);
     assert_eq!(client.ok("daemon.reload", json!({}))["restartNeeded"], json!([]));
 }
+
+/// Before, a change by a call was told twice: by the call, and by the watch of the file.
+#[test]
+fn a_change_of_the_settings_is_logged_once() {
+    let world = World::new();
+    let mut client = world.client();
+    client.ok("config.set", json!({"key": "limits.batch", "value": "9"}));
+    let path = world.dir().join("config.toml");
+    let text = std::fs::read_to_string(&path).expect("reads").replace("batch = 9", "batch = 10");
+    let new = world.dir().join("config.new");
+    std::fs::write(&new, text).expect("writes");
+    std::fs::rename(&new, &path).expect("replaces");
+    wait::until("the change to count", || (client.ok("config.get", json!({"key": "limits.batch"}))["value"] == 10).then_some(()));
+    wait::until("both to be told", || (world.daemon.log().matches("settings reloaded").count() == 2).then_some(()));
+}

@@ -16,9 +16,8 @@ fn build() -> PathBuf {
     let dir = exe.ancestors().find(|d| d.ends_with("debug") || d.ends_with("release")).expect("a target directory").to_owned();
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(["build", "--quiet", "--workspace", "--bins"]).current_dir(env!("CARGO_MANIFEST_DIR"));
-    if dir.ends_with("release") {
-        command.arg("--release");
-    }
+    // With the tests, libraries have the features that they were just built with; without, all would be built once more.
+    command.arg(if dir.ends_with("release") { "--release" } else { "--tests" });
     let built = command.status().expect("cargo runs");
     assert!(built.success(), "the programs do not build");
     dir

@@ -55,3 +55,18 @@ fn what_does_not_fit_changes_nothing() {
     assert_eq!(get(&config, "limits.batch").expect("known").source, Source::Default);
     assert!(std::fs::read_to_string(config.path()).expect("reads").starts_with("# mine"));
 }
+
+#[test]
+fn a_device_and_settings_are_written_together_or_not_at_all() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let before = "# mine\n";
+    let config = config(dir.path(), before);
+    let device = DeviceSettings::at("http://h:1");
+    for refused in [("limits.batch", "0"), ("limits.nothing", "1")] {
+        assert!(set_all(&config, Some(("a", &device)), &[("limits.in_flight", "5"), refused]).is_err(), "{refused:?}");
+        assert_eq!(std::fs::read_to_string(config.path()).expect("reads"), before);
+    }
+    set_all(&config, Some(("a", &device)), &[("limits.in_flight", "5")]).expect("writes both");
+    let text = std::fs::read_to_string(config.path()).expect("reads");
+    assert!(text.contains("http://h:1") && text.contains("in_flight = 5"), "{text}");
+}
