@@ -1,8 +1,10 @@
 //! A phone at the end of a cable, through the real `adb`.
 
 use afd_tests::adb::Adb;
-use afd_tests::{Client, TestPhone, World, phone::TOKEN, wait};
+use afd_tests::{Client, Daemon, TestPhone, World, phone::TOKEN, wait};
 use serde_json::{Value, json};
+
+use crate::runtime::tasks::restarts;
 
 /// A world whose daemon knows no device, and an `adb` with a phone that is attached.
 fn plugged() -> Option<(World, Adb, String)> {
@@ -187,4 +189,31 @@ fn a_forward_of_somebody_else_is_used_and_left_alone() {
     client.ok("observe.top", json!({}));
     client.ok("device.remove", json!({"name": "default"}));
     assert_eq!(adb.forwards().len(), 1);
+}
+
+#[test]
+fn what_watches_a_cable_and_what_releases_a_forward_are_started_again() {
+    if !cfg!(debug_assertions) {
+        println!("left out: the programs have no faults to ask for");
+        return;
+    }
+    let Some((mut world, adb, serial)) = plugged() else { return };
+    let faults = world.dir().join("faults");
+    std::fs::create_dir(&faults).expect("makes");
+    world.daemon.signal("TERM");
+    world.daemon.wait();
+    world.daemon = Daemon::start_with_env(world.dir(), &[("AFD_TEST_PANICS", faults.to_str().expect("text"))]);
+    let mut client = world.client();
+    connect(&mut client);
+    client.ok("observe.top", json!({}));
+    std::fs::write(faults.join(format!("usb:{serial}")), "").expect("writes");
+    adb.kill_server();
+    wait::until("the watch to be back", || (restarts(&mut client, "usb:default") == Some(1)).then_some(()));
+    adb.run(&["start-server"]);
+    assert_eq!(client.ok("observe.top", json!({}))["topActivity"], "com.android.settings/.Settings");
+    std::fs::write(faults.join(format!("forward:{serial}")), "").expect("writes");
+    assert_eq!(adb.forwards().len(), 1);
+    std::fs::write(world.dir().join("config.toml"), format!("[adb]\nserver_port = {}\n", adb.port())).expect("writes");
+    wait::until("the forward to go", || adb.forwards().is_empty().then_some(()));
+    assert!(!faults.join(format!("forward:{serial}")).exists(), "it failed once before");
 }

@@ -2,7 +2,7 @@
 
 use crate::config::{self, Settings, Usb};
 use crate::device::adb::{Adb, Forward};
-use crate::task::Tasks;
+use crate::task::{Tasks, checkpoint};
 
 /// Removes a forward that is ours.
 pub(super) async fn release(settings: &config::Adb, usb: &Usb) {
@@ -25,7 +25,10 @@ pub(super) fn release_unused(tasks: &Tasks, before: &Settings, after: &Settings)
         let (adb, usb) = (before.adb.clone(), usb.clone());
         tasks.spawn(format!("forward:{}", usb.serial), move || {
             let (adb, usb) = (adb.clone(), usb.clone());
-            async move { release(&adb, &usb).await }
+            async move {
+                checkpoint(&format!("forward:{}", usb.serial));
+                release(&adb, &usb).await;
+            }
         });
     }
 }

@@ -4,7 +4,7 @@ mod calls;
 mod hostile;
 mod order;
 mod repeats;
-mod tasks;
+pub mod tasks;
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;

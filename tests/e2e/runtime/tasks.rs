@@ -48,7 +48,7 @@ impl Faulty {
     }
 }
 
-fn restarts(client: &mut Client, task: &str) -> Option<u64> {
+pub fn restarts(client: &mut Client, task: &str) -> Option<u64> {
     let status = client.ok("daemon.status", json!({}));
     let entry = status["tasks"].as_array().expect("tasks").iter().find(|t| t["name"] == task)?.clone();
     (entry["state"] == "running").then(|| entry["restarts"].as_u64().expect("a number"))
