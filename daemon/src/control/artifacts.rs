@@ -242,9 +242,14 @@ pub async fn get(core: &Arc<Core>, params: &GetParams) -> Result<Got> {
     if artifact.mime_type.starts_with("text/") || artifact.mime_type == "application/json" {
         got.text = Some(String::from_utf8_lossy(&bytes).into_owned());
     } else {
-        got.base64 = Some(run_blocking(move || base64::engine::general_purpose::STANDARD.encode(bytes)).await?);
+        got.base64 = Some(as_base64(bytes).await?);
     }
     Ok(got)
+}
+
+/// Bytes as they travel in an answer.
+pub(super) async fn as_base64(bytes: Vec<u8>) -> Result<String> {
+    Ok(run_blocking(move || base64::engine::general_purpose::STANDARD.encode(bytes)).await?)
 }
 
 /// `artifact.delete`

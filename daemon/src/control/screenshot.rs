@@ -5,9 +5,8 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::picture::{MarkScope, PictureFormat, Screenshot, ScreenshotParams};
 use afd_proto::vocabulary::{ObservationSource, Reply};
-use base64::Engine;
 
-use super::artifacts::{Content, Wish};
+use super::artifacts::{Content, Wish, as_base64};
 use super::look::{Hashed, Look};
 use super::rows::{Filing, count, ref_rows};
 use super::{Call, Core, Error, Result};
@@ -86,8 +85,7 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
         (marks, _) => run_blocking(move || draw(&jpeg, marks.as_deref(), format, quality)).await??,
     };
     let inline = params.inline && bytes.len() <= core.config.get().limits.inline_bytes;
-    let encode = |bytes: Vec<u8>| run_blocking(move || base64::engine::general_purpose::STANDARD.encode(bytes));
-    let screenshot_base64 = if inline { Some(encode(bytes.clone()).await?) } else { None };
+    let screenshot_base64 = if inline { Some(as_base64(bytes.clone()).await?) } else { None };
     let size_bytes = bytes.len() as u64;
     let content =
         Content { kind: "screenshot_image", mime_type: format.mime_type(), extension: format.extension(), op: "observe.screenshot", bytes };
