@@ -51,6 +51,7 @@ impl Context {
             methods: self.methods.clone(),
             connection: self.id,
             batch: self.limits.batch,
+            in_batch: false,
             reserved: self.place.is_reserved(),
             calls: None,
             sink: None,

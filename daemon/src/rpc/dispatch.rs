@@ -32,6 +32,8 @@ pub(super) struct Caller {
     pub methods: Methods,
     pub connection: ConnectionId,
     pub batch: usize,
+    /// Whether the call is one of a batch.
+    pub in_batch: bool,
     /// Whether only the owner's methods are served: the connection has one of the places that are kept for them.
     pub reserved: bool,
     /// The calls of the connection; a connection that carries one request at a time keeps no record.
@@ -88,12 +90,6 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<(
 /// Calls of batches that are answered at once take turns, so that batches together keep no more than one thread from others.
 static TURN: Semaphore = Semaphore::const_new(1);
 
-/// Whether a message is a call that is answered at once, by whoever polls it.
-fn is_immediate(caller: &Caller, bytes: &[u8]) -> bool {
-    let method = |request: Request<'_>| caller.methods.method(&request.method).is_some_and(|m| matches!(m, MethodCallback::Sync(_)));
-    serde_json::from_slice(bytes).is_ok_and(method)
-}
-
 async fn batch(caller: &Caller, bytes: &[u8]) -> Option<String> {
     let Ok(calls) = serde_json::from_slice::<Vec<&RawValue>>(bytes) else {
         return Some(text_of(fault(Id::Null, parse_error())));
@@ -106,15 +102,13 @@ async fn batch(caller: &Caller, bytes: &[u8]) -> Option<String> {
         return Some(text_of(fault(Id::Null, error)));
     }
     // The answer of a subscription goes its own way, which a batch has no place for.
-    let caller = Caller { sink: None, ..caller.clone() };
+    let caller = Caller { sink: None, in_batch: true, ..caller.clone() };
     let mut answers = String::new();
     for (i, call) in calls.into_iter().enumerate() {
         if i > 0 {
             // Calls that are answered at once must not keep a thread to themselves.
             tokio::task::yield_now().await;
         }
-        // It is never closed.
-        let _turn = if is_immediate(&caller, call.get().as_bytes()) { TURN.acquire().await.ok() } else { None };
         // One after the other: a batch keeps its order.
         let Some(answer) = single(&caller, call.get().as_bytes()).await else { continue };
         let answer = answer.into_json();
@@ -167,7 +161,11 @@ async fn call(caller: &Caller, request: Request<'_>) -> Option<MethodResponse> {
     }
     let answer = match caller.methods.method(name) {
         None => fault(id.into_owned(), unknown_method(name)),
-        Some(MethodCallback::Sync(run)) => run(id, params, MAX_ANSWER, extensions),
+        Some(MethodCallback::Sync(run)) => {
+            // It is never closed.
+            let _turn = if caller.in_batch { TURN.acquire().await.ok() } else { None };
+            run(id, params, MAX_ANSWER, extensions)
+        }
         Some(MethodCallback::Async(run)) => {
             let entered = caller.calls.as_ref().map_or_else(calls::unknown, |calls| calls.enter(&id));
             let own = id.clone().into_owned();
