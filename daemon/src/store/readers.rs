@@ -3,12 +3,13 @@
 //! A read whose caller went away is interrupted, or not begun.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use r2d2_sqlite::SqliteConnectionManager;
-use rusqlite::{Connection, InterruptHandle};
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::writer::caught;
@@ -20,35 +21,23 @@ const THREADS: usize = 4;
 /// At most this many reads wait.
 const QUEUE: usize = 4096;
 
-/// How far a read is.
-enum Progress {
-    Waiting,
-    Running(InterruptHandle),
-    Over,
-}
-
-/// A read as its caller and its thread share it.
-type Shared = Arc<Mutex<Progress>>;
+/// A read is asked this often whether anybody still waits for it, in steps of SQLite's virtual machine: some 10 us.
+const STEPS_BETWEEN_LOOKS: i32 = 1000;
 
 /// Reads on the connection, or takes the reason why there is none.
 type Work = Box<dyn FnOnce(Result<&Connection>) + Send>;
 
 struct Job {
-    progress: Shared,
+    abandoned: Arc<AtomicBool>,
     work: Work,
 }
 
 /// Ends a read whose caller does not wait any more.
-struct Caller(Shared);
+struct Caller(Arc<AtomicBool>);
 
 impl Drop for Caller {
     fn drop(&mut self) {
-        // Under the lock: once the thread has said that it is over, its connection works for somebody else.
-        let mut progress = self.0.lock();
-        if let Progress::Running(handle) = &*progress {
-            handle.interrupt();
-        }
-        *progress = Progress::Over;
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -80,16 +69,16 @@ impl Readers {
 
     pub(super) async fn submit<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
         let (reply, answer) = oneshot::channel();
-        let progress = Shared::new(Mutex::new(Progress::Waiting));
+        let abandoned = Arc::new(AtomicBool::new(false));
         let work = move |connection: Result<&Connection>| {
             let _ = reply.send(connection.and_then(|connection| caught(|| work(connection))));
         };
-        let job = Job { progress: progress.clone(), work: Box::new(work) };
+        let job = Job { abandoned: abandoned.clone(), work: Box::new(work) };
         self.sender.try_send(job).map_err(|error| match error {
             TrySendError::Full(_) => StoreError::Unavailable(format!("{QUEUE} reads wait already")),
             TrySendError::Disconnected(_) => StoreError::Unavailable("the readers have stopped".into()),
         })?;
-        let _caller = Caller(progress);
+        let _caller = Caller(abandoned);
         answer.await.map_err(|_| StoreError::Unavailable("a reader failed".into()))?
     }
 }
@@ -105,15 +94,14 @@ fn run(pool: &Pool, receiver: &Mutex<Receiver<Job>>) {
                 continue;
             }
         };
-        {
-            let mut progress = job.progress.lock();
-            if matches!(*progress, Progress::Over) {
-                continue;
-            }
-            *progress = Progress::Running(connection.get_interrupt_handle());
+        // A flag and no interruption from outside: an interruption is lost on a connection between two statements.
+        let abandoned = job.abandoned;
+        if abandoned.load(Ordering::Relaxed) {
+            continue;
         }
-        (job.work)(Ok(&connection));
-        *job.progress.lock() = Progress::Over;
+        let seen = connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || abandoned.load(Ordering::Relaxed)));
+        (job.work)(seen.map(|()| &*connection).map_err(StoreError::from));
+        let _ = connection.progress_handler(0, None::<fn() -> bool>);
         drop(connection);
         checkpoint("store-reader");
     }
@@ -142,6 +130,21 @@ mod tests {
                 _ = endless => panic!("it has no end"),
                 _ = has_begun => {}
             }
+        }
+        // Also where the caller leaves before the first statement begins.
+        for _ in 0..THREADS * 2 {
+            let (begun, has_begun) = oneshot::channel();
+            let (left, has_left) = std::sync::mpsc::channel::<()>();
+            let endless = readers.submit(move |c| {
+                let _ = begun.send(());
+                let _ = has_left.recv();
+                Ok(c.query_row(ENDLESS, [], |row| row.get::<_, i64>("max(i)"))?)
+            });
+            tokio::select! {
+                _ = endless => panic!("it has no end"),
+                _ = has_begun => {}
+            }
+            drop(left);
         }
         let one = readers.submit(|c| Ok(c.query_row("SELECT 1 AS one", [], |row| row.get::<_, i64>("one"))?)).await;
         assert_eq!(one.expect("reads"), 1);
