@@ -7,12 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use afd_proto::Method;
+use afd_proto::daemon::DaemonVersion;
+use afd_proto::vocabulary::NoParams;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::trust;
 
-/// How often a waiting read looks whether it was interrupted.
+/// How often a waiting read checks whether it was interrupted.
 const TICK: Duration = Duration::from_millis(50);
 
 /// The daemon takes calls and answers none.
@@ -61,10 +65,18 @@ impl From<io::Error> for CallError {
     }
 }
 
+#[derive(Serialize)]
+struct Request<'a, P> {
+    jsonrpc: &'static str,
+    id: u64,
+    method: &'a str,
+    params: &'a P,
+}
+
 #[derive(Deserialize)]
 struct Answer {
     #[serde(default)]
-    result: Option<Value>,
+    result: Option<Box<RawValue>>,
     #[serde(default)]
     error: Option<Fault>,
     #[serde(default)]
@@ -200,7 +212,7 @@ impl Connection {
     fn ask_whether_alive(&self) -> io::Result<()> {
         let asked = Self::open(&self.socket).and_then(|mut other| {
             other.set_timeout(Some(self.probe.map_or(ALIVE, |every| ALIVE.min(every * 10))))?;
-            match other.call("daemon.version", json!({})) {
+            match other.call_as::<DaemonVersion>(&NoParams {}) {
                 Err(CallError::Broken(error)) => Err(error),
                 // Whatever it answers, it is alive.
                 _ => Ok(()),
@@ -213,21 +225,39 @@ impl Connection {
         }
     }
 
-    /// Calls a method.
+    /// Calls a method and returns its result as it came.
     ///
     /// # Errors
     /// The daemon's error, or that the connection broke.
-    pub fn call(&mut self, method: &str, params: Value) -> Result<Value, CallError> {
+    pub fn call_raw(&mut self, method: &str, params: &impl Serialize) -> Result<Box<RawValue>, CallError> {
         let id = self.next_id;
         self.next_id += 1;
-        let mut text = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string();
+        let mut text = serde_json::to_string(&Request { jsonrpc: "2.0", id, method, params }).map_err(io::Error::other)?;
         text.push('\n');
         self.write(text.as_bytes())?;
         let answer = self.read()?;
         match answer.error {
             Some(fault) => Err(CallError::Answered { number: fault.code, message: fault.message, data: fault.data }),
-            None => Ok(answer.result.unwrap_or_default()),
+            None => Ok(answer.result.unwrap_or_else(|| RawValue::NULL.to_owned())),
         }
+    }
+
+    /// Calls a method by name.
+    ///
+    /// # Errors
+    /// The daemon's error, or that the connection broke.
+    pub fn call(&mut self, method: &str, params: Value) -> Result<Value, CallError> {
+        let result = self.call_raw(method, &params)?;
+        Ok(serde_json::from_str(result.get()).map_err(io::Error::other)?)
+    }
+
+    /// Calls a method of the contract.
+    ///
+    /// # Errors
+    /// The daemon's error, that the connection broke, or that the result is not what the contract says.
+    pub fn call_as<M: Method>(&mut self, params: &M::Params) -> Result<M::Result, CallError> {
+        let result = self.call_raw(M::INFO.name, params)?;
+        Ok(serde_json::from_str(result.get()).map_err(io::Error::other)?)
     }
 
     /// The next notification of a subscription.

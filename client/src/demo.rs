@@ -1,4 +1,4 @@
-//! The tour: a private daemon and a practice phone in a temporary directory, and a real task through the public interface.
+//! The guided tour: a private daemon and a practice phone in a temporary directory, and a real task through the public interface.
 
 mod story;
 mod world;
@@ -6,12 +6,32 @@ mod world;
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use crate::cli::Demo;
+use clap::{ArgMatches, Args, FromArgMatches};
+
+use crate::cli::Context;
 use story::Story;
 use world::{Interrupted, World};
 
-/// Plays it. Everything that it starts ends with it.
-pub fn run(options: &Demo) -> u8 {
+/// Options of `demo`.
+#[derive(Debug, Clone, Args)]
+pub struct Demo {
+    /// Seed of the practice phone and the task
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Pause after each step, milliseconds [default: 700 on a terminal, 0 in a pipe]
+    #[arg(long, value_name = "MS")]
+    pause_ms: Option<u64>,
+}
+
+/// Plays the tour; everything that it starts ends with it.
+///
+/// # Errors
+/// A usage error.
+pub fn run(matches: &ArgMatches, _: &Context) -> Result<u8, clap::Error> {
+    Ok(play(&Demo::from_arg_matches(matches)?))
+}
+
+fn play(options: &Demo) -> u8 {
     let usual = if std::io::stdout().is_terminal() { 700 } else { 0 };
     let pause = Duration::from_millis(options.pause_ms.unwrap_or(usual).min(10_000));
     let played = World::start(options.seed).and_then(|world| Story::new(world, options.seed, pause).play());

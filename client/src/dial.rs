@@ -3,6 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use afd_proto::ErrorCode;
+use afd_proto::daemon::{DaemonStatus, DaemonVersion};
+use afd_proto::vocabulary::NoParams;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
@@ -118,13 +122,13 @@ pub fn call(
     prepare: impl Fn(&mut Connection),
     method: &str,
     params: &Value,
-) -> Result<Value, Failure> {
+) -> Result<Box<RawValue>, Failure> {
     let mut attempts = 0;
     loop {
         attempts += 1;
         let mut connection = connect(global, purpose)?;
         prepare(&mut connection);
-        match connection.call(method, params.clone()) {
+        match connection.call_raw(method, params) {
             Ok(result) => return Ok(result),
             Err(CallError::Broken(error)) if went_away(&error) && repeat == Repeat::Safe && attempts < ATTEMPTS => {}
             Err(error) => {
@@ -148,10 +152,11 @@ fn went_away(error: &std::io::Error) -> bool {
 /// A call that the daemon does not understand: whether that is because it is older than this program.
 fn version_skew(error: &CallError, connection: &mut Connection) -> Option<String> {
     let CallError::Answered { number: -32601 | -32602, data, .. } = error else { return None };
-    let unknown = data["code"] == "UNKNOWN_METHOD" || data["code"].is_null() || data["details"]["got"] == "an unknown one";
-    let version = unknown.then(|| connection.call("daemon.version", json!({})).ok()).flatten()?;
-    let theirs = version["version"].as_str()?;
-    is_older(theirs, env!("CARGO_PKG_VERSION")).then(|| {
+    let code = &data["code"];
+    let unknown = code == ErrorCode::UnknownMethod.name() || code.is_null() || data["details"]["got"] == "an unknown one";
+    let version = unknown.then(|| connection.call_as::<DaemonVersion>(&NoParams {}).ok()).flatten()?;
+    let theirs = version.version;
+    is_older(&theirs, env!("CARGO_PKG_VERSION")).then(|| {
         format!(
             "the daemon has version {theirs} and this is {}: stop it with `afctl daemon shutdown`, and the next command starts the newer one",
             env!("CARGO_PKG_VERSION")
@@ -181,8 +186,8 @@ pub fn wait_for_end(global: &Global, pid: Option<u32>) -> bool {
 /// A database that this call names must be the one that the daemon uses.
 fn check_database(global: &Global, connection: &mut Connection) -> Result<(), Failure> {
     let Some(wanted) = global.memory_db.as_deref().filter(|p| !p.as_os_str().is_empty()).map(absolute) else { return Ok(()) };
-    let status = connection.call("daemon.status", json!({})).map_err(|e| failure(e, global))?;
-    let used = PathBuf::from(status["database"].as_str().unwrap_or_default());
+    let status = connection.call_as::<DaemonStatus>(&NoParams {}).map_err(|e| failure(e, global))?;
+    let used = PathBuf::from(status.database);
     let same = |p: &Path| p.canonicalize().unwrap_or_else(|_| p.to_owned());
     if same(&used) == same(&wanted) {
         return Ok(());
@@ -197,20 +202,7 @@ fn check_database(global: &Global, connection: &mut Connection) -> Result<(), Fa
 /// What went wrong, as the envelope has it.
 pub fn failure(error: CallError, global: &Global) -> Failure {
     match error {
-        CallError::Answered { number, message, data } => {
-            let text = |key: &str| data.get(key).and_then(Value::as_str).map(str::to_owned);
-            let code = text("code").unwrap_or_else(|| if number == -32601 { "UNSUPPORTED".into() } else { "INVALID_PARAMS".into() });
-            Failure {
-                status: "failed",
-                code,
-                message,
-                hint: text("hint"),
-                details: data.get("details").cloned().unwrap_or_default(),
-                retryable: data.get("retryable").and_then(Value::as_bool).unwrap_or(false),
-                trace: text("traceId"),
-                exit: FAILED,
-            }
-        }
+        CallError::Answered { number, message, data } => Failure::answered(number, message, data),
         CallError::Broken(error) => broken(&error, global),
     }
 }

@@ -2,53 +2,70 @@
 
 use std::io::Write;
 
-use serde_json::{Map, Value, json};
+use afd_proto::Method;
+use afd_proto::events::{EventsSubscribe, SubscribeParams};
+use clap::{ArgMatches, Args, FromArgMatches};
 
-use crate::cli::{Follow, Format, Global};
+use crate::cli::{Context, Format};
 use crate::dial::{Purpose, connect, failure};
 use crate::human;
-use crate::outcome::Outcome;
+use crate::outcome::{Failure, Outcome};
 use crate::output::{effective, print};
 use crate::safe;
 
-/// Prints messages until there are enough, or the stream ends.
-pub fn run(global: &Global, options: &Follow) -> u8 {
-    let fail = |f| {
-        let outcome = Outcome { category: "events".into(), op: "subscribe".into(), result: Err(f) };
-        print(&outcome, global.output);
+/// Options of `events`.
+#[derive(Debug, Args)]
+pub struct Follow {
+    /// Start with the events after this cursor (the `cursor` of an event; 0 for all)
+    #[arg(long, value_name = "CURSOR", allow_negative_numbers = true)]
+    since: Option<i64>,
+    /// Only this session
+    #[arg(long, value_name = "NAME")]
+    for_session: Option<String>,
+    /// Only this device
+    #[arg(long, value_name = "NAME")]
+    for_device: Option<String>,
+    /// Stop after this many messages
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
+}
+
+/// Prints messages until there are enough, or the stream ends; returns the exit code.
+///
+/// # Errors
+/// A usage error.
+pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
+    let options = Follow::from_arg_matches(matches)?;
+    let format = context.global.output;
+    Ok(follow(options, context).err().map_or(0, |failure| {
+        let outcome = Outcome::failed("events", "subscribe", failure);
+        print(&outcome, format);
         outcome.exit()
-    };
-    let mut connection = match connect(global, Purpose::Call) {
-        Ok(connection) => connection,
-        Err(error) => return fail(error),
-    };
-    let mut params = Map::new();
-    let mut put = |name: &str, value: Option<Value>| value.map(|v| params.insert(name.to_owned(), v));
-    put("since", options.since.map(|s| json!(s)));
-    put("session", options.for_session.clone().map(|s| json!(s)));
-    put("device", options.for_device.clone().or_else(|| global.device.clone()).map(|d| json!(d)));
-    if let Err(error) = connection.call("events.subscribe", Value::Object(params)) {
-        return fail(failure(error, global));
-    }
+    }))
+}
+
+fn follow(options: Follow, context: &Context) -> Result<(), Failure> {
+    let global = &context.global;
+    let mut connection = connect(global, Purpose::Call)?;
+    let Follow { since, for_session, for_device, count } = options;
+    let params = SubscribeParams { since, session: for_session, device: for_device.or_else(|| global.device.clone()) };
+    connection.call_raw(EventsSubscribe::INFO.name, &params).map_err(|e| failure(e, global))?;
     let human = effective(global.output) == Format::Human;
-    let mut left = options.count.unwrap_or(u64::MAX);
-    while left > 0 {
-        let mut message = match connection.notification() {
-            Ok(message) => message,
-            Err(error) => return fail(failure(error.into(), global)),
-        };
+    for _ in 0..count.unwrap_or(u64::MAX) {
+        let mut message = connection.notification().map_err(|e| failure(e.into(), global))?;
+        let json = safe::json(&message.to_string());
         let line = if human {
             safe::value(&mut message);
-            human::live(&message)
+            // A message of a newer daemon is shown as it is.
+            serde_json::from_value(message).map_or(json, |sent| human::live(&sent))
         } else {
-            safe::json(&message.to_string())
+            json
         };
         let mut out = anstream::stdout();
         // A reader that goes away ends the stream.
         if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
-            return 0;
+            break;
         }
-        left -= 1;
     }
-    0
+    Ok(())
 }

@@ -1,25 +1,33 @@
-//! What came of a command, and the envelope that says it.
+//! The outcome of a command, and its envelope.
 
-use serde_json::{Map, Value, json};
+use afd_proto::{ErrorCode, ErrorData};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// Exit code of a failure.
 pub const FAILED: u8 = 1;
-/// Exit code of a wrong command line.
+/// Exit code of a usage error.
 pub const USAGE: u8 = 2;
-/// Exit code when there is no daemon.
+/// Exit code if there is no daemon.
 pub const NO_DAEMON: u8 = 3;
 /// Exit code after Ctrl-C.
 pub const INTERRUPTED: u8 = 130;
 
-/// What came of a command.
-#[derive(Debug, Clone, PartialEq)]
+/// Renders a result for people; `None` if it cannot be decoded, as one of a newer daemon may be.
+pub type Render = fn(&Value) -> Option<String>;
+
+/// The outcome of a command.
+#[derive(Debug)]
 pub struct Outcome {
-    /// The group, for example `observe`.
+    /// Group, for example `observe`.
     pub category: String,
-    /// The verb, for example `page`.
+    /// Verb, for example `page`.
     pub op: String,
-    /// The data, or the error.
-    pub result: Result<Value, Failure>,
+    /// The result as the daemon sent it, or the error.
+    pub result: Result<Box<RawValue>, Failure>,
+    /// Renders the result.
+    pub render: Option<Render>,
 }
 
 /// An error as the envelope has it.
@@ -33,18 +41,18 @@ pub struct Failure {
     pub message: String,
     /// What to do next.
     pub hint: Option<String>,
-    /// Facts.
+    /// Facts about the failure.
     pub details: Value,
-    /// Whether the same may succeed later.
+    /// Whether the same call may succeed later.
     pub retryable: bool,
-    /// Names the call in events and logs.
+    /// Identifies the call in events and logs.
     pub trace: Option<String>,
     /// Exit code.
     pub exit: u8,
 }
 
 impl Failure {
-    /// A failure of this program itself.
+    /// Returns a failure of this program itself.
     pub fn new(code: &str, message: impl Into<String>, exit: u8) -> Self {
         Self {
             status: "failed",
@@ -57,58 +65,134 @@ impl Failure {
             exit,
         }
     }
+
+    /// Returns an error that the daemon answered. A code that this version does not know is kept.
+    pub fn answered(number: i64, message: String, mut data: Value) -> Self {
+        let fallback = if number == -32601 { "UNSUPPORTED" } else { "INVALID_PARAMS" };
+        let code = data.get("code").and_then(Value::as_str).unwrap_or(fallback).to_owned();
+        if ErrorCode::from_name(&code).is_none() {
+            // Any known code lets the rest be decoded.
+            data["code"] = ErrorCode::Internal.name().into();
+        }
+        let Ok(data) = serde_json::from_value::<ErrorData>(data) else { return Self::new(&code, message, FAILED) };
+        Self {
+            status: "failed",
+            code,
+            message,
+            hint: data.hint,
+            details: data.details.unwrap_or_default(),
+            retryable: data.retryable,
+            trace: data.trace_id,
+            exit: FAILED,
+        }
+    }
+
+    /// With what to do next.
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// The envelope of `af`; keys in alphabetical order, as `af` prints them.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope<'a> {
+    category: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<EnvelopeError<'a>>,
+    op: &'a str,
+    status: &'static str,
+    trace_id: Option<String>,
+}
+
+#[derive(Serialize)]
+struct EnvelopeError<'a> {
+    code: &'a str,
+    details: &'a Value,
+    hint: Option<&'a str>,
+    message: &'a str,
+    raw: Option<&'a Value>,
+    retryable: bool,
+    status: Option<&'a Value>,
+}
+
+/// The only field of a result that the envelope repeats.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Traced {
+    #[serde(default)]
+    trace_id: Option<String>,
 }
 
 impl Outcome {
-    /// The exit code that says it.
+    /// Returns the outcome of a command that failed before anything was called.
+    pub fn failed(category: &str, op: &str, failure: Failure) -> Self {
+        Self { category: category.to_owned(), op: op.to_owned(), result: Err(failure), render: None }
+    }
+
+    /// Returns the exit code.
     pub fn exit(&self) -> u8 {
         self.result.as_ref().err().map_or(0, |f| f.exit)
     }
 
-    /// The envelope of `af`.
-    pub fn envelope(&self) -> Value {
-        let mut envelope = Map::new();
-        envelope.insert("category".into(), json!(self.category));
-        envelope.insert("op".into(), json!(self.op));
-        let trace = match &self.result {
-            Ok(data) => data.get("traceId").cloned().unwrap_or_default(),
-            Err(failure) => json!(failure.trace),
-        };
-        envelope.insert("traceId".into(), trace);
+    /// Returns the envelope as JSON.
+    pub fn json(&self) -> String {
+        let mut envelope = Envelope { category: &self.category, data: None, error: None, op: &self.op, status: "ok", trace_id: None };
         match &self.result {
             Ok(data) => {
-                envelope.insert("status".into(), json!("ok"));
-                envelope.insert("data".into(), data.clone());
+                envelope.data = Some(data);
+                envelope.trace_id = serde_json::from_str::<Traced>(data.get()).unwrap_or_default().trace_id;
             }
             Err(f) => {
-                envelope.insert("status".into(), json!(f.status));
-                let detail = |key: &str| f.details.get(key).cloned().unwrap_or(Value::Null);
-                let error = json!({
-                    "code": f.code, "message": f.message, "hint": f.hint, "retryable": f.retryable,
-                    "details": f.details, "raw": detail("raw"), "status": detail("status"),
+                envelope.status = f.status;
+                envelope.trace_id = f.trace.clone();
+                envelope.error = Some(EnvelopeError {
+                    code: &f.code,
+                    details: &f.details,
+                    hint: f.hint.as_deref(),
+                    message: &f.message,
+                    raw: f.details.get("raw"),
+                    retryable: f.retryable,
+                    status: f.details.get("status"),
                 });
-                envelope.insert("error".into(), error);
             }
         }
-        Value::Object(envelope)
+        serde_json::to_string(&envelope).unwrap_or_default()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    fn envelope(result: Result<Value, Failure>) -> Value {
+        let result = result.map(|data| serde_json::value::to_raw_value(&data).expect("JSON"));
+        let outcome = Outcome { category: "observe".into(), op: "top".into(), result, render: None };
+        serde_json::from_str(&outcome.json()).expect("JSON")
+    }
 
     #[test]
     fn the_envelope_has_the_keys_of_af() {
-        let ok = Outcome { category: "observe".into(), op: "top".into(), result: Ok(json!({"traceId": "t", "topActivity": null})) };
-        assert_eq!(
-            ok.envelope(),
-            json!({"category": "observe", "op": "top", "status": "ok", "traceId": "t", "data": {"traceId": "t", "topActivity": null}})
-        );
+        let data = json!({"traceId": "t", "topActivity": null});
+        assert_eq!(envelope(Ok(data.clone())), json!({"category": "observe", "op": "top", "status": "ok", "traceId": "t", "data": data}));
         let mut failure = Failure::new("DEVICE_ERROR", "no", 1);
         failure.details = json!({"status": 500, "raw": "boom"});
-        let failed = Outcome { category: "act".into(), op: "tap".into(), result: Err(failure) }.envelope();
+        let failed = envelope(Err(failure));
         assert_eq!(failed["status"], "failed");
         assert_eq!((&failed["error"]["status"], &failed["error"]["raw"]), (&json!(500), &json!("boom")));
+        assert_eq!(failed["traceId"], Value::Null);
+    }
+
+    #[test]
+    fn codes_of_a_newer_daemon_are_kept() {
+        let failure = Failure::answered(-32099, "no".into(), json!({"code": "SOMETHING_NEW", "retryable": true, "hint": "wait"}));
+        assert_eq!((failure.code.as_str(), failure.retryable, failure.hint.as_deref()), ("SOMETHING_NEW", true, Some("wait")));
+        let known = Failure::answered(-32023, "no".into(), json!({"code": "DEVICE_BUSY", "retryable": true, "hint": "wait"}));
+        assert_eq!((known.code.as_str(), known.retryable, known.hint.as_deref()), ("DEVICE_BUSY", true, Some("wait")));
     }
 }

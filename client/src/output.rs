@@ -9,7 +9,7 @@ use crate::human;
 use crate::outcome::Outcome;
 use crate::safe;
 
-/// The format that is meant by `auto`.
+/// Resolves `auto`.
 pub fn effective(format: Format) -> Format {
     match format {
         Format::Auto if std::io::stdout().is_terminal() => Format::Human,
@@ -18,26 +18,29 @@ pub fn effective(format: Format) -> Format {
     }
 }
 
-/// Prints an outcome; false when it could not be written.
+/// Prints an outcome; returns false if it could not be written.
 pub fn print(outcome: &Outcome, format: Format) -> bool {
     match effective(format) {
         Format::Human => {
             human::print(outcome);
             true
         }
-        Format::Text => write(format!("{}\n", text(&outcome.envelope())).as_bytes()),
-        Format::Json | Format::Auto => write(format!("{}\n", safe::json(&outcome.envelope().to_string())).as_bytes()),
+        Format::Text => {
+            let envelope = serde_json::from_str(&outcome.json()).unwrap_or_default();
+            write(format!("{}\n", text(&envelope)).as_bytes())
+        }
+        Format::Json | Format::Auto => write(format!("{}\n", safe::json(&outcome.json())).as_bytes()),
     }
 }
 
-/// Writes to standard output; false when that fails. A reader that goes away early is no fault.
+/// Writes to standard output; returns false if that fails. A reader that goes away early is not a failure.
 pub fn write(bytes: &[u8]) -> bool {
     let mut out = std::io::stdout();
     let written = out.write_all(bytes).and_then(|()| out.flush());
     written.is_ok() || written.is_err_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// `status=`, `category=`, `op=`, `traceId=`, then `data.<path>=<value>` with sorted keys.
+/// Returns `status=`, `category=`, `op=`, `traceId=`, then `data.<path>=<value>` with sorted keys.
 fn text(envelope: &Value) -> String {
     let mut lines: Vec<String> = ["status", "category", "op", "traceId"].iter().map(|k| format!("{k}={}", scalar(&envelope[*k]))).collect();
     for part in ["data", "error"] {
@@ -71,10 +74,8 @@ mod tests {
 
     #[test]
     fn text_is_flat() {
-        let outcome = Outcome { category: "c".into(), op: "o".into(), result: Ok(json!({"b": [1, {"x": "y"}], "a": {}, "traceId": "t"})) };
-        assert_eq!(
-            text(&outcome.envelope()),
-            "status=ok\ncategory=c\nop=o\ntraceId=t\ndata.a={}\ndata.b[0]=1\ndata.b[1].x=y\ndata.traceId=t"
-        );
+        let envelope =
+            json!({"category": "c", "op": "o", "status": "ok", "traceId": "t", "data": {"b": [1, {"x": "y"}], "a": {}, "traceId": "t"}});
+        assert_eq!(text(&envelope), "status=ok\ncategory=c\nop=o\ntraceId=t\ndata.a={}\ndata.b[0]=1\ndata.b[1].x=y\ndata.traceId=t");
     }
 }

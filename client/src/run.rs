@@ -4,56 +4,66 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use afd_proto::DeviceUse;
+use afd_proto::Method;
+use afd_proto::daemon::DaemonShutdown;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use clap::{ArgMatches, FromArgMatches};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::cli::{Cli, Command, Format, Global};
-use crate::commands::{Call, device::Device};
+use crate::cli::{self, Context, Format, Global, Run};
+use crate::commands::Call;
 use crate::connection::Connection;
 use crate::dial::{self, Purpose, Repeat};
 use crate::outcome::{FAILED, Failure, INTERRUPTED, Outcome, USAGE};
 use crate::output::{effective, print};
-use crate::{demo, follow, human, spawn};
+use crate::spawn;
 
 /// Runs a command line and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
-    let mut command = Cli::command();
+    let mut command = cli::command();
     let parsed = command.try_get_matches_from_mut(args);
-    // Taking the description of all commands apart would cost a quarter of a short life.
+    // Freeing the description of the commands would take a quarter of the program's life.
     std::mem::forget(command);
     let matches = match parsed {
         Ok(matches) => matches,
         Err(error) => return usage(&error),
     };
-    let cli = match Cli::from_arg_matches(&matches) {
-        Ok(cli) => cli,
-        Err(error) => return usage(&error),
+    match dispatch(&matches) {
+        Ok(exit) => exit,
+        Err(error) => usage(&error),
+    }
+}
+
+fn dispatch(matches: &ArgMatches) -> Result<u8, clap::Error> {
+    let global = Global::from_arg_matches(matches)?;
+    if global.session.as_deref() == Some("") && is_typed(matches, "session") {
+        let failure = Failure::new("INVALID_PARAMS", "--session: expected a name, got an empty string", USAGE);
+        return Ok(finish(&Outcome::failed("cli", "parse", failure), global.output));
+    }
+    let global = without_empty(global);
+    let context = Context { address: Address::of(&global, matches), global };
+    let Some((entry, matches)) =
+        matches.subcommand().and_then(|(name, matches)| Some((cli::ENTRIES.iter().find(|e| e.name == name)?, matches)))
+    else {
+        return Err(clap::Error::new(clap::error::ErrorKind::MissingSubcommand));
     };
-    if cli.global.session.as_deref() == Some("") && is_typed(&matches, "session") {
-        let failure = Failure::new("INVALID_PARAMS", "--session: expected a name, got an empty text", USAGE);
-        let outcome = Outcome { category: "cli".into(), op: "parse".into(), result: Err(failure) };
-        return if print(&outcome, cli.global.output) { outcome.exit() } else { outcome.exit().max(1) };
-    }
-    let cli = without_empty(cli);
-    let address = Address::of(&cli.global, &matches);
-    match &cli.command {
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "afctl", &mut script);
-            u8::from(!crate::output::write(&script))
-        }
-        Command::Demo(options) => demo::run(options),
-        Command::Events(options) => follow::run(&cli.global, options),
-        command => {
-            if cli.global.no_memory {
-                let _ =
-                    writeln!(std::io::stderr(), "afctl: --no-memory has no effect: what is sent is recorded, so that it is sent only once");
+    match entry.run {
+        Run::Program(run) => run(matches, &context),
+        Run::Call(call) => {
+            let call = call(matches, &context)?;
+            if context.global.no_memory {
+                let _ = writeln!(std::io::stderr(), "afctl: --no-memory has no effect: sent actions are always recorded");
             }
-            let outcome = perform(&cli.global, &address, command);
-            if print(&outcome, output_of(&cli.global)) { outcome.exit() } else { outcome.exit().max(1) }
+            Ok(finish(&perform(&context, call), output_of(&context.global)))
         }
     }
+}
+
+/// Prints an outcome and returns the exit code.
+fn finish(outcome: &Outcome, format: Format) -> u8 {
+    if print(outcome, format) { outcome.exit() } else { outcome.exit().max(1) }
 }
 
 /// Whether an option was typed, and does not come from the environment.
@@ -62,59 +72,58 @@ fn is_typed(matches: &ArgMatches, id: &str) -> bool {
     innermost.value_source(id) == Some(ValueSource::CommandLine)
 }
 
-/// An empty variable counts as none.
-fn without_empty(mut cli: Cli) -> Cli {
-    let global = &mut cli.global;
+/// Removes empty values: an empty variable counts as unset.
+fn without_empty(mut global: Global) -> Global {
     for path in [&mut global.socket, &mut global.memory_db, &mut global.config] {
         path.take_if(|p| p.as_os_str().is_empty());
     }
     global.session.take_if(|s| s.is_empty());
-    cli
+    global
 }
 
-/// How to print: what was said, else what the settings say.
+/// Returns the output format: from the command line, else from the configuration file.
 fn output_of(global: &Global) -> Format {
     if global.output != Format::Auto {
         return global.output;
     }
     let path = typed_config(global).cloned().unwrap_or_else(afd_proto::paths::config);
-    // Most settings say nothing about it, and need no parsing.
+    // Most files do not set it, and need no parsing.
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let table: Option<toml::Table> = text.contains("output").then(|| text.parse().ok()).flatten();
-    let said = table.as_ref().and_then(|t| t.get("output")?.get("default")?.as_str());
-    said.and_then(|format| clap::ValueEnum::from_str(format, true).ok()).unwrap_or(Format::Auto)
+    let format = table.as_ref().and_then(|t| t.get("output")?.get("default")?.as_str());
+    format.and_then(|format| clap::ValueEnum::from_str(format, true).ok()).unwrap_or(Format::Auto)
 }
 
-/// A wrong command line: the words for people on standard error, the envelope where a program reads.
+/// Reports a usage error: text on standard error, and the envelope where a program reads.
 fn usage(error: &clap::Error) -> u8 {
     let _ = error.print();
     if !error.use_stderr() {
         return 0;
     }
-    let asked = std::env::var("AF_OUTPUT").ok().and_then(|v| clap::ValueEnum::from_str(&v, true).ok()).unwrap_or(Format::Auto);
-    if effective(asked) != Format::Human {
-        let message = error.to_string();
-        let words: Vec<&str> =
-            message.lines().map(str::trim).take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more")).collect();
-        let mut first = words.join(" ").trim().trim_start_matches("error: ").to_owned();
+    let format = std::env::var("AF_OUTPUT").ok().and_then(|v| clap::ValueEnum::from_str(&v, true).ok()).unwrap_or(Format::Auto);
+    if effective(format) != Format::Human {
+        let text = error.to_string();
+        let lines: Vec<&str> = text.lines().map(str::trim).take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more")).collect();
+        let mut message = lines.join(" ").trim().trim_start_matches("error: ").to_owned();
         if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-            first = "a subcommand is missing; --help lists them".to_owned();
+            message = "a subcommand is missing; --help lists them".to_owned();
         }
-        let outcome = Outcome { category: "cli".into(), op: "parse".into(), result: Err(Failure::new("INVALID_PARAMS", first, USAGE)) };
-        let _ = print(&outcome, asked);
+        let _ = print(&Outcome::failed("cli", "parse", Failure::new("INVALID_PARAMS", message, USAGE)), format);
     }
     USAGE
 }
 
-/// Which device a call goes to, from flags and environment.
+/// Device address from options and environment.
 #[derive(Debug, Clone, Default)]
 pub struct Address {
-    url: Option<String>,
-    token: Option<String>,
+    /// Base URL of an ad-hoc device.
+    pub url: Option<String>,
+    /// Bearer token of this call.
+    pub token: Option<String>,
 }
 
 impl Address {
-    /// A flag counts always; the environment only while no flag names a device.
+    /// An option always counts; the environment only while no option names a device.
     fn of(global: &Global, matches: &ArgMatches) -> Self {
         let typed = |id: &str| is_typed(matches, id);
         let wanted = |id: &str, value: &Option<String>| value.clone().filter(|v| !v.is_empty() && (typed(id) || global.device.is_none()));
@@ -125,190 +134,96 @@ impl Address {
     }
 }
 
-fn perform(asked: &Global, address: &Address, command: &Command) -> Outcome {
-    let (category, op) = name(command, asked);
-    let result = call_of(command, asked).and_then(|call| {
-        let never_starts = matches!(command, Command::Daemon(d) if d.never_starts()) || matches!(command, Command::Status);
-        let purpose = if never_starts { Purpose::Running } else { Purpose::Call };
-        let mut patient = patience(asked, &call.method);
-        if matches!(command, Command::Import(_)) {
-            // Both name things of af here, and not of the daemon.
-            if typed_config(asked).is_some() {
-                patient.config = std::env::var_os("AFD_CONFIG").map(Into::into);
-            }
-            if asked.memory_db == af_database() {
-                patient.memory_db = None;
-            }
+fn perform(context: &Context, call: Call) -> Outcome {
+    let Call { category, op, render, .. } = &call;
+    let (category, op, render) = (category.clone(), op.clone(), *render);
+    Outcome { category, op, result: send(context, call), render }
+}
+
+fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
+    let mut params = std::mem::replace(&mut call.params, Ok(Map::new()))?;
+    fill_in(&call, context, &mut params);
+    let repeat = make_repeatable(&call.method, &mut params);
+    let global = patience(&context.global, &call);
+    let purpose = if call.starts_daemon { Purpose::Call } else { Purpose::Running };
+    let interrupt = watch_for_interrupt();
+    let prepare = |connection: &mut Connection| {
+        if let Some(flag) = &interrupt {
+            connection.set_interrupt(flag.clone());
         }
-        let interrupt = watch_for_interrupt();
-        let prepare = |connection: &mut Connection| {
-            if let Some(flag) = &interrupt {
-                connection.set_interrupt(flag.clone());
-            }
-        };
-        let mut params = complete(&call, asked, address);
-        let repeat = make_repeatable(&call.method, &mut params);
-        let pid = spawn::holder(&dial::socket(&patient));
-        let result = dial::call(&patient, purpose, repeat, prepare, &call.method, &params)?;
-        if call.method == "daemon.shutdown" && !dial::wait_for_end(&patient, pid) {
-            let mut failure = Failure::new("TIMEOUT", "the daemon was asked to stop and has not ended yet", FAILED);
-            failure.hint = Some("its log says what it waits for; `afctl status` tells whether it is still there".into());
-            return Err(failure);
-        }
-        Ok(result)
-    });
-    Outcome { category, op, result }
+    };
+    let pid = spawn::holder(&dial::socket(&global));
+    let result = dial::call(&global, purpose, repeat, prepare, &call.method, &Value::Object(params))?;
+    if call.method == DaemonShutdown::INFO.name && !dial::wait_for_end(&global, pid) {
+        return Err(Failure::new("TIMEOUT", "the daemon was asked to stop and has not exited yet", FAILED)
+            .with_hint("its log says what it waits for; `afctl status` tells whether it is still running"));
+    }
+    Ok(result)
 }
 
-/// Methods about the session of --session.
-fn takes_session(method: &str) -> bool {
-    let of_all = matches!(method, "session.list" | "session.bug.list" | "session.bug.show" | "session.bug.resolve" | "session.result.list");
-    method.starts_with("conversation.") || (method.starts_with("session.") && !of_all)
-}
-
-/// Methods that take their own time-out.
-fn takes_timeout(method: &str) -> bool {
-    matches!(method, "observe.wait" | "act.scrollTo" | "act.shell")
-}
-
-/// The settings file that was typed. What the environment says is about the daemon, also where the option means something else.
-fn typed_config(global: &Global) -> Option<&std::path::PathBuf> {
+/// The configuration file that was typed. The variable names the daemon's, also where the option means another file.
+pub fn typed_config(global: &Global) -> Option<&std::path::PathBuf> {
     global.config.as_ref().filter(|path| std::env::var_os("AFD_CONFIG").is_none_or(|v| v != path.as_os_str()))
 }
 
-/// The database that af uses, as its variable names it.
+/// The database of `af`, as its variable names it.
 fn af_database() -> Option<std::path::PathBuf> {
     std::env::var_os("AF_DB").filter(|v| !v.is_empty()).map(Into::into)
 }
 
-/// Waits longer for the answer of a method whose time the daemon keeps.
-fn patience(global: &Global, method: &str) -> Global {
-    let more = global.timeout_ms.map(|ms| if takes_timeout(method) { ms.saturating_add(10_000) } else { ms });
-    Global { timeout_ms: more, ..global.clone() }
-}
-
-/// A call by name.
-struct Named {
-    method: String,
-    params: Map<String, Value>,
-}
-
-impl From<Call> for Named {
-    fn from(call: Call) -> Self {
-        Self { method: call.method.to_owned(), params: call.params }
+/// Adapts the options to a call: a longer timeout where the daemon enforces one itself, and no files of `af` for the daemon.
+fn patience(global: &Global, call: &Call) -> Global {
+    let mut global = global.clone();
+    if call.takes.timeout {
+        global.timeout_ms = global.timeout_ms.map(|ms| ms.saturating_add(10_000));
     }
-}
-
-fn call_of(command: &Command, global: &Global) -> Result<Named, Failure> {
-    Ok(match command {
-        Command::Health => Call::new("device.health").into(),
-        Command::Status => Call::new("daemon.status").into(),
-        Command::Observe(c) => c.call().into(),
-        Command::Act(c) => c.call().into(),
-        Command::Verify(c) => c.call().into(),
-        Command::Recover(c) => c.call().into(),
-        Command::Memory(c) => c.call().into(),
-        Command::App(app) => return Err(app.answer(global.device.as_ref())),
-        Command::Connect(c) => c.call(global.device.as_ref()).into(),
-        Command::Device(c) => c.call().into(),
-        Command::Artifact(c) => c.call().into(),
-        Command::Visual(c) => c.call()?.into(),
-        Command::Session(c) => c.call().into(),
-        Command::Conversation(c) => c.call()?.into(),
-        Command::Pattern(c) => c.call()?.into(),
-        Command::PageModel(c) => c.call()?.into(),
-        Command::Config(c) => c.call().into(),
-        Command::Import(c) => c.call(typed_config(global)).into(),
-        Command::Job(c) => c.call().into(),
-        Command::Daemon(c) => c.call().into(),
-        Command::Rpc(rpc) => {
-            let params = serde_json::from_str(&rpc.params)
-                .map_err(|e| Failure::new("INVALID_PARAMS", format!("the parameters are no JSON object: {e}"), USAGE))?;
-            Named { method: rpc.method.clone(), params }
+    if call.about_af {
+        if typed_config(&global).is_some() {
+            global.config = std::env::var_os("AFD_CONFIG").map(Into::into);
         }
-        Command::Events(_) | Command::Demo(_) | Command::Completions { .. } => unreachable!("handled before"),
-    })
+        if global.memory_db == af_database() {
+            global.memory_db = None;
+        }
+    }
+    global
 }
 
-/// Adds device, session, URL and token where the method takes them.
-fn complete(call: &Named, global: &Global, address: &Address) -> Value {
-    let mut params = call.params.clone();
-    let mut put = |name: &str, value: &Option<String>| {
+/// Adds device, session, URL, token and timeout where the method takes them.
+fn fill_in(call: &Call, context: &Context, params: &mut Map<String, Value>) {
+    let Context { global, address } = context;
+    let mut put = |name: &str, value: Option<&String>| {
         if let Some(value) = value {
             params.entry(name).or_insert_with(|| json!(value));
         }
     };
-    let namespace = call.method.split('.').next().unwrap_or_default();
-    let plain = matches!(call.method.as_str(), "device.list" | "device.remove" | "device.connectUsb");
-    if call.method == "device.add" {
-        put("url", &address.url);
-        put("token", &address.token);
-    } else if matches!(namespace, "observe" | "act" | "verify" | "recover") || (namespace == "device" && !plain) {
-        put("url", &address.url);
-        put("token", &address.token);
-        put("device", &global.device);
-        put("session", &global.session);
-        if let Some(ms) = global.timeout_ms.filter(|_| takes_timeout(&call.method)) {
-            params.entry("timeoutMs").or_insert_with(|| json!(ms));
+    match call.takes.device {
+        DeviceUse::None => {}
+        DeviceUse::Filter => put("device", global.device.as_ref()),
+        DeviceUse::Observed => put("device", global.device.as_ref().or(address.url.as_ref())),
+        DeviceUse::Reached => {
+            put("url", address.url.as_ref());
+            put("token", address.token.as_ref());
+            put("device", global.device.as_ref());
         }
-    } else if matches!(call.method.as_str(), "visual.learn" | "visual.match") {
-        put("url", &address.url);
-        put("token", &address.token);
-        put("device", &global.device);
-        put("session", &global.session);
-    } else if call.method == "visual.import" {
-        put("session", &global.session);
-    } else if (namespace == "visual" && call.method != "visual.export")
-        || matches!(call.method.as_str(), "memory.context" | "memory.experience")
-    {
-        put("device", &global.device.clone().or_else(|| address.url.clone()));
-        put("session", &global.session);
-    } else if call.method == "memory.log" {
-        put("device", &global.device);
-    } else if matches!(call.method.as_str(), "memory.save" | "pattern.save") || takes_session(&call.method) {
-        put("session", &global.session);
     }
-    Value::Object(params)
-}
-
-/// Group and verb of a command, as they were typed.
-fn name(command: &Command, global: &Global) -> (String, String) {
-    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-    match command {
-        Command::Health => pair("health", "health"),
-        Command::Status => pair("daemon", "status"),
-        Command::Device(Device::Add(_)) => pair("device", "add"),
-        Command::Rpc(rpc) => pair("rpc", &rpc.method),
-        Command::App(app) => pair("app", app.verb()),
-        Command::Connect(_) => pair("connect", "usb"),
-        Command::Import(_) => pair("import", "af"),
-        Command::Visual(visual) => pair("visual", visual.verb()),
-        Command::Conversation(conversation) => pair("conversation", conversation.verb()),
-        Command::Pattern(pattern) => pair("pattern", pattern.verb()),
-        Command::PageModel(model) => pair("page-model", model.verb()),
-        other => match call_of(other, global) {
-            Ok(call) => {
-                let (group, verb) = call.method.split_once('.').unwrap_or((&call.method, ""));
-                pair(group, &human::kebab(verb))
-            }
-            Err(_) => pair("cli", "parse"),
-        },
+    if call.takes.session {
+        put("session", global.session.as_ref());
+    }
+    if let Some(ms) = global.timeout_ms.filter(|_| call.takes.timeout) {
+        params.entry("timeoutMs").or_insert_with(|| json!(ms));
     }
 }
 
-/// Gives a call that writes a key of its own, so that asking again does nothing twice.
-fn make_repeatable(method: &str, params: &mut Value) -> Repeat {
+/// Gives a call that writes a key, so that it can be repeated without being done twice.
+fn make_repeatable(method: &str, params: &mut Map<String, Value>) -> Repeat {
     let Some(info) = afd_proto::method(method) else { return Repeat::Never };
-    if !info.takes_request_key() {
-        return Repeat::Safe;
-    }
-    if let Some(params) = params.as_object_mut() {
+    if info.takes_request_key() {
         params.entry("requestKey").or_insert_with(|| json!(random_key()));
     }
     Repeat::Safe
 }
 
-/// A key that nobody else has: 128 random bits, which the standard library draws for its hash tables.
+/// Returns a unique key: 128 random bits, which the standard library draws for its hash tables.
 fn random_key() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
     let draw = || RandomState::new().build_hasher().finish();
@@ -316,7 +231,7 @@ fn random_key() -> String {
     format!("afctl-{:016x}{:016x}-{:x}-{:x}", draw(), draw(), now.as_nanos(), std::process::id())
 }
 
-/// Ctrl-C prints the envelope too, and a second one ends at once.
+/// Ctrl-C prints the envelope too; a second one ends the program at once.
 fn watch_for_interrupt() -> Option<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let sigint = signal_hook::consts::SIGINT;

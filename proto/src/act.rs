@@ -42,6 +42,7 @@ act_params! {
     }
 
     /// Parameters of `act.swipe`, device pixels.
+    #[derive(Default)]
     pub struct SwipeParams {
         /// Start, from the left.
         pub x1: f64,
@@ -66,6 +67,7 @@ act_params! {
     }
 
     /// Parameters of `act.scrollTo`.
+    #[derive(Default)]
     pub struct ScrollToParams {
         /// A part of the text or description, in any case.
         pub text: String,
@@ -81,6 +83,7 @@ act_params! {
     }
 
     /// Parameters of `act.shell`, which the settings of the device must allow.
+    #[derive(Default)]
     pub struct ShellParams {
         /// The command. It is never stored, logged or returned.
         pub command: Secret,
@@ -114,18 +117,21 @@ act_params! {
     pub struct PlainParams {}
 
     /// Parameters of `act.key`.
+    #[derive(Default)]
     pub struct KeyParams {
         /// Android key code, for example 66 for Enter.
         pub key_code: i32,
     }
 
     /// Parameters of `act.text`.
+    #[derive(Default)]
     pub struct TextParams {
         /// What to type into the focused field. It is never stored, logged or returned.
         pub text: Secret,
     }
 
     /// Parameters of `act.launch` and `act.stop`.
+    #[derive(Default)]
     pub struct AppParams {
         /// Package name, for example `com.android.settings`.
         #[serde(rename = "package")]
@@ -232,31 +238,31 @@ fn is_false(b: &bool) -> bool {
 
 methods! {
     /// Taps a target or a point.
-    ActTap = "act.tap" (TapParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"by":"text","value":"Wi-Fi"}"#;
+    ActTap = "act.tap" (TapParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"by":"text","value":"Wi-Fi"}"#;
     /// Presses a target or a point for a while.
-    ActLongPress = "act.longPress" (TapParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#;
+    ActLongPress = "act.longPress" (TapParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#;
     /// Taps a target or a point twice in quick succession.
-    ActDoubleTap = "act.doubleTap" (TapParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#;
+    ActDoubleTap = "act.doubleTap" (TapParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#;
     /// Swipes from one point to another.
-    ActSwipe = "act.swipe" (SwipeParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"x1":540,"y1":1600,"x2":540,"y2":600}"#;
+    ActSwipe = "act.swipe" (SwipeParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"x1":540,"y1":1600,"x2":540,"y2":600}"#;
     /// Scrolls the screen in a direction.
-    ActScroll = "act.scroll" (ScrollParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"direction":"down"}"#;
+    ActScroll = "act.scroll" (ScrollParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"direction":"down"}"#;
     /// Scrolls down, then up, until something is on the screen.
-    ActScrollTo = "act.scrollTo" (ScrollToParams) -> Reply<ScrolledTo>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, TargetNotFound, Timeout, Conflict], r#"{"text":"About phone"}"#;
+    ActScrollTo = "act.scrollTo" (ScrollToParams, DEVICE, TIMEOUT) -> Reply<ScrolledTo>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, TargetNotFound, Timeout, Conflict], r#"{"text":"About phone"}"#;
     /// Presses Back.
-    ActBack = "act.back" (PlainParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
+    ActBack = "act.back" (PlainParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
     /// Presses Home.
-    ActHome = "act.home" (PlainParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
+    ActHome = "act.home" (PlainParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
     /// Presses a key.
-    ActKey = "act.key" (KeyParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"keyCode":66}"#;
+    ActKey = "act.key" (KeyParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"keyCode":66}"#;
     /// Types text into the focused field; the text is kept nowhere.
-    ActText = "act.text" (TextParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"text":"hello"}"#;
+    ActText = "act.text" (TextParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"text":"hello"}"#;
     /// Opens an app.
-    ActLaunch = "act.launch" (AppParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
+    ActLaunch = "act.launch" (AppParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
     /// Stops an app.
-    ActStop = "act.stop" (AppParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
+    ActStop = "act.stop" (AppParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
     /// Runs a command in the device's shell, if the settings of the device allow it.
-    ActShell = "act.shell" (ShellParams) -> Reply<Shelled>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict], r#"{"command":"getprop ro.product.model"}"#;
+    ActShell = "act.shell" (ShellParams, DEVICE, TIMEOUT) -> Reply<Shelled>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict], r#"{"command":"getprop ro.product.model"}"#;
     /// Sends an intent, if the settings of the device allow it.
-    ActIntent = "act.intent" (IntentParams) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict], r#"{"action":"android.intent.action.VIEW","data":"https://example.org/"}"#;
+    ActIntent = "act.intent" (IntentParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict], r#"{"action":"android.intent.action.VIEW","data":"https://example.org/"}"#;
 }

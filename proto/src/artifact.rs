@@ -19,6 +19,7 @@ params! {
     }
 
     /// Parameters of `artifact.get`.
+    #[derive(Default)]
     pub struct GetParams {
         /// Its number.
         pub id: i64,
@@ -28,6 +29,7 @@ params! {
     }
 
     /// Parameters of `artifact.delete`.
+    #[derive(Default)]
     pub struct DeleteParams {
         /// Its number.
         pub id: i64,

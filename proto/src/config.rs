@@ -4,12 +4,14 @@ use serde_json::Value;
 
 params! {
     /// Parameters of `config.get` and `config.unset`.
+    #[derive(Default)]
     pub struct KeyParams {
         /// For example `artifacts.dir` or `device.pixel.timeout_ms`.
         pub key: String,
     }
 
     /// Parameters of `config.set`.
+    #[derive(Default)]
     pub struct SetParams {
         /// For example `artifacts.dir` or `device.pixel.timeout_ms`.
         pub key: String,
@@ -18,20 +20,21 @@ params! {
     }
 }
 
-wire! {
+words! {
     /// Where a value comes from.
-    #[derive(Copy, Eq)]
-    pub enum Source {
+    Source {
         /// A flag of the daemon.
-        Flag,
+        Flag = "flag",
         /// A variable of the daemon's environment.
-        Env,
+        Env = "env",
         /// The settings file.
-        File,
+        File = "file",
         /// Nobody said anything.
-        Default,
+        Default = "default",
     }
+}
 
+wire! {
     /// One setting.
     pub struct Setting {
         /// Its key.

@@ -9,6 +9,7 @@ use crate::vocabulary::{ObservationSource, Target};
 
 session_params! {
     /// Parameters of `conversation.usage`.
+    #[derive(Default)]
     pub struct UsageParams {
         /// Tokens of something that is to be added; tells whether there is room for it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -19,6 +20,7 @@ session_params! {
     }
 
     /// Parameters of `conversation.context`.
+    #[derive(Default)]
     pub struct ConversationContextParams {
         /// Tokens that all of it may take; by default the limit of the conversation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,20 +31,20 @@ session_params! {
     }
 
     /// Parameters of `conversation.working`.
+    #[derive(Default)]
     pub struct WorkingParams {
     }
 }
 
-params! {
+words! {
     /// Shape of messages.
-    #[derive(Copy, Eq)]
-    pub enum Format {
+    Format {
         /// As they are appended here.
-        Afd,
+        Afd = "afd",
         /// As OpenAI's chat completions take them.
-        Openai,
+        Openai = "openai",
         /// As Anthropic's messages take them: `system` apart, blocks of tool use and tool results.
-        Anthropic,
+        Anthropic = "anthropic",
     }
 }
 
@@ -209,9 +211,9 @@ wire! {
 
 methods! {
     /// Tells how full the context is, and whether something fits.
-    ConversationUsage = "conversation.usage" (UsageParams) -> Usage, Read, [NotFound, StoreUnavailable], r#"{"tokens":500}"#;
+    ConversationUsage = "conversation.usage" (UsageParams, SESSION) -> Usage, Read, [NotFound, StoreUnavailable], r#"{"tokens":500}"#;
     /// Gives the messages to send for the model's next turn, within a budget.
-    ConversationContext = "conversation.context" (ConversationContextParams) -> ModelContext, Read, [NotFound, StoreUnavailable], r#"{"budget":4000}"#;
+    ConversationContext = "conversation.context" (ConversationContextParams, SESSION) -> ModelContext, Read, [NotFound, StoreUnavailable], r#"{"budget":4000}"#;
     /// Tells what is at hand: the current task, recent observations, the elements that aliases stand for, context keys.
-    ConversationWorking = "conversation.working" (WorkingParams) -> Working, Read, [NotFound, StoreUnavailable], "{}";
+    ConversationWorking = "conversation.working" (WorkingParams, SESSION) -> Working, Read, [NotFound, StoreUnavailable], "{}";
 }

@@ -8,6 +8,7 @@ use crate::context::Usage;
 
 session_params! {
     /// Parameters of `conversation.append`.
+    #[derive(Default)]
     pub struct AppendParams {
         /// Messages, in their order; at least one.
         pub messages: Vec<Message>,
@@ -17,6 +18,7 @@ session_params! {
     }
 
     /// Parameters of `conversation.list`.
+    #[derive(Default)]
     pub struct ConversationListParams {
         /// At most this many, by default 20, at most 10,000.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,6 +29,7 @@ session_params! {
     }
 
     /// Parameters of `conversation.compact`.
+    #[derive(Default)]
     pub struct CompactParams {
         /// How many of the newest messages stay as they are; by default the setting.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,10 +37,12 @@ session_params! {
     }
 
     /// Parameters of `conversation.summary`.
+    #[derive(Default)]
     pub struct SummaryParams {
     }
 
     /// Parameters of `conversation.clear`.
+    #[derive(Default)]
     pub struct ClearParams {
         /// Whether context keys and the rolling summary go as well.
         #[serde(default)]
@@ -330,13 +335,13 @@ wire! {
 
 methods! {
     /// Appends messages to a conversation, counts their tokens, takes context keys and facts from them, compacts when it is full.
-    ConversationAppend = "conversation.append" (AppendParams) -> Appended, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","messages":[{"role":"user","content":"go to the cart"},{"role":"assistant","toolCalls":[{"id":"c1","name":"take_control","arguments":{"device_id":"pixel"}}]},{"role":"tool","toolCallId":"c1","content":"{\"success\":true}"}]}"#;
+    ConversationAppend = "conversation.append" (AppendParams, SESSION) -> Appended, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","messages":[{"role":"user","content":"go to the cart"},{"role":"assistant","toolCalls":[{"id":"c1","name":"take_control","arguments":{"device_id":"pixel"}}]},{"role":"tool","toolCallId":"c1","content":"{\"success\":true}"}]}"#;
     /// Lists the messages of a conversation, newest first, also those that left the context.
-    ConversationList = "conversation.list" (ConversationListParams) -> Messages, Read, [NotFound, StoreUnavailable], r#"{"limit":20}"#;
+    ConversationList = "conversation.list" (ConversationListParams, SESSION) -> Messages, Read, [NotFound, StoreUnavailable], r#"{"limit":20}"#;
     /// Replaces older messages in the context by a summary; they stay on record.
-    ConversationCompact = "conversation.compact" (CompactParams) -> Compacted, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"keep":10}"#;
+    ConversationCompact = "conversation.compact" (CompactParams, SESSION) -> Compacted, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"keep":10}"#;
     /// Gives the rolling summary, the last messages and the context keys.
-    ConversationSummary = "conversation.summary" (SummaryParams) -> Summary, Read, [NotFound, StoreUnavailable], "{}";
+    ConversationSummary = "conversation.summary" (SummaryParams, SESSION) -> Summary, Read, [NotFound, StoreUnavailable], "{}";
     /// Empties the context; the messages stay on record.
-    ConversationClear = "conversation.clear" (ClearParams) -> Cleared, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
+    ConversationClear = "conversation.clear" (ClearParams, SESSION) -> Cleared, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

@@ -2,6 +2,7 @@
 
 session_params! {
     /// Parameters of `session.coverage`.
+    #[derive(Default)]
     pub struct CoverageParams {
         /// Package; by default that of the session, else the one that it was in most.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,5 +47,5 @@ wire! {
 
 methods! {
     /// Tells which pages and elements a session tested, of those that the visual memory knows.
-    SessionCoverage = "session.coverage" (CoverageParams) -> Coverage, Read, [NotFound, StoreUnavailable], r#"{"session":"checkout-1"}"#;
+    SessionCoverage = "session.coverage" (CoverageParams, SESSION) -> Coverage, Read, [NotFound, StoreUnavailable], r#"{"session":"checkout-1"}"#;
 }

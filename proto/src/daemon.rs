@@ -2,6 +2,16 @@
 
 use crate::vocabulary::NoParams;
 
+words! {
+    /// What a background task is doing.
+    TaskState {
+        /// It runs.
+        Running = "running",
+        /// It failed and waits to be started again.
+        Restarting = "restarting",
+    }
+}
+
 wire! {
     /// Constant while the daemon lives.
     pub struct Version {
@@ -60,15 +70,6 @@ wire! {
         /// Why it failed last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_error: Option<String>,
-    }
-
-    /// What a background task is doing.
-    #[derive(Copy, Eq)]
-    pub enum TaskState {
-        /// It runs.
-        Running,
-        /// It failed and waits to be started again.
-        Restarting,
     }
 
     /// The state of the memory database.

@@ -4,6 +4,7 @@ use crate::{Secret, vocabulary::Reply};
 
 params! {
     /// Parameters of `device.add`.
+    #[derive(Default)]
     pub struct AddParams {
         /// The new name: letters, digits, `-`, `_` and `.`, at most 64.
         pub name: String,
@@ -21,6 +22,7 @@ params! {
     }
 
     /// Parameters of `device.remove`.
+    #[derive(Default)]
     pub struct RemoveParams {
         /// The name.
         pub name: String,
@@ -56,6 +58,7 @@ device_params! {
     pub struct DeviceParams {}
 
     /// Parameters of `device.lease`.
+    #[derive(Default)]
     pub struct LeaseParams {
         /// How long the lease holds unless it is renewed, milliseconds, from 1 to 3,600,000.
         pub ttl_ms: u64,
@@ -137,7 +140,7 @@ wire! {
     }
 
     /// All devices.
-    pub struct DeviceList {
+    pub struct Devices {
         /// The devices, by name.
         pub devices: Vec<DeviceInfo>,
     }
@@ -267,17 +270,17 @@ methods! {
     /// Adds a device, or refuses when the name is taken by another one.
     DeviceAdd = "device.add" (AddParams) -> Added, Admin, [Conflict], r#"{"name":"pixel","url":"http://127.0.0.1:8081"}"#;
     /// Lists the devices with their state.
-    DeviceList_ = "device.list" (crate::vocabulary::NoParams) -> DeviceList, Read, [], "{}";
+    DeviceList = "device.list" (crate::vocabulary::NoParams) -> Devices, Read, [], "{}";
     /// Removes a device, from the settings file as well.
     DeviceRemove = "device.remove" (RemoveParams) -> Removed, Admin, [DeviceUnknown, Conflict], r#"{"name":"pixel"}"#;
     /// Asks the phone's service whether it is there.
-    DeviceHealth = "device.health" (DeviceParams) -> Reply<Health>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceError], "{}";
+    DeviceHealth = "device.health" (DeviceParams, DEVICE) -> Reply<Health>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceError], "{}";
     /// Keeps the device for this session; others may look but not act. Again renews it.
-    DeviceLease = "device.lease" (LeaseParams) -> Reply<Leased>, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceBusy], r#"{"ttlMs":30000}"#;
+    DeviceLease = "device.lease" (LeaseParams, DEVICE) -> Reply<Leased>, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceBusy], r#"{"ttlMs":30000}"#;
     /// Gives the lease back.
-    DeviceRelease = "device.release" (DeviceParams) -> Reply<Released>, Admin, [DeviceUnknown, DeviceAmbiguous], "{}";
+    DeviceRelease = "device.release" (DeviceParams, DEVICE) -> Reply<Released>, Admin, [DeviceUnknown, DeviceAmbiguous], "{}";
     /// Lists installed packages.
-    DevicePackages = "device.packages" (PackagesParams) -> Reply<Packages>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
+    DevicePackages = "device.packages" (PackagesParams, DEVICE) -> Reply<Packages>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
     /// Reaches a phone over its cable: finds it with `adb`, forwards a port to its service, and adds it to the settings.
     DeviceConnectUsb = "device.connectUsb" (ConnectUsbParams) -> UsbConnected, Admin, [Unsupported, DeviceUnreachable, DeviceAmbiguous, DeviceError, NotFound, Conflict], r#"{"serial":"R5CT30ABCDE","printOnly":true}"#;
 }

@@ -21,6 +21,7 @@ params! {
     }
 
     /// Parameters of `events.unsubscribe`: one subscription id, as an array or under `subscription`.
+    #[derive(Default)]
     pub struct UnsubscribeParams {
         /// The id that `events.subscribe` answered.
         pub subscription: serde_json::Value,

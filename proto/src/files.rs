@@ -103,7 +103,7 @@ wire! {
 
 methods! {
     /// Takes over the visual memory of the tool that it comes from: all three eras of its files, with pictures and sites.
-    VisualImport = "visual.import" (ImportParams) -> ImportedFiles, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/apps","dryRun":true}"#;
+    VisualImport = "visual.import" (ImportParams, SESSION) -> ImportedFiles, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/apps","dryRun":true}"#;
     /// Writes the visual memory as that tool would, so that it can read it.
     VisualExport = "visual.export" (ExportParams) -> ExportedFiles, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/out"}"#;
 }

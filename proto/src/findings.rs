@@ -2,6 +2,7 @@
 
 session_params! {
     /// Parameters of `session.bug.add`.
+    #[derive(Default)]
     pub struct BugAddParams {
         /// One line; 1 to 300 characters.
         pub title: String,
@@ -32,12 +33,14 @@ session_params! {
     }
 
     /// Parameters of `session.bug.show`.
+    #[derive(Default)]
     pub struct BugShowParams {
         /// Number of the bug.
         pub id: i64,
     }
 
     /// Parameters of `session.bug.resolve`.
+    #[derive(Default)]
     pub struct BugResolveParams {
         /// Number of the bug.
         pub id: i64,
@@ -72,6 +75,7 @@ session_params! {
     }
 
     /// Parameters of `session.tested`.
+    #[derive(Default)]
     pub struct TestedParams {
         /// Elements by name of their component, resource id or label.
         pub elements: Vec<String>,
@@ -362,7 +366,7 @@ wire! {
 
 methods! {
     /// Records a bug.
-    BugAdd = "session.bug.add" (BugAddParams) -> BugAdded, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","title":"The total is wrong","severity":"high","steps":["put two in the cart","open the cart"],"expected":"20","actual":"10"}"#;
+    BugAdd = "session.bug.add" (BugAddParams, SESSION) -> BugAdded, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","title":"The total is wrong","severity":"high","steps":["put two in the cart","open the cart"],"expected":"20","actual":"10"}"#;
     /// Lists bugs, newest first, and counts them.
     BugList = "session.bug.list" (BugListParams) -> Bugs, Read, [NotFound, StoreUnavailable], r#"{"status":"open","severity":"high"}"#;
     /// Shows a bug in full.
@@ -370,9 +374,9 @@ methods! {
     /// Marks a bug as resolved, and why.
     BugResolve = "session.bug.resolve" (BugResolveParams) -> Bug, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1,"reason":"fixed in 2.4"}"#;
     /// Records a test result.
-    ResultAdd = "session.result.add" (ResultAddParams) -> TestResult, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","name":"coupon","status":"failed","durationMs":1200}"#;
+    ResultAdd = "session.result.add" (ResultAddParams, SESSION) -> TestResult, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","name":"coupon","status":"failed","durationMs":1200}"#;
     /// Lists test results, newest first, and counts them.
     ResultList = "session.result.list" (ResultListParams) -> Results, Read, [NotFound, StoreUnavailable], r#"{"status":"failed"}"#;
     /// Marks elements as tested.
-    TestedMark = "session.tested" (TestedParams) -> Tested, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","elements":["Pay"],"passed":true}"#;
+    TestedMark = "session.tested" (TestedParams, SESSION) -> Tested, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","elements":["Pay"],"passed":true}"#;
 }

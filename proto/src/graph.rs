@@ -41,18 +41,19 @@ scope_params! {
     }
 }
 
-wire! {
+words! {
     /// How a graph is drawn.
-    #[derive(Copy, Eq)]
-    pub enum GraphFormat {
+    GraphFormat {
         /// For Graphviz.
-        Dot,
+        Dot = "dot",
         /// For Markdown pages.
-        Mermaid,
+        Mermaid = "mermaid",
         /// A picture.
-        Svg,
+        Svg = "svg",
     }
+}
 
+wire! {
     /// What leads from one state to another.
     pub struct Transition {
         /// `from|action|to`, which no other has.
@@ -150,9 +151,9 @@ wire! {
 
 methods! {
     /// Lists what leads from state to state.
-    VisualTransitions = "visual.transitions" (TransitionsParams) -> Transitions, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
+    VisualTransitions = "visual.transitions" (TransitionsParams, SCOPE) -> Transitions, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
     /// Finds the way to a state, or to the page of a component.
-    VisualPath = "visual.path" (PathParams) -> Path, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings","to":"Wi-Fi"}"#;
+    VisualPath = "visual.path" (PathParams, SCOPE) -> Path, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings","to":"Wi-Fi"}"#;
     /// Draws the state graph.
-    VisualGraph = "visual.graph" (GraphParams) -> Drawn, Read, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","format":"mermaid"}"#;
+    VisualGraph = "visual.graph" (GraphParams, SCOPE) -> Drawn, Read, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","format":"mermaid"}"#;
 }

@@ -85,9 +85,9 @@ wire! {
 
 methods! {
     /// Deletes a component or a state with all that hangs on it.
-    VisualDelete = "visual.delete" (DeleteParams) -> Change, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","component":"avatar"}"#;
+    VisualDelete = "visual.delete" (DeleteParams, SCOPE) -> Change, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","component":"avatar"}"#;
     /// Tells what was forgotten, merged, renamed and deleted, and why.
-    VisualHistory = "visual.history" (HistoryParams) -> Changes, Read, [StoreUnavailable], r#"{"limit":20}"#;
+    VisualHistory = "visual.history" (HistoryParams, SCOPE) -> Changes, Read, [StoreUnavailable], r#"{"limit":20}"#;
     /// Undoes a change of the memory.
-    VisualUndo = "visual.undo" (UndoParams) -> Change, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings"}"#;
+    VisualUndo = "visual.undo" (UndoParams, SCOPE) -> Change, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings"}"#;
 }

@@ -2,6 +2,7 @@
 
 params! {
     /// Parameters of `job.run`.
+    #[derive(Default)]
     pub struct RunParams {
         /// Its name.
         pub name: String,

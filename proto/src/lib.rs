@@ -38,12 +38,14 @@ pub mod rpc;
 pub mod secret;
 pub mod session;
 pub mod tasks;
+#[cfg(feature = "clap")]
+mod typed;
 pub mod verify;
 pub mod visual;
 pub mod vocabulary;
 
 pub use error::{ErrorCode, ErrorData};
-pub use method::{Effect, Method, MethodInfo};
+pub use method::{DeviceUse, Effect, Method, MethodInfo, Takes};
 pub use secret::Secret;
 
 /// A word of a closed list, on the wire and in rows.

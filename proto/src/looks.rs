@@ -24,18 +24,19 @@ device_params! {
     }
 }
 
-wire! {
+words! {
     /// How a component was found.
-    #[derive(Copy, Eq)]
-    pub enum How {
+    How {
         /// Where it was seen last, or close to it.
-        InPlace,
+        InPlace = "inPlace",
         /// By a coarse look at everything.
-        Coarsely,
+        Coarsely = "coarsely",
         /// By a thorough look at everything.
-        Thoroughly,
+        Thoroughly = "thoroughly",
     }
+}
 
+wire! {
     /// A component that was found.
     pub struct Found {
         /// Its name.
@@ -74,5 +75,5 @@ wire! {
 
 methods! {
     /// Finds the components of an app or site on the screen by what they look like.
-    VisualMatch = "visual.match" (MatchParams) -> Matched, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, NotFound, StoreUnavailable, Timeout], r#"{"app":"com.android.settings"}"#;
+    VisualMatch = "visual.match" (MatchParams, DEVICE) -> Matched, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, NotFound, StoreUnavailable, Timeout], r#"{"app":"com.android.settings"}"#;
 }

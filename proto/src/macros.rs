@@ -77,7 +77,7 @@ macro_rules! act_params {
 
 /// Rows of the method table of one namespace: a marker type per method that ties its name to its types, and `METHODS`.
 macro_rules! methods {
-    ($( $(#[$m:meta])* $marker:ident = $name:literal ($params:ty) -> $result:ty, $effect:ident, [$($code:ident),*], $example:literal; )*) => {
+    ($( $(#[$m:meta])* $marker:ident = $name:literal ($params:ty $(, $takes:ident)*) -> $result:ty, $effect:ident, [$($code:ident),*], $example:literal; )*) => {
         $(
             $(#[$m])*
             #[derive(Debug, Clone, Copy)]
@@ -89,6 +89,7 @@ macro_rules! methods {
                     name: $name,
                     summary: $crate::method::summary(&[$(stringify!($m)),*]),
                     effect: $crate::Effect::$effect,
+                    takes: $crate::Takes::NONE$(.with($crate::Takes::$takes))*,
                     errors: &[$($crate::ErrorCode::$code),*],
                     example: $example,
                     #[cfg(feature = "schema")]
@@ -157,13 +158,14 @@ macro_rules! session_params {
     )* };
 }
 
-/// A closed list of words, on the wire and in rows.
+/// A closed list of words, on the wire, in rows and on the command line (in kebab case, with the feature `clap`). Words after `|` are
+/// accepted as well.
 macro_rules! words {
-    ($( $(#[$m:meta])* $name:ident { $( $(#[$vm:meta])* $variant:ident = $word:literal, )* } )*) => { $(
+    ($( $(#[$m:meta])* $name:ident { $( $(#[$vm:meta])* $variant:ident = $word:literal $(| $alias:literal)*, )* } )*) => { $(
         $(#[$m])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        pub enum $name { $( $(#[$vm])* #[serde(rename = $word)] $variant, )* }
+        pub enum $name { $( $(#[$vm])* #[serde(rename = $word $(, alias = $alias)*)] $variant, )* }
 
         impl $name {
             /// All of them.
@@ -186,6 +188,23 @@ macro_rules! words {
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.word())
+            }
+        }
+
+        #[cfg(feature = "clap")]
+        impl clap::ValueEnum for $name {
+            fn value_variants<'a>() -> &'a [Self] {
+                Self::ALL
+            }
+
+            fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+                Some(match self {
+                    $($name::$variant => $crate::typed::possible_value(
+                        $crate::typed::kebab!($word),
+                        &[$word $(, $alias)*],
+                        $crate::method::summary(&[$(stringify!($vm)),*]),
+                    )),*
+                })
             }
         }
     )* };

@@ -100,6 +100,18 @@ params! {
     }
 }
 
+words! {
+    /// How close the knowledge is to the page that was asked about.
+    Scope {
+        /// The very page.
+        Page = "page",
+        /// Another page of the same activity.
+        Activity = "activity",
+        /// Another activity of the same app.
+        App = "app",
+    }
+}
+
 wire! {
     /// One act, verify or recover.
     pub struct Event {
@@ -155,17 +167,6 @@ wire! {
         /// Give this as `cursor` for the next page; absent on the last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
-    }
-
-    /// How close the knowledge is to the page that was asked about.
-    #[derive(Copy, Eq)]
-    pub enum Scope {
-        /// The very page.
-        Page,
-        /// Another page of the same activity.
-        Activity,
-        /// Another activity of the same app.
-        App,
     }
 
     /// What an action did on a page, and how often.
@@ -317,17 +318,17 @@ wire! {
 
 methods! {
     /// Saves a note at the end of the chain of its app and topic, and shows similar ones.
-    MemorySave = "memory.save" (SaveParams) -> Saved, Admin, [StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","topic":"nav/home-to-wifi","content":"Settings, then Wi-Fi"}"#;
+    MemorySave = "memory.save" (SaveParams, SESSION) -> Saved, Admin, [StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","topic":"nav/home-to-wifi","content":"Settings, then Wi-Fi"}"#;
     /// Finds notes, best match first, or lists the newest.
     MemorySearch = "memory.search" (SearchParams) -> Notes, Read, [StoreUnavailable], r#"{"topic":"nav/","query":"wifi"}"#;
     /// Deletes a note; the others of its chain keep their places.
     MemoryDelete = "memory.delete" (DeleteParams) -> Deleted, Admin, [NotFound, StoreUnavailable], r#"{"id":1}"#;
     /// Tells what is known about a page: what actions do there, what cured failures; page first, then activity, then app.
-    MemoryExperience = "memory.experience" (ExperienceParams) -> Experience, Read, [DeviceUnknown, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
+    MemoryExperience = "memory.experience" (ExperienceParams, SCOPE) -> Experience, Read, [DeviceUnknown, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
     /// Tells what the session saw last.
-    MemoryContext = "memory.context" (ContextParams) -> SessionContext, Read, [StoreUnavailable], "{}";
+    MemoryContext = "memory.context" (ContextParams, SCOPE) -> SessionContext, Read, [StoreUnavailable], "{}";
     /// Lists events, newest first.
-    MemoryLog = "memory.log" (LogParams) -> Log, Read, [StoreUnavailable], r#"{"limit":20}"#;
+    MemoryLog = "memory.log" (LogParams, FILTER) -> Log, Read, [StoreUnavailable], r#"{"limit":20}"#;
     /// Counts what is in memory.
     MemoryStats = "memory.stats" (StatsParams) -> Stats, Read, [StoreUnavailable], "{}";
     /// Takes over settings, notes, transitions, recoveries and artifacts of `af` 0.5; again adds nothing twice.

@@ -16,6 +16,56 @@ pub enum Effect {
     Admin,
 }
 
+/// What a method does with the device of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceUse {
+    /// It knows no devices.
+    None,
+    /// `device` filters a list.
+    Filter,
+    /// `device` names the device whose newest observation is meant; the URL of an ad-hoc device is a name too.
+    Observed,
+    /// It reaches the device: `device`, or `url`, with `token`.
+    Reached,
+}
+
+/// Which of the parameters that many methods share a method takes; a client fills them in from its own options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Takes {
+    /// The device parameters.
+    pub device: DeviceUse,
+    /// `session`: the session that the call belongs to. A session that merely filters a list is not meant.
+    pub session: bool,
+    /// `timeoutMs`: how long the daemon itself may work on the call.
+    pub timeout: bool,
+}
+
+impl Takes {
+    /// None of them.
+    pub const NONE: Self = Self { device: DeviceUse::None, session: false, timeout: false };
+    /// A device that is reached, for a session.
+    pub const DEVICE: Self = Self { device: DeviceUse::Reached, session: true, timeout: false };
+    /// A page that a session observed.
+    pub const SCOPE: Self = Self { device: DeviceUse::Observed, session: true, timeout: false };
+    /// A session.
+    pub const SESSION: Self = Self { device: DeviceUse::None, session: true, timeout: false };
+    /// A device as a filter.
+    pub const FILTER: Self = Self { device: DeviceUse::Filter, session: false, timeout: false };
+    /// A time-out.
+    pub const TIMEOUT: Self = Self { device: DeviceUse::None, session: false, timeout: true };
+
+    /// Both.
+    pub const fn with(self, other: Self) -> Self {
+        let device = match other.device {
+            DeviceUse::None => self.device,
+            device => device,
+        };
+        Self { device, session: self.session || other.session, timeout: self.timeout || other.timeout }
+    }
+}
+
 /// One row of the method table.
 #[derive(Debug, Clone, Copy)]
 pub struct MethodInfo {
@@ -25,6 +75,8 @@ pub struct MethodInfo {
     pub summary: &'static str,
     /// What it does to the world.
     pub effect: Effect,
+    /// Which shared parameters it takes.
+    pub takes: Takes,
     /// The codes it may answer beyond those that every method has.
     pub errors: &'static [ErrorCode],
     /// A parameter object that is valid for it, as JSON.
@@ -60,7 +112,7 @@ pub trait Method {
     /// The parameter object.
     type Params: DeserializeOwned + Serialize + Send + 'static;
     /// The result object.
-    type Result: Serialize + Clone + Send + Sync + 'static;
+    type Result: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
     /// The row of the table.
     const INFO: MethodInfo;
 }

@@ -2,6 +2,7 @@
 
 params! {
     /// Parameters of `memory.save`.
+    #[derive(Default)]
     pub struct SaveParams {
         /// What it is about, in parts divided by `/`, for example `nav/home-to-wifi`; 1 to 200 characters.
         pub topic: String,
@@ -45,6 +46,16 @@ params! {
         /// Its uid.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub uid: Option<String>,
+    }
+}
+
+words! {
+    /// Whether all or only some words of the query were found.
+    Matched {
+        /// Every note has all of them.
+        All = "all",
+        /// No note has all of them; these have some.
+        Any = "any",
     }
 }
 
@@ -93,15 +104,6 @@ wire! {
         pub chain_length: i64,
         /// Notes that were there and say much the same, most similar first.
         pub similar: Vec<SimilarNote>,
-    }
-
-    /// Whether all or only some words of the query were found.
-    #[derive(Copy, Eq)]
-    pub enum Matched {
-        /// Every note has all of them.
-        All,
-        /// No note has all of them; these have some.
-        Any,
     }
 
     /// Notes.

@@ -102,46 +102,43 @@ device_params! {
     }
 }
 
-params! {
+words! {
     /// A column of a row.
-    #[derive(Copy, Eq)]
-    pub enum Column {
+    Column {
         /// Node id.
-        Id,
+        Id = "id",
         /// Class without its package.
-        Class,
+        Class = "class",
         /// Visible text.
-        Text,
+        Text = "text",
         /// Content description.
-        Desc,
+        Desc = "desc",
         /// Resource id.
-        ResId,
+        ResId = "resId" | "resid" | "res_id",
         /// `left,top,right,bottom` in device pixels.
-        Bounds,
+        Bounds = "bounds",
         /// What it is and can do.
-        Flags,
+        Flags = "flags",
     }
 
     /// What is waited for.
-    #[derive(Copy, Eq)]
-    pub enum Until {
+    Until {
         /// A text is on the screen.
-        Text,
+        Text = "text",
         /// An activity is on top.
-        Activity,
+        Activity = "activity",
         /// A text is no longer on the screen.
-        Gone,
+        Gone = "gone",
         /// The page stands still.
-        Settled,
+        Settled = "settled",
     }
 
     /// A part of a page.
-    #[derive(Copy, Eq)]
-    pub enum Part {
+    Part {
         /// The rows of the screen.
-        Screen,
+        Screen = "screen",
         /// The refs.
-        Refs,
+        Refs = "refs",
     }
 }
 
@@ -346,13 +343,13 @@ wire! {
 
 methods! {
     /// Tells which app and activity is on top.
-    ObserveTop = "observe.top" (TopParams) -> Reply<Top>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
+    ObserveTop = "observe.top" (TopParams, DEVICE) -> Reply<Top>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
     /// Reads the screen as rows.
-    ObserveScreen = "observe.screen" (ScreenParams) -> Reply<Screen>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxRows":80}"#;
+    ObserveScreen = "observe.screen" (ScreenParams, DEVICE) -> Reply<Screen>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxRows":80}"#;
     /// Reads what can be acted on, each with an alias.
-    ObserveRefs = "observe.refs" (RefsParams) -> Reply<Refs>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxRows":80}"#;
+    ObserveRefs = "observe.refs" (RefsParams, DEVICE) -> Reply<Refs>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxRows":80}"#;
     /// Reads the page: base context, whether it has settled, screen and refs, and what memory knows about it.
-    ObservePage = "observe.page" (PageParams) -> Reply<Page>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"include":["refs"]}"#;
+    ObservePage = "observe.page" (PageParams, DEVICE) -> Reply<Page>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"include":["refs"]}"#;
     /// Waits until something is so on the screen; the device is free meanwhile.
-    ObserveWait = "observe.wait" (WaitParams) -> Reply<Waited>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Timeout], r#"{"until":"settled","timeoutMs":5000}"#;
+    ObserveWait = "observe.wait" (WaitParams, DEVICE, TIMEOUT) -> Reply<Waited>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Timeout], r#"{"until":"settled","timeoutMs":5000}"#;
 }

@@ -73,6 +73,7 @@ params! {
     }
 
     /// Parameters of `pattern.used`.
+    #[derive(Default)]
     pub struct PatternUsedParams {
         /// Its number.
         pub id: i64,
@@ -82,12 +83,14 @@ params! {
     }
 
     /// Parameters of `pattern.delete`.
+    #[derive(Default)]
     pub struct PatternDeleteParams {
         /// Its number.
         pub id: i64,
     }
 
     /// Parameters of `pageModel.save`. The same page again says how stable it is.
+    #[derive(Default)]
     pub struct PageModelSaveParams {
         /// URL, page key, activity or state.
         pub page: String,
@@ -115,6 +118,7 @@ params! {
     }
 
     /// Parameters of `pageModel.delete`.
+    #[derive(Default)]
     pub struct PageModelDeleteParams {
         /// Its number.
         pub id: i64,
@@ -229,7 +233,7 @@ wire! {
 
 methods! {
     /// Keeps something that was learned; the same again makes it surer.
-    PatternSave = "pattern.save" (PatternSaveParams) -> Pattern, Admin, [StoreUnavailable, StoreFull], r#"{"kind":"validationRule","text":"the e-mail field refuses addresses without a dot","page":"https://shop.example/users/12/profile"}"#;
+    PatternSave = "pattern.save" (PatternSaveParams, SESSION) -> Pattern, Admin, [StoreUnavailable, StoreFull], r#"{"kind":"validationRule","text":"the e-mail field refuses addresses without a dot","page":"https://shop.example/users/12/profile"}"#;
     /// Finds what was learned about a page, an app, or in a session.
     PatternFind = "pattern.find" (PatternFindParams) -> Patterns, Read, [NotFound, StoreUnavailable], r#"{"page":"https://shop.example/users/77/profile"}"#;
     /// Tells that a pattern was used, and whether it held.

@@ -71,24 +71,21 @@ device_params! {
     }
 }
 
-params! {
+words! {
     /// How a picture is written.
-    #[derive(Copy, Eq)]
-    pub enum PictureFormat {
+    PictureFormat {
         /// With losses, small.
-        #[serde(alias = "jpg")]
-        Jpeg,
+        Jpeg = "jpeg" | "jpg",
         /// Without losses.
-        Png,
+        Png = "png",
     }
 
     /// What is marked.
-    #[derive(Copy, Eq)]
-    pub enum MarkScope {
+    MarkScope {
         /// What can be acted on, and what merely says something.
-        All,
+        All = "all",
         /// What can be acted on.
-        Interactive,
+        Interactive = "interactive",
     }
 }
 
@@ -186,9 +183,9 @@ impl PictureFormat {
 
 methods! {
     /// Takes a picture of the screen and writes it to a file.
-    ObserveScreenshot = "observe.screenshot" (ScreenshotParams) -> Reply<Screenshot>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, StoreFull, StoreUnavailable], r#"{"maxDim":700}"#;
+    ObserveScreenshot = "observe.screenshot" (ScreenshotParams, DEVICE) -> Reply<Screenshot>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, StoreFull, StoreUnavailable], r#"{"maxDim":700}"#;
     /// Tells what the phone itself draws on its screen.
-    ObserveOverlayGet = "observe.overlayGet" (OverlayGetParams) -> Reply<Overlay>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
+    ObserveOverlayGet = "observe.overlayGet" (OverlayGetParams, DEVICE) -> Reply<Overlay>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
     /// Turns the marks on or off that the phone itself draws on its screen.
-    ObserveOverlaySet = "observe.overlaySet" (OverlaySetParams) -> Reply<Overlay>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown], r#"{"enabled":true}"#;
+    ObserveOverlaySet = "observe.overlaySet" (OverlaySetParams, DEVICE) -> Reply<Overlay>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown], r#"{"enabled":true}"#;
 }

@@ -8,6 +8,7 @@ use crate::tasks::{CurrentTask, Task, TaskStatus};
 
 session_params! {
     /// Parameters of `session.progress`.
+    #[derive(Default)]
     pub struct ProgressParams {
         /// What is to be done next, first things first; replaces what was said before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,6 +28,7 @@ session_params! {
     }
 
     /// Parameters of `session.resume`.
+    #[derive(Default)]
     pub struct ResumeParams {
         /// A progress file to take a session from that this memory does not know; an absolute path.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,7 +172,7 @@ wire! {
 
 methods! {
     /// Writes the progress files of a session, and says what they are to hold and when they are written.
-    SessionProgress = "session.progress" (ProgressParams) -> ProgressWritten, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","nextSteps":["check the coupon field"],"auto":true}"#;
+    SessionProgress = "session.progress" (ProgressParams, SESSION) -> ProgressWritten, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","nextSteps":["check the coupon field"],"auto":true}"#;
     /// Takes a session up again, from memory or from a progress file, and tells what the language model needs to go on.
-    SessionResume = "session.resume" (ResumeParams) -> Resumed, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
+    SessionResume = "session.resume" (ResumeParams, SESSION) -> Resumed, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

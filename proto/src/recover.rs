@@ -35,9 +35,9 @@ wire! {
 
 methods! {
     /// Presses Back to get out of a failure.
-    RecoverBack = "recover.back" (BackParams) -> Reply<Recovered>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"times":1}"#;
+    RecoverBack = "recover.back" (BackParams, DEVICE) -> Reply<Recovered>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"times":1}"#;
     /// Presses Home to get out of a failure.
-    RecoverHome = "recover.home" (crate::act::PlainParams) -> Reply<Recovered>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
+    RecoverHome = "recover.home" (crate::act::PlainParams, DEVICE) -> Reply<Recovered>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
     /// Goes Home and opens the app again.
-    RecoverRelaunch = "recover.relaunch" (AppParams) -> Reply<Recovered>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
+    RecoverRelaunch = "recover.relaunch" (AppParams, DEVICE) -> Reply<Recovered>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 params! {
     /// Parameters of `rpc.cancel`.
+    #[derive(Default)]
     pub struct CancelParams {
         /// The JSON-RPC id of a call that this connection sent and that was not answered yet.
         pub id: Value,

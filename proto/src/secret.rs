@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A token or typed text. Its debug form is `<redacted>`; it has no `Display`.
-#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Secret(String);

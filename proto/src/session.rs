@@ -14,6 +14,7 @@ pub trait SessionCall {
 
 session_params! {
     /// Parameters of `session.start`.
+    #[derive(Default)]
     pub struct StartParams {
         /// What is to be reached.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,10 +49,12 @@ session_params! {
     }
 
     /// Parameters of `session.show`, `session.coverage` and the like.
+    #[derive(Default)]
     pub struct ShowParams {
     }
 
     /// Parameters of `session.end`.
+    #[derive(Default)]
     pub struct EndParams {
         /// Where the report goes; an absolute path. By default it becomes an artifact.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,6 +62,7 @@ session_params! {
     }
 
     /// Parameters of `session.report`.
+    #[derive(Default)]
     pub struct ReportParams {
         /// `html` (by default) or `markdown`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,6 +73,7 @@ session_params! {
     }
 
     /// Parameters of `session.export`.
+    #[derive(Default)]
     pub struct ExportParams {
         /// Where it goes; an absolute path. By default it is answered, or becomes an artifact when it is large.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -351,15 +356,15 @@ wire! {
 
 methods! {
     /// Starts a session with what it is for; what was recorded under its name before belongs to it.
-    SessionStart = "session.start" (StartParams) -> SessionShown, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","goal":"test the checkout","app":"org.example.shop"}"#;
+    SessionStart = "session.start" (StartParams, SESSION) -> SessionShown, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","goal":"test the checkout","app":"org.example.shop"}"#;
     /// Lists sessions, newest first.
     SessionList = "session.list" (ListParams) -> Sessions, Read, [StoreUnavailable], r#"{"status":"active"}"#;
     /// Shows a session: summary, figures, tasks, bugs, pages.
-    SessionShow = "session.show" (ShowParams) -> SessionShown, Read, [NotFound, StoreUnavailable], "{}";
+    SessionShow = "session.show" (ShowParams, SESSION) -> SessionShown, Read, [NotFound, StoreUnavailable], "{}";
     /// Ends a session: compacts its conversation, writes the final summary, progress and report.
-    SessionEnd = "session.end" (EndParams) -> Ended, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
+    SessionEnd = "session.end" (EndParams, SESSION) -> Ended, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
     /// Writes a report of a session for people, with its screenshots.
-    SessionReport = "session.report" (ReportParams) -> ReportWritten, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","format":"html"}"#;
+    SessionReport = "session.report" (ReportParams, SESSION) -> ReportWritten, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","format":"html"}"#;
     /// Gives everything about a session as one document.
-    SessionExport = "session.export" (ExportParams) -> Exported, Read, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
+    SessionExport = "session.export" (ExportParams, SESSION) -> Exported, Read, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

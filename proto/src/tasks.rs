@@ -2,6 +2,7 @@
 
 session_params! {
     /// Parameters of `session.task.add`.
+    #[derive(Default)]
     pub struct TaskAddParams {
         /// What is to be done; 1 to 2,000 characters.
         pub description: String,
@@ -14,6 +15,7 @@ session_params! {
     }
 
     /// Parameters of `session.task.start`.
+    #[derive(Default)]
     pub struct TaskStartParams {
         /// Number of the task; by default the one that is due.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -24,6 +26,7 @@ session_params! {
     }
 
     /// Parameters of `session.task.update`.
+    #[derive(Default)]
     pub struct TaskUpdateParams {
         /// Number of the task; by default the one that is worked on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,6 +43,7 @@ session_params! {
     }
 
     /// Parameters of `session.task.finish`.
+    #[derive(Default)]
     pub struct TaskFinishParams {
         /// Number of the task; by default the one that is worked on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,6 +57,7 @@ session_params! {
     }
 
     /// Parameters of `session.task.list`.
+    #[derive(Default)]
     pub struct TaskListParams {
         /// Only those of this status.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -163,13 +168,13 @@ wire! {
 
 methods! {
     /// Queues a task.
-    TaskAdd = "session.task.add" (TaskAddParams) -> Task, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","description":"pay with a coupon","priority":2}"#;
+    TaskAdd = "session.task.add" (TaskAddParams, SESSION) -> Task, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","description":"pay with a coupon","priority":2}"#;
     /// Begins a task: the one that is named, or the one that is due.
-    TaskStart = "session.task.start" (TaskStartParams) -> Task, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
+    TaskStart = "session.task.start" (TaskStartParams, SESSION) -> Task, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
     /// Notes how far a task is, or changes what it is.
-    TaskUpdate = "session.task.update" (TaskUpdateParams) -> Task, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","progress":"the form is filled in"}"#;
+    TaskUpdate = "session.task.update" (TaskUpdateParams, SESSION) -> Task, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","progress":"the form is filled in"}"#;
     /// Finishes a task with what came of it.
-    TaskFinish = "session.task.finish" (TaskFinishParams) -> Task, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","status":"passed","summary":"the coupon counts"}"#;
+    TaskFinish = "session.task.finish" (TaskFinishParams, SESSION) -> Task, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","status":"passed","summary":"the coupon counts"}"#;
     /// Lists the tasks of a session.
-    TaskList = "session.task.list" (TaskListParams) -> Tasks, Read, [NotFound, StoreUnavailable], r#"{"session":"checkout-1","status":"pending"}"#;
+    TaskList = "session.task.list" (TaskListParams, SESSION) -> Tasks, Read, [NotFound, StoreUnavailable], r#"{"session":"checkout-1","status":"pending"}"#;
 }

@@ -4,6 +4,7 @@ use crate::vocabulary::{By, PageRef, Reply};
 
 device_params! {
     /// Parameters of `verify.textContains`.
+    #[derive(Default)]
     pub struct TextContainsParams {
         /// What some visible text or description is to contain.
         pub text: String,
@@ -13,6 +14,7 @@ device_params! {
     }
 
     /// Parameters of `verify.topActivity`.
+    #[derive(Default)]
     pub struct TopActivityParams {
         /// `package/activity`, or a part of it.
         pub expected: String,
@@ -33,14 +35,13 @@ device_params! {
     }
 }
 
-params! {
+words! {
     /// How to compare.
-    #[derive(Copy, Eq)]
-    pub enum MatchMode {
+    MatchMode {
         /// A part is enough.
-        Contains,
+        Contains = "contains",
         /// The whole.
-        Equals,
+        Equals = "equals",
     }
 }
 
@@ -73,9 +74,9 @@ wire! {
 
 methods! {
     /// Holds when some visible text or description contains the text; ids, classes and flags never do.
-    VerifyTextContains = "verify.textContains" (TextContainsParams) -> Reply<Verified>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed], r#"{"text":"Wi-Fi"}"#;
+    VerifyTextContains = "verify.textContains" (TextContainsParams, DEVICE) -> Reply<Verified>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed], r#"{"text":"Wi-Fi"}"#;
     /// Holds when the top activity is the expected one.
-    VerifyTopActivity = "verify.topActivity" (TopActivityParams) -> Reply<Verified>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed], r#"{"expected":"com.android.settings"}"#;
+    VerifyTopActivity = "verify.topActivity" (TopActivityParams, DEVICE) -> Reply<Verified>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed], r#"{"expected":"com.android.settings"}"#;
     /// Holds when a visible node matches the selector.
-    VerifyNodeExists = "verify.nodeExists" (NodeExistsParams) -> Reply<Verified>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed, RefAliasUnobserved], r#"{"by":"text","value":"Wi-Fi"}"#;
+    VerifyNodeExists = "verify.nodeExists" (NodeExistsParams, DEVICE) -> Reply<Verified>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed, RefAliasUnobserved], r#"{"by":"text","value":"Wi-Fi"}"#;
 }

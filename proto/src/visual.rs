@@ -97,6 +97,7 @@ scope_params! {
     }
 
     /// Parameters of `visual.rename`.
+    #[derive(Default)]
     pub struct RenameParams {
         /// Name of a component, or id or name of a state.
         pub old: String,
@@ -346,13 +347,13 @@ wire! {
 
 methods! {
     /// Learns what is on the screen: components, and the state that they make up.
-    VisualLearn = "visual.learn" (LearnParams) -> Learned, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported, StoreUnavailable, StoreFull, Timeout], r#"{"page":"home"}"#;
+    VisualLearn = "visual.learn" (LearnParams, DEVICE) -> Learned, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported, StoreUnavailable, StoreFull, Timeout], r#"{"page":"home"}"#;
     /// Lists the components of an app or site.
-    VisualComponents = "visual.components" (ComponentsParams) -> Components, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
+    VisualComponents = "visual.components" (ComponentsParams, SCOPE) -> Components, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
     /// Renames a component or a state, wherever it is named.
-    VisualRename = "visual.rename" (RenameParams) -> Renamed, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","old":"unlabeled_40_60","new":"menu"}"#;
+    VisualRename = "visual.rename" (RenameParams, SCOPE) -> Renamed, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","old":"unlabeled_40_60","new":"menu"}"#;
     /// Takes away components that are dynamic text: times, counters, messages.
-    VisualCleanup = "visual.cleanup" (CleanupParams) -> Cleaned, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","dryRun":true}"#;
+    VisualCleanup = "visual.cleanup" (CleanupParams, SCOPE) -> Cleaned, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","dryRun":true}"#;
     /// Lists the states of an app or site.
-    VisualStates = "visual.states" (StatesParams) -> States, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
+    VisualStates = "visual.states" (StatesParams, SCOPE) -> States, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
 }

@@ -40,14 +40,11 @@ words! {
         /// Visible text.
         Text = "text",
         /// Content description.
-        #[serde(alias = "content_desc", alias = "contentDesc")]
-        Desc = "desc",
+        Desc = "desc" | "content_desc" | "content-desc" | "contentDesc",
         /// Resource id or a part of it.
-        #[serde(alias = "resid", alias = "res_id", alias = "resource_id", alias = "resourceId")]
-        ResId = "resId",
+        ResId = "resId" | "resid" | "res_id" | "resource_id" | "resource-id" | "resourceId",
         /// Class name, with or without its package.
-        #[serde(alias = "class_name", alias = "className")]
-        Class = "class",
+        Class = "class" | "class_name" | "class-name" | "className",
         /// An alias such as `@n3` from the session's newest refs.
         Ref = "ref",
     }

@@ -269,7 +269,7 @@ fn the_tour_plays_to_its_end_for_any_seed() {
         let out = afctl(home.path()).args(["demo", "--seed", seed]).output().expect("runs");
         let text = String::from_utf8_lossy(&out.stdout);
         assert!(out.status.success(), "{text}\n{}", String::from_utf8_lossy(&out.stderr));
-        for word in ["REF_ALIAS_STALE", "memory says", "leads to", "What cured failures", "relaunch"] {
+        for word in ["REF_ALIAS_STALE", "memory says", "leads to", "Recoveries from failures", "relaunch"] {
             assert!(text.contains(word), "seed {seed} tells nothing of {word}: {text}");
         }
     }

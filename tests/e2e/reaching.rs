@@ -154,13 +154,14 @@ fn a_call_that_takes_long_is_waited_for() {
 /// Answers one connection after the other as an old daemon would.
 fn pretend(socket: &Path) -> std::thread::JoinHandle<()> {
     let listener = UnixListener::bind(socket).expect("binds");
+    let version = json!({"version": "0.0.1", "protocol": 1, "capabilities": [], "pid": 1, "startedAt": 0});
     std::thread::spawn(move || {
         let (stream, _) = listener.accept().expect("a client");
         let mut writer = stream.try_clone().expect("clones");
         for line in BufReader::new(stream).lines() {
             let call: Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
             let answer = match call["method"].as_str() {
-                Some("daemon.version") => json!({"jsonrpc": "2.0", "id": call["id"], "result": {"version": "0.0.1"}}),
+                Some("daemon.version") => json!({"jsonrpc": "2.0", "id": call["id"], "result": version}),
                 _ => json!({"jsonrpc": "2.0", "id": call["id"], "error": {"code": -32601, "message": "no such method"}}),
             };
             writeln!(writer, "{answer}").expect("writes");

@@ -1,9 +1,16 @@
 //! `act`
 
-use clap::{Args, Subcommand, ValueEnum};
-use serde_json::{Value, json};
+use afd_proto::Secret;
+use afd_proto::act::{
+    ActBack, ActDoubleTap, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe,
+    ActTap, ActText, Amount, AppParams, Direction, IntentParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ShellParams,
+    SwipeParams, TapParams, TextParams,
+};
+use afd_proto::vocabulary::By;
+use clap::{Args, Subcommand};
 
-use super::{By, Call, Expected, point};
+use super::{Call, Expected, point};
+use crate::cli::{Context, Group};
 
 /// Do something on the device.
 #[derive(Debug, Subcommand)]
@@ -108,21 +115,6 @@ pub struct Scroll {
     key: Key,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Direction {
-    Up,
-    Down,
-    Left,
-    Right,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Amount {
-    Small,
-    Medium,
-    Large,
-}
-
 /// Options of `scroll-to`.
 #[derive(Debug, Args)]
 pub struct ScrollTo {
@@ -206,65 +198,85 @@ pub struct Package {
     key: Key,
 }
 
-fn name<T: ValueEnum>(value: &T) -> Option<String> {
-    value.to_possible_value().map(|p| p.get_name().to_owned())
+impl Tap {
+    fn params(self) -> TapParams {
+        TapParams {
+            x: self.xy.map(|p| p.0),
+            y: self.xy.map(|p| p.1),
+            by: self.by,
+            value: self.value,
+            exact_match: self.exact_match,
+            observation_id: self.observation_id,
+            request_key: self.key.request_key,
+            ..TapParams::default()
+        }
+    }
 }
 
 impl Key {
-    fn on(&self, call: Call) -> Call {
-        call.maybe("requestKey", self.request_key.clone())
+    fn params(self) -> PlainParams {
+        PlainParams { request_key: self.request_key, ..PlainParams::default() }
     }
 }
 
-impl Tap {
-    fn call(&self, method: &'static str) -> Call {
-        let call = Call::new(method)
-            .maybe("x", self.xy.map(|p| p.0))
-            .maybe("y", self.xy.map(|p| p.1))
-            .maybe("by", self.by.map(By::wire))
-            .maybe("value", self.value.clone())
-            .maybe("exactMatch", self.exact_match.then_some(true))
-            .maybe("observationId", self.observation_id.clone());
-        self.key.on(call)
+impl Package {
+    fn params(self) -> AppParams {
+        AppParams { package: self.package, request_key: self.key.request_key, ..AppParams::default() }
     }
 }
 
-impl Act {
-    /// The call.
-    pub fn call(&self) -> Call {
+impl Scroll {
+    fn params(self) -> ScrollParams {
+        let Scroll { direction, amount, key } = self;
+        ScrollParams { direction, amount, request_key: key.request_key, device: None, session: None, url: None, token: None }
+    }
+}
+
+impl ScrollTo {
+    fn params(self) -> ScrollToParams {
+        let ScrollTo { text, by, exact_match, key } = self;
+        ScrollToParams { text, by, exact_match, request_key: key.request_key, ..ScrollToParams::default() }
+    }
+}
+
+impl Swipe {
+    fn params(self) -> SwipeParams {
+        let ((x1, y1), (x2, y2)) = (self.from, self.to);
+        SwipeParams { x1, y1, x2, y2, duration_ms: self.duration, request_key: self.key.request_key, ..SwipeParams::default() }
+    }
+}
+
+impl Intent {
+    fn params(self) -> IntentParams {
+        let Intent { action, data, package, component, extras, key } = self;
+        let extras = extras.into_iter().map(|(name, text)| (name, Secret::new(text))).collect();
+        IntentParams { action, data, package, component, extras, request_key: key.request_key, ..IntentParams::default() }
+    }
+}
+
+impl Group for Act {
+    fn call(self, _: &Context) -> Call {
         match self {
-            Act::Tap(tap) => tap.call("act.tap"),
-            Act::DoubleTap(tap) => tap.call("act.doubleTap"),
-            Act::LongPress(press) => press.tap.call("act.longPress").maybe("durationMs", press.duration),
-            Act::Swipe(s) => s.key.on(Call::new("act.swipe")
-                .with("x1", s.from.0)
-                .with("y1", s.from.1)
-                .with("x2", s.to.0)
-                .with("y2", s.to.1)
-                .maybe("durationMs", s.duration)),
-            Act::Scroll(s) => {
-                s.key.on(Call::new("act.scroll").maybe("direction", name(&s.direction)).maybe("amount", s.amount.as_ref().and_then(name)))
+            Act::Tap(tap) => Call::of::<ActTap>(tap.params()),
+            Act::DoubleTap(tap) => Call::of::<ActDoubleTap>(tap.params()),
+            Act::LongPress(press) => Call::of::<ActLongPress>(TapParams { duration_ms: press.duration, ..press.tap.params() }),
+            Act::Swipe(swipe) => Call::of::<ActSwipe>(swipe.params()),
+            Act::Scroll(scroll) => Call::of::<ActScroll>(scroll.params()),
+            Act::ScrollTo(scroll) => Call::of::<ActScrollTo>(scroll.params()),
+            Act::Shell(Shell { command, key }) => {
+                Call::of::<ActShell>(ShellParams { command: Secret::new(command), request_key: key.request_key, ..ShellParams::default() })
             }
-            Act::ScrollTo(s) => s.key.on(Call::new("act.scrollTo")
-                .with("text", s.text.clone())
-                .maybe("by", s.by.map(By::wire))
-                .maybe("exactMatch", s.exact_match.then_some(true))),
-            Act::Shell(s) => s.key.on(Call::new("act.shell").with("command", s.command.clone())),
-            Act::Intent(i) => {
-                let extras: serde_json::Map<String, Value> = i.extras.iter().map(|(name, text)| (name.clone(), json!(text))).collect();
-                i.key.on(Call::new("act.intent")
-                    .maybe("action", i.action.clone())
-                    .maybe("data", i.data.clone())
-                    .maybe("package", i.package.clone())
-                    .maybe("component", i.component.clone())
-                    .maybe("extras", (!extras.is_empty()).then_some(extras)))
+            Act::Intent(intent) => Call::of::<ActIntent>(intent.params()),
+            Act::Back(key) => Call::of::<ActBack>(key.params()),
+            Act::Home(key) => Call::of::<ActHome>(key.params()),
+            Act::Key(KeyCode { key_code, key }) => {
+                Call::of::<ActKey>(KeyParams { key_code, request_key: key.request_key, ..KeyParams::default() })
             }
-            Act::Back(key) => key.on(Call::new("act.back")),
-            Act::Home(key) => key.on(Call::new("act.home")),
-            Act::Key(k) => k.key.on(Call::new("act.key").with("keyCode", k.key_code)),
-            Act::Text(t) => t.key.on(Call::new("act.text").with("text", t.text.clone())),
-            Act::Launch(p) => p.key.on(Call::new("act.launch").with("package", p.package.clone())),
-            Act::Stop(p) => p.key.on(Call::new("act.stop").with("package", p.package.clone())),
+            Act::Text(Text { text, key }) => {
+                Call::of::<ActText>(TextParams { text: Secret::new(text), request_key: key.request_key, ..TextParams::default() })
+            }
+            Act::Launch(package) => Call::of::<ActLaunch>(package.params()),
+            Act::Stop(package) => Call::of::<ActStop>(package.params()),
         }
     }
 }

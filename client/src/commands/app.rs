@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::Call;
+use crate::cli::{Context, Group};
 use crate::outcome::Failure;
 
 /// The phone's app, which `adb` installs.
@@ -37,27 +39,20 @@ pub struct Target {
     dry_run: bool,
 }
 
-impl App {
-    /// The verb.
-    pub fn verb(&self) -> &'static str {
-        match self {
-            App::Install(_) => "install",
-            App::Uninstall(_) => "uninstall",
-        }
-    }
-
-    /// What to do instead; `device` is what --device said, which is a serial here.
-    pub fn answer(&self, device: Option<&String>) -> Failure {
-        let (target, command) = match self {
-            App::Install(install) => {
-                let replace = if install.force { "-r " } else { "" };
-                (&install.target, format!("install {replace}autofish-{}.apk", install.version.as_deref().unwrap_or("VERSION")))
+impl Group for App {
+    /// Answers what to do instead.
+    fn call(self, context: &Context) -> Call {
+        let (verb, target, command) = match self {
+            App::Install(Install { target, version, force }) => {
+                let replace = if force { "-r " } else { "" };
+                ("install", target, format!("install {replace}autofish-{}.apk", version.as_deref().unwrap_or("VERSION")))
             }
-            App::Uninstall(target) => (target, "uninstall com.memohai.autofish".to_owned()),
+            App::Uninstall(target) => ("uninstall", target, "uninstall com.memohai.autofish".to_owned()),
         };
-        let serial = device.or(target.serial.as_ref()).map(|s| format!("-s {s} ")).unwrap_or_default();
-        let mut failure = Failure::new("UNSUPPORTED", "apps are installed and uninstalled with adb, which afctl leaves to you", 1);
-        failure.hint = Some(format!("download the app's package from its releases if need be, then: adb {serial}{command}"));
-        failure
+        // --device is a serial here.
+        let serial = context.global.device.clone().or(target.serial).map(|s| format!("-s {s} ")).unwrap_or_default();
+        let failure = Failure::new("UNSUPPORTED", "apps are installed and uninstalled with adb, not with afctl", 1);
+        let hint = format!("download the app's package from its releases if needed, then run: adb {serial}{command}");
+        Call::refused("app", verb, failure.with_hint(hint))
     }
 }

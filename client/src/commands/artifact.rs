@@ -1,8 +1,10 @@
 //! `artifact`
 
+use afd_proto::artifact::{ArtifactDelete, ArtifactGet, ArtifactList, DeleteParams, GetParams, ListParams};
 use clap::{Args, Subcommand};
 
 use super::Call;
+use crate::cli::{Context, Group};
 
 /// Files that were written: screenshots, full screens, large pages.
 #[derive(Debug, Subcommand)]
@@ -43,17 +45,14 @@ pub struct List {
     cursor: Option<i64>,
 }
 
-impl Artifact {
-    /// The call.
-    pub fn call(&self) -> Call {
+impl Group for Artifact {
+    fn call(self, _: &Context) -> Call {
         match self {
-            Artifact::List(l) => Call::new("artifact.list")
-                .maybe("session", l.for_session.clone())
-                .maybe("kind", l.kind.clone())
-                .maybe("limit", l.limit)
-                .maybe("cursor", l.cursor),
-            Artifact::Get { id, content } => Call::new("artifact.get").with("id", *id).maybe("content", content.then_some(true)),
-            Artifact::Delete { id } => Call::new("artifact.delete").with("id", *id),
+            Artifact::List(List { for_session, kind, limit, cursor }) => {
+                Call::of::<ArtifactList>(ListParams { session: for_session, kind, limit, cursor })
+            }
+            Artifact::Get { id, content } => Call::of::<ArtifactGet>(GetParams { id, content }),
+            Artifact::Delete { id } => Call::of::<ArtifactDelete>(DeleteParams { id }),
         }
     }
 }

@@ -1,81 +1,106 @@
-//! A call as it was typed, and what its parameters are read from.
+//! A call as it was typed, and what its parameters are parsed from.
 
-use clap::ValueEnum;
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
-use crate::outcome::{Failure, USAGE};
+use afd_proto::{MethodInfo, Takes};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::human::{Human, kebab};
+use crate::outcome::{Failure, Render, USAGE};
 
 /// A call to the daemon.
-#[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// Wire name of the method.
-    pub method: &'static str,
-    /// Its own parameters; device, session, URL and token are added when it is sent.
-    pub params: Map<String, Value>,
+    pub method: String,
+    /// Group, as the envelope names it.
+    pub category: String,
+    /// Verb, as the envelope names it.
+    pub op: String,
+    /// Which shared parameters are filled in when it is sent.
+    pub takes: Takes,
+    /// Its own parameters, or why they could not be read.
+    pub params: Result<Map<String, Value>, Failure>,
+    /// Renders the result for people; `None` for a method that this version does not know.
+    pub render: Option<Render>,
+    /// Whether the daemon is started if it is not running.
+    pub starts_daemon: bool,
+    /// Whether --config and `AF_DB` name files of `af` here, and not of the daemon.
+    pub about_af: bool,
 }
 
 impl Call {
-    /// A call without parameters.
-    pub fn new(method: &'static str) -> Self {
-        Self { method, params: Map::new() }
+    /// Returns a call of a method.
+    pub fn of<M: Human>(params: M::Params) -> Self {
+        Self::parsed::<M>(Ok(params))
     }
 
-    /// With a parameter.
-    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.params.insert(name.to_owned(), value.into());
+    /// Returns a call whose parameters had to be read from somewhere.
+    pub fn parsed<M: Human>(params: Result<M::Params, Failure>) -> Self {
+        let MethodInfo { name, takes, .. } = M::INFO;
+        let (category, op) = name.split_once('.').unwrap_or((name, ""));
+        let params = params.and_then(|params| match serde_json::to_value(params) {
+            Ok(Value::Object(map)) => Ok(map),
+            other => Err(Failure::new("INTERNAL", format!("the parameters are not an object: {other:?}"), USAGE)),
+        });
+        Self {
+            method: name.to_owned(),
+            category: kebab(category),
+            op: kebab(op),
+            takes,
+            params,
+            render: Some(crate::human::render::<M>),
+            starts_daemon: true,
+            about_af: false,
+        }
+    }
+
+    /// Returns a call of any method with JSON parameters.
+    pub fn raw(method: &str, params: &str) -> Self {
+        let params = serde_json::from_str(params)
+            .map_err(|e| Failure::new("INVALID_PARAMS", format!("the parameters are not a JSON object: {e}"), USAGE));
+        let takes = afd_proto::method(method).map_or(Takes::NONE, |info| info.takes);
+        Self {
+            method: method.to_owned(),
+            category: "rpc".to_owned(),
+            op: method.to_owned(),
+            takes,
+            params,
+            render: None,
+            starts_daemon: true,
+            about_af: false,
+        }
+    }
+
+    /// Returns a command that is refused instead of called.
+    pub fn refused(category: &str, op: &str, failure: Failure) -> Self {
+        Self { params: Err(failure), ..Self::raw("", "{}") }.named(category, op)
+    }
+
+    /// Names it differently in the envelope.
+    pub fn named(mut self, category: &str, op: &str) -> Self {
+        self.category = category.to_owned();
+        self.op = op.to_owned();
         self
     }
 
-    /// With a parameter, if there is one.
-    pub fn maybe(self, name: &str, value: Option<impl Into<Value>>) -> Self {
-        match value {
-            Some(value) => self.with(name, value),
-            None => self,
-        }
+    /// Does not start the daemon.
+    pub fn without_starting(mut self) -> Self {
+        self.starts_daemon = false;
+        self
     }
 }
 
-/// How a node is named, with the names that `af` knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum By {
-    /// Visible text
-    Text,
-    /// Content description
-    #[value(alias = "content_desc", alias = "content-desc")]
-    Desc,
-    /// Resource id or a part of it
-    #[value(name = "resid", alias = "resource_id", alias = "res_id", alias = "resource-id", alias = "resId")]
-    ResId,
-    /// Class name
-    #[value(alias = "class_name", alias = "class-name")]
-    Class,
-    /// Alias from the session's newest refs, such as @n3
-    Ref,
-}
-
-impl By {
-    /// The name on the wire.
-    pub fn wire(self) -> Value {
-        json!(match self {
-            By::Text => "text",
-            By::Desc => "desc",
-            By::ResId => "resId",
-            By::Class => "class",
-            By::Ref => "ref",
-        })
-    }
-}
-
-/// A path as the daemon can understand it, which runs somewhere else.
+/// Makes a path absolute: the daemon has a working directory of its own.
 pub fn absolute(path: &str) -> String {
     std::path::absolute(path).map_or_else(|_| path.to_owned(), |p| p.display().to_string())
 }
 
-/// Reads a list of objects from a file, or from standard input for `-`: a JSON array, or an object on each line.
+/// Reads a list from a file, or from standard input for `-`: a JSON array, or an object on each line.
 ///
 /// # Errors
-/// When it cannot be read.
-pub fn read_list(option: &str, file: &str) -> Result<Value, Failure> {
+/// A usage error if it cannot be read or an item is not valid.
+pub fn read_list<T: DeserializeOwned>(option: &str, file: &str) -> Result<Vec<T>, Failure> {
     let bad = |why: String| Failure::new("INVALID_PARAMS", format!("{option} {file}: {why}"), USAGE);
     let text = match file {
         "-" => std::io::read_to_string(std::io::stdin()),
@@ -83,18 +108,22 @@ pub fn read_list(option: &str, file: &str) -> Result<Value, Failure> {
     }
     .map_err(|e| bad(e.to_string()))?;
     if text.trim().is_empty() {
-        return Err(bad("it is empty; none is an empty array: []".to_owned()));
+        return Err(bad("the file is empty; an empty list is []".to_owned()));
     }
     if text.trim_start().starts_with('[') {
-        return serde_json::from_str(&text).map_err(|e| bad(format!("it is no JSON array: {e}")));
+        let items: Vec<Value> = serde_json::from_str(&text).map_err(|e| bad(format!("not a JSON array: {e}")))?;
+        let items = items.into_iter().enumerate();
+        return items.map(|(i, item)| serde_json::from_value(item).map_err(|e| bad(format!("item {i}: {e}")))).collect();
     }
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let objects = lines.map(|(i, line)| match serde_json::from_str(line) {
-        Ok(object @ Value::Object(_)) => Ok(object),
-        Ok(_) => Err(bad(format!("line {} is no object", i + 1))),
-        Err(e) => Err(bad(format!("line {}: {e}", i + 1))),
+    let objects = lines.map(|(i, line)| {
+        let item: Value = serde_json::from_str(line).map_err(|e| bad(format!("line {}: {e}", i + 1)))?;
+        if !item.is_object() {
+            return Err(bad(format!("line {} is not an object", i + 1)));
+        }
+        serde_json::from_value(item).map_err(|e| bad(format!("line {}: {e}", i + 1)))
     });
-    objects.collect::<Result<Vec<Value>, Failure>>().map(Value::Array)
+    objects.collect()
 }
 
 /// What was expected on the command line.
@@ -109,7 +138,7 @@ impl std::fmt::Display for Expected {
 
 impl std::error::Error for Expected {}
 
-/// Reads `X,Y`.
+/// Parses `X,Y`.
 ///
 /// # Errors
 /// What was expected.
@@ -120,23 +149,28 @@ pub fn point(text: &str) -> Result<(f64, f64), Expected> {
         .ok_or(Expected("X,Y with two numbers of at least 0, for example 540,1200"))
 }
 
-/// Reads `KEY=VALUE`.
+/// Parses `KEY=VALUE`.
 pub(super) fn pair(text: &str) -> Result<(String, String), Expected> {
     let (key, value) = text.split_once('=').ok_or(Expected("KEY=VALUE"))?;
     Ok((key.to_owned(), value.to_owned()))
 }
 
-/// Pairs as an object; none is nothing.
-pub(super) fn object(pairs: &[(String, String)]) -> Option<Value> {
-    let map: Map<String, Value> = pairs.iter().map(|(k, v)| (k.clone(), Value::from(v.clone()))).collect();
-    (!map.is_empty()).then_some(Value::Object(map))
+/// Returns pairs as a map; of a key that is given twice the last value counts.
+pub(super) fn map(pairs: Vec<(String, String)>) -> BTreeMap<String, String> {
+    pairs.into_iter().collect()
 }
 
-pub(super) fn some(list: &[String]) -> Option<Vec<String>> {
-    (!list.is_empty()).then(|| list.to_vec())
+/// Returns `None` for an empty list.
+pub(super) fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
+    (!list.is_empty()).then_some(list)
 }
 
-/// The word of a value, as it is typed and on the wire.
-pub(super) fn word<T: ValueEnum>(value: Option<T>) -> Option<String> {
-    value.and_then(|v| v.to_possible_value().map(|p| p.get_name().to_owned()))
+/// Returns `Some(true)` for a switch that was given.
+pub(super) fn given(switch: bool) -> Option<bool> {
+    switch.then_some(true)
+}
+
+/// Returns `Some(false)` for a switch that turns something off.
+pub(super) fn off(switch: bool) -> Option<bool> {
+    switch.then_some(false)
 }

@@ -1,8 +1,12 @@
 //! `config`
 
+use afd_proto::Secret;
+use afd_proto::config::{ConfigGet, ConfigList, ConfigSet, ConfigUnset, KeyParams, SetParams};
+use afd_proto::vocabulary::NoParams;
 use clap::Subcommand;
 
 use super::Call;
+use crate::cli::{Context, Group};
 
 /// The settings, and where each comes from.
 #[derive(Debug, Subcommand)]
@@ -34,17 +38,16 @@ fn is_path(key: &str) -> bool {
     key == "memory.db" || (key.starts_with("artifacts.") && (key.ends_with("dir") || key.ends_with("_file")))
 }
 
-impl Config {
-    /// The call.
-    pub fn call(&self) -> Call {
+impl Group for Config {
+    fn call(self, _: &Context) -> Call {
         match self {
-            Config::List => Call::new("config.list"),
-            Config::Get { key } => Call::new("config.get").with("key", key.clone()),
+            Config::List => Call::of::<ConfigList>(NoParams {}),
+            Config::Get { key } => Call::of::<ConfigGet>(KeyParams { key }),
             Config::Set { key, value } => {
-                let value = if is_path(key) && !value.is_empty() { super::absolute(value) } else { value.clone() };
-                Call::new("config.set").with("key", key.clone()).with("value", value)
+                let value = if is_path(&key) && !value.is_empty() { super::absolute(&value) } else { value };
+                Call::of::<ConfigSet>(SetParams { key, value: Secret::new(value) })
             }
-            Config::Unset { key } => Call::new("config.unset").with("key", key.clone()),
+            Config::Unset { key } => Call::of::<ConfigUnset>(KeyParams { key }),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! `connect`
 
+use afd_proto::device::{ConnectUsbParams, DeviceConnectUsb};
 use clap::{Args, Subcommand};
 
 use super::Call;
+use crate::cli::{Context, Group};
 
 /// Reach a phone and keep it in the settings.
 #[derive(Debug, Subcommand)]
@@ -28,14 +30,11 @@ pub struct Usb {
     print_only: bool,
 }
 
-impl Connect {
-    /// The call; `device` is what the global option said, which is a serial here.
-    pub fn call(&self, device: Option<&String>) -> Call {
-        let Connect::Usb(usb) = self;
-        Call::new("device.connectUsb")
-            .maybe("serial", device.or(usb.serial.as_ref()).filter(|s| !s.is_empty()).cloned())
-            .maybe("name", usb.name.clone())
-            .maybe("localPort", usb.local_port)
-            .maybe("printOnly", usb.print_only.then_some(true))
+impl Group for Connect {
+    fn call(self, context: &Context) -> Call {
+        let Connect::Usb(Usb { serial, name, local_port, print_only }) = self;
+        // --device is a serial here.
+        let serial = context.global.device.clone().or(serial).filter(|s| !s.is_empty());
+        Call::of::<DeviceConnectUsb>(ConnectUsbParams { serial, name, local_port, print_only }).named("connect", "usb")
     }
 }

@@ -1,9 +1,18 @@
 //! `conversation`
 
-use clap::{Args, Subcommand, ValueEnum};
-use serde_json::{Value, json};
+use afd_proto::Word;
+use afd_proto::context::{
+    ConversationContext, ConversationContextParams, ConversationUsage, ConversationWorking, Format, UsageParams, WorkingParams,
+};
+use afd_proto::conversation::{
+    AppendParams, ClearParams, CompactParams, Content, ConversationAppend, ConversationClear, ConversationCompact, ConversationList,
+    ConversationListParams, ConversationSummary, Message, Role, SummaryParams,
+};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
 
-use super::{Call, object, pair, read_list, word};
+use super::{Call, map, pair, read_list};
+use crate::cli::{Context, Group};
 use crate::outcome::Failure;
 
 /// What was said, and what of it goes into the model's context. The session is the one of --session.
@@ -36,7 +45,7 @@ pub enum Conversation {
         budget: Option<u64>,
         /// Shape of the messages
         #[arg(long, value_enum)]
-        format: Option<Shape>,
+        format: Option<Format>,
     },
     /// Let a summary stand for older messages
     Compact {
@@ -56,33 +65,18 @@ pub enum Conversation {
     },
 }
 
-/// Shapes of messages.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Shape {
-    /// As they were appended
-    Afd,
-    /// As OpenAI takes them
-    Openai,
-    /// As Anthropic takes them
-    Anthropic,
-}
-
-/// Who says it.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Role {
-    /// The rules
-    System,
-    /// A person
-    User,
-    /// The language model
-    Assistant,
+/// Parses the role of a typed message; a tool's answer names its call and is read from a file.
+fn typed_role() -> impl TypedValueParser<Value = Role> {
+    let roles = [Role::System, Role::User, Role::Assistant];
+    let values = roles.iter().filter_map(clap::ValueEnum::to_possible_value);
+    PossibleValuesParser::new(values).map(|word| Word::of(&word).unwrap_or(Role::User))
 }
 
 /// Options of `append`.
 #[derive(Debug, Args)]
 pub struct Append {
     /// Who says it
-    #[arg(long, value_enum, required_unless_present = "file", requires = "text")]
+    #[arg(long, value_parser = typed_role(), required_unless_present = "file", requires = "text")]
     role: Option<Role>,
     /// What
     #[arg(long, allow_hyphen_values = true, requires = "role")]
@@ -96,47 +90,36 @@ pub struct Append {
 }
 
 impl Append {
-    fn messages(&self) -> Result<Value, Failure> {
-        let Some(file) = &self.file else {
-            return Ok(json!([{"role": word(self.role), "content": self.text}]));
+    fn params(self) -> Result<AppendParams, Failure> {
+        let typed = |role: Role| {
+            let content = Content::Text(self.text.clone().unwrap_or_default());
+            vec![Message { role, content, tool_calls: Vec::new(), tool_call_id: None, name: None, failed: false }]
         };
-        read_list("--file", file)
+        let messages = match (&self.file, self.role) {
+            (Some(file), _) => read_list("--file", file)?,
+            (None, role) => typed(role.unwrap_or(Role::User)),
+        };
+        Ok(AppendParams { messages, context: map(self.context), session: None })
     }
 }
 
-impl Conversation {
-    /// The call.
-    ///
-    /// # Errors
-    /// When a file cannot be read.
-    pub fn call(&self) -> Result<Call, Failure> {
-        Ok(match self {
-            Conversation::Append(a) => {
-                Call::new("conversation.append").with("messages", a.messages()?).maybe("context", object(&a.context))
-            }
-            Conversation::List { limit, cursor } => Call::new("conversation.list").maybe("limit", *limit).maybe("cursor", *cursor),
-            Conversation::Usage { tokens, text } => Call::new("conversation.usage").maybe("tokens", *tokens).maybe("text", text.clone()),
-            Conversation::Context { budget, format } => {
-                Call::new("conversation.context").maybe("budget", *budget).maybe("format", word(*format))
-            }
-            Conversation::Compact { keep } => Call::new("conversation.compact").maybe("keep", *keep),
-            Conversation::Summary => Call::new("conversation.summary"),
-            Conversation::Working => Call::new("conversation.working"),
-            Conversation::Clear { forget_context } => Call::new("conversation.clear").with("forgetContext", *forget_context),
-        })
-    }
-
-    /// The verb, as it was typed.
-    pub fn verb(&self) -> &'static str {
+impl Group for Conversation {
+    fn call(self, _: &Context) -> Call {
         match self {
-            Conversation::Append(_) => "append",
-            Conversation::List { .. } => "list",
-            Conversation::Usage { .. } => "usage",
-            Conversation::Context { .. } => "context",
-            Conversation::Compact { .. } => "compact",
-            Conversation::Summary => "summary",
-            Conversation::Working => "working",
-            Conversation::Clear { .. } => "clear",
+            Conversation::Append(append) => Call::parsed::<ConversationAppend>(append.params()),
+            Conversation::List { limit, cursor } => {
+                Call::of::<ConversationList>(ConversationListParams { limit, cursor, ..ConversationListParams::default() })
+            }
+            Conversation::Usage { tokens, text } => Call::of::<ConversationUsage>(UsageParams { tokens, text, ..UsageParams::default() }),
+            Conversation::Context { budget, format } => {
+                Call::of::<ConversationContext>(ConversationContextParams { budget, format, ..ConversationContextParams::default() })
+            }
+            Conversation::Compact { keep } => Call::of::<ConversationCompact>(CompactParams { keep, ..CompactParams::default() }),
+            Conversation::Summary => Call::of::<ConversationSummary>(SummaryParams::default()),
+            Conversation::Working => Call::of::<ConversationWorking>(WorkingParams::default()),
+            Conversation::Clear { forget_context } => {
+                Call::of::<ConversationClear>(ClearParams { forget_context, ..ClearParams::default() })
+            }
         }
     }
 }

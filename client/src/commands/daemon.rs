@@ -1,37 +1,39 @@
-//! `daemon`
+//! `daemon` and `status`
 
+use afd_proto::daemon::{DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion};
+use afd_proto::vocabulary::NoParams;
 use clap::Subcommand;
 
 use super::Call;
+use crate::cli::{Context, Group};
 
-/// The daemon itself.
+/// Start, stop and inspect the daemon.
 #[derive(Debug, Subcommand)]
 pub enum Daemon {
-    /// Start it, if it does not run
+    /// Start it if it is not running
     Start,
-    /// How it is doing; never starts it
+    /// Show its state; never starts it
     Status,
     /// Version, protocol and capabilities
     Version,
-    /// Read the settings again
+    /// Read the configuration file again
     Reload,
-    /// Finish what is in flight, then stop; never starts it
+    /// Finish the calls in flight, then stop; never starts it
     Shutdown,
 }
 
-impl Daemon {
-    /// The call.
-    pub fn call(&self) -> Call {
-        Call::new(match self {
-            Daemon::Start | Daemon::Version => "daemon.version",
-            Daemon::Status => "daemon.status",
-            Daemon::Reload => "daemon.reload",
-            Daemon::Shutdown => "daemon.shutdown",
-        })
-    }
+/// Returns the call of `status`.
+pub fn status() -> Call {
+    Call::of::<DaemonStatus>(NoParams {}).without_starting()
+}
 
-    /// Whether it makes no sense to start a daemon for this.
-    pub fn never_starts(&self) -> bool {
-        matches!(self, Daemon::Status | Daemon::Shutdown)
+impl Group for Daemon {
+    fn call(self, _: &Context) -> Call {
+        match self {
+            Daemon::Start | Daemon::Version => Call::of::<DaemonVersion>(NoParams {}),
+            Daemon::Status => status(),
+            Daemon::Reload => Call::of::<DaemonReload>(NoParams {}),
+            Daemon::Shutdown => Call::of::<DaemonShutdown>(NoParams {}).without_starting(),
+        }
     }
 }

@@ -1,8 +1,16 @@
 //! `device`
 
+use afd_proto::Secret;
+use afd_proto::device::{
+    AddParams, DeviceAdd, DeviceHealth, DeviceLease, DeviceList, DevicePackages, DeviceParams, DeviceRelease, DeviceRemove, LeaseParams,
+    PackagesParams, RemoveParams,
+};
+use afd_proto::vocabulary::NoParams;
 use clap::{Args, Subcommand};
 
 use super::Call;
+use crate::cli::{Context, Group};
+use crate::outcome::{Failure, USAGE};
 
 /// Devices: add, list, lease.
 #[derive(Debug, Subcommand)]
@@ -48,20 +56,37 @@ pub struct Add {
     temporary: bool,
 }
 
-impl Device {
-    /// The call.
-    pub fn call(&self) -> Call {
+impl Add {
+    fn params(self, context: &Context) -> Result<AddParams, Failure> {
+        let missing = || {
+            Failure::new("INVALID_PARAMS", "--url is missing: expected the base URL of the phone's service, got nothing", USAGE)
+                .with_hint("for example: afctl device add NAME --url http://192.168.1.20:8081 --token TOKEN")
+        };
+        Ok(AddParams {
+            name: self.name,
+            url: context.address.url.clone().ok_or_else(missing)?,
+            token: context.address.token.clone().map(Secret::new),
+            timeout_ms: self.request_timeout_ms,
+            persist: !self.temporary,
+        })
+    }
+}
+
+/// Returns the call of `health`.
+pub fn health() -> Call {
+    Call::of::<DeviceHealth>(DeviceParams::default()).named("health", "health")
+}
+
+impl Group for Device {
+    fn call(self, context: &Context) -> Call {
         match self {
-            Device::Add(a) => Call::new("device.add")
-                .with("name", a.name.clone())
-                .maybe("timeoutMs", a.request_timeout_ms)
-                .maybe("persist", a.temporary.then_some(false)),
-            Device::List => Call::new("device.list"),
-            Device::Remove { name } => Call::new("device.remove").with("name", name.clone()),
-            Device::Lease { ttl_ms } => Call::new("device.lease").with("ttlMs", *ttl_ms),
-            Device::Release => Call::new("device.release"),
+            Device::Add(add) => Call::parsed::<DeviceAdd>(add.params(context)),
+            Device::List => Call::of::<DeviceList>(NoParams {}),
+            Device::Remove { name } => Call::of::<DeviceRemove>(RemoveParams { name }),
+            Device::Lease { ttl_ms } => Call::of::<DeviceLease>(LeaseParams { ttl_ms, ..LeaseParams::default() }),
+            Device::Release => Call::of::<DeviceRelease>(DeviceParams::default()),
             Device::Packages { filter, include_system } => {
-                Call::new("device.packages").maybe("filter", filter.clone()).maybe("includeSystem", include_system.then_some(true))
+                Call::of::<DevicePackages>(PackagesParams { filter, include_system, ..PackagesParams::default() })
             }
         }
     }

@@ -1,24 +1,27 @@
 //! `session task`, `session bug`, `session result`
 
-use clap::{Args, Subcommand, ValueEnum};
+use afd_proto::findings::{
+    BugAdd, BugAddParams, BugList, BugListParams, BugResolve, BugResolveParams, BugShow, BugShowParams, BugStatus, ResultAdd,
+    ResultAddParams, ResultList, ResultListParams, ResultStatus, Severity,
+};
+use afd_proto::tasks::{
+    Finish, TaskAdd, TaskAddParams, TaskFinish, TaskFinishParams, TaskList, TaskListParams, TaskStart, TaskStartParams, TaskStatus,
+    TaskUpdate, TaskUpdateParams,
+};
+use clap::{Args, Subcommand};
 
-use super::{Call, some, word};
+use super::Call;
+use crate::cli::{Context, Group};
 
 /// Where it is; by default the page that the session saw last.
 #[derive(Debug, Args)]
 pub struct Place {
     /// Page key, activity or URL
     #[arg(long)]
-    page: Option<String>,
+    pub(super) page: Option<String>,
     /// Package
     #[arg(long)]
-    app: Option<String>,
-}
-
-impl Place {
-    pub(super) fn on(&self, call: Call) -> Call {
-        call.maybe("page", self.page.clone()).maybe("app", self.app.clone())
-    }
+    pub(super) app: Option<String>,
 }
 
 /// What is to be done.
@@ -80,67 +83,6 @@ pub enum Task {
         #[arg(long)]
         limit: Option<u32>,
     },
-}
-
-/// How a task ends.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Finish {
-    /// Well
-    Passed,
-    /// Not well
-    Failed,
-    /// Given up
-    Skipped,
-}
-
-/// Where a task stands.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum TaskStatus {
-    /// Waiting
-    Pending,
-    /// Worked on
-    Active,
-    /// Well
-    Passed,
-    /// Not well
-    Failed,
-    /// Given up
-    Skipped,
-}
-
-/// How bad a bug is.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Severity {
-    /// Data is lost, or nothing works
-    Critical,
-    /// Something important does not work
-    High,
-    /// Something does not work well
-    Medium,
-    /// It could be nicer
-    Low,
-}
-
-/// Where a bug stands.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum BugStatus {
-    /// It is there
-    Open,
-    /// It counts as resolved
-    Resolved,
-}
-
-/// How a test ended.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum ResultStatus {
-    /// Well
-    Passed,
-    /// Not well
-    Failed,
-    /// Given up
-    Skipped,
-    /// It could not be carried out
-    Error,
 }
 
 /// What is wrong.
@@ -256,69 +198,62 @@ pub enum TestResult {
     },
 }
 
-impl Task {
-    /// The call.
-    pub fn call(&self) -> Call {
+impl Group for Task {
+    fn call(self, _: &Context) -> Call {
         match self {
-            Task::Add { description, priority, after } => Call::new("session.task.add")
-                .with("description", description.clone())
-                .maybe("priority", *priority)
-                .maybe("blockedBy", (!after.is_empty()).then(|| after.clone())),
-            Task::Start { id, switch } => Call::new("session.task.start").maybe("id", *id).with("switch", *switch),
-            Task::Update { id, progress, description, priority } => Call::new("session.task.update")
-                .maybe("id", *id)
-                .maybe("progress", progress.clone())
-                .maybe("description", description.clone())
-                .maybe("priority", *priority),
-            Task::Finish { id, status, summary } => {
-                Call::new("session.task.finish").maybe("id", *id).maybe("status", word(*status)).maybe("summary", summary.clone())
+            Task::Add { description, priority, after } => Call::of::<TaskAdd>(TaskAddParams {
+                description,
+                priority: priority.unwrap_or_default(),
+                blocked_by: after,
+                ..TaskAddParams::default()
+            }),
+            Task::Start { id, switch } => Call::of::<TaskStart>(TaskStartParams { id, switch, ..TaskStartParams::default() }),
+            Task::Update { id, progress, description, priority } => {
+                Call::of::<TaskUpdate>(TaskUpdateParams { id, progress, description, priority, ..TaskUpdateParams::default() })
             }
-            Task::List { status, limit } => Call::new("session.task.list").maybe("status", word(*status)).maybe("limit", *limit),
+            Task::Finish { id, status, summary } => {
+                Call::of::<TaskFinish>(TaskFinishParams { id, status, summary, ..TaskFinishParams::default() })
+            }
+            Task::List { status, limit } => Call::of::<TaskList>(TaskListParams { status, limit, ..TaskListParams::default() }),
         }
     }
 }
 
-impl Bug {
-    /// The call.
-    pub fn call(&self) -> Call {
+impl Group for Bug {
+    fn call(self, _: &Context) -> Call {
         match self {
-            Bug::Add { title, severity, description, step, expected, actual, place, screenshot } => place.on(Call::new("session.bug.add")
-                .with("title", title.clone())
-                .maybe("severity", word(*severity))
-                .maybe("description", description.clone())
-                .maybe("steps", some(step))
-                .maybe("expected", expected.clone())
-                .maybe("actual", actual.clone())
-                .maybe("screenshot", screenshot.clone())),
-            Bug::List { for_session, severity, status, place, limit, cursor } => place.on(Call::new("session.bug.list")
-                .maybe("session", for_session.clone())
-                .maybe("severity", word(*severity))
-                .maybe("status", word(*status))
-                .maybe("limit", *limit)
-                .maybe("cursor", *cursor)),
-            Bug::Show { id } => Call::new("session.bug.show").with("id", *id),
-            Bug::Resolve { id, reason } => Call::new("session.bug.resolve").with("id", *id).with("reason", reason.clone()),
+            Bug::Add { title, severity, description, step, expected, actual, place: Place { page, app }, screenshot } => {
+                Call::of::<BugAdd>(BugAddParams {
+                    title,
+                    severity,
+                    description,
+                    steps: step,
+                    expected,
+                    actual,
+                    page,
+                    app,
+                    screenshot,
+                    ..BugAddParams::default()
+                })
+            }
+            Bug::List { for_session, severity, status, place: Place { page, app }, limit, cursor } => {
+                Call::of::<BugList>(BugListParams { session: for_session, severity, status, app, page, limit, cursor })
+            }
+            Bug::Show { id } => Call::of::<BugShow>(BugShowParams { id, ..BugShowParams::default() }),
+            Bug::Resolve { id, reason } => Call::of::<BugResolve>(BugResolveParams { id, reason, ..BugResolveParams::default() }),
         }
     }
 }
 
-impl TestResult {
-    /// The call.
-    pub fn call(&self) -> Call {
+impl Group for TestResult {
+    fn call(self, _: &Context) -> Call {
         match self {
-            TestResult::Add { name, status, place, duration_ms, summary, evidence, bug } => place.on(Call::new("session.result.add")
-                .with("name", name.clone())
-                .maybe("status", word(Some(*status)))
-                .maybe("durationMs", *duration_ms)
-                .maybe("summary", summary.clone())
-                .maybe("evidence", evidence.clone())
-                .maybe("bug", *bug)),
-            TestResult::List { for_session, status, page, limit, cursor } => Call::new("session.result.list")
-                .maybe("session", for_session.clone())
-                .maybe("status", word(*status))
-                .maybe("page", page.clone())
-                .maybe("limit", *limit)
-                .maybe("cursor", *cursor),
+            TestResult::Add { name, status, place: Place { page, app }, duration_ms, summary, evidence, bug } => {
+                Call::of::<ResultAdd>(ResultAddParams { name, status, page, app, duration_ms, summary, evidence, bug, session: None })
+            }
+            TestResult::List { for_session, status, page, limit, cursor } => {
+                Call::of::<ResultList>(ResultListParams { session: for_session, status, page, since: None, limit, cursor })
+            }
         }
     }
 }

@@ -2,9 +2,13 @@
 
 use std::path::PathBuf;
 
+use afd_proto::import::ImportAfParams;
+use afd_proto::memory::MemoryImportAf;
 use clap::{Args, Subcommand};
 
 use super::{Call, absolute};
+use crate::cli::{Context, Group};
+use crate::run::typed_config;
 
 /// Take over what another tool remembered.
 #[derive(Debug, Subcommand)]
@@ -24,14 +28,17 @@ pub struct Af {
     dry_run: bool,
 }
 
-impl Import {
-    /// The call; `config` is what --config said, which is the settings file of af here.
-    pub fn call(&self, config: Option<&PathBuf>) -> Call {
+impl Group for Import {
+    fn call(self, context: &Context) -> Call {
         let Import::Af(af) = self;
-        Call::new("memory.importAf")
-            .maybe("configFile", config.map(|c| absolute(&c.display().to_string())).or_else(|| usual_config(af)))
-            .maybe("databaseFile", af.db.as_deref().map(absolute).or_else(|| usual_database(af, config)))
-            .maybe("dryRun", af.dry_run.then_some(true))
+        // --config is the configuration file of af here.
+        let config = typed_config(&context.global);
+        let params = ImportAfParams {
+            config_file: config.map(|c| absolute(&c.display().to_string())).or_else(|| usual_config(&af)),
+            database_file: af.db.as_deref().map(absolute).or_else(|| usual_database(&af, config)),
+            dry_run: af.dry_run,
+        };
+        Call { about_af: true, ..Call::of::<MemoryImportAf>(params).named("import", "af") }
     }
 }
 

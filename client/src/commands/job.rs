@@ -1,27 +1,29 @@
 //! `job`
 
+use afd_proto::job::{JobList, JobRun, RunParams};
+use afd_proto::vocabulary::NoParams;
 use clap::Subcommand;
 
 use super::Call;
+use crate::cli::{Context, Group};
 
-/// What the daemon does in the background.
+/// Background jobs of the daemon.
 #[derive(Debug, Subcommand)]
 pub enum Job {
-    /// The jobs and what came of them
+    /// List the jobs and their last results
     List,
     /// Run a job now
     Run {
-        /// Its name
+        /// Name of the job
         name: String,
     },
 }
 
-impl Job {
-    /// The call.
-    pub fn call(&self) -> Call {
+impl Group for Job {
+    fn call(self, _: &Context) -> Call {
         match self {
-            Job::List => Call::new("job.list"),
-            Job::Run { name } => Call::new("job.run").with("name", name.clone()),
+            Job::List => Call::of::<JobList>(NoParams {}),
+            Job::Run { name } => Call::of::<JobRun>(RunParams { name }),
         }
     }
 }

@@ -1,8 +1,14 @@
 //! `memory`
 
-use clap::{Args, Subcommand, ValueEnum};
+use afd_proto::memory::{
+    ContextParams, EventStatus, ExperienceParams, LogParams, MemoryContext, MemoryDelete, MemoryExperience, MemoryLog, MemorySave,
+    MemorySearch, MemoryStats, StatsParams,
+};
+use afd_proto::notes::{DeleteParams, SaveParams, SearchParams};
+use clap::{Args, Subcommand};
 
 use super::Call;
+use crate::cli::{Context, Group};
 
 /// What was done and learned.
 #[derive(Debug, Subcommand)]
@@ -96,7 +102,7 @@ pub struct Log {
     app: Option<String>,
     /// Only what ended so
     #[arg(long, value_enum)]
-    status: Option<Status>,
+    status: Option<EventStatus>,
     /// At most this many
     #[arg(long)]
     limit: Option<u32>,
@@ -105,48 +111,22 @@ pub struct Log {
     cursor: Option<i64>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Status {
-    Ok,
-    Failed,
-    Unknown,
-}
-
-impl Memory {
-    /// The call.
-    pub fn call(&self) -> Call {
+impl Group for Memory {
+    fn call(self, _: &Context) -> Call {
         match self {
-            Memory::Save(s) => {
-                Call::new("memory.save").with("topic", s.topic.clone()).with("content", s.content.clone()).maybe("app", s.app.clone())
+            Memory::Save(Save { topic, content, app }) => Call::of::<MemorySave>(SaveParams { topic, content, app, session: None }),
+            Memory::Search(Search { query, app, topic, limit, cursor }) => {
+                Call::of::<MemorySearch>(SearchParams { query, app, topic, limit, cursor })
             }
-            Memory::Search(s) => Call::new("memory.search")
-                .maybe("query", s.query.clone())
-                .maybe("app", s.app.clone())
-                .maybe("topic", s.topic.clone())
-                .maybe("limit", s.limit)
-                .maybe("cursor", s.cursor),
-            Memory::Delete { id } => Call::new("memory.delete").with("id", *id),
-            Memory::Experience(e) => Call::new("memory.experience")
-                .maybe("app", e.app.clone())
-                .maybe("activity", e.activity.clone())
-                .maybe("pageFp", e.page_fp.clone())
-                .maybe("failureCause", e.failure_cause.clone())
-                .maybe("limit", e.limit),
-            Memory::Context => Call::new("memory.context"),
-            Memory::Log(l) => Call::new("memory.log")
-                .maybe("session", l.for_session.clone())
-                .maybe("app", l.app.clone())
-                .maybe(
-                    "status",
-                    l.status.map(|s| match s {
-                        Status::Ok => "ok",
-                        Status::Failed => "failed",
-                        Status::Unknown => "unknown",
-                    }),
-                )
-                .maybe("limit", l.limit)
-                .maybe("cursor", l.cursor),
-            Memory::Stats { for_session } => Call::new("memory.stats").maybe("session", for_session.clone()),
+            Memory::Delete { id } => Call::of::<MemoryDelete>(DeleteParams { id: Some(id), uid: None }),
+            Memory::Experience(Experience { app, activity, page_fp, failure_cause, limit }) => {
+                Call::of::<MemoryExperience>(ExperienceParams { app, activity, page_fp, failure_cause, limit, device: None, session: None })
+            }
+            Memory::Context => Call::of::<MemoryContext>(ContextParams::default()),
+            Memory::Log(Log { for_session, app, status, limit, cursor }) => {
+                Call::of::<MemoryLog>(LogParams { session: for_session, app, status, limit, cursor, device: None })
+            }
+            Memory::Stats { for_session } => Call::of::<MemoryStats>(StatsParams { session: for_session }),
         }
     }
 }

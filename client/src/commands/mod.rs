@@ -1,4 +1,4 @@
-//! From what was typed to a call: one file per namespace.
+//! From what was typed to a call: one file per group.
 
 pub mod act;
 pub mod app;
@@ -20,5 +20,5 @@ pub mod session;
 pub mod verify;
 pub mod visual;
 
-pub use call::{By, Call, Expected, absolute, point, read_list};
-use call::{object, pair, some, word};
+pub use call::{Call, Expected, absolute, point, read_list};
+use call::{given, map, off, pair, some};

@@ -1,9 +1,16 @@
 //! `observe`
 
+use afd_proto::observe::{
+    Column, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait, PageParams, Part, RefsParams, ScreenParams, TopParams, Until,
+    WaitParams,
+};
+use afd_proto::picture::{
+    MarkScope, ObserveOverlayGet, ObserveOverlaySet, ObserveScreenshot, OverlayGetParams, OverlaySetParams, PictureFormat, ScreenshotParams,
+};
 use clap::{Args, Subcommand, ValueEnum};
-use serde_json::{Value, json};
 
-use super::{Call, absolute};
+use super::{Call, absolute, given, off, some};
+use crate::cli::{Context, Group};
 
 /// Look at the screen.
 #[derive(Debug, Subcommand)]
@@ -171,131 +178,113 @@ pub struct Wait {
     no_hints: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Until {
-    /// A text is on the screen
-    Text,
-    /// An activity is on top
-    Activity,
-    /// A text is no longer on the screen
-    Gone,
-    /// The page stands still
-    Settled,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum MarkScope {
-    All,
-    Interactive,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum PictureFormat {
-    #[value(alias = "jpg")]
-    Jpeg,
-    Png,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Switch {
     On,
     Off,
 }
 
-/// A column.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Column {
-    Id,
-    Class,
-    Text,
-    Desc,
-    #[value(name = "resId", alias = "resid", alias = "res_id")]
-    ResId,
-    Flags,
-    Bounds,
+/// Returns the path of a file: what was typed, else the variable for its kind.
+fn place(typed: Option<String>, variable: &str) -> Option<String> {
+    typed.or_else(|| std::env::var(variable).ok()).filter(|p| !p.is_empty()).map(|p| absolute(&p))
 }
 
-/// A part of a page.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Part {
-    Screen,
-    Refs,
-}
-
-fn name<T: ValueEnum>(value: Option<&T>) -> Option<String> {
-    value.and_then(|v| v.to_possible_value()).map(|p| p.get_name().to_owned())
-}
-
-/// A place for a file: what was typed, else the variable for its kind.
-fn place(typed: Option<&String>, variable: &str) -> Option<String> {
-    typed.cloned().or_else(|| std::env::var(variable).ok()).filter(|p| !p.is_empty()).map(|p| absolute(&p))
-}
-
-/// The caller's shared root of artifacts.
+/// Returns the caller's shared root of artifacts.
 fn root() -> Option<String> {
     place(None, "AF_ARTIFACT_DIR")
 }
 
-fn names<T: ValueEnum>(values: &[T]) -> Option<Value> {
-    let names: Vec<String> = values.iter().filter_map(|v| v.to_possible_value().map(|p| p.get_name().to_owned())).collect();
-    (!names.is_empty()).then(|| json!(names))
-}
-
-impl Observe {
-    /// The call.
-    pub fn call(&self) -> Call {
-        match self {
-            Observe::Top => Call::new("observe.top"),
-            Observe::Screen(screen) => {
-                let file = screen.rows.full.then(|| place(screen.save_file.as_ref(), "AF_SCREEN_FILE")).flatten();
-                let call = screen.rows.call("observe.screen").maybe("fields", names(&screen.fields));
-                call.maybe("saveFile", file).maybe("artifactDir", root())
-            }
-            Observe::Refs(rows) => rows.call("observe.refs"),
-            Observe::Page(page) => Call::new("observe.page")
-                .maybe("include", names(&page.fields))
-                .maybe("maxRows", page.max_rows)
-                .maybe("full", page.full.then_some(true))
-                .maybe("saveDir", place(page.save_dir.as_ref(), "AF_PAGE_DIR"))
-                .maybe("artifactDir", root())
-                .maybe("settle", page.no_settle.then_some(false))
-                .maybe("waitMs", page.wait_ms)
-                .maybe("hints", page.no_hints.then_some(false)),
-            Observe::Screenshot(shot) => Call::new("observe.screenshot")
-                .maybe("maxDim", shot.max_dim)
-                .maybe("quality", shot.quality)
-                .maybe("annotate", shot.annotate.then_some(true))
-                .maybe("hideOverlay", shot.show_overlay.then_some(false).or(shot.hide_overlay.then_some(true)))
-                .maybe("maxMarks", shot.max_marks)
-                .maybe("markScope", name(shot.mark_scope.as_ref()))
-                .maybe("format", name(shot.format.as_ref()))
-                .maybe("inline", shot.inline.then_some(true))
-                .maybe("saveFile", place(shot.save_file.as_ref(), "AF_SCREENSHOT_FILE"))
-                .maybe("artifactDir", root()),
-            Observe::Overlay(Overlay::Get) => Call::new("observe.overlayGet"),
-            Observe::Overlay(Overlay::Set(set)) => Call::new("observe.overlaySet")
-                .with("enabled", set.enable)
-                .maybe("maxMarks", set.max_marks)
-                .maybe("markScope", name(set.mark_scope.as_ref()))
-                .maybe("autoRefresh", set.refresh.map(|s| s == Switch::On))
-                .maybe("refreshIntervalMs", set.refresh_interval_ms)
-                .maybe("offsetX", set.offset_x)
-                .maybe("offsetY", set.offset_y),
-            Observe::Wait(wait) => Call::new("observe.wait")
-                .maybe("until", name(Some(&wait.until)))
-                .maybe("text", wait.text.clone())
-                .maybe("hints", wait.no_hints.then_some(false)),
+impl Screen {
+    fn params(self) -> ScreenParams {
+        let Rows { max_rows, full, settle, wait_ms, no_hints } = self.rows;
+        ScreenParams {
+            max_rows,
+            full,
+            settle,
+            wait_ms,
+            hints: off(no_hints),
+            fields: some(self.fields),
+            save_file: full.then(|| place(self.save_file, "AF_SCREEN_FILE")).flatten(),
+            artifact_dir: root(),
+            ..ScreenParams::default()
         }
     }
 }
 
 impl Rows {
-    fn call(&self, method: &'static str) -> Call {
-        Call::new(method)
-            .maybe("maxRows", self.max_rows)
-            .maybe("full", self.full.then_some(true))
-            .maybe("settle", self.settle.then_some(true))
-            .maybe("waitMs", self.wait_ms)
-            .maybe("hints", self.no_hints.then_some(false))
+    fn params(self) -> RefsParams {
+        let Rows { max_rows, full, settle, wait_ms, no_hints } = self;
+        RefsParams { max_rows, full, settle, wait_ms, hints: off(no_hints), ..RefsParams::default() }
+    }
+}
+
+impl Page {
+    fn params(self) -> PageParams {
+        PageParams {
+            include: some(self.fields),
+            max_rows: self.max_rows,
+            full: self.full,
+            save_dir: place(self.save_dir, "AF_PAGE_DIR"),
+            artifact_dir: root(),
+            settle: off(self.no_settle),
+            wait_ms: self.wait_ms,
+            hints: off(self.no_hints),
+            ..PageParams::default()
+        }
+    }
+}
+
+impl Screenshot {
+    fn params(self) -> ScreenshotParams {
+        ScreenshotParams {
+            max_dim: self.max_dim,
+            quality: self.quality,
+            annotate: self.annotate,
+            hide_overlay: off(self.show_overlay).or(given(self.hide_overlay)),
+            max_marks: self.max_marks,
+            mark_scope: self.mark_scope,
+            format: self.format,
+            inline: self.inline,
+            save_file: place(self.save_file, "AF_SCREENSHOT_FILE"),
+            artifact_dir: root(),
+            ..ScreenshotParams::default()
+        }
+    }
+}
+
+impl OverlaySet {
+    fn params(self) -> OverlaySetParams {
+        OverlaySetParams {
+            enabled: self.enable,
+            max_marks: self.max_marks,
+            mark_scope: self.mark_scope,
+            auto_refresh: self.refresh.map(|s| s == Switch::On),
+            refresh_interval_ms: self.refresh_interval_ms,
+            offset_x: self.offset_x,
+            offset_y: self.offset_y,
+            ..OverlaySetParams::default()
+        }
+    }
+}
+
+impl Wait {
+    fn params(self) -> WaitParams {
+        let Wait { until, text, no_hints } = self;
+        WaitParams { until, text, hints: off(no_hints), timeout_ms: None, device: None, session: None, url: None, token: None }
+    }
+}
+
+impl Group for Observe {
+    fn call(self, _: &Context) -> Call {
+        match self {
+            Observe::Top => Call::of::<ObserveTop>(TopParams::default()),
+            Observe::Screen(screen) => Call::of::<ObserveScreen>(screen.params()),
+            Observe::Refs(rows) => Call::of::<ObserveRefs>(rows.params()),
+            Observe::Page(page) => Call::of::<ObservePage>(page.params()),
+            Observe::Screenshot(screenshot) => Call::of::<ObserveScreenshot>(screenshot.params()),
+            Observe::Overlay(Overlay::Get) => Call::of::<ObserveOverlayGet>(OverlayGetParams::default()),
+            Observe::Overlay(Overlay::Set(set)) => Call::of::<ObserveOverlaySet>(set.params()),
+            Observe::Wait(wait) => Call::of::<ObserveWait>(wait.params()),
+        }
     }
 }

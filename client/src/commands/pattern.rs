@@ -1,9 +1,13 @@
 //! `pattern` and `page-model`
 
-use clap::{Args, Subcommand, ValueEnum};
-use serde_json::Value;
+use afd_proto::pattern::{
+    PageModelDelete, PageModelDeleteParams, PageModelFind, PageModelFindParams, PageModelSave, PageModelSaveParams, PatternDelete,
+    PatternDeleteParams, PatternFind, PatternFindParams, PatternKind, PatternSave, PatternSaveParams, PatternUsed, PatternUsedParams,
+};
+use clap::{Args, Subcommand};
 
-use super::{Call, read_list, word};
+use super::{Call, read_list};
+use crate::cli::{Context, Group};
 use crate::outcome::{Failure, USAGE};
 
 /// What was learned, over all sessions.
@@ -30,39 +34,14 @@ pub enum Pattern {
     },
 }
 
-/// What kind of thing a pattern says.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-#[value(rename_all = "camelCase")]
-pub enum Kind {
-    /// Something that was said or found
-    #[value(alias = "key-fact")]
-    KeyFact,
-    /// An element that is not always there, or does not always do the same
-    #[value(alias = "flaky-element")]
-    FlakyElement,
-    /// What a field accepts
-    #[value(alias = "validation-rule")]
-    ValidationRule,
-    /// What something is to look like
-    #[value(alias = "visual-baseline")]
-    VisualBaseline,
-    /// What a person wants
-    #[value(alias = "user-preference")]
-    UserPreference,
-    /// What cured an error
-    Solution,
-    /// How something is done
-    Procedure,
-}
-
 /// Options of `save`.
 #[derive(Debug, Args)]
 pub struct Save {
     /// What it says
     text: String,
     /// What kind of thing it says
-    #[arg(long, value_enum, default_value = "keyFact")]
-    kind: Kind,
+    #[arg(long, value_enum, default_value_t = PatternKind::KeyFact)]
+    kind: PatternKind,
     /// URL, page key, activity or state that it is about
     #[arg(long)]
     page: Option<String>,
@@ -88,7 +67,7 @@ pub struct Find {
     app: Option<String>,
     /// Only those of this kind
     #[arg(long, value_enum)]
-    kind: Option<Kind>,
+    kind: Option<PatternKind>,
     /// Only those that this session learned
     #[arg(long, value_name = "NAME")]
     for_session: Option<String>,
@@ -141,77 +120,37 @@ pub enum PageModel {
     },
 }
 
-impl Pattern {
-    /// The call.
-    ///
-    /// # Errors
-    /// When the facts are no JSON.
-    pub fn call(&self) -> Result<Call, Failure> {
-        Ok(match self {
-            Pattern::Save(s) => {
-                let data: Option<Value> = s
-                    .data
-                    .as_ref()
-                    .map(|d| serde_json::from_str(d))
-                    .transpose()
-                    .map_err(|e| Failure::new("INVALID_PARAMS", format!("--data is no JSON: {e}"), USAGE))?;
-                Call::new("pattern.save")
-                    .with("text", s.text.clone())
-                    .maybe("kind", word(Some(s.kind)))
-                    .maybe("page", s.page.clone())
-                    .maybe("app", s.app.clone())
-                    .maybe("data", data)
-                    .maybe("confidence", s.confidence)
-            }
-            Pattern::Find(f) => Call::new("pattern.find")
-                .maybe("page", f.page.clone())
-                .maybe("app", f.app.clone())
-                .maybe("kind", word(f.kind))
-                .maybe("session", f.for_session.clone())
-                .maybe("text", f.text.clone())
-                .maybe("minConfidence", f.min_confidence)
-                .maybe("limit", f.limit),
-            Pattern::Used { id, held } => Call::new("pattern.used").with("id", *id).maybe("held", *held),
-            Pattern::Delete { id } => Call::new("pattern.delete").with("id", *id),
-        })
+impl Save {
+    fn params(self) -> Result<PatternSaveParams, Failure> {
+        let Save { text, kind, page, app, data, confidence } = self;
+        let data = data.map(|d| serde_json::from_str(&d)).transpose();
+        let data = data.map_err(|e| Failure::new("INVALID_PARAMS", format!("--data is not a JSON object: {e}"), USAGE))?;
+        Ok(PatternSaveParams { kind, text, page, app, data, confidence, session: None })
     }
+}
 
-    /// The verb, as it was typed.
-    pub fn verb(&self) -> &'static str {
+impl Group for Pattern {
+    fn call(self, _: &Context) -> Call {
         match self {
-            Pattern::Save(_) => "save",
-            Pattern::Find(_) => "find",
-            Pattern::Used { .. } => "used",
-            Pattern::Delete { .. } => "delete",
+            Pattern::Save(save) => Call::parsed::<PatternSave>(save.params()),
+            Pattern::Find(Find { page, app, kind, for_session, text, min_confidence, limit }) => {
+                Call::of::<PatternFind>(PatternFindParams { page, app, kind, session: for_session, text, min_confidence, limit })
+            }
+            Pattern::Used { id, held } => Call::of::<PatternUsed>(PatternUsedParams { id, held }),
+            Pattern::Delete { id } => Call::of::<PatternDelete>(PatternDeleteParams { id }),
         }
     }
 }
 
-impl PageModel {
-    /// The call.
-    ///
-    /// # Errors
-    /// When the elements cannot be read.
-    pub fn call(&self) -> Result<Call, Failure> {
-        Ok(match self {
-            PageModel::Save { page, page_type, elements, app } => Call::new("pageModel.save")
-                .with("page", page.clone())
-                .with("pageType", page_type.clone())
-                .with("elements", read_list("--elements", elements)?)
-                .maybe("app", app.clone()),
-            PageModel::Find { page, app, limit } => {
-                Call::new("pageModel.find").maybe("page", page.clone()).maybe("app", app.clone()).maybe("limit", *limit)
-            }
-            PageModel::Delete { id } => Call::new("pageModel.delete").with("id", *id),
-        })
-    }
-
-    /// The verb, as it was typed.
-    pub fn verb(&self) -> &'static str {
+impl Group for PageModel {
+    fn call(self, _: &Context) -> Call {
         match self {
-            PageModel::Save { .. } => "save",
-            PageModel::Find { .. } => "find",
-            PageModel::Delete { .. } => "delete",
+            PageModel::Save { page, page_type, elements, app } => {
+                let elements = read_list("--elements", &elements);
+                Call::parsed::<PageModelSave>(elements.map(|elements| PageModelSaveParams { page, page_type, elements, app }))
+            }
+            PageModel::Find { page, app, limit } => Call::of::<PageModelFind>(PageModelFindParams { page, app, limit }),
+            PageModel::Delete { id } => Call::of::<PageModelDelete>(PageModelDeleteParams { id }),
         }
     }
 }

@@ -1,8 +1,11 @@
 //! `recover`
 
+use afd_proto::act::{AppParams, PlainParams};
+use afd_proto::recover::{BackParams, RecoverBack, RecoverHome, RecoverRelaunch};
 use clap::Subcommand;
 
 use super::Call;
+use crate::cli::{Context, Group};
 
 /// Get out of a failure; what cures it is remembered.
 #[derive(Debug, Subcommand)]
@@ -23,13 +26,12 @@ pub enum Recover {
     },
 }
 
-impl Recover {
-    /// The call.
-    pub fn call(&self) -> Call {
+impl Group for Recover {
+    fn call(self, _: &Context) -> Call {
         match self {
-            Recover::Back { times } => Call::new("recover.back").maybe("times", *times),
-            Recover::Home => Call::new("recover.home"),
-            Recover::Relaunch { package } => Call::new("recover.relaunch").with("package", package.clone()),
+            Recover::Back { times } => Call::of::<RecoverBack>(BackParams { times, ..BackParams::default() }),
+            Recover::Home => Call::of::<RecoverHome>(PlainParams::default()),
+            Recover::Relaunch { package } => Call::of::<RecoverRelaunch>(AppParams { package, ..AppParams::default() }),
         }
     }
 }

@@ -1,9 +1,17 @@
 //! `session`
 
-use clap::{Args, Subcommand, ValueEnum};
+use afd_proto::coverage::{CoverageParams, SessionCoverage};
+use afd_proto::findings::{TestedMark, TestedParams};
+use afd_proto::progress::{ProgressParams, ResumeParams, SessionProgress, SessionResume};
+use afd_proto::session::{
+    EndParams, ExportParams, ListParams, ReportFormat, ReportParams, SessionEnd, SessionExport, SessionList, SessionReport, SessionShow,
+    SessionStart, SessionStatus, ShowParams, StartParams,
+};
+use clap::{Args, Subcommand};
 
 use super::findings::{Bug, Place, Task, TestResult};
-use super::{Call, absolute, object, pair, some, word};
+use super::{Call, absolute, map, pair, some};
+use crate::cli::{Context, Group};
 
 /// What an agent is doing, how far it is, and how somebody else goes on. The session is the one of --session.
 #[derive(Debug, Subcommand)]
@@ -31,7 +39,7 @@ pub enum Session {
     /// Write a report with its screenshots
     Report {
         /// How it is written
-        #[arg(long, value_enum, default_value = "html")]
+        #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
         format: ReportFormat,
         /// Where it goes
         #[arg(long, value_name = "FILE")]
@@ -60,15 +68,6 @@ pub enum Session {
     /// What was tested
     #[command(subcommand)]
     Result(TestResult),
-}
-
-/// How a report is written.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum ReportFormat {
-    /// One page with its pictures in it
-    Html,
-    /// Text with headings and lists
-    Markdown,
 }
 
 /// Options of `start`.
@@ -106,7 +105,7 @@ pub struct Start {
     progress_dir: Option<String>,
 }
 
-fn path(path: &Option<String>) -> Option<String> {
+fn path(path: Option<String>) -> Option<String> {
     path.as_deref().map(absolute)
 }
 
@@ -115,7 +114,7 @@ fn path(path: &Option<String>) -> Option<String> {
 pub struct List {
     /// Only active or ended ones
     #[arg(long, value_enum)]
-    status: Option<Status>,
+    status: Option<SessionStatus>,
     /// Only those about this package
     #[arg(long)]
     app: Option<String>,
@@ -125,13 +124,6 @@ pub struct List {
     /// Go on where the previous answer ended
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<i64>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Status {
-    /// Worked on
-    Active,
-    Ended,
 }
 
 /// Options of `progress`.
@@ -173,47 +165,62 @@ pub struct Tested {
     place: Place,
 }
 
-impl Session {
-    /// The call.
-    pub fn call(&self) -> Call {
+impl Start {
+    fn params(self) -> StartParams {
+        StartParams {
+            goal: self.goal,
+            app: self.app,
+            directory: path(self.directory),
+            model: self.model,
+            max_tokens: self.max_tokens,
+            tracked_keys: self.track,
+            context: map(self.context),
+            tasks: self.task,
+            auto_progress: self.auto_progress,
+            progress_dir: path(self.progress_dir),
+            ..StartParams::default()
+        }
+    }
+}
+
+impl Progress {
+    fn params(self) -> ProgressParams {
+        ProgressParams {
+            next_steps: some(self.next_step),
+            blockers: if self.no_blockers { Some(Vec::new()) } else { some(self.blocker) },
+            directory: path(self.directory),
+            auto: self.auto,
+            dir: path(self.dir),
+            ..ProgressParams::default()
+        }
+    }
+}
+
+impl Tested {
+    fn params(self) -> TestedParams {
+        let Tested { elements, passed, failed, place: Place { page, app } } = self;
+        TestedParams { elements, passed: (passed || failed).then_some(passed), page, app, ..TestedParams::default() }
+    }
+}
+
+impl Group for Session {
+    fn call(self, context: &Context) -> Call {
         match self {
-            Session::Start(s) => Call::new("session.start")
-                .maybe("goal", s.goal.clone())
-                .maybe("app", s.app.clone())
-                .maybe("directory", path(&s.directory))
-                .maybe("model", s.model.clone())
-                .maybe("maxTokens", s.max_tokens)
-                .maybe("trackedKeys", some(&s.track))
-                .maybe("context", object(&s.context))
-                .maybe("tasks", some(&s.task))
-                .with("autoProgress", s.auto_progress)
-                .maybe("progressDir", path(&s.progress_dir)),
-            Session::List(l) => Call::new("session.list")
-                .maybe("status", word(l.status))
-                .maybe("app", l.app.clone())
-                .maybe("limit", l.limit)
-                .maybe("cursor", l.cursor),
-            Session::Show => Call::new("session.show"),
-            Session::End { file } => Call::new("session.end").maybe("file", path(file)),
-            Session::Progress(p) => {
-                let blockers = if p.no_blockers { Some(Vec::new()) } else { some(&p.blocker) };
-                Call::new("session.progress")
-                    .maybe("nextSteps", some(&p.next_step))
-                    .maybe("blockers", blockers)
-                    .maybe("directory", path(&p.directory))
-                    .maybe("auto", p.auto)
-                    .maybe("dir", path(&p.dir))
+            Session::Start(start) => Call::of::<SessionStart>(start.params()),
+            Session::List(List { status, app, limit, cursor }) => Call::of::<SessionList>(ListParams { status, app, limit, cursor }),
+            Session::Show => Call::of::<SessionShow>(ShowParams::default()),
+            Session::End { file } => Call::of::<SessionEnd>(EndParams { file: path(file), ..EndParams::default() }),
+            Session::Progress(progress) => Call::of::<SessionProgress>(progress.params()),
+            Session::Resume { file } => Call::of::<SessionResume>(ResumeParams { file: path(file), ..ResumeParams::default() }),
+            Session::Report { format, file } => {
+                Call::of::<SessionReport>(ReportParams { format: Some(format), file: path(file), ..ReportParams::default() })
             }
-            Session::Resume { file } => Call::new("session.resume").maybe("file", path(file)),
-            Session::Report { format, file } => Call::new("session.report").maybe("format", word(Some(*format))).maybe("file", path(file)),
-            Session::Export { file } => Call::new("session.export").maybe("file", path(file)),
-            Session::Coverage { app } => Call::new("session.coverage").maybe("app", app.clone()),
-            Session::Tested(t) => t.place.on(Call::new("session.tested")
-                .with("elements", t.elements.clone())
-                .maybe("passed", (t.passed || t.failed).then_some(t.passed))),
-            Session::Task(task) => task.call(),
-            Session::Bug(bug) => bug.call(),
-            Session::Result(result) => result.call(),
+            Session::Export { file } => Call::of::<SessionExport>(ExportParams { file: path(file), ..ExportParams::default() }),
+            Session::Coverage { app } => Call::of::<SessionCoverage>(CoverageParams { app, ..CoverageParams::default() }),
+            Session::Tested(tested) => Call::of::<TestedMark>(tested.params()),
+            Session::Task(task) => task.call(context),
+            Session::Bug(bug) => bug.call(context),
+            Session::Result(result) => result.call(context),
         }
     }
 }

@@ -1,8 +1,13 @@
 //! `verify`
 
-use clap::{Args, Subcommand, ValueEnum};
+use afd_proto::verify::{
+    MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, VerifyNodeExists, VerifyTextContains, VerifyTopActivity,
+};
+use afd_proto::vocabulary::By;
+use clap::{Args, Subcommand};
 
-use super::{By, Call};
+use super::Call;
+use crate::cli::{Context, Group};
 
 /// Check that the screen is as expected; exit code 1 when it is not.
 #[derive(Debug, Subcommand)]
@@ -37,13 +42,7 @@ pub struct TopActivity {
     expected: String,
     /// How to compare
     #[arg(long, value_enum)]
-    mode: Option<Mode>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Mode {
-    Contains,
-    Equals,
+    mode: Option<MatchMode>,
 }
 
 /// Options of `node-exists`.
@@ -60,24 +59,24 @@ pub struct NodeExists {
     exact_match: bool,
 }
 
-impl Verify {
-    /// The call.
-    pub fn call(&self) -> Call {
+impl Group for Verify {
+    fn call(self, _: &Context) -> Call {
         match self {
-            Verify::TextContains(t) => {
-                Call::new("verify.textContains").with("text", t.text.clone()).maybe("caseSensitive", t.case_sensitive.then_some(true))
+            Verify::TextContains(TextContains { text, case_sensitive, ignore_case: _ }) => {
+                Call::of::<VerifyTextContains>(TextContainsParams { text, case_sensitive, ..TextContainsParams::default() })
             }
-            Verify::TopActivity(t) => Call::new("verify.topActivity").with("expected", t.expected.clone()).maybe(
-                "mode",
-                t.mode.map(|m| match m {
-                    Mode::Contains => "contains",
-                    Mode::Equals => "equals",
-                }),
-            ),
-            Verify::NodeExists(n) => Call::new("verify.nodeExists")
-                .with("by", n.by.wire())
-                .with("value", n.value.clone())
-                .maybe("exactMatch", n.exact_match.then_some(true)),
+            Verify::TopActivity(TopActivity { expected, mode }) => {
+                Call::of::<VerifyTopActivity>(TopActivityParams { expected, mode, ..TopActivityParams::default() })
+            }
+            Verify::NodeExists(NodeExists { by, value, exact_match }) => Call::of::<VerifyNodeExists>(NodeExistsParams {
+                by,
+                value,
+                exact_match,
+                device: None,
+                session: None,
+                url: None,
+                token: None,
+            }),
         }
     }
 }

@@ -1,8 +1,17 @@
 //! `visual`
 
-use clap::{Args, Subcommand, ValueEnum};
+use afd_proto::files::{ExportParams, ImportParams, VisualExport, VisualImport};
+use afd_proto::graph::{GraphFormat, GraphParams, PathParams, TransitionsParams, VisualGraph, VisualPath, VisualTransitions};
+use afd_proto::history::{DeleteParams, HistoryParams, UndoParams, VisualDelete, VisualHistory, VisualUndo};
+use afd_proto::looks::{MatchParams, VisualMatch};
+use afd_proto::visual::{
+    CleanupParams, ComponentsParams, LearnParams, RenameParams, StatesParams, VisualCleanup, VisualComponents, VisualLearn, VisualRename,
+    VisualStates,
+};
+use clap::{Args, Subcommand};
 
-use super::{Call, absolute, read_list};
+use super::{Call, absolute, read_list, some};
+use crate::cli::{Context, Group};
 use crate::outcome::Failure;
 
 /// What screens are made of, and how to get from one to another.
@@ -48,12 +57,6 @@ pub struct Scope {
     /// Site in a browser: its name, its host, or a URL
     #[arg(long)]
     site: Option<String>,
-}
-
-impl Scope {
-    fn on(&self, call: Call) -> Call {
-        call.maybe("app", self.app.clone()).maybe("site", self.site.clone())
-    }
 }
 
 /// Options of `learn`.
@@ -164,21 +167,11 @@ pub struct Graph {
     #[command(flatten)]
     scope: Scope,
     /// How to draw it
-    #[arg(long, value_enum, default_value_t = Format::Dot)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
+    format: GraphFormat,
     /// Write it to this file
     #[arg(long, value_name = "FILE")]
     save_file: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For Graphviz
-    Dot,
-    /// For Markdown pages
-    Mermaid,
-    /// A picture
-    Svg,
 }
 
 /// Options of `rename`.
@@ -268,88 +261,88 @@ pub struct Export {
     site: Option<String>,
 }
 
-impl Visual {
-    /// The verb, as it is typed.
-    pub fn verb(&self) -> &'static str {
-        match self {
-            Visual::Learn(_) => "learn",
-            Visual::Match(_) => "match",
-            Visual::Components(_) => "components",
-            Visual::States(_) => "states",
-            Visual::Transitions(_) => "transitions",
-            Visual::Path(_) => "path",
-            Visual::Graph(_) => "graph",
-            Visual::Rename(_) => "rename",
-            Visual::Delete(_) => "delete",
-            Visual::Cleanup(_) => "cleanup",
-            Visual::History(_) => "history",
-            Visual::Undo(_) => "undo",
-            Visual::Import(_) => "import",
-            Visual::Export(_) => "export",
-        }
-    }
-
-    /// The call.
-    ///
-    /// # Errors
-    /// When the detections cannot be read.
-    pub fn call(&self) -> Result<Call, Failure> {
-        Ok(match self {
-            Visual::Learn(l) => l
-                .scope
-                .on(Call::new("visual.learn"))
-                .maybe("page", l.page.clone())
-                .maybe("detections", l.detections.as_deref().map(|file| read_list("--detections", file)).transpose()?)
-                .maybe("detect", l.detect.then_some(true))
-                .maybe("picture", l.picture.as_deref().map(absolute))
-                .maybe("pictures", l.pictures.then_some(true))
-                .maybe("forgetThreshold", l.forget_threshold),
-            Visual::Match(m) => m
-                .scope
-                .on(Call::new("visual.match"))
-                .maybe("state", m.state.clone())
-                .maybe("components", (!m.component.is_empty()).then(|| m.component.clone()))
-                .maybe("picture", m.picture.as_deref().map(absolute)),
-            Visual::Components(c) => c
-                .scope
-                .on(Call::new("visual.components"))
-                .maybe("unlabelled", c.unlabelled.then_some(true))
-                .maybe("state", c.state.clone())
-                .maybe("query", c.query.clone())
-                .maybe("limit", c.limit)
-                .maybe("cursor", c.cursor),
-            Visual::States(s) => s.scope.on(Call::new("visual.states")).maybe("all", s.all.then_some(true)),
-            Visual::Transitions(t) => t.scope.on(Call::new("visual.transitions")).maybe("from", t.from.clone()),
-            Visual::Path(p) => p
-                .scope
-                .on(Call::new("visual.path"))
-                .maybe("from", p.from.clone())
-                .with("to", p.to.clone())
-                .maybe("shortest", p.shortest.then_some(true))
-                .maybe("alternatives", p.alternatives),
-            Visual::Graph(g) => {
-                let format = match g.format {
-                    Format::Dot => "dot",
-                    Format::Mermaid => "mermaid",
-                    Format::Svg => "svg",
-                };
-                let file = g.save_file.as_deref().map(absolute);
-                g.scope.on(Call::new("visual.graph")).with("format", format).maybe("saveFile", file)
-            }
-            Visual::Rename(r) => r.scope.on(Call::new("visual.rename")).with("old", r.old.clone()).with("new", r.new.clone()),
-            Visual::Delete(d) => {
-                d.scope.on(Call::new("visual.delete")).maybe("component", d.component.clone()).maybe("state", d.state.clone())
-            }
-            Visual::Cleanup(c) => c.scope.on(Call::new("visual.cleanup")).maybe("dryRun", c.dry_run.then_some(true)),
-            Visual::History(h) => h.scope.on(Call::new("visual.history")).maybe("limit", h.limit).maybe("cursor", h.cursor),
-            Visual::Undo(u) => u.scope.on(Call::new("visual.undo")).maybe("id", u.id),
-            Visual::Import(i) => Call::new("visual.import")
-                .with("dir", absolute(&i.dir))
-                .maybe("app", i.app.clone())
-                .maybe("dryRun", i.dry_run.then_some(true)),
-            Visual::Export(e) => {
-                Call::new("visual.export").with("dir", absolute(&e.dir)).maybe("app", e.app.clone()).maybe("site", e.site.clone())
-            }
+impl Learn {
+    fn params(self) -> Result<LearnParams, Failure> {
+        Ok(LearnParams {
+            app: self.scope.app,
+            site: self.scope.site,
+            page: self.page,
+            detections: self.detections.map(|file| read_list("--detections", &file)).transpose()?,
+            detect: self.detect,
+            picture: self.picture.as_deref().map(absolute),
+            pictures: self.pictures,
+            forget_threshold: self.forget_threshold,
+            ..LearnParams::default()
         })
+    }
+}
+
+impl Match {
+    fn params(self) -> MatchParams {
+        let Match { scope: Scope { app, site }, state, component, picture } = self;
+        MatchParams { app, site, state, components: some(component), picture: picture.as_deref().map(absolute), ..MatchParams::default() }
+    }
+}
+
+impl Components {
+    fn params(self) -> ComponentsParams {
+        let Components { scope: Scope { app, site }, unlabelled, state, query, limit, cursor } = self;
+        ComponentsParams { app, site, unlabelled, state, query, limit, cursor, ..ComponentsParams::default() }
+    }
+}
+
+impl Path {
+    fn params(self) -> PathParams {
+        let Path { scope: Scope { app, site }, from, to, shortest, alternatives } = self;
+        PathParams { app, site, from, to, shortest, alternatives, ..PathParams::default() }
+    }
+}
+
+impl Graph {
+    fn params(self) -> GraphParams {
+        let Graph { scope: Scope { app, site }, format, save_file } = self;
+        GraphParams { app, site, format: Some(format), save_file: save_file.as_deref().map(absolute), ..GraphParams::default() }
+    }
+}
+
+impl Delete {
+    fn params(self) -> DeleteParams {
+        let Delete { scope: Scope { app, site }, component, state } = self;
+        DeleteParams { app, site, component, state, ..DeleteParams::default() }
+    }
+}
+
+impl Group for Visual {
+    fn call(self, _: &Context) -> Call {
+        match self {
+            Visual::Learn(learn) => Call::parsed::<VisualLearn>(learn.params()),
+            Visual::Match(matching) => Call::of::<VisualMatch>(matching.params()),
+            Visual::Components(components) => Call::of::<VisualComponents>(components.params()),
+            Visual::States(States { scope: Scope { app, site }, all }) => {
+                Call::of::<VisualStates>(StatesParams { app, site, all, ..StatesParams::default() })
+            }
+            Visual::Transitions(Transitions { scope: Scope { app, site }, from }) => {
+                Call::of::<VisualTransitions>(TransitionsParams { app, site, from, ..TransitionsParams::default() })
+            }
+            Visual::Path(path) => Call::of::<VisualPath>(path.params()),
+            Visual::Graph(graph) => Call::of::<VisualGraph>(graph.params()),
+            Visual::Rename(Rename { scope: Scope { app, site }, old, new }) => {
+                Call::of::<VisualRename>(RenameParams { app, site, old, new, ..RenameParams::default() })
+            }
+            Visual::Delete(delete) => Call::of::<VisualDelete>(delete.params()),
+            Visual::Cleanup(Cleanup { scope: Scope { app, site }, dry_run }) => {
+                Call::of::<VisualCleanup>(CleanupParams { app, site, dry_run, ..CleanupParams::default() })
+            }
+            Visual::History(History { scope: Scope { app, site }, limit, cursor }) => {
+                Call::of::<VisualHistory>(HistoryParams { app, site, limit, cursor, ..HistoryParams::default() })
+            }
+            Visual::Undo(Undo { scope: Scope { app, site }, id }) => {
+                Call::of::<VisualUndo>(UndoParams { app, site, id, ..UndoParams::default() })
+            }
+            Visual::Import(Import { dir, app, dry_run }) => {
+                Call::of::<VisualImport>(ImportParams { dir: absolute(&dir), app, dry_run, session: None })
+            }
+            Visual::Export(Export { dir, app, site }) => Call::of::<VisualExport>(ExportParams { dir: absolute(&dir), app, site }),
+        }
     }
 }

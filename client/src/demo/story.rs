@@ -3,13 +3,23 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use afd_proto::act::{ActScroll, ActTap, Acted, Amount, Direction, ScrollParams, TapParams};
+use afd_proto::graph::{GraphFormat, GraphParams, PathParams, VisualGraph, VisualPath};
+use afd_proto::memory::{ExperienceParams, LogParams, MemoryExperience, MemoryLog, MemoryStats, StatsParams};
+use afd_proto::observe::{ObservePage, ObserveRefs, Page, PageParams, Part, RefRow, RefsParams};
+use afd_proto::recover::RecoverRelaunch;
+use afd_proto::verify::{NodeExistsParams, TextContainsParams, VerifyNodeExists, VerifyTextContains};
+use afd_proto::vocabulary::{By, Hint, HintKind, Reply};
+use afd_proto::{ErrorCode, Method};
 use anstyle::{AnsiColor, Style};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::world::{Interrupted, World};
 use crate::human::{self, paint};
 
 const SETTINGS: &str = "com.android.settings";
+/// Session of the second round.
+const TOMORROW: &str = "tomorrow";
 const STEP: Style = AnsiColor::Cyan.on_default().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
@@ -69,43 +79,54 @@ impl Story {
         say(&paint(STEP, &format!("> {title}")));
     }
 
-    /// A call that must succeed for the tour to go on.
-    fn must(&mut self, method: &str, params: Value) -> Result<Value, Interrupted> {
+    /// Makes a call that must succeed for the tour to go on.
+    fn must<M: Method>(&mut self, params: &M::Params) -> Result<M::Result, Interrupted> {
         self.calls += 1;
-        self.world.call(method, params).map_err(|e| format!("{method} failed: {e}").into())
+        self.world.call::<M>(params).map_err(|e| format!("{} failed: {}: {}", M::INFO.name, e.code, e.message).into())
+    }
+
+    fn look(&mut self) -> Result<Reply<Page>, Interrupted> {
+        self.must::<ObservePage>(&PageParams::default())
+    }
+
+    fn scroll(&mut self, session: Option<&str>, direction: Direction) -> Result<(), Interrupted> {
+        let session = session.map(str::to_owned);
+        let amount = Some(Amount::Small);
+        let params = ScrollParams { direction, amount, session, device: None, url: None, token: None, request_key: None };
+        self.must::<ActScroll>(&params).map(|_| ())
     }
 
     fn first_round(&mut self) -> Result<Cost, Interrupted> {
         let (begun, calls) = (Instant::now(), self.calls);
         self.step("Look: observe page");
-        let mut seen = self.must("observe.page", json!({}))?;
+        let mut seen = self.look()?;
         self.show(&seen);
-        say(&format!("    {}", paint(DIM, "Rows of this list have no text of their own: the label is that of their subtree.")));
+        say(&format!("    {}", paint(DIM, "These rows have no text of their own; labels are taken from their children.")));
         let mut alias = find(&seen, self.page);
         while alias.is_none() {
             self.step(&format!("\"{}\" is not in sight: act scroll --direction down", self.page));
-            self.must("act.scroll", json!({"direction": "down", "amount": "small"}))?;
-            seen = self.must("observe.page", json!({}))?;
+            self.scroll(None, Direction::Down)?;
+            seen = self.look()?;
             alias = find(&seen, self.page);
         }
         let alias = alias.unwrap_or_default();
         self.step("Behind the agent's back the list is scrolled");
         let back = self.scroll_out_of_sight()?;
-        say(&format!("    {alias} was \"{}\". At that place there is another row of the same shape now, and the phone's own", self.page));
-        say("    service would tap it and call it a success.");
+        say(&format!("    {alias} was \"{}\". Another row of the same shape is in that place now, and the phone's own service", self.page));
+        say("    would tap it and report success.");
         self.stale(&alias)?;
         self.recover()?;
         let alias = self.look_for_page(back)?;
         self.step(&format!("Act: tap {alias}"));
-        let done = self.must("act.tap", json!({"by": "ref", "value": alias}))?;
+        let done = self.must::<ActTap>(&tap(None, By::Ref, &alias))?;
         self.done(&done);
         self.flip_and_verify()?;
         Ok(Cost { calls: self.calls - calls, time: begun.elapsed() })
     }
 
-    /// Scrolls to the end of the list where the row is not; returns the way back.
-    fn scroll_out_of_sight(&self) -> Result<&'static str, Interrupted> {
-        for (pixels, back) in [(9999, "up"), (-9999, "down")] {
+    /// Scrolls to the end of the list where the row is not; returns the direction back.
+    fn scroll_out_of_sight(&self) -> Result<Direction, Interrupted> {
+        for (pixels, back) in [(9999, Direction::Up), (-9999, Direction::Down)] {
             self.world.arrange("scroll", &json!({"pixels": pixels}))?;
             let state = self.world.arrange("state", &json!({}))?;
             let visible = state["clickable"]
@@ -123,13 +144,11 @@ impl Story {
     fn stale(&mut self, alias: &str) -> Result<(), Interrupted> {
         self.step(&format!("Act: tap {alias}"));
         self.calls += 1;
-        match self.world.call("act.tap", json!({"by": "ref", "value": alias})) {
-            Err(error) if error["code"] == "REF_ALIAS_STALE" => {
-                say(&format!("    {} {}", paint(BAD, "REF_ALIAS_STALE"), error["message"].as_str().unwrap_or_default()));
-                say(&format!(
-                    "    {}",
-                    paint(DIM, "Nothing was tapped. The failure is remembered, under the row's name and not under its alias.")
-                ));
+        match self.world.call::<ActTap>(&tap(None, By::Ref, alias)) {
+            Err(error) if error.code == ErrorCode::RefAliasStale.name() => {
+                say(&format!("    {} {}", paint(BAD, &error.code), error.message));
+                let note = "Nothing was tapped. The failure is remembered under the row's name, not under its alias.";
+                say(&format!("    {}", paint(DIM, note)));
                 Ok(())
             }
             other => Err(format!("expected the tap to be refused, got {other:?}").into()),
@@ -137,50 +156,53 @@ impl Story {
     }
 
     fn recover(&mut self) -> Result<(), Interrupted> {
-        self.step("Recover: stop being lost, open the app again");
-        let done = self.must("recover.relaunch", json!({"package": SETTINGS}))?;
-        say(&format!("    {} relaunch, after {}", paint(GOOD, "done"), done["failureCause"].as_str().unwrap_or("?")));
+        self.step("Recover: open the app again");
+        let params = afd_proto::act::AppParams { package: SETTINGS.into(), ..Default::default() };
+        let done = self.must::<RecoverRelaunch>(&params)?;
+        say(&format!("    {} relaunch, after {}", paint(GOOD, "done"), done.body.failure_cause.as_deref().unwrap_or("?")));
         Ok(())
     }
 
-    /// Looks, and scrolls back, until the page's row is there.
-    fn look_for_page(&mut self, direction: &str) -> Result<String, Interrupted> {
+    /// Observes, and scrolls back, until the page's row is there.
+    fn look_for_page(&mut self, direction: Direction) -> Result<String, Interrupted> {
         for _ in 0..8 {
             self.step("Look again: observe page");
-            let seen = self.must("observe.page", json!({}))?;
+            let seen = self.look()?;
             if let Some(alias) = find(&seen, self.page) {
                 say(&format!("    \"{}\" is {alias} now", self.page));
                 return Ok(alias);
             }
             self.step(&format!("\"{}\" is not in sight: act scroll --direction {direction}", self.page));
-            self.must("act.scroll", json!({"direction": direction, "amount": "small"}))?;
+            self.scroll(None, direction)?;
         }
         Err(format!("\"{}\" was not found", self.page).into())
     }
 
     fn flip_and_verify(&mut self) -> Result<(), Interrupted> {
         self.step(&format!("Verify: text-contains \"{}\"", self.setting));
-        self.must("verify.textContains", json!({"text": self.setting}))?;
-        say(&format!("    {}", paint(GOOD, "holds: the tap is now known to lead here")));
-        self.step(&format!("Act: tap the text \"{}\" (it climbs to the row that takes taps)", self.setting));
+        self.must::<VerifyTextContains>(&contains(None, self.setting))?;
+        say(&format!("    {}", paint(GOOD, "passed: the tap is now known to lead here")));
+        self.step(&format!("Act: tap the text \"{}\" (the nearest clickable ancestor takes the tap)", self.setting));
         let before = self.switch()?;
-        let done = self.must("act.tap", json!({"by": "text", "value": self.setting, "exactMatch": true}))?;
+        let done = self.must::<ActTap>(&tap(None, By::Text, self.setting))?;
         self.done(&done);
         let after = self.switch()?;
         if before == after {
             return Err("the switch did not move".into());
         }
-        let wanted = after.clone();
-        self.step(&format!("Verify: a switch shows {wanted}"));
-        self.must("verify.nodeExists", json!({"by": "text", "value": wanted, "exactMatch": true}))?;
-        say(&format!("    {} {before} -> {after}", paint(GOOD, "holds:")));
+        self.step(&format!("Verify: a switch shows {after}"));
+        let (by, value) = (By::Text, after.clone());
+        let params = NodeExistsParams { by, value, exact_match: true, device: None, session: None, url: None, token: None };
+        self.must::<VerifyNodeExists>(&params)?;
+        say(&format!("    {} {before} -> {after}", paint(GOOD, "passed:")));
         Ok(())
     }
 
-    /// What the switch in the setting's row shows.
+    /// Returns what the switch in the setting's row shows.
     fn switch(&mut self) -> Result<String, Interrupted> {
-        let seen = self.must("observe.refs", json!({"hints": false, "settle": true}))?;
-        let label = labels(&seen).into_iter().map(|(_, l)| l).find(|l| l.starts_with(self.setting)).unwrap_or_default();
+        let params = RefsParams { hints: Some(false), settle: true, ..RefsParams::default() };
+        let seen = self.must::<ObserveRefs>(&params)?;
+        let label = seen.body.refs.rows.iter().map(|r| r.label.as_str()).find(|l| l.starts_with(self.setting)).unwrap_or_default();
         Ok(label.rsplit(", ").next().unwrap_or_default().to_owned())
     }
 
@@ -190,55 +212,59 @@ impl Story {
         self.world.arrange("scene", &json!({"app": SETTINGS}))?;
         self.world.arrange("scroll", &json!({"pixels": -9999}))?;
         let (begun, calls) = (Instant::now(), self.calls);
-        let seen = self.must("observe.page", json!({"session": "tomorrow", "include": ["refs"]}))?;
-        let hints = seen["hints"].as_array().cloned().unwrap_or_default();
-        say("    With the very first look, memory says:");
+        let params = PageParams { include: Some(vec![Part::Refs]), session: Some(TOMORROW.into()), ..PageParams::default() };
+        let hints = self.must::<ObservePage>(&params)?.body.context.hints;
+        say("    With the very first observation, memory says:");
         for hint in &hints {
-            let (kind, text) = (hint["kind"].as_str().unwrap_or_default(), hint["text"].as_str().unwrap_or_default());
-            say(&format!("    {} {text}", paint(if kind == "failure" { BAD } else { GOOD }, kind)));
+            let style = if hint.kind == HintKind::Failure { BAD } else { GOOD };
+            say(&format!("    {} {}", paint(style, hint.kind.word()), hint.text));
         }
+        let title = |hint: &Hint| hint.target.as_ref()?.label.as_ref().map(|l| l.split(", ").next().unwrap_or(l).to_owned());
         let label = hints
             .iter()
-            .filter(|h| h["kind"] == "action")
-            .filter_map(|h| h["target"]["label"].as_str())
-            .map(|l| l.split(", ").next().unwrap_or(l).to_owned())
+            .filter(|h| h.kind == HintKind::Action)
+            .filter_map(title)
             .find(|l| l == self.page)
             .ok_or("memory has no hint for this task")?;
-        let mut tries = 0;
-        loop {
+        self.act_on_hint(&label)?;
+        self.step(&format!("Verify: text-contains \"{}\"", self.setting));
+        self.must::<VerifyTextContains>(&contains(Some(TOMORROW), self.setting))?;
+        say(&format!("    {}", paint(GOOD, "passed")));
+        Ok(Cost { calls: self.calls - calls, time: begun.elapsed() })
+    }
+
+    /// Taps what the hint names, scrolling down until it is in sight.
+    fn act_on_hint(&mut self, label: &str) -> Result<(), Interrupted> {
+        for _ in 0..8 {
             self.step(&format!("Act on the hint: tap the text \"{label}\""));
             self.calls += 1;
-            match self.world.call("act.tap", json!({"session": "tomorrow", "by": "text", "value": label, "exactMatch": true})) {
+            match self.world.call::<ActTap>(&tap(Some(TOMORROW), By::Text, label)) {
                 Ok(done) => {
                     self.done(&done);
-                    break;
+                    return Ok(());
                 }
-                Err(error) if error["code"] == "TARGET_NOT_FOUND" && tries < 8 => {
-                    tries += 1;
+                Err(error) if error.code == ErrorCode::TargetNotFound.name() => {
                     say(&format!("    {}", paint(DIM, "not in sight yet: scroll down")));
-                    self.must("act.scroll", json!({"session": "tomorrow", "direction": "down", "amount": "small"}))?;
+                    self.scroll(Some(TOMORROW), Direction::Down)?;
                 }
-                Err(error) => return Err(format!("the hint did not help: {error}").into()),
+                Err(error) => return Err(error.into()),
             }
         }
-        self.step(&format!("Verify: text-contains \"{}\"", self.setting));
-        self.must("verify.textContains", json!({"session": "tomorrow", "text": self.setting}))?;
-        say(&format!("    {}", paint(GOOD, "holds")));
-        Ok(Cost { calls: self.calls - calls, time: begun.elapsed() })
+        Err(format!("the hint did not help: \"{label}\" was not found").into())
     }
 
     fn ending(&mut self, first: &Cost, second: &Cost) -> Result<(), Interrupted> {
         say(&format!("\n{}", paint(STEP, "What was learned")));
-        let known = self.must("memory.experience", json!({"app": SETTINGS}))?;
+        let known = self.must::<MemoryExperience>(&ExperienceParams { app: Some(SETTINGS.into()), ..ExperienceParams::default() })?;
         say(&indent(&human::experience(&known)));
         self.graph()?;
         say(&paint(STEP, "What was done (afctl memory log)"));
-        let log = self.must("memory.log", json!({"limit": 40}))?;
+        let log = self.must::<MemoryLog>(&LogParams { limit: Some(40), ..LogParams::default() })?;
         say(&indent(&human::log(&log)));
-        let stats = self.must("memory.stats", json!({}))?;
+        let stats = self.must::<MemoryStats>(&StatsParams::default())?;
         say(&format!(
             "\n{} events, {} observations, {} transitions and {} recoveries in memory; the first round took {} calls, the second {}.",
-            stats["events"], stats["observations"], stats["transitions"], stats["recoveries"], first.calls, second.calls
+            stats.events, stats.observations, stats.transitions, stats.recoveries, first.calls, second.calls
         ));
         say(&paint(DIM, &format!("(with pauses and settling, {:.1} s and {:.1} s)", first.time.as_secs_f64(), second.time.as_secs_f64())));
         say(&format!(
@@ -248,40 +274,52 @@ impl Story {
         Ok(())
     }
 
-    /// The pages that were learned on the way, and how to get from one to another.
+    /// Shows the pages that were learned on the way, and how to get from one to another.
     fn graph(&mut self) -> Result<(), Interrupted> {
-        // One look more, so that the last page is seen for the second time.
-        self.must("observe.page", json!({"session": "tomorrow", "include": []}))?;
+        // One more observation, so that the last page is seen for the second time.
+        let params = PageParams { include: Some(Vec::new()), session: Some(TOMORROW.into()), ..PageParams::default() };
+        self.must::<ObservePage>(&params)?;
         say(&paint(STEP, "The pages, and what leads from one to another (afctl visual graph --format mermaid)"));
-        let drawn = self.must("visual.graph", json!({"app": SETTINGS, "format": "mermaid"}))?;
-        say(&indent(drawn["graph"].as_str().unwrap_or_default()));
-        let path = self.must("visual.path", json!({"app": SETTINGS, "from": "Settings", "to": self.page}))?;
-        say(&format!("    {} {}\n", paint(GOOD, "the way:"), path["text"].as_str().unwrap_or_default()));
+        let app = Some(SETTINGS.to_owned());
+        let params = GraphParams { app: app.clone(), format: Some(GraphFormat::Mermaid), ..GraphParams::default() };
+        let drawn = self.must::<VisualGraph>(&params)?;
+        say(&indent(drawn.graph.as_deref().unwrap_or_default()));
+        let params = PathParams { app, from: Some("Settings".into()), to: self.page.into(), ..PathParams::default() };
+        let path = self.must::<VisualPath>(&params)?;
+        say(&format!("    {} {}\n", paint(GOOD, "path:"), path.text));
         Ok(())
     }
 
-    fn show(&self, seen: &Value) {
-        let settled = if seen["settled"] == true { paint(GOOD, "settled") } else { paint(BAD, "still moving") };
-        say(&format!("    {}  {settled}", seen["topActivity"].as_str().unwrap_or("?")));
-        let rows: Vec<Value> = seen["refs"]["rows"].as_array().cloned().unwrap_or_default();
-        let shown: Vec<Value> = rows.into_iter().filter(|r| r["label"].as_str().is_some_and(|l| !l.is_empty())).take(10).collect();
-        say(&indent(&human::table(&shown, &["ref", "label", "class", "bounds"])));
+    fn show(&self, seen: &Reply<Page>) {
+        let context = &seen.body.context;
+        let settled = if context.settled { paint(GOOD, "settled") } else { paint(BAD, "still moving") };
+        say(&format!("    {}  {settled}", context.top_activity.as_deref().unwrap_or("?")));
+        let labelled = refs(seen).filter(|r| !r.label.is_empty()).take(10);
+        say(&indent(&human::ref_table(labelled)));
     }
 
-    fn done(&self, done: &Value) {
-        let moved = if done["moved"] == true { ", which had moved" } else { "" };
-        let label = done["target"]["label"].as_str().unwrap_or("?");
-        say(&format!("    {} {} \"{label}\"{moved}", paint(GOOD, "done:"), done["target"]["role"].as_str().unwrap_or("")));
+    fn done(&self, done: &Reply<Acted>) {
+        let moved = if done.body.moved { ", which had moved" } else { "" };
+        let (role, label) = done.body.target.as_ref().map_or(("", "?"), |t| (t.role.word(), t.label.as_deref().unwrap_or("?")));
+        say(&format!("    {} {role} \"{label}\"{moved}", paint(GOOD, "done:")));
     }
 }
 
-/// Alias and label of each ref.
-fn labels(seen: &Value) -> Vec<(String, String)> {
-    let rows = seen["refs"]["rows"].as_array().or_else(|| seen["rows"].as_array()).cloned().unwrap_or_default();
-    rows.iter().map(|r| (r["ref"].as_str().unwrap_or_default().to_owned(), r["label"].as_str().unwrap_or_default().to_owned())).collect()
+/// Returns the parameters of a tap; a text is matched whole.
+fn tap(session: Option<&str>, by: By, value: &str) -> TapParams {
+    let exact_match = by == By::Text;
+    TapParams { session: session.map(str::to_owned), by: Some(by), value: Some(value.into()), exact_match, ..TapParams::default() }
 }
 
-/// The alias of the row with this title.
-fn find(seen: &Value, title: &str) -> Option<String> {
-    labels(seen).into_iter().find(|(_, label)| label.split(", ").next() == Some(title)).map(|(alias, _)| alias)
+fn contains(session: Option<&str>, text: &str) -> TextContainsParams {
+    TextContainsParams { session: session.map(str::to_owned), text: text.into(), ..TextContainsParams::default() }
+}
+
+fn refs(seen: &Reply<Page>) -> impl Iterator<Item = &RefRow> {
+    seen.body.refs.iter().flat_map(|refs| &refs.rows)
+}
+
+/// Returns the alias of the row with this title.
+fn find(seen: &Reply<Page>, title: &str) -> Option<String> {
+    refs(seen).find(|row| row.label.split(", ").next() == Some(title)).map(|row| row.alias.clone())
 }

@@ -1,4 +1,4 @@
-//! What the tour is played in.
+//! The tour's own daemon and practice phone.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -6,17 +6,35 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use afd_proto::daemon::DaemonShutdown;
+use afd_proto::device::{AddParams, DeviceAdd};
+use afd_proto::vocabulary::NoParams;
+use afd_proto::{Method, Secret};
+use serde::Deserialize;
+use serde_json::Value;
 
-use crate::connection::Connection;
+use crate::connection::{CallError, Connection};
+use crate::outcome::{FAILED, Failure};
 use crate::spawn::{self, Start};
 
 /// Why the tour ended early.
 pub(super) struct Interrupted(pub String);
 
-impl<T: Into<String>> From<T> for Interrupted {
-    fn from(why: T) -> Self {
-        Self(why.into())
+impl From<String> for Interrupted {
+    fn from(why: String) -> Self {
+        Self(why)
+    }
+}
+
+impl From<&str> for Interrupted {
+    fn from(why: &str) -> Self {
+        Self(why.to_owned())
+    }
+}
+
+impl From<Failure> for Interrupted {
+    fn from(failure: Failure) -> Self {
+        Self(format!("{}: {}", failure.code, failure.message))
     }
 }
 
@@ -33,9 +51,7 @@ impl World {
     /// Starts both.
     pub(super) fn start(seed: u64) -> Result<Self, Interrupted> {
         let dir = tempfile::Builder::new().prefix("afd-demo-").tempdir().map_err(|e| format!("cannot make a temporary directory: {e}"))?;
-        let (phone, ready) = start_phone(seed)?;
-        let at = |key: &str| ready[key].as_str().unwrap_or_default().to_owned();
-        let (url, control) = (at("url"), at("control"));
+        let (phone, Ready { url, control }) = start_phone(seed)?;
         let path = |name: &str| -> PathBuf { dir.path().join(name) };
         let start = Start {
             socket: path("run/afd.sock"),
@@ -51,16 +67,17 @@ impl World {
                 return Err(error.why.into());
             }
         };
-        let added = world.call("device.add", json!({"name": "practice", "url": world.url, "token": "practice"}));
-        added.map(|_| world).map_err(|e| e.to_string().into())
+        let token = Some(Secret::new("practice"));
+        let params = AddParams { name: "practice".into(), url: world.url.clone(), token, timeout_ms: None, persist: true };
+        world.call::<DeviceAdd>(&params)?;
+        Ok(world)
     }
 
-    /// Calls the daemon; an error is its `{code, message}`.
-    pub(super) fn call(&mut self, method: &str, params: Value) -> Result<Value, Value> {
-        use crate::connection::CallError;
-        self.connection.call(method, params).map_err(|error| match error {
-            CallError::Answered { message, data, .. } => json!({"code": data["code"], "message": message, "hint": data["hint"]}),
-            CallError::Broken(error) => json!({"code": "NO_DAEMON", "message": error.to_string()}),
+    /// Calls the daemon.
+    pub(super) fn call<M: Method>(&mut self, params: &M::Params) -> Result<M::Result, Failure> {
+        self.connection.call_as::<M>(params).map_err(|error| match error {
+            CallError::Answered { number, message, data } => Failure::answered(number, message, data),
+            CallError::Broken(error) => Failure::new("NO_DAEMON", error.to_string(), FAILED),
         })
     }
 
@@ -72,7 +89,7 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        let _ = self.connection.call("daemon.shutdown", json!({}));
+        let _ = self.connection.call_as::<DaemonShutdown>(&NoParams {});
         // The daemon ends the connection when it has finished; then its files may go.
         let _ = self.connection.set_timeout(Some(Duration::from_secs(10)));
         let _ = self.connection.notification();
@@ -86,7 +103,14 @@ fn stop(mut child: Child) {
     let _ = child.wait();
 }
 
-fn start_phone(seed: u64) -> Result<(Child, Value), Interrupted> {
+/// Where the practice phone can be reached.
+#[derive(Deserialize)]
+struct Ready {
+    url: String,
+    control: String,
+}
+
+fn start_phone(seed: u64) -> Result<(Child, Ready), Interrupted> {
     let program = spawn::program("afphone");
     let mut child = Command::new(&program)
         .args(["--until-eof", "--open", "com.android.settings", "--seed", &seed.to_string()])

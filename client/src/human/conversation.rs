@@ -1,185 +1,180 @@
-//! What was said, and what was learned of it.
+//! `conversation.*`, `pattern.*` and `pageModel.*`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use afd_proto::context::{
+    ActiveElement, ContextPart, ConversationContext, ConversationUsage, ConversationWorking, ModelContext, SeenLately, Usage, Working,
+};
+use afd_proto::conversation::{
+    Appended, Cleared, Compacted, Content, ConversationAppend, ConversationClear, ConversationCompact, ConversationList,
+    ConversationSummary, Message, Messages, Part, Recorded, Summary,
+};
+use afd_proto::pattern::{
+    PageModel, PageModelDelete, PageModelFind, PageModelSave, PageModels, Pattern, PatternDelete, PatternDeleted, PatternFind, PatternSave,
+    PatternUsed, Patterns,
+};
+use serde_json::Value;
 
-use super::{BAD, BOLD, DIM, GOOD, WARN, cell, fields, items, more, paint, shorten, table, text};
+use super::human;
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, maybe, more, paint, shorten, table, time};
 
-/// What `conversation.*` answered.
-pub(super) fn answer(op: &str, data: &Value) -> String {
-    match op {
-        "clear" => format!("{} messages left the context; they stay on record\n", text(data, "messages")),
-        "append" => appended(data),
-        "list" => messages(data),
-        "usage" => usage(data),
-        "context" => context(data),
-        "compact" => compacted(data),
-        "summary" => summary(data),
-        "working" => working(data),
-        _ => fields(data, 0),
-    }
+human! {
+    ConversationAppend => appended;
+    ConversationList => messages;
+    ConversationCompact => compacted;
+    ConversationSummary => summary;
+    ConversationClear => |c: &Cleared| format!("{} messages left the context; they stay in the record\n", c.messages);
+    ConversationUsage => usage;
+    ConversationContext => context;
+    ConversationWorking => working;
+    PatternSave => |p: &Pattern| pattern_table(std::slice::from_ref(p));
+    PatternFind => |p: &Patterns| pattern_table(&p.patterns);
+    PatternUsed => |p: &Pattern| pattern_table(std::slice::from_ref(p));
+    PatternDelete => deleted;
+    PageModelSave => |m: &PageModel| model_table(std::slice::from_ref(m));
+    PageModelFind => |m: &PageModels| model_table(&m.page_models);
+    PageModelDelete => deleted;
 }
 
-pub(super) fn usage(data: &Value) -> String {
+fn usage(usage: &Usage) -> String {
+    let Usage { used, limit, percentage, messages, max_messages, threshold, recorded, recorded_tokens, tokenizer, .. } = usage;
     let mut out = format!(
-        "{} of {} tokens ({} %), {} of {} messages; compacted above {} %\n{}\n",
-        text(data, "used"),
-        text(data, "limit"),
-        text(data, "percentage"),
-        text(data, "messages"),
-        text(data, "maxMessages"),
-        text(data, "threshold"),
-        paint(
-            DIM,
-            &format!("on record: {} messages, {} tokens; counted by {}", data["recorded"], data["recordedTokens"], text(data, "tokenizer"))
-        )
+        "{used} of {limit} tokens ({percentage} %), {messages} of {max_messages} messages; compacted above {threshold} %\n{}\n",
+        paint(DIM, &format!("on record: {recorded} messages, {recorded_tokens} tokens, counted by {tokenizer}"))
     );
-    if let Some(fits) = data["canAfford"].as_bool() {
-        let word = if fits { paint(GOOD, "fit") } else { paint(BAD, "do not fit") };
-        let _ = writeln!(out, "{} tokens more {word}", text(data, "asked"));
+    if let Some(fits) = usage.can_afford {
+        let verdict = if fits { paint(GOOD, "fit") } else { paint(BAD, "do not fit") };
+        let _ = writeln!(out, "{} more tokens {verdict}", maybe(&usage.asked));
     }
     out
 }
 
-pub(super) fn appended(data: &Value) -> String {
-    let set: Vec<String> =
-        data["contextSet"].as_object().into_iter().flatten().map(|(k, v)| format!("{k}={}", v.as_str().unwrap_or_default())).collect();
-    let mut out = format!("{} messages {} to {}, {} tokens\n", paint(GOOD, "appended"), data["first"], data["last"], data["tokens"]);
+fn keys(keys: &BTreeMap<String, String>) -> String {
+    keys.iter().map(|(key, value)| format!("{key}: {value}\n")).collect()
+}
+
+fn appended(appended: &Appended) -> String {
+    let Appended { first, last, tokens, compacted, .. } = appended;
+    let mut out = format!("{} messages {first} to {last}, {tokens} tokens\n", paint(GOOD, "appended"));
+    let set: Vec<String> = appended.context_set.iter().map(|(k, v)| format!("{k}={v}")).collect();
     if !set.is_empty() {
         let _ = writeln!(out, "context: {}", set.join(" "));
     }
-    if data["compacted"].as_i64() > Some(0) {
-        let _ = writeln!(out, "{} messages left the context for a summary", data["compacted"]);
+    if *compacted > 0 {
+        let _ = writeln!(out, "{compacted} older messages were replaced by a summary");
     }
     out
 }
 
-/// What a message says, in one line.
-fn said(message: &Value) -> String {
-    let content = match &message["content"] {
-        Value::Array(parts) => parts.iter().map(|p| p["text"].as_str().unwrap_or("[picture]")).collect::<Vec<_>>().join(" "),
-        other => other.as_str().unwrap_or_default().to_owned(),
+/// Returns the content and the tool calls of a message in one line.
+fn content(message: &Message) -> String {
+    let text = match &message.content {
+        Content::Text(text) => text.clone(),
+        Content::Parts(parts) => {
+            let texts = parts.iter().map(|part| match part {
+                Part::Text { text } => text.as_str(),
+                Part::Image { .. } => "[picture]",
+            });
+            texts.collect::<Vec<_>>().join(" ")
+        }
     };
-    let calls: Vec<String> = items(message, "toolCalls").iter().map(|c| format!("[{}]", text(c, "name"))).collect();
-    [content, calls.join(" ")].iter().filter(|p| !p.is_empty()).cloned().collect::<Vec<_>>().join(" ")
+    let calls = message.tool_calls.iter().map(|call| format!("[{}]", call.name));
+    std::iter::once(text).chain(calls).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-pub(super) fn messages(data: &Value) -> String {
-    let rows: Vec<Value> = items(data, "messages")
-        .iter()
-        .map(|m| {
-            json!({"position": m["position"], "at": cell(m, "at"), "role": m["role"], "tokens": m["tokens"],
-                "context": if m["inContext"] == true { "yes" } else { "" }, "said": said(m)})
-        })
-        .collect();
-    table(&rows, &["position", "at", "role", "tokens", "context", "said"]) + &more(data)
+fn messages(list: &Messages) -> String {
+    let row = |m: &Recorded| {
+        let in_context = if m.in_context { "yes".to_owned() } else { String::new() };
+        [m.position.to_string(), time(m.at), m.message.role.to_string(), m.tokens.to_string(), in_context, content(&m.message)]
+    };
+    table(["position", "at", "role", "tokens", "context", "content"], list.messages.iter().map(row)) + &more(list.next_cursor)
 }
 
-pub(super) fn context(data: &Value) -> String {
+/// Returns a message in whatever shape was asked for: its role, content and tool calls.
+fn shaped(message: &Value) -> String {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let content = if message["content"].is_null() { String::new() } else { text(&message["content"]) };
+    let calls = ["toolCalls", "tool_calls"].iter().flat_map(|key| message[*key].as_array().into_iter().flatten());
+    let calls: String = calls.map(|call| format!("\n{call}")).collect();
+    format!("{}\n{content}{calls}\n\n", paint(BOLD, &text(&message["role"])))
+}
+
+fn context(context: &ModelContext) -> String {
     let mut out = String::new();
-    if let Some(system) = data["system"].as_str() {
+    if let Some(system) = &context.system {
         let _ = writeln!(out, "{}\n{system}\n", paint(BOLD, "system"));
     }
-    for message in items(data, "messages") {
-        let calls: String = ["toolCalls", "tool_calls"].iter().flat_map(|k| items(message, k)).map(|c| format!("\n{c}")).collect();
-        let content = message["content"].as_str().map_or_else(|| message["content"].to_string(), str::to_owned);
-        let content = if message["content"].is_null() { String::new() } else { content };
-        let _ = writeln!(out, "{}\n{content}{calls}\n", paint(BOLD, &text(message, "role")));
-    }
-    let parts: Vec<String> = items(data, "parts").iter().map(|p| format!("{} {}", text(p, "part"), text(p, "tokens"))).collect();
-    let _ = writeln!(
-        out,
-        "{}",
-        paint(
-            DIM,
-            &format!(
-                "{} of {} tokens by {} ({}); {} % saved of {}",
-                data["tokens"],
-                data["budget"],
-                text(data, "tokenizer"),
-                parts.join(", "),
-                data["savedPercent"],
-                data["tokensOfAll"]
-            )
-        )
-    );
-    for left in items(data, "leftOut") {
-        let _ = writeln!(out, "{} {} {}: {}", paint(WARN, "left out"), text(left, "count"), text(left, "what"), text(left, "why"));
-    }
-    out
-}
-
-pub(super) fn summary(data: &Value) -> String {
-    let mut out: String = items(data, "lines").iter().filter_map(Value::as_str).map(|l| format!("{l}\n")).collect();
-    let keys = data["context"].as_object().into_iter().flatten();
-    for (key, value) in keys {
-        let _ = writeln!(out, "{key}: {}", value.as_str().unwrap_or_default());
-    }
-    let figures = format!("{} tokens in the place of {}, {} % saved", data["tokens"], data["tokensOfAll"], data["savedPercent"]);
+    out.extend(context.messages.iter().map(shaped));
+    let parts: Vec<String> = context.parts.iter().map(|p: &ContextPart| format!("{} {}", p.part, p.tokens)).collect();
+    let ModelContext { tokens, budget, tokenizer, saved_percent, tokens_of_all, .. } = context;
+    let figures = format!("{tokens} of {budget} tokens by {tokenizer} ({}); {saved_percent} % saved of {tokens_of_all}", parts.join(", "));
     let _ = writeln!(out, "{}", paint(DIM, &figures));
-    if let Some(kept) = data.get("compacted").filter(|k| !k.is_null()) {
-        let _ = writeln!(out, "{} {}\n{}", paint(BOLD, "before that"), paint(DIM, &text(kept, "method")), text(kept, "text"));
+    for left in &context.left_out {
+        let _ = writeln!(out, "{} {} {}: {}", paint(WARN, "left out"), left.count, left.what, left.why);
     }
     out
 }
 
-pub(super) fn working(data: &Value) -> String {
-    let mut out = usage(&data["usage"]);
-    if let Some(what) = data["currentTask"]["description"].as_str() {
-        let _ = writeln!(out, "{} {what}", paint(BOLD, "now"));
-    }
-    for (key, value) in data["context"].as_object().into_iter().flatten() {
-        let _ = writeln!(out, "{key}: {}", value.as_str().unwrap_or_default());
-    }
-    let row =
-        |e: &Value| json!({"ref": e["ref"], "role": e["target"]["role"], "label": e["target"]["label"], "resId": e["target"]["resId"]});
-    let rows: Vec<Value> = items(data, "activeElements").iter().map(row).collect();
-    if !rows.is_empty() {
-        let stale = if data["stale"] == true { paint(WARN, "something was done since") + "\n" } else { String::new() };
-        out = out + &stale + &table(&rows, &["ref", "role", "label", "resId"]);
-    }
-    out + &table(items(data, "recentObservations"), &["at", "device", "source", "activity", "settled", "reliable"])
-}
-
-pub(super) fn compacted(data: &Value) -> String {
-    let mut out = format!(
-        "{} {} messages: {} tokens before, {} after; {} key facts learned\n",
-        paint(GOOD, "compacted"),
-        data["messages"],
-        data["tokensBefore"],
-        data["tokensAfter"],
-        data["facts"]
-    );
-    if let Some(kept) = data.get("summary").filter(|k| !k.is_null()) {
-        let waits = if kept["pending"] == true { ", a language model is asked for a better one" } else { "" };
-        let _ = writeln!(out, "{}\n{}", paint(DIM, &format!("{}{waits}", text(kept, "method"))), text(kept, "text"));
+fn summary(summary: &Summary) -> String {
+    let mut out: String = summary.lines.iter().map(|line| format!("{line}\n")).collect();
+    out.push_str(&keys(&summary.context));
+    let Summary { tokens, tokens_of_all, saved_percent, .. } = summary;
+    let _ = writeln!(out, "{}", paint(DIM, &format!("{tokens} tokens instead of {tokens_of_all}, {saved_percent} % saved")));
+    if let Some(kept) = &summary.compacted {
+        let _ = writeln!(out, "{} {}\n{}", paint(BOLD, "earlier messages"), paint(DIM, &kept.method), kept.text);
     }
     out
 }
 
-fn pattern_row(p: &Value) -> Value {
-    json!({"id": p["id"], "kind": p["kind"], "confidence": p["confidence"], "used": p["usageCount"], "app": p["app"], "page": p["page"],
-        "text": p["text"]})
+fn working(working: &Working) -> String {
+    let mut out = usage(&working.usage);
+    if let Some(task) = &working.current_task {
+        let _ = writeln!(out, "{} {}", paint(BOLD, "current task"), task.description);
+    }
+    out.push_str(&keys(&working.context));
+    if !working.active_elements.is_empty() {
+        if working.stale {
+            out.push_str(&(paint(WARN, "stale: an action was performed since the observation") + "\n"));
+        }
+        let row = |e: &ActiveElement| [e.alias.clone(), e.target.role.to_string(), maybe(&e.target.label), maybe(&e.target.res_id)];
+        out.push_str(&table(["ref", "role", "label", "resId"], working.active_elements.iter().map(row)));
+    }
+    let row = |s: &SeenLately| {
+        let (settled, reliable) = (s.settled.to_string(), s.reliable.to_string());
+        [time(s.at), s.device.clone(), s.source.to_string(), maybe(&s.activity), settled, reliable]
+    };
+    out + &table(["at", "device", "source", "activity", "settled", "reliable"], working.recent_observations.iter().map(row))
 }
 
-pub(super) fn patterns(data: &Value) -> String {
-    let rows: Vec<Value> = match data.get("patterns") {
-        Some(_) => items(data, "patterns").iter().map(pattern_row).collect(),
-        None => vec![pattern_row(data)],
-    };
-    table(&rows, &["id", "kind", "confidence", "used", "text", "app", "page"])
+fn compacted(compacted: &Compacted) -> String {
+    let Compacted { messages, tokens_before, tokens_after, facts, .. } = compacted;
+    let verb = paint(GOOD, "compacted");
+    let mut out = format!("{verb} {messages} messages: {tokens_before} tokens before, {tokens_after} after; {facts} key facts learned\n");
+    if let Some(kept) = &compacted.summary {
+        let pending = if kept.pending { ", a language model is writing a better one" } else { "" };
+        let _ = writeln!(out, "{}\n{}", paint(DIM, &format!("{}{pending}", kept.method)), kept.text);
+    }
+    out
 }
 
-pub(super) fn page_models(data: &Value) -> String {
-    let row = |m: &Value| {
-        let names: Vec<String> = items(m, "elements").iter().map(|e| text(e, "name")).collect();
-        json!({"id": m["id"], "page": m["page"], "type": m["pageType"], "stability": m["stabilityScore"], "seen": m["seenCount"],
-            "similarity": m["similarity"], "elements": shorten(&names.join(", "))})
+fn deleted(deleted: &PatternDeleted) -> String {
+    format!("{} {}\n", paint(GOOD, "deleted"), deleted.id)
+}
+
+fn pattern_table(patterns: &[Pattern]) -> String {
+    let row = |p: &Pattern| {
+        let (confidence, used) = (p.confidence.to_string(), p.usage_count.to_string());
+        [p.id.to_string(), p.kind.to_string(), confidence, used, p.text.clone(), maybe(&p.app), maybe(&p.page)]
     };
-    let rows: Vec<Value> = match data.get("pageModels") {
-        Some(_) => items(data, "pageModels").iter().map(row).collect(),
-        None => vec![row(data)],
+    table(["id", "kind", "confidence", "used", "text", "app", "page"], patterns.iter().map(row))
+}
+
+fn model_table(models: &[PageModel]) -> String {
+    let row = |m: &PageModel| {
+        let names: Vec<&str> = m.elements.iter().map(|e| e.name.as_str()).collect();
+        let (stability, seen) = (m.stability_score.to_string(), m.seen_count.to_string());
+        [m.id.to_string(), m.page.clone(), m.page_type.clone(), stability, seen, maybe(&m.similarity), shorten(&names.join(", "))]
     };
-    table(&rows, &["id", "page", "type", "stability", "seen", "similarity", "elements"])
+    table(["id", "page", "type", "stability", "seen", "similarity", "elements"], models.iter().map(row))
 }

@@ -1,64 +1,91 @@
-//! Devices, how they are reached, and the daemon itself.
+//! `device.*` and `daemon.*`.
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use afd_proto::daemon::{DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion, Status};
+use afd_proto::device::{
+    DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceInfo, DeviceLease, DeviceList, DevicePackages, DeviceRelease, DeviceRemove, Devices,
+    Health, LeaseInfo, Packages, UsbConnected,
+};
+use afd_proto::vocabulary::Reply;
 
-use super::{BAD, DIM, GOOD, WARN, items, paint, table, text};
+use super::human;
+use super::parts::{BAD, DIM, GOOD, WARN, maybe, paint, table};
 
-pub(super) fn devices(rows: &[Value]) -> String {
-    if rows.is_empty() {
-        return format!("{}\n", paint(DIM, "no devices; add one with `afctl device add NAME --url http://PHONE:8081 --token TOKEN`"));
-    }
-    table(rows, &["name", "kind", "url", "state", "lease", "waiting", "source"])
+human! {
+    DaemonVersion;
+    DaemonStatus => status;
+    DaemonReload;
+    DaemonShutdown;
+    DeviceAdd;
+    DeviceList => devices;
+    DeviceRemove;
+    DeviceHealth => health;
+    DeviceLease;
+    DeviceRelease;
+    DevicePackages => |r: &Reply<Packages>| r.body.packages.iter().map(|name| format!("{name}\n")).collect::<String>();
+    DeviceConnectUsb => connected;
 }
 
-pub(super) fn health(data: &Value) -> String {
-    let token = match text(data, "token").as_str() {
+fn lease(lease: &LeaseInfo) -> String {
+    format!("{} for {} ms", lease.session, lease.remaining_ms)
+}
+
+fn waiting(device: &DeviceInfo) -> String {
+    device.waiting.to_string()
+}
+
+fn devices(list: &Devices) -> String {
+    if list.devices.is_empty() {
+        return paint(DIM, "no devices; add one with `afctl device add NAME --url http://PHONE:8081 --token TOKEN`") + "\n";
+    }
+    let row = |d: &DeviceInfo| {
+        let lease = d.lease.as_ref().map(lease).unwrap_or_default();
+        [d.name.clone(), d.kind.clone(), d.url.clone(), d.state.to_string(), lease, waiting(d), d.source.to_string()]
+    };
+    table(["name", "kind", "url", "state", "lease", "waiting", "source"], list.devices.iter().map(row))
+}
+
+fn health(reply: &Reply<Health>) -> String {
+    let health = &reply.body;
+    let token = match health.token.as_str() {
         "accepted" => paint(GOOD, "token accepted"),
         "refused" => paint(BAD, "token refused: afctl config set device.NAME.token TOKEN"),
         _ => paint(WARN, "token not checked"),
     };
-    let connection = &data["connection"];
-    let over = text(connection, "device");
-    let over = if over.is_empty() { String::new() } else { format!(" over the cable of {over}") };
-    format!(
-        "{} {} at {}{over}, {token} {}\n",
-        paint(GOOD, &text(data, "status")),
-        text(data, "device"),
-        text(connection, "url"),
-        paint(DIM, &format!("{} ms", text(data, "durationMs")))
-    )
+    let over = health.connection.device.as_ref().map(|serial| format!(" over USB ({serial})")).unwrap_or_default();
+    let took = paint(DIM, &format!("{} ms", health.duration_ms));
+    format!("{} {} at {}{over}, {token} {took}\n", paint(GOOD, &health.status), reply.echo.device, health.connection.url)
 }
 
-pub(super) fn connected(data: &Value) -> String {
-    let verb = if data["printOnly"] == true { paint(WARN, "would connect") } else { paint(GOOD, "connected") };
-    let forward = if data["reused"] == true { "through the forward that is there" } else { "through a new forward" };
-    let mut out = format!("{verb} {} as {} at {} {forward}\n", text(data, "deviceSerial"), text(data, "device"), text(data, "remoteUrl"));
-    if let Some(step) = data["nextStep"].as_str() {
+fn connected(usb: &UsbConnected) -> String {
+    let verb = if usb.print_only { paint(WARN, "would connect") } else { paint(GOOD, "connected") };
+    let forward = if usb.reused { "through the existing forward" } else { "through a new forward" };
+    let mut out = format!("{verb} {} as {} at {} {forward}\n", usb.device_serial, usb.device, usb.remote_url);
+    if let Some(step) = &usb.next_step {
         let _ = writeln!(out, "{} {step}", paint(WARN, "next:"));
     }
     out
 }
 
-pub(super) fn status(data: &Value) -> String {
-    let mut out = String::new();
-    let seconds = data["uptimeMs"].as_u64().unwrap_or(0) / 1000;
-    let _ = writeln!(out, "afd {}  pid {}  up {} s", text(data, "version"), text(data, "pid"), seconds);
-    for key in ["socket", "database", "config"] {
-        let _ = writeln!(out, "{:9} {}", key, text(data, key));
+fn status(status: &Status) -> String {
+    let mut out = format!("afd {}  pid {}  up {} s\n", status.version, status.pid, status.uptime_ms / 1000);
+    for (key, path) in [("socket", &status.socket), ("database", &status.database), ("config", &status.config)] {
+        let _ = writeln!(out, "{key:9} {path}");
     }
-    let store = &data["store"];
-    let health =
-        if store["writable"] == true { paint(GOOD, "writable") } else { paint(BAD, &format!("read-only: {}", text(store, "damage"))) };
-    let _ = writeln!(out, "store     {health}, {} KiB, schema {}", store["sizeBytes"].as_u64().unwrap_or(0) / 1024, text(store, "schema"));
-    let _ = writeln!(out, "load      {} connections, {} calls in flight", text(data, "connections"), text(data, "callsInFlight"));
-    if !text(data, "configError").is_empty() {
-        let _ = writeln!(out, "{} {}", paint(BAD, "settings refused:"), text(data, "configError"));
+    let store = &status.store;
+    let health = if store.writable { paint(GOOD, "writable") } else { paint(BAD, &format!("read-only: {}", maybe(&store.damage))) };
+    let _ = writeln!(out, "store     {health}, {} KiB, schema {}", store.size_bytes / 1024, store.schema);
+    let _ = writeln!(out, "load      {} connections, {} calls in flight", status.connections, status.calls_in_flight);
+    if let Some(error) = &status.config_error {
+        let _ = writeln!(out, "{} {error}", paint(BAD, "configuration rejected:"));
     }
-    for key in items(data, "configWarnings") {
-        let _ = writeln!(out, "{} {}", paint(WARN, "unknown setting:"), key.as_str().unwrap_or_default());
+    for key in &status.config_warnings {
+        let _ = writeln!(out, "{} {key}", paint(WARN, "unknown setting:"));
     }
-    out.push_str(&table(items(data, "devices"), &["name", "kind", "url", "state", "error", "lease", "waiting"]));
-    out
+    let row = |d: &DeviceInfo| {
+        let lease = d.lease.as_ref().map(lease).unwrap_or_default();
+        [d.name.clone(), d.kind.clone(), d.url.clone(), d.state.to_string(), maybe(&d.error), lease, waiting(d)]
+    };
+    out + &table(["name", "kind", "url", "state", "error", "lease", "waiting"], status.devices.iter().map(row))
 }

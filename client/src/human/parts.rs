@@ -1,5 +1,6 @@
-//! What answers for people are made of: colours, tables, times, fields.
+//! Building blocks of human output: colours, tables, times, fields.
 
+use afd_proto::vocabulary::{Action, Target};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::Value;
@@ -10,47 +11,43 @@ pub(super) const WARN: Style = AnsiColor::Yellow.on_default();
 pub(super) const DIM: Style = Style::new().dimmed();
 pub(super) const BOLD: Style = Style::new().bold();
 
-/// Text in a style.
+/// Returns text in a style.
 pub fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-pub(super) fn text(value: &Value, key: &str) -> String {
-    match value.get(key) {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-    }
+/// Returns a value as text, `None` as an empty one.
+pub(super) fn maybe<T: ToString>(value: &Option<T>) -> String {
+    value.as_ref().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Where a list goes on.
-pub(super) fn more(data: &Value) -> String {
-    data.get("nextCursor").map(|cursor| paint(DIM, &format!("more: --cursor {cursor}\n"))).unwrap_or_default()
+/// Says how to get the next page of a list.
+pub(super) fn more(cursor: Option<i64>) -> String {
+    cursor.map(|cursor| paint(DIM, &format!("more: --cursor {cursor}")) + "\n").unwrap_or_default()
 }
 
-pub(super) fn first(options: &[String]) -> String {
-    options.iter().find(|o| !o.is_empty()).cloned().unwrap_or_default()
+/// Returns the first text that is not empty.
+pub(super) fn first<'a>(options: &[&'a str]) -> &'a str {
+    options.iter().find(|o| !o.is_empty()).copied().unwrap_or_default()
 }
 
-pub(super) fn items<'a>(data: &'a Value, key: &str) -> &'a [Value] {
-    data.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+/// Says that a list is empty.
+pub(super) fn nothing() -> String {
+    paint(DIM, "nothing") + "\n"
 }
 
-pub(super) fn lines(values: &[Value]) -> String {
-    values.iter().map(|v| format!("{}\n", v.as_str().unwrap_or_default())).collect()
-}
-
-/// A table of objects; columns that are empty everywhere are left out.
-pub fn table(rows: &[Value], columns: &[&str]) -> String {
-    let used: Vec<&&str> = columns.iter().filter(|c| rows.iter().any(|r| !text(r, c).is_empty())).collect();
-    if rows.is_empty() || used.is_empty() {
-        return format!("{}\n", paint(DIM, "nothing"));
+/// Returns a table without the columns that are empty in every row.
+pub fn table<const N: usize>(columns: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let rows: Vec<[String; N]> = rows.into_iter().map(|row| row.map(|cell| shorten(&cell))).collect();
+    let used: Vec<usize> = (0..N).filter(|i| rows.iter().any(|row| !row[*i].is_empty())).collect();
+    if used.is_empty() {
+        return nothing();
     }
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(used.iter().map(|c| c.to_uppercase()));
-    for row in rows {
-        table.add_row(used.iter().map(|c| cell(row, c)));
+    table.set_header(used.iter().map(|i| columns[*i].to_uppercase()));
+    for row in &rows {
+        table.add_row(used.iter().map(|i| &row[*i]));
     }
     let text = table.to_string();
     let (header, rows) = text.split_once('\n').unwrap_or((&text, ""));
@@ -58,50 +55,42 @@ pub fn table(rows: &[Value], columns: &[&str]) -> String {
     format!("{}\n{trimmed}", paint(DIM, header.trim_end()))
 }
 
-pub(super) fn cell(row: &Value, column: &str) -> String {
-    match (column, row.get(column)) {
-        ("lease", Some(lease @ Value::Object(_))) => format!("{} for {} ms", text(lease, "session"), text(lease, "remainingMs")),
-        ("at" | "lastSeen" | "lastUsed" | "lastSuccessAt" | "createdAt" | "lastRunAt", Some(Value::Number(ms))) => {
-            time(ms.as_i64().unwrap_or(0))
-        }
-        _ => shorten(&text(row, column)),
-    }
-}
-
-/// Long words stay whole, so that they can be copied; only very long cells are cut.
+/// Cuts only very long texts: whole words can be copied.
 pub(super) fn shorten(text: &str) -> String {
     const LONGEST: usize = 72;
     let text = text.replace('\n', " ");
     if text.chars().count() <= LONGEST { text } else { text.chars().take(LONGEST - 1).chain(['\u{2026}']).collect() }
 }
 
+/// Returns a time (UTC milliseconds) in the local time zone.
 pub(super) fn time(ms: i64) -> String {
     jiff::Timestamp::from_millisecond(ms)
         .map_or_else(|_| ms.to_string(), |t| t.to_zoned(jiff::tz::TimeZone::system()).strftime("%m-%d %H:%M:%S").to_string())
 }
 
-pub(super) fn target(value: &Value) -> String {
-    let label = text(value, "label");
-    let name = if label.is_empty() { text(value, "resId") } else { format!("\"{label}\"") };
-    format!("{} {name}", text(value, "role"))
+/// Returns a target in a few words.
+pub(super) fn target(target: &Target) -> String {
+    let name = match &target.label {
+        Some(label) => format!("\"{label}\""),
+        None => maybe(&target.res_id),
+    };
+    format!("{} {name}", target.role)
 }
 
-/// An action in a few words.
-pub(super) fn action(value: &Value) -> String {
-    let what = value.get("target").map(|t| format!(" {}", target(t))).unwrap_or_default();
-    let params = value
-        .get("params")
-        .and_then(Value::as_object)
-        .map(|p| p.iter().map(|(k, v)| format!(" {k}={}", v.as_str().map_or_else(|| v.to_string(), str::to_owned))).collect::<String>());
-    format!("{}{what}{}", text(value, "verb"), params.unwrap_or_default())
+/// Returns an action in a few words.
+pub(super) fn action(action: &Action) -> String {
+    let what = action.target.as_ref().map(|t| format!(" {}", target(t))).unwrap_or_default();
+    let params: String =
+        action.params.iter().map(|(k, v)| format!(" {k}={}", v.as_str().map_or_else(|| v.to_string(), str::to_owned))).collect();
+    format!("{}{what}{params}", action.verb)
 }
 
-/// A name of the wire as it is typed here.
+/// Returns a name of the wire as it is typed on the command line.
 pub fn kebab(name: &str) -> String {
     name.replace('.', "-").chars().flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] }).collect()
 }
 
-/// Fields of anything else, indented.
+/// Returns the fields of any value, indented.
 pub(super) fn fields(value: &Value, indent: usize) -> String {
     let pad = " ".repeat(indent);
     match value {

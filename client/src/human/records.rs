@@ -1,135 +1,206 @@
-//! What is kept: events, knowledge, notes, artifacts, settings.
+//! `memory.*`, `artifact.*`, `config.*`, `job.*` and the live stream.
 
 use std::fmt::Write as _;
 
+use afd_proto::artifact::{Artifact, ArtifactDelete, ArtifactGet, ArtifactList, Artifacts};
+use afd_proto::config::{Changed, ConfigGet, ConfigList, ConfigSet, ConfigUnset, Setting, Settings, Source};
+use afd_proto::events::{Message, Sent};
+use afd_proto::import::{ImportReport, ImportedSetting, Remark, Tally};
+use afd_proto::job::{Job, JobList, JobRun, Jobs};
+use afd_proto::memory::{
+    Event, EventStatus, Experience, Log, MemoryContext, MemoryDelete, MemoryExperience, MemoryImportAf, MemoryLog, MemorySave,
+    MemorySearch, MemoryStats, Recovery, Transition,
+};
+use afd_proto::notes::{Matched, Note, Notes, Saved};
 use serde_json::Value;
 
-use super::{BOLD, DIM, GOOD, WARN, action, first, items, kebab, paint, table, text};
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, action, first, kebab, maybe, more, nothing, paint, table, time};
+use super::{human, visual};
 
-/// Where a setting comes from, in words.
-fn origin(setting: &Value) -> String {
-    match (text(setting, "source").as_str(), text(setting, "origin")) {
-        ("env", name) => format!("env {name}"),
-        (source, _) => source.to_owned(),
+human! {
+    MemorySave => saved;
+    MemorySearch => notes;
+    MemoryDelete;
+    MemoryExperience => experience;
+    MemoryContext;
+    MemoryLog => log;
+    MemoryStats;
+    MemoryImportAf => imported;
+    ArtifactList => artifacts;
+    ArtifactGet;
+    ArtifactDelete;
+    ConfigList => config;
+    ConfigGet => |s: &Setting| setting_line(s) + "\n";
+    ConfigSet => changed;
+    ConfigUnset => changed;
+    JobList => jobs;
+    JobRun;
+}
+
+/// Says where a setting comes from.
+fn origin(setting: &Setting) -> String {
+    match (setting.source, &setting.origin) {
+        (Source::Env, Some(name)) => format!("env {name}"),
+        (source, _) => source.to_string(),
     }
 }
 
-fn setting(setting: &Value) -> String {
-    match &setting["value"] {
+fn value(setting: &Setting) -> String {
+    match &setting.value {
         Value::Null => "-".to_owned(),
-        _ => text(setting, "value"),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 
-pub(super) fn config(data: &Value) -> String {
-    let row = |s: &Value| serde_json::json!({"key": s["key"], "value": setting(s), "source": origin(s), "about": s["about"]});
-    let rows: Vec<Value> = items(data, "settings").iter().map(row).collect();
-    format!("{}\n{}", paint(DIM, &text(data, "file")), table(&rows, &["key", "value", "source", "about"]))
+fn config(settings: &Settings) -> String {
+    let row = |s: &Setting| [s.key.clone(), value(s), origin(s), s.about.clone()];
+    paint(DIM, &settings.file) + "\n" + &table(["key", "value", "source", "about"], settings.settings.iter().map(row))
 }
 
-pub(super) fn imported(data: &Value) -> String {
-    let mut out = String::new();
-    if data["dryRun"] == true {
-        let _ = writeln!(out, "{}", paint(WARN, "nothing was done; this is what would come of it"));
-    }
-    let row = |name: &str| {
-        let mut row = data[name].clone();
-        row["what"] = Value::from(name);
-        row
+fn setting_line(setting: &Setting) -> String {
+    format!("{} = {}  {}", setting.key, value(setting), paint(DIM, &origin(setting)))
+}
+
+fn changed(result: &Changed) -> String {
+    let restart = result.changed && result.setting.needs_restart;
+    let later = if restart { "\n".to_owned() + &paint(WARN, "takes effect after a daemon restart") } else { String::new() };
+    format!("{}{later}\n", setting_line(&result.setting))
+}
+
+/// Says that an import only reported what it would do.
+pub(super) fn dry_run(dry: bool) -> String {
+    if dry { paint(WARN, "dry run: nothing was changed") + "\n" } else { String::new() }
+}
+
+fn imported(report: &ImportReport) -> String {
+    let mut out = dry_run(report.dry_run);
+    let tallies = [
+        ("notes", &report.notes),
+        ("transitions", &report.transitions),
+        ("recoveries", &report.recoveries),
+        ("artifacts", &report.artifacts),
+        ("events", &report.events),
+    ];
+    let row = |(what, t): (&str, &Tally)| {
+        let [found, added, present, cleaned, skipped] = [t.found, t.added, t.present, t.cleaned, t.skipped].map(|n| n.to_string());
+        [what.to_owned(), found, added, present, cleaned, skipped]
     };
-    let rows: Vec<Value> = ["notes", "transitions", "recoveries", "artifacts", "events"].map(row).into();
-    out.push_str(&table(&rows, &["what", "found", "added", "present", "cleaned", "skipped"]));
-    if !items(data, "settings").is_empty() {
-        out.push_str(&table(items(data, "settings"), &["key", "outcome", "remark"]));
+    out.push_str(&table(["what", "found", "added", "present", "cleaned", "skipped"], tallies.map(row)));
+    if !report.settings.is_empty() {
+        let row = |s: &ImportedSetting| [s.key.clone(), s.outcome.to_string(), s.remark.clone()];
+        out.push_str(&table(["key", "outcome", "remark"], report.settings.iter().map(row)));
     }
-    if !items(data, "remarks").is_empty() {
-        out.push_str(&table(items(data, "remarks"), &["table", "id", "outcome", "why"]));
-    }
-    out
-}
-
-pub(super) fn artifacts(data: &Value) -> String {
-    let mut out = table(items(data, "artifacts"), &["artifactId", "createdAt", "session", "kind", "sizeBytes", "status", "filePath"]);
-    if let Some(cursor) = data.get("nextCursor") {
-        let _ = writeln!(out, "{}", paint(DIM, &format!("more: --cursor {cursor}")));
+    if !report.remarks.is_empty() {
+        let row = |r: &Remark| [r.table.clone(), r.id.to_string(), r.outcome.to_string(), r.why.clone()];
+        out.push_str(&table(["table", "id", "outcome", "why"], report.remarks.iter().map(row)));
     }
     out
 }
 
-pub(super) fn saved(data: &Value) -> String {
-    let note = &data["note"];
-    let chain = text(data, "chainLength");
-    let mut out = format!("{} note {} in {} ({chain} in its chain)\n", paint(GOOD, "saved"), text(note, "id"), text(note, "topic"));
-    for similar in items(data, "similar") {
-        let _ =
-            writeln!(out, "{} {} {}: {}", paint(WARN, "similar"), text(similar, "id"), text(similar, "topic"), text(similar, "content"));
-    }
-    out
-}
-
-pub(super) fn notes(data: &Value) -> String {
-    let mut out = String::new();
-    if data["matched"] == "any" {
-        let _ = writeln!(out, "{}", paint(WARN, "no note has all the words; these have some"));
-    }
-    for note in items(data, "notes") {
-        let app = first(&[text(note, "app"), "any app".to_owned()]);
-        let _ = writeln!(out, "{} {}  {}", paint(BOLD, &text(note, "id")), paint(GOOD, &text(note, "topic")), paint(DIM, &app));
-        let _ = writeln!(out, "    {}", first(&[text(note, "snippet"), text(note, "content")]).replace('\n', "\n    "));
-    }
-    if out.is_empty() {
-        return format!("{}\n", paint(DIM, "nothing"));
-    }
-    if let Some(cursor) = data.get("nextCursor") {
-        let _ = writeln!(out, "{}", paint(DIM, &format!("more: --cursor {cursor}")));
-    }
-    out
-}
-
-/// Events as a table.
-pub fn log(data: &Value) -> String {
-    let rows: Vec<Value> = items(data, "events").iter().map(event_row).collect();
-    let mut out = table(&rows, &["seq", "at", "session", "device", "what", "status", "cause", "ms", "activity"]);
-    if let Some(cursor) = data.get("nextCursor") {
-        let _ = writeln!(out, "{}", paint(DIM, &format!("more: --cursor {cursor}")));
-    }
-    out
-}
-
-pub(super) fn event_row(event: &Value) -> Value {
-    let expected = &event["evidence"]["expected"];
-    let expected = if expected.is_null() { String::new() } else { format!(" {expected}") };
-    let what = event.get("action").map_or_else(|| format!("{}{expected}", kebab(&text(event, "op"))), action);
-    serde_json::json!({
-        "seq": event["seq"], "at": event["at"], "session": event["session"], "device": event["device"],
-        "what": format!("{} {what}", text(event, "category")), "status": event["status"], "cause": text(event, "failureCause"),
-        "ms": event["durationMs"], "activity": text(event, "activity"),
-    })
-}
-
-/// What is known, as two tables.
-pub fn experience(data: &Value) -> String {
-    let transition = |t: &Value| {
-        serde_json::json!({
-            "scope": t["matchScope"], "on": text(t, "preActivity"), "action": action(&t["action"]), "leads to": text(t, "postActivity"),
-            "ok": t["successCount"], "verified": t["verifiedCount"], "failed": t["failureCount"], "last failure": text(t, "failureCause"),
-        })
+fn artifacts(list: &Artifacts) -> String {
+    let row = |a: &Artifact| {
+        let (id, size) = (a.artifact_id.to_string(), a.size_bytes.to_string());
+        [id, time(a.created_at), a.session.clone(), a.kind.clone(), size, a.status.to_string(), a.file_path.clone()]
     };
-    let recovery = |r: &Value| serde_json::json!({"scope": r["matchScope"], "on": text(r, "preActivity"), "after": r["failureCause"], "recover": action(&r["recovery"]), "worked": r["successCount"], "failed": r["failureCount"]});
-    let transitions: Vec<Value> = items(data, "transitions").iter().map(transition).collect();
-    let recoveries: Vec<Value> = items(data, "recoveries").iter().map(recovery).collect();
+    let columns = ["artifactId", "createdAt", "session", "kind", "sizeBytes", "status", "filePath"];
+    table(columns, list.artifacts.iter().map(row)) + &more(list.next_cursor)
+}
+
+fn jobs(jobs: &Jobs) -> String {
+    let row = |j: &Job| {
+        let last = j.last_run_at.map(time).unwrap_or_default();
+        [j.name.clone(), j.every_ms.to_string(), j.runs.to_string(), last, maybe(&j.last_result), maybe(&j.last_error), j.about.clone()]
+    };
+    table(["name", "everyMs", "runs", "lastRunAt", "lastResult", "lastError", "about"], jobs.jobs.iter().map(row))
+}
+
+fn saved(saved: &Saved) -> String {
+    let Saved { note, chain_length, similar } = saved;
+    let mut out = format!("{} note {} in {} ({chain_length} notes on this topic)\n", paint(GOOD, "saved"), note.id, note.topic);
+    for similar in similar {
+        let _ = writeln!(out, "{} {} {}: {}", paint(WARN, "similar"), similar.note.id, similar.note.topic, similar.note.content);
+    }
+    out
+}
+
+fn notes(notes: &Notes) -> String {
+    let mut out = String::new();
+    if notes.matched == Some(Matched::Any) {
+        let _ = writeln!(out, "{}", paint(WARN, "no note contains all the words; these contain some of them"));
+    }
+    let line = |n: &Note| {
+        let app = paint(DIM, n.app.as_deref().unwrap_or("any app"));
+        let text = n.snippet.as_ref().unwrap_or(&n.content).replace('\n', "\n    ");
+        format!("{} {}  {app}\n    {text}\n", paint(BOLD, &n.id.to_string()), paint(GOOD, &n.topic))
+    };
+    out.extend(notes.notes.iter().map(line));
+    if out.is_empty() { nothing() } else { out + &more(notes.next_cursor) }
+}
+
+/// Returns events as a table.
+pub fn log(log: &Log) -> String {
+    let row = |e: &Event| {
+        let (seq, ms) = (e.seq.to_string(), e.duration_ms.to_string());
+        let cause = maybe(&e.failure_cause);
+        [seq, time(e.at), e.session.clone(), e.device.clone(), what(e), e.status.to_string(), cause, ms, maybe(&e.activity)]
+    };
+    let columns = ["seq", "at", "session", "device", "what", "status", "cause", "ms", "activity"];
+    table(columns, log.events.iter().map(row)) + &more(log.next_cursor)
+}
+
+/// Returns what an event was about, in a few words.
+fn what(event: &Event) -> String {
+    let expected = event.evidence.as_ref().map(|e| &e["expected"]).filter(|e| !e.is_null());
+    let expected = expected.map(|e| format!(" {e}")).unwrap_or_default();
+    let what = event.action.as_ref().map_or_else(|| format!("{}{expected}", kebab(&event.op)), action);
+    format!("{} {what}", event.category)
+}
+
+/// Returns what is known about a page, as two tables.
+pub fn experience(known: &Experience) -> String {
+    let transition = |t: &Transition| {
+        let (post, cause) = (maybe(&t.post_activity), maybe(&t.failure_cause));
+        let [ok, verified, failed] = [t.success_count, t.verified_count, t.failure_count].map(|n| n.to_string());
+        [t.match_scope.to_string(), t.pre_activity.clone(), action(&t.action), post, ok, verified, failed, cause]
+    };
+    let recovery = |r: &Recovery| {
+        let (worked, failed) = (r.success_count.to_string(), r.failure_count.to_string());
+        [r.match_scope.to_string(), r.pre_activity.clone(), r.failure_cause.clone(), action(&r.recovery), worked, failed]
+    };
     format!(
         "{}\n{}{}\n{}",
-        paint(BOLD, "What actions do"),
-        table(&transitions, &["scope", "on", "action", "leads to", "ok", "verified", "failed", "last failure"]),
-        paint(BOLD, "What cured failures"),
-        table(&recoveries, &["scope", "on", "after", "recover", "worked", "failed"])
+        paint(BOLD, "Outcomes of actions"),
+        table(["scope", "on", "action", "leads to", "ok", "verified", "failed", "last failure"], known.transitions.iter().map(transition)),
+        paint(BOLD, "Recoveries from failures"),
+        table(["scope", "on", "after", "recover", "worked", "failed"], known.recoveries.iter().map(recovery))
     )
 }
 
-/// A setting, and when it counts.
-pub(super) fn setting_changed(data: &Value) -> String {
-    let restart = data["changed"] == true && data["needsRestart"] == true;
-    let later = if restart { paint(WARN, "\ncounts from the next start of the daemon on") } else { String::new() };
-    format!("{} = {}  {}{later}\n", text(data, "key"), setting(data), paint(DIM, &origin(data)))
+/// Returns a message of the live stream as one line.
+pub fn live(sent: &Sent) -> String {
+    match &sent.message {
+        Message::Event(event) => {
+            let style = if event.status == EventStatus::Ok { GOOD } else { BAD };
+            format!(
+                "{} {:>6} {}/{} {} {} {} {}",
+                paint(DIM, &time(event.at)),
+                event.seq,
+                event.session,
+                event.device,
+                paint(style, event.status.word()),
+                what(event),
+                paint(BAD, &maybe(&event.failure_cause)),
+                paint(DIM, &maybe(&event.activity))
+            )
+        }
+        Message::Observation(seen) => {
+            let activity = maybe(&seen.activity);
+            let what = format!("observe {} {}", seen.source, first(&[&activity, "unknown activity"]));
+            format!("{} {:>6} {}/{} {}", paint(DIM, &time(seen.at)), seen.seq, seen.session, seen.device, paint(DIM, &what))
+        }
+        Message::Visual(change) => visual::change(change).trim_end().to_owned(),
+        Message::Device { device, state } => format!("device {device} is {}", paint(WARN, state.word())),
+        Message::Lagged { missed } => paint(WARN, &format!("{missed} messages were dropped; --since CURSOR gets the events")),
+    }
 }

@@ -1,271 +1,248 @@
-//! What an agent is doing, what was said, what was learned.
+//! `session.*`.
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use afd_proto::coverage::{Coverage, SessionCoverage, Share};
+use afd_proto::findings::{
+    Bug, BugAdd, BugAdded, BugList, BugResolve, BugShow, BugStatus, Bugs, ResultAdd, ResultList, ResultStatus, Results, Severity,
+    TestResult, Tested, TestedElement, TestedMark,
+};
+use afd_proto::progress::{ProgressWritten, Resumed, SessionProgress, SessionResume};
+use afd_proto::session::{
+    Ended, Exported, ReportWritten, SessionEnd, SessionExport, SessionInfo, SessionList, SessionReport, SessionShow, SessionShown,
+    SessionStart, SessionStatus, Sessions,
+};
+use afd_proto::tasks::{Task, TaskAdd, TaskFinish, TaskList, TaskStart, TaskStatus, TaskUpdate, Tasks};
+use anstyle::Style;
 
-use super::{BAD, BOLD, DIM, GOOD, WARN, fields, items, more, paint, shorten, table, text, time};
+use super::human;
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, maybe, more, paint, shorten, table, time};
 
-/// What `session.*` answered.
-pub(super) fn answer(op: &str, data: &Value) -> String {
-    match op {
-        "list" => sessions(data),
-        "start" | "show" => shown(data),
-        "end" => ended(data),
-        "progress" => progress(data),
-        "resume" => resumed(data),
-        "report" => reported(data),
-        "export" => exported(data),
-        "coverage" => coverage(data),
-        "tested" => tested(data),
-        "task-list" => tasks(data),
-        "task-add" | "task-start" | "task-update" | "task-finish" => task(data),
-        "bug-add" => bug_added(data),
-        "bug-list" => bugs(data),
-        "bug-show" => bug_in_full(data),
-        "bug-resolve" => bug(data),
-        "result-add" => result(data),
-        "result-list" => results(data),
-        _ => fields(data, 0),
-    }
+human! {
+    SessionStart => shown;
+    SessionList => sessions;
+    SessionShow => shown;
+    SessionEnd => ended;
+    SessionReport => reported;
+    SessionExport => exported;
+    SessionCoverage => coverage;
+    SessionProgress => progress;
+    SessionResume => resumed;
+    TaskAdd => task;
+    TaskStart => task;
+    TaskUpdate => task;
+    TaskFinish => task;
+    TaskList => |t: &Tasks| task_table(&t.tasks);
+    BugAdd => bug_added;
+    BugList => bugs;
+    BugShow => bug_details;
+    BugResolve => bug_resolved;
+    ResultAdd => result;
+    ResultList => results;
+    TestedMark => tested;
 }
 
-fn lines(out: &mut String, title: &str, rows: &[Value]) {
-    if rows.is_empty() {
+fn section(out: &mut String, title: &str, lines: impl IntoIterator<Item = String>) {
+    let mut lines = lines.into_iter().peekable();
+    if lines.peek().is_none() {
         return;
     }
     let _ = writeln!(out, "{}", paint(BOLD, title));
-    for row in rows {
-        let _ = writeln!(out, "  {}", row.as_str().map_or_else(|| row.to_string(), str::to_owned));
+    for line in lines {
+        let _ = writeln!(out, "  {line}");
     }
 }
 
-fn severity(word: &str) -> String {
-    let style = match word {
-        "critical" | "high" => BAD,
-        "medium" => WARN,
-        _ => DIM,
+fn severity(severity: Severity) -> String {
+    let style = match severity {
+        Severity::Critical | Severity::High => BAD,
+        Severity::Medium => WARN,
+        Severity::Low => DIM,
     };
-    paint(style, word)
+    paint(style, severity.word())
 }
 
-fn status(word: &str) -> String {
-    let style = match word {
-        "passed" | "active" | "resolved" => GOOD,
-        "failed" | "error" | "open" => BAD,
-        _ => DIM,
+fn bug_status(status: BugStatus) -> String {
+    paint(if status == BugStatus::Open { BAD } else { GOOD }, status.word())
+}
+
+fn session_style(status: SessionStatus) -> Style {
+    if status == SessionStatus::Active { GOOD } else { DIM }
+}
+
+fn sessions(list: &Sessions) -> String {
+    let row = |s: &SessionInfo| {
+        let done = s.tasks.passed + s.tasks.failed + s.tasks.skipped;
+        let left = s.tasks.pending + s.tasks.active;
+        let [done, left, open] = [done, left, s.bugs.open].map(|n| n.to_string());
+        let (started, last) = (time(s.started_at), time(s.last_activity_at));
+        [s.session.clone(), s.status.to_string(), started, last, done, left, open, maybe(&s.app), maybe(&s.goal)]
     };
-    paint(style, word)
+    let columns = ["session", "status", "started", "lastActivity", "done", "left", "openBugs", "app", "goal"];
+    table(columns, list.sessions.iter().map(row)) + &more(list.next_cursor)
 }
 
-fn day(value: &Value) -> String {
-    value.as_i64().map(time).unwrap_or_default()
-}
-
-pub(super) fn sessions(data: &Value) -> String {
-    let row = |s: &Value| {
-        let (tasks, bugs) = (&s["tasks"], &s["bugs"]);
-        let done = ["passed", "failed", "skipped"].iter().filter_map(|k| tasks[k].as_i64()).sum::<i64>();
-        let left = ["pending", "active"].iter().filter_map(|k| tasks[k].as_i64()).sum::<i64>();
-        json!({
-            "session": s["session"], "status": s["status"], "app": s["app"], "goal": s["goal"], "started": day(&s["startedAt"]),
-            "lastActivity": day(&s["lastActivityAt"]), "done": done, "left": left, "openBugs": bugs["open"],
-        })
-    };
-    let rows: Vec<Value> = items(data, "sessions").iter().map(row).collect();
-    table(&rows, &["session", "status", "started", "lastActivity", "done", "left", "openBugs", "app", "goal"]) + &more(data)
-}
-
-pub(super) fn shown(data: &Value) -> String {
-    let mut out = format!("{} {}\n", paint(BOLD, &text(data, "session")), status(&text(data, "status")));
-    out.push_str(&text(data, "summary"));
-    out.push('\n');
-    if let Some(task) = data["currentTask"].as_object() {
-        let task = Value::Object(task.clone());
-        let _ = writeln!(out, "{} {}  {}", paint(BOLD, "now"), text(&task, "description"), paint(DIM, &text(&task, "progress")));
+fn shown(shown: &SessionShown) -> String {
+    let info = &shown.info;
+    let status = paint(session_style(info.status), info.status.word());
+    let mut out = format!("{} {status}\n{}\n", paint(BOLD, &info.session), shown.summary);
+    if let Some(task) = &shown.current_task {
+        let _ = writeln!(out, "{} {}  {}", paint(BOLD, "current task"), task.description, paint(DIM, &task.progress));
     }
-    if !items(data, "queue").is_empty() {
-        out.push_str(&tasks_table(items(data, "queue")));
+    if !shown.queue.is_empty() {
+        out.push_str(&task_table(&shown.queue));
     }
-    if !items(data, "openBugs").is_empty() {
-        out.push_str(&bugs_table(items(data, "openBugs")));
+    if !shown.open_bugs.is_empty() {
+        out.push_str(&bug_table(&shown.open_bugs));
     }
-    lines(&mut out, "next", items(data, "nextSteps"));
-    lines(&mut out, "in the way", items(data, "blockers"));
+    section(&mut out, "next steps", shown.next_steps.iter().cloned());
+    section(&mut out, "blockers", shown.blockers.iter().cloned());
     out
 }
 
-fn tasks_table(tasks: &[Value]) -> String {
-    let blocked = |t: &Value| {
-        let ids: Vec<String> = items(t, "blockedBy").iter().map(Value::to_string).collect();
-        ids.join(",")
+fn task_table(tasks: &[Task]) -> String {
+    let row = |t: &Task| {
+        let blockers: Vec<String> = t.blocked_by.iter().map(i64::to_string).collect();
+        let outcome = if t.status == TaskStatus::Active { &t.progress } else { &t.summary };
+        [t.id.to_string(), t.status.to_string(), t.priority.to_string(), blockers.join(","), t.description.clone(), maybe(outcome)]
     };
-    let row = |t: &Value| {
-        json!({"id": t["id"], "status": t["status"], "priority": t["priority"], "waitsFor": blocked(t), "task": t["description"],
-            "outcome": if t["status"] == "active" { &t["progress"] } else { &t["summary"] }})
+    table(["id", "status", "priority", "blockedBy", "task", "outcome"], tasks.iter().map(row))
+}
+
+fn task(task: &Task) -> String {
+    let style = match task.status {
+        TaskStatus::Passed | TaskStatus::Active => GOOD,
+        TaskStatus::Failed => BAD,
+        TaskStatus::Pending | TaskStatus::Skipped => DIM,
     };
-    let rows: Vec<Value> = tasks.iter().map(row).collect();
-    table(&rows, &["id", "status", "priority", "waitsFor", "task", "outcome"])
+    format!("task {} {}: {}\n", task.id, paint(style, task.status.word()), task.description)
 }
 
-pub(super) fn tasks(data: &Value) -> String {
-    tasks_table(items(data, "tasks"))
+fn bug_table(bugs: &[Bug]) -> String {
+    let row = |b: &Bug| {
+        let (severity, status) = (b.severity.to_string(), b.status.to_string());
+        [b.id.to_string(), severity, status, time(b.created_at), b.session.clone(), b.title.clone(), page(b)]
+    };
+    table(["id", "severity", "status", "found", "session", "title", "page"], bugs.iter().map(row))
 }
 
-pub(super) fn task(data: &Value) -> String {
-    format!("task {} {}: {}\n", text(data, "id"), status(&text(data, "status")), text(data, "description"))
+fn bugs(list: &Bugs) -> String {
+    let c = &list.counts;
+    let counts =
+        format!("bugs: {} total, {} open; {} critical, {} high, {} medium, {} low", c.total, c.open, c.critical, c.high, c.medium, c.low);
+    paint(DIM, &counts) + "\n" + &bug_table(&list.bugs) + &more(list.next_cursor)
 }
 
-fn bugs_table(bugs: &[Value]) -> String {
-    let rows: Vec<Value> = bugs
-        .iter()
-        .map(|b| {
-            json!({"id": b["id"], "severity": b["severity"], "status": b["status"], "found": day(&b["createdAt"]), "session": b["session"],
-                "title": b["title"], "page": page(b)})
-        })
-        .collect();
-    table(&rows, &["id", "severity", "status", "found", "session", "title", "page"])
-}
-
-pub(super) fn bugs(data: &Value) -> String {
-    let c = &data["counts"];
-    let counts = format!(
-        "{} bugs, {} open: {} critical, {} high, {} medium, {} low",
-        c["total"], c["open"], c["critical"], c["high"], c["medium"], c["low"]
-    );
-    format!("{}\n{}{}", paint(DIM, &counts), bugs_table(items(data, "bugs")), more(data))
-}
-
-pub(super) fn bug_added(data: &Value) -> String {
-    let bug = &data["bug"];
-    let mut out =
-        format!("{} bug {} {}: {}\n", paint(GOOD, "recorded"), text(bug, "id"), severity(&text(bug, "severity")), text(bug, "title"));
-    if !items(data, "similar").is_empty() {
-        let _ = writeln!(out, "{}", paint(WARN, "open bugs that are called much the same:"));
-        out.push_str(&bugs_table(items(data, "similar")));
+fn bug_added(added: &BugAdded) -> String {
+    let BugAdded { bug, similar } = added;
+    let mut out = format!("{} bug {} {}: {}\n", paint(GOOD, "recorded"), bug.id, severity(bug.severity), bug.title);
+    if !similar.is_empty() {
+        let _ = writeln!(out, "{}", paint(WARN, "open bugs with similar titles:"));
+        out.push_str(&bug_table(similar));
     }
     out
 }
 
-pub(super) fn bug_in_full(data: &Value) -> String {
-    let mut out = format!(
-        "{} {} {}  {}\n",
-        paint(BOLD, &text(data, "title")),
-        severity(&text(data, "severity")),
-        status(&text(data, "status")),
-        paint(DIM, &day(&data["createdAt"]))
-    );
-    for (name, key) in [
-        ("description", "description"),
-        ("expected", "expected"),
-        ("actual", "actual"),
-        ("resolution", "resolution"),
-        ("session", "session"),
-        ("app", "app"),
-        ("screenshot", "screenshot"),
+fn bug_details(bug: &Bug) -> String {
+    let found = paint(DIM, &time(bug.created_at));
+    let mut out = format!("{} {} {}  {found}\n", paint(BOLD, &bug.title), severity(bug.severity), bug_status(bug.status));
+    let session = Some(bug.session.clone());
+    for (name, value) in [
+        ("description", &bug.description),
+        ("expected", &bug.expected),
+        ("actual", &bug.actual),
+        ("resolution", &bug.resolution),
+        ("session", &session),
+        ("app", &bug.app),
+        ("screenshot", &bug.screenshot),
     ] {
-        if !text(data, key).is_empty() {
-            let _ = writeln!(out, "{name}: {}", text(data, key));
+        if let Some(value) = value {
+            let _ = writeln!(out, "{name}: {value}");
         }
     }
-    if !page(data).is_empty() {
-        let _ = writeln!(out, "page: {}", page(data));
+    if !page(bug).is_empty() {
+        let _ = writeln!(out, "page: {}", page(bug));
     }
-    let steps: Vec<Value> = items(data, "steps")
-        .iter()
-        .enumerate()
-        .map(|(i, s)| Value::from(format!("{}. {}", i + 1, s.as_str().unwrap_or_default())))
-        .collect();
-    lines(&mut out, "steps", &steps);
+    section(&mut out, "steps", bug.steps.iter().enumerate().map(|(i, step)| format!("{}. {step}", i + 1)));
     out
 }
 
-/// Where it is: a page key begins with its activity, and goes on with what only programs read.
-fn page(row: &Value) -> String {
-    let page = text(row, "page");
+/// Returns the activity of a page key, which goes on with what only programs read.
+fn page(bug: &Bug) -> String {
+    let page = maybe(&bug.page);
     page.strip_prefix("act=").and_then(|rest| rest.split('|').next()).map_or(page.clone(), str::to_owned)
 }
 
-pub(super) fn bug(data: &Value) -> String {
-    let why = text(data, "resolution");
-    format!("bug {} {}: {} {}\n", text(data, "id"), status(&text(data, "status")), text(data, "title"), paint(DIM, &why))
+fn bug_resolved(bug: &Bug) -> String {
+    format!("bug {} {}: {} {}\n", bug.id, bug_status(bug.status), bug.title, paint(DIM, &maybe(&bug.resolution)))
 }
 
-pub(super) fn results(data: &Value) -> String {
-    let c = &data["counts"];
+fn results(list: &Results) -> String {
+    let c = &list.counts;
     let counts =
-        format!("{} results: {} passed, {} failed, {} skipped, {} errors", c["total"], c["passed"], c["failed"], c["skipped"], c["error"]);
-    let rows: Vec<Value> = items(data, "results")
-        .iter()
-        .map(|r| {
-            json!({"id": r["id"], "status": r["status"], "at": day(&r["createdAt"]), "session": r["session"], "test": r["name"],
-                "ms": r["durationMs"], "seen": r["summary"]})
-        })
-        .collect();
-    format!("{}\n{}{}", paint(DIM, &counts), table(&rows, &["id", "status", "at", "session", "test", "ms", "seen"]), more(data))
-}
-
-pub(super) fn result(data: &Value) -> String {
-    format!("{} result {} {}: {}\n", paint(GOOD, "recorded"), text(data, "id"), status(&text(data, "status")), text(data, "name"))
-}
-
-pub(super) fn tested(data: &Value) -> String {
-    let rows = items(data, "elements");
-    format!(
-        "{} {} elements, {} in all\n{}",
-        paint(GOOD, "marked"),
-        rows.len(),
-        text(data, "total"),
-        table(rows, &["element", "component", "passed", "failed", "times"])
-    )
-}
-
-pub(super) fn coverage(data: &Value) -> String {
-    let row = |what: &str, key: &str| {
-        let missing: Vec<&str> = items(&data[key], "missing").iter().filter_map(Value::as_str).collect();
-        json!({"what": what, "known": data[key]["known"], "covered": data[key]["covered"], "percent": data[key]["percent"],
-            "missing": shorten(&missing.join(", "))})
+        format!("test results: {} total; {} passed, {} failed, {} skipped, {} errors", c.total, c.passed, c.failed, c.skipped, c.error);
+    let row = |r: &TestResult| {
+        let (id, at, ms) = (r.id.to_string(), time(r.created_at), maybe(&r.duration_ms));
+        [id, r.status.to_string(), at, r.session.clone(), r.name.clone(), ms, maybe(&r.summary)]
     };
-    let rows = [row("pages visited", "pages"), row("pages tested", "pagesTested"), row("elements tested", "elements")];
-    format!(
-        "{}: {} %\n{}",
-        paint(BOLD, &text(data, "app")),
-        text(data, "coveragePercent"),
-        table(&rows, &["what", "known", "covered", "percent", "missing"])
-    )
+    let rows = table(["id", "status", "at", "session", "test", "ms", "summary"], list.results.iter().map(row));
+    paint(DIM, &counts) + "\n" + &rows + &more(list.next_cursor)
 }
 
-fn warnings(data: &Value) -> String {
-    items(data, "warnings").iter().filter_map(Value::as_str).map(|w| format!("{} {w}\n", paint(WARN, "warning"))).collect()
+fn result(result: &TestResult) -> String {
+    let style = match result.status {
+        ResultStatus::Passed => GOOD,
+        ResultStatus::Failed | ResultStatus::Error => BAD,
+        ResultStatus::Skipped => DIM,
+    };
+    format!("{} result {} {}: {}\n", paint(GOOD, "recorded"), result.id, paint(style, result.status.word()), result.name)
 }
 
-pub(super) fn progress(data: &Value) -> String {
-    let auto = if data["auto"] == true { ", and again on every change" } else { "" };
-    format!("{} {}\n        {}{auto}\n{}", paint(GOOD, "written"), text(data, "file"), text(data, "reportFile"), warnings(data))
+fn tested(tested: &Tested) -> String {
+    let row = |e: &TestedElement| {
+        let [passed, failed, times] = [e.passed, e.failed, e.times].map(|n| n.to_string());
+        [e.element.clone(), maybe(&e.component), passed, failed, times]
+    };
+    format!("{} {} elements, {} in this session\n", paint(GOOD, "marked"), tested.elements.len(), tested.total)
+        + &table(["element", "component", "passed", "failed", "times"], tested.elements.iter().map(row))
 }
 
-pub(super) fn resumed(data: &Value) -> String {
-    format!("{}\n\n{}\n", paint(GOOD, &text(data, "summary")), text(data, "resumptionPrompt"))
+fn coverage(coverage: &Coverage) -> String {
+    let row = |(what, share): (&str, &Share)| {
+        let missing = shorten(&share.missing.join(", "));
+        [what.to_owned(), share.known.to_string(), share.covered.to_string(), share.percent.to_string(), missing]
+    };
+    let rows =
+        [("pages visited", &coverage.pages), ("pages tested", &coverage.pages_tested), ("elements tested", &coverage.elements)].map(row);
+    format!("{}: {} %\n", paint(BOLD, &maybe(&coverage.app)), coverage.coverage_percent)
+        + &table(["what", "known", "covered", "percent", "missing"], rows)
 }
 
-pub(super) fn reported(data: &Value) -> String {
-    format!("{} {} ({} bytes, {} pictures)\n", paint(GOOD, "written"), text(data, "file"), text(data, "sizeBytes"), text(data, "pictures"))
+fn warnings(warnings: &[String]) -> String {
+    warnings.iter().map(|w| format!("{} {w}\n", paint(WARN, "warning"))).collect()
 }
 
-pub(super) fn ended(data: &Value) -> String {
-    format!(
-        "{} {}\n{}\nreport   {}\nprogress {}\n",
-        paint(GOOD, "ended"),
-        text(data, "session"),
-        text(data, "summary"),
-        text(&data["report"], "file"),
-        text(data, "progressFile")
-    )
+fn progress(progress: &ProgressWritten) -> String {
+    let auto = if progress.auto { ", and again on every change" } else { "" };
+    format!("{} {}\n        {}{auto}\n", paint(GOOD, "written"), progress.file, progress.report_file) + &warnings(&progress.warnings)
 }
 
-pub(super) fn exported(data: &Value) -> String {
-    match data.get("document") {
+fn resumed(resumed: &Resumed) -> String {
+    format!("{}\n\n{}\n", paint(GOOD, &resumed.summary), resumed.resumption_prompt)
+}
+
+fn reported(report: &ReportWritten) -> String {
+    format!("{} {} ({} bytes, {} pictures)\n", paint(GOOD, "written"), report.file, report.size_bytes, report.pictures)
+}
+
+fn ended(ended: &Ended) -> String {
+    let head = format!("{} {}\n{}\n", paint(GOOD, "ended"), ended.session, ended.summary);
+    head + &format!("report   {}\nprogress {}\n", ended.report.file, maybe(&ended.progress_file)) + &warnings(&ended.warnings)
+}
+
+fn exported(exported: &Exported) -> String {
+    match &exported.document {
         Some(document) => serde_json::to_string_pretty(document).unwrap_or_default() + "\n",
-        None => format!("{} {} ({} bytes)\n", paint(GOOD, "written"), text(data, "file"), text(data, "sizeBytes")),
+        None => format!("{} {} ({} bytes)\n", paint(GOOD, "written"), maybe(&exported.file), exported.size_bytes),
     }
 }

@@ -1,205 +1,198 @@
-//! What screens are made of, and how to get from one to another.
+//! `visual.*`.
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use afd_proto::files::{Exported, ExportedFiles, FileRemark, Imported, ImportedFiles, VisualExport, VisualImport};
+use afd_proto::graph::{Drawn, Path, Route, Transition, Transitions, VisualGraph, VisualPath, VisualTransitions};
+use afd_proto::history::{Change, Changes, VisualDelete, VisualHistory, VisualUndo};
+use afd_proto::import::Tally;
+use afd_proto::looks::{Found, Matched, VisualMatch};
+use afd_proto::visual::{
+    About, Cleaned, CleanedUp, Component, Components, Interrupt, Learned, State, States, VisualCleanup, VisualComponents, VisualLearn,
+    VisualRename, VisualStates,
+};
 
-use super::{BAD, BOLD, DIM, GOOD, WARN, cell, fields, items, more, paint, table, text};
+use super::human;
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, maybe, more, nothing, paint, table, time};
+use super::records::dry_run;
 
-/// What `visual.*` answered.
-pub(super) fn answer(op: &str, data: &Value) -> String {
-    match op {
-        "learn" => learned(data),
-        "match" => matched(data),
-        "components" => components(data),
-        "states" => states(data),
-        "transitions" => transitions(data),
-        "path" => path(data),
-        "graph" => graph(data),
-        "history" => changes(data),
-        "delete" | "undo" => change(data),
-        "cleanup" => cleaned(data),
-        "import" => imported(data),
-        "export" => exported(data),
-        _ => fields(data, 0),
-    }
+human! {
+    VisualLearn => learned;
+    VisualMatch => matched;
+    VisualComponents => components;
+    VisualStates => states;
+    VisualTransitions => transitions;
+    VisualPath => path;
+    VisualGraph => graph;
+    VisualRename;
+    VisualDelete => change;
+    VisualCleanup => cleaned;
+    VisualHistory => changes;
+    VisualUndo => change;
+    VisualImport => imported;
+    VisualExport => exported;
 }
 
-/// What it is about, and how many there are.
-fn head(data: &Value, what: &str, count: usize) -> String {
-    let site = data.get("site").and_then(Value::as_str).map(|s| format!(" / {s}")).unwrap_or_default();
-    paint(DIM, &format!("{}{site}: {count} {what}", text(data, "app"))) + "\n"
+fn about(about: &About) -> String {
+    about.site.as_ref().map_or_else(|| about.app.clone(), |site| format!("{} / {site}", about.app))
 }
 
-fn joined(value: &Value) -> String {
-    value.as_array().map(|a| a.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")).unwrap_or_default()
+/// Returns the app or site and a count.
+fn head(of: &About, what: &str, count: usize) -> String {
+    paint(DIM, &format!("{}: {count} {what}", about(of))) + "\n"
 }
 
-fn percent(value: &Value) -> String {
-    value.as_f64().map(|v| format!("{:.0}%", v * 100.0)).unwrap_or_default()
+fn percent(share: f64) -> String {
+    format!("{:.0}%", share * 100.0)
 }
 
-pub(super) fn learned(data: &Value) -> String {
-    let state = match (&data["state"], data["newState"] == true) {
-        (Value::Null, _) => paint(WARN, "no state yet: it takes a second look"),
-        (state, new) => format!("{} {}{}", text(state, "id"), text(state, "name"), if new { " (new)" } else { "" }),
+fn learned(learned: &Learned) -> String {
+    let state = match &learned.state {
+        None => paint(WARN, "no state yet: it takes a second observation"),
+        Some(state) => format!("{} {}{}", state.id, state.name, if learned.new_state { " (new)" } else { "" }),
     };
-    let count = |key: &str| text(data, key);
     let mut out = format!("{} {state}\n", paint(GOOD, "learned"));
+    let Learned { seen, new_components, missed, learn_count, .. } = learned;
     let _ = writeln!(
         out,
-        "{} seen, {} new, {} missed; learned {} times of {}",
-        count("seen"),
-        count("newComponents"),
-        count("missed"),
-        count("learnCount"),
-        text(data, "app")
+        "{seen} components seen, {new_components} new, {missed} missing; learned {learn_count} times for {}",
+        learned.about.app
     );
-    for skipped in items(data, "skipped").iter().filter_map(Value::as_str) {
+    for skipped in &learned.skipped {
         let _ = writeln!(out, "{} {skipped}", paint(WARN, "skipped"));
     }
     out
 }
 
-pub(super) fn components(data: &Value) -> String {
-    let rows = items(data, "components");
-    let row = |c: &Value| {
-        json!({
-            "name": c["name"], "type": c["type"], "label": c["label"], "bounds": c["bounds"], "seen": c["seenCount"],
-            "missed": c["consecutiveMisses"], "states": joined(&c["states"]), "lastSeen": cell(c, "lastSeen"),
-        })
+fn components(list: &Components) -> String {
+    let row = |c: &Component| {
+        let (seen, missed) = (c.seen_count.to_string(), c.consecutive_misses.to_string());
+        [c.name.clone(), c.kind.clone(), maybe(&c.label), maybe(&c.bounds), seen, missed, c.states.join(" "), time(c.last_seen)]
     };
-    let shown: Vec<Value> = rows.iter().map(row).collect();
-    head(data, "components", rows.len())
-        + &table(&shown, &["name", "type", "label", "bounds", "seen", "missed", "states", "lastSeen"])
-        + &more(data)
+    head(&list.about, "components", list.components.len())
+        + &table(["name", "type", "label", "bounds", "seen", "missed", "states", "lastSeen"], list.components.iter().map(row))
+        + &more(list.next_cursor)
 }
 
-pub(super) fn states(data: &Value) -> String {
-    let rows = items(data, "states");
-    let row = |s: &Value| {
-        let way = s["interrupt"]["dismissals"].get(0).map(|d| text(d, "action"));
-        let about = if s["interrupt"].is_null() {
-            text(s, "place")
-        } else {
-            format!("pop-up; {}", way.unwrap_or_else(|| "no way out known".into()))
-        };
-        json!({
-            "id": s["id"], "name": s["name"], "kind": s["kind"], "visits": s["visitCount"], "place": about,
-            "components": s["definingComponents"].as_array().map(Vec::len), "lastSeen": cell(s, "lastSeen"),
-        })
+/// Says what dismisses a pop-up.
+fn dismissal(interrupt: &Interrupt) -> &str {
+    interrupt.dismissals.first().map_or("no known way to dismiss it", |d| &d.action)
+}
+
+fn states(list: &States) -> String {
+    let row = |s: &State| {
+        let place = s.interrupt.as_ref().map_or_else(|| maybe(&s.place), |i| format!("pop-up; {}", dismissal(i)));
+        let (visits, components) = (s.visit_count.to_string(), s.defining_components.len().to_string());
+        [maybe(&s.id), maybe(&s.name), s.kind.to_string(), visits, components, place, time(s.last_seen)]
     };
-    let shown: Vec<Value> = rows.iter().map(row).collect();
-    head(data, "states", rows.len()) + &table(&shown, &["id", "name", "kind", "visits", "components", "place", "lastSeen"])
+    head(&list.about, "states", list.states.len())
+        + &table(["id", "name", "kind", "visits", "components", "place", "lastSeen"], list.states.iter().map(row))
 }
 
-fn step(edge: &Value) -> Value {
-    json!({
-        "from": edge["from"], "action": edge["action"], "to": edge["to"], "count": edge["count"], "tries": edge["attempts"],
-        "success": percent(&edge["successRate"]), "chance": percent(&edge["probability"]), "ms": edge["meanMs"],
-    })
+fn transitions(list: &Transitions) -> String {
+    let row = |t: &Transition| {
+        let (count, attempts) = (t.count.to_string(), t.attempts.to_string());
+        [t.from.clone(), t.action.clone(), t.to.clone(), count, attempts, percent(t.success_rate), maybe(&t.mean_ms)]
+    };
+    head(&list.about, "transitions", list.transitions.len())
+        + &table(["from", "action", "to", "count", "attempts", "success", "ms"], list.transitions.iter().map(row))
 }
 
-pub(super) fn transitions(data: &Value) -> String {
-    let rows: Vec<Value> = items(data, "transitions").iter().map(step).collect();
-    head(data, "transitions", rows.len()) + &table(&rows, &["from", "action", "to", "count", "tries", "success", "ms"])
-}
-
-fn route(name: &str, route: &Value) -> String {
-    let steps: Vec<Value> = items(route, "steps").iter().map(step).collect();
-    let chance = percent(&route["probability"]);
-    let title = paint(BOLD, &format!("{name}: {chance}, {} ms", text(route, "expectedMs")));
-    if steps.is_empty() { String::new() } else { format!("{title}\n{}", table(&steps, &["from", "action", "to", "chance", "ms"])) }
-}
-
-pub(super) fn path(data: &Value) -> String {
-    let style = if data["known"] == true { GOOD } else { BAD };
-    let mut out = paint(style, &text(data, "text")) + "\n";
-    out.push_str(&route("way", &data["route"]));
-    for (i, other) in items(data, "alternatives").iter().enumerate() {
-        out.push_str(&route(&format!("other way {}", i + 1), other));
+fn route(name: &str, route: &Route) -> String {
+    if route.steps.is_empty() {
+        return String::new();
     }
-    for popup in items(data, "interrupts") {
-        let way = popup["interrupt"]["dismissals"].get(0).map(|d| text(d, "action")).unwrap_or_else(|| "no way out known".into());
-        let _ = writeln!(out, "{} {}: {way}", paint(WARN, "may come up:"), text(popup, "name"));
+    let row = |t: &Transition| [t.from.clone(), t.action.clone(), t.to.clone(), percent(t.probability), maybe(&t.mean_ms)];
+    let title = paint(BOLD, &format!("{name}: {}, {} ms", percent(route.probability), route.expected_ms));
+    format!("{title}\n{}", table(["from", "action", "to", "chance", "ms"], route.steps.iter().map(row)))
+}
+
+fn path(path: &Path) -> String {
+    let mut out = paint(if path.known { GOOD } else { BAD }, &path.text) + "\n";
+    if let Some(best) = &path.route {
+        out.push_str(&route("path", best));
+    }
+    for (i, other) in path.alternatives.iter().enumerate() {
+        out.push_str(&route(&format!("alternative {}", i + 1), other));
+    }
+    for popup in &path.interrupts {
+        let dismissal = popup.interrupt.as_ref().map_or("no known way to dismiss it", dismissal);
+        let _ = writeln!(out, "{} {}: {dismissal}", paint(WARN, "pop-up that may appear:"), maybe(&popup.name));
     }
     out
 }
 
-pub(super) fn graph(data: &Value) -> String {
-    match data.get("graph").and_then(Value::as_str) {
-        Some(drawing) => drawing.to_owned(),
-        None => format!(
-            "{} {} ({} states, {} transitions)\n",
-            paint(GOOD, "saved"),
-            text(&data["artifact"], "savedFile"),
-            text(data, "states"),
-            text(data, "transitions")
-        ),
-    }
-}
-
-/// A change as a line.
-pub(super) fn change(change: &Value) -> String {
-    let undone = if change["undoneAt"].is_null() { String::new() } else { paint(WARN, " (undone)") };
-    let line = format!("{:>5} {} {} {}", text(change, "id"), cell(change, "at"), paint(GOOD, &text(change, "op")), text(change, "what"));
-    format!("{line}{undone} {}\n", paint(DIM, &format!("{}: {}", text(change, "app"), text(change, "why"))))
-}
-
-pub(super) fn changes(data: &Value) -> String {
-    let lines: String = items(data, "changes").iter().map(change).collect();
-    if lines.is_empty() { paint(DIM, "nothing") + "\n" } else { lines + &more(data) }
-}
-
-pub(super) fn cleaned(data: &Value) -> String {
-    let rows = items(data, "changes");
-    let done = if data["dryRun"] == true { paint(WARN, "would go:") } else { paint(GOOD, "gone:") };
-    format!("{done} {} components\n{}", rows.len(), table(rows, &["component", "why", "historyId"]))
-}
-
-fn about(row: &Value) -> String {
-    let site = row.get("site").and_then(Value::as_str).map(|s| format!(" / {s}")).unwrap_or_default();
-    text(row, "app") + &site
-}
-
-pub(super) fn imported(data: &Value) -> String {
-    let mut out =
-        if data["dryRun"] == true { paint(WARN, "nothing was done; this is what would come of it") + "\n" } else { String::new() };
-    let mut rows = Vec::new();
-    for app in items(data, "imported") {
-        for what in ["components", "states", "transitions", "pictures"] {
-            let mut row = app[what].clone();
-            row["app"] = about(app).into();
-            row["what"] = what.into();
-            rows.push(row);
+fn graph(drawn: &Drawn) -> String {
+    match (&drawn.graph, &drawn.artifact) {
+        (Some(drawing), _) => drawing.clone(),
+        (None, file) => {
+            let file = file.as_ref().map(|a| a.saved_file.as_str()).unwrap_or_default();
+            format!("{} {file} ({} states, {} transitions)\n", paint(GOOD, "saved"), drawn.states, drawn.transitions)
         }
     }
-    out.push_str(&table(&rows, &["app", "what", "found", "added", "present", "skipped"]));
-    let remarks: Vec<Value> = items(data, "imported").iter().flat_map(|app| items(app, "remarks")).cloned().collect();
-    if !remarks.is_empty() {
-        out.push_str(&table(&remarks, &["file", "key", "why"]));
+}
+
+/// Returns a change as one line.
+pub(super) fn change(change: &Change) -> String {
+    let undone = if change.undone_at.is_some() { paint(WARN, " (undone)") } else { String::new() };
+    let why = paint(DIM, &format!("{}: {}", change.about.app, change.why));
+    format!("{:>5} {} {} {}{undone} {why}\n", change.id, time(change.at), paint(GOOD, change.op.word()), change.what)
+}
+
+fn changes(list: &Changes) -> String {
+    let lines: String = list.changes.iter().map(change).collect();
+    if lines.is_empty() { nothing() } else { lines + &more(list.next_cursor) }
+}
+
+fn cleaned(cleaned: &Cleaned) -> String {
+    let done = if cleaned.dry_run { paint(WARN, "would remove") } else { paint(GOOD, "removed") };
+    let row = |c: &CleanedUp| [c.component.clone(), c.why.clone(), maybe(&c.history_id)];
+    format!("{done} {} components\n", cleaned.changes.len()) + &table(["component", "why", "historyId"], cleaned.changes.iter().map(row))
+}
+
+fn imported(files: &ImportedFiles) -> String {
+    let rows = files.imported.iter().flat_map(|app| {
+        let Imported { components, states, transitions, pictures, .. } = app;
+        let parts = [("components", components), ("states", states), ("transitions", transitions), ("pictures", pictures)];
+        parts.map(|(what, t): (&str, &Tally)| {
+            let [found, added, present, skipped] = [t.found, t.added, t.present, t.skipped].map(|n| n.to_string());
+            [about(&app.about), what.to_owned(), found, added, present, skipped]
+        })
+    });
+    let mut out = dry_run(files.dry_run) + &table(["app", "what", "found", "added", "present", "skipped"], rows);
+    let mut remarks = files.imported.iter().flat_map(|app| &app.remarks).peekable();
+    if remarks.peek().is_some() {
+        let row = |r: &FileRemark| [r.file.clone(), r.key.clone(), r.why.clone()];
+        out.push_str(&table(["file", "key", "why"], remarks.map(row)));
     }
     out
 }
 
-pub(super) fn exported(data: &Value) -> String {
-    let row = |app: &Value| {
-        let mut row = app.clone();
-        row["app"] = about(app).into();
-        row
+fn exported(files: &ExportedFiles) -> String {
+    let row = |e: &Exported| {
+        let counts = [e.components, e.states, e.transitions, e.pictures, e.missing_pictures].map(|n| n.to_string());
+        let [components, states, transitions, pictures, missing] = counts;
+        [about(&e.about), components, states, transitions, pictures, missing, e.dir.clone()]
     };
-    let rows: Vec<Value> = items(data, "exported").iter().map(row).collect();
-    table(&rows, &["app", "components", "states", "transitions", "pictures", "missingPictures", "dir"])
+    let columns = ["app", "components", "states", "transitions", "pictures", "missingPictures", "dir"];
+    table(columns, files.exported.iter().map(row))
 }
 
-pub(super) fn matched(data: &Value) -> String {
-    let found = items(data, "found");
-    let title = format!("{} of {} found in {} ms\n", found.len(), text(data, "lookedFor"), text(data, "tookMs"));
-    let mut out = paint(GOOD, title.trim_end()) + "\n" + &table(found, &["name", "bounds", "likeness", "how", "moved"]);
-    for (key, what) in [("missing", "not there:"), ("flat", "of one brightness, not looked for:")] {
-        let names = joined(&data[key]);
+fn matched(matched: &Matched) -> String {
+    let row = |f: &Found| {
+        [
+            f.name.clone(),
+            f.bounds.clone(),
+            f.likeness.to_string(),
+            f.how.to_string(),
+            if f.moved { "yes".to_owned() } else { String::new() },
+        ]
+    };
+    let title = format!("{} of {} found in {} ms", matched.found.len(), matched.looked_for, matched.took_ms);
+    let mut out = paint(GOOD, &title) + "\n" + &table(["name", "bounds", "likeness", "how", "moved"], matched.found.iter().map(row));
+    for (names, what) in [(&matched.missing, "not found:"), (&matched.flat, "uniform brightness, not searched for:")] {
         if !names.is_empty() {
-            let _ = writeln!(out, "{} {names}", paint(WARN, what));
+            let _ = writeln!(out, "{} {}", paint(WARN, what), names.join(" "));
         }
     }
     out

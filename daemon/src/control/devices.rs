@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use afd_proto::ErrorCode;
 use afd_proto::device::{
-    AddParams, Added, DeviceList, DeviceParams, DeviceSource, Health, LeaseParams, Leased, Packages, PackagesParams, Released,
-    RemoveParams, Removed,
+    AddParams, Added, DeviceParams, DeviceSource, Devices, Health, LeaseParams, Leased, Packages, PackagesParams, Released, RemoveParams,
+    Removed,
 };
 use afd_proto::vocabulary::Reply;
 use serde_json::json;
@@ -72,8 +72,8 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<Added> {
 }
 
 /// `device.list`
-pub fn list(core: &Arc<Core>) -> DeviceList {
-    DeviceList { devices: core.devices.list().iter().map(|d| d.info()).collect() }
+pub fn list(core: &Arc<Core>) -> Devices {
+    Devices { devices: core.devices.list().iter().map(|d| d.info()).collect() }
 }
 
 /// `device.remove`

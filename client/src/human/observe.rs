@@ -1,0 +1,203 @@
+//! `observe.*`, `act.*`, `verify.*`, `recover.*`: what was seen and done on a device.
+
+use std::fmt::Write as _;
+
+use afd_proto::Method;
+use afd_proto::act::{
+    ActBack, ActDoubleTap, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe,
+    ActTap, ActText, Acted, ScrolledTo, Shelled,
+};
+use afd_proto::artifact::Written;
+use afd_proto::observe::{
+    Context, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait, Page, RefRow, RefRows, Refs, Row, Screen, ScreenRows, Top,
+    Waited,
+};
+use afd_proto::picture::{ObserveOverlayGet, ObserveOverlaySet, ObserveScreenshot, Screenshot};
+use afd_proto::recover::{RecoverBack, RecoverHome, RecoverRelaunch, Recovered};
+use afd_proto::verify::{Verified, VerifyNodeExists, VerifyTextContains, VerifyTopActivity};
+use afd_proto::vocabulary::{Hint, HintKind, Reply, Target};
+use anstyle::AnsiColor;
+
+use super::human;
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, first, kebab, maybe, paint, table, target};
+
+human! {
+    ObserveTop => top;
+    ObserveScreen => |r: &Reply<Screen>| observation(&r.body.context) + &screen_rows(&r.body.screen) + &hints(&r.body.context);
+    ObserveRefs => |r: &Reply<Refs>| observation(&r.body.context) + &ref_rows(&r.body.refs) + &hints(&r.body.context);
+    ObservePage => page;
+    ObserveWait => waited;
+    ObserveScreenshot => screenshot;
+    ObserveOverlayGet;
+    ObserveOverlaySet;
+    ActTap => |r| acted(ActTap::INFO.name, r);
+    ActLongPress => |r| acted(ActLongPress::INFO.name, r);
+    ActDoubleTap => |r| acted(ActDoubleTap::INFO.name, r);
+    ActSwipe => |r| acted(ActSwipe::INFO.name, r);
+    ActScroll => |r| acted(ActScroll::INFO.name, r);
+    ActScrollTo => scrolled;
+    ActBack => |r| acted(ActBack::INFO.name, r);
+    ActHome => |r| acted(ActHome::INFO.name, r);
+    ActKey => |r| acted(ActKey::INFO.name, r);
+    ActText => |r| acted(ActText::INFO.name, r);
+    ActLaunch => |r| acted(ActLaunch::INFO.name, r);
+    ActStop => |r| acted(ActStop::INFO.name, r);
+    ActIntent => |r| acted(ActIntent::INFO.name, r);
+    ActShell => shell;
+    VerifyTextContains => |r| verified(VerifyTextContains::INFO.name, r);
+    VerifyTopActivity => |r| verified(VerifyTopActivity::INFO.name, r);
+    VerifyNodeExists => |r| verified(VerifyNodeExists::INFO.name, r);
+    RecoverBack => |r| recovered(RecoverBack::INFO.name, r);
+    RecoverHome => |r| recovered(RecoverHome::INFO.name, r);
+    RecoverRelaunch => |r| recovered(RecoverRelaunch::INFO.name, r);
+}
+
+/// Returns the verb of a method as it is typed.
+fn verb(method: &str) -> String {
+    kebab(method.split_once('.').map_or(method, |(_, verb)| verb))
+}
+
+fn top(reply: &Reply<Top>) -> String {
+    let Top { top_activity, app, .. } = &reply.body;
+    format!("{}\n", first(&[&maybe(top_activity), &maybe(app), "unknown"]))
+}
+
+fn page(reply: &Reply<Page>) -> String {
+    let Page { context, screen, refs } = &reply.body;
+    let rows = screen.iter().map(screen_rows).chain(refs.iter().map(ref_rows));
+    observation(context) + &rows.collect::<String>() + &hints(context)
+}
+
+fn waited(reply: &Reply<Waited>) -> String {
+    let Waited { context, until, waited_ms, nodes, .. } = &reply.body;
+    let met = format!("{} after {waited_ms} ms: {until}\n", paint(GOOD, "condition met"));
+    met + &observation(context) + &node_table(nodes.iter().flatten()) + &hints(context)
+}
+
+fn observation(context: &Context) -> String {
+    let mut out = String::new();
+    let (activity, app) = (maybe(&context.top_activity), maybe(&context.app));
+    let place = first(&[&activity, &app, "unknown activity"]);
+    let moving = !context.reliable && context.reason.as_deref().is_some_and(|reason| reason.contains("moving"));
+    let state = match (context.settled, moving) {
+        (true, _) => paint(GOOD, "settled"),
+        (false, true) => paint(BAD, "still moving"),
+        (false, false) => paint(WARN, "read once, may not have settled"),
+    };
+    let _ = writeln!(out, "{}  {state}  {}", paint(BOLD, place), paint(DIM, &context.mode));
+    if !context.reliable {
+        let _ = writeln!(out, "{} {}", paint(BAD, "not reliable:"), maybe(&context.reason));
+    }
+    let _ = writeln!(out, "{}", paint(DIM, &context.page.fingerprint));
+    out
+}
+
+fn written(artifact: Option<&Written>) -> String {
+    artifact.map(|a| paint(DIM, &format!("written to {}", a.saved_file)) + "\n").unwrap_or_default()
+}
+
+fn truncated(shown: usize, all: u32) -> String {
+    let text = format!("{shown} of {all} rows: --max-rows or --full shows more; selectors by text or id reach the rest too");
+    paint(WARN, &text) + "\n"
+}
+
+fn screen_rows(screen: &ScreenRows) -> String {
+    let mut out = written(screen.artifact.as_ref());
+    if screen.rows.is_empty() {
+        return out;
+    }
+    let row = |r: &Row| [&r.id, &r.class, &r.text, &r.desc, &r.res_id, &r.flags, &r.bounds].map(maybe);
+    out.push_str(&table(["id", "class", "text", "desc", "resId", "flags", "bounds"], screen.rows.iter().map(row)));
+    if screen.truncated {
+        out.push_str(&truncated(screen.rows.len(), screen.row_count));
+    }
+    out
+}
+
+fn ref_rows(refs: &RefRows) -> String {
+    let mut out = written(refs.artifact.as_ref());
+    if refs.rows.is_empty() {
+        return out;
+    }
+    out.push_str(&ref_table(refs.rows.iter()));
+    if refs.truncated {
+        out.push_str(&truncated(refs.rows.len(), refs.ref_count));
+    }
+    out
+}
+
+/// Returns refs as a table.
+pub fn ref_table<'a>(rows: impl Iterator<Item = &'a RefRow>) -> String {
+    let row = |r: &RefRow| {
+        [r.alias.clone(), r.label.clone(), r.class.clone(), maybe(&r.res_id), r.flags.clone(), r.bounds.clone(), maybe(&r.window)]
+    };
+    table(["ref", "label", "class", "resId", "flags", "bounds", "window"], rows.map(row))
+}
+
+fn node_table<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
+    let rows: Vec<_> = rows.map(|r| [&r.class, &r.text, &r.desc, &r.res_id, &r.bounds].map(maybe)).collect();
+    if rows.is_empty() { String::new() } else { table(["class", "text", "desc", "resId", "bounds"], rows) }
+}
+
+fn screenshot(reply: &Reply<Screenshot>) -> String {
+    let shot = &reply.body;
+    let mut out = format!("{}x{} {} in {}", shot.width, shot.height, shot.mime_type, shot.artifact.saved_file);
+    if let Some(scale) = shot.scale {
+        let screen = format!("{scale:.3} of the screen's {}x{}", maybe(&shot.device_width), maybe(&shot.device_height));
+        let _ = write!(out, " {}", paint(DIM, &screen));
+    }
+    out.push('\n');
+    out + &shot.refs.as_ref().map(ref_rows).unwrap_or_default()
+}
+
+fn hints(context: &Context) -> String {
+    let line = |hint: &Hint| {
+        let style = match hint.kind {
+            HintKind::Action => GOOD,
+            HintKind::Recovery => AnsiColor::Cyan.on_default(),
+            HintKind::Failure | HintKind::Interrupt => BAD,
+        };
+        let confidence = paint(DIM, &format!("confidence {}", hint.confidence));
+        format!("{} {} {confidence}\n", paint(style, hint.kind.word()), hint.text)
+    };
+    context.hints.iter().map(line).collect()
+}
+
+/// Returns the line of an action that was done.
+fn done(op: &str, result: &str, on: Option<&Target>, duration_ms: u64, replayed: bool, moved: bool) -> String {
+    let what = on.map(|t| format!(" {}", target(t))).unwrap_or_default();
+    let moved = if moved { paint(WARN, " (it had moved)") } else { String::new() };
+    let replayed = if replayed { paint(WARN, " (recorded result; nothing was done now)") } else { String::new() };
+    let op = verb(op);
+    format!("{} {op}{what}{moved}{replayed}: {result} {}\n", paint(GOOD, "done"), paint(DIM, &format!("{duration_ms} ms")))
+}
+
+fn acted(op: &str, reply: &Reply<Acted>) -> String {
+    let Acted { result, target, duration_ms, replayed, moved, .. } = &reply.body;
+    done(op, result, target.as_ref(), *duration_ms, *replayed, *moved)
+}
+
+fn scrolled(reply: &Reply<ScrolledTo>) -> String {
+    let ScrolledTo { result, target, duration_ms, replayed, .. } = &reply.body;
+    done(ActScrollTo::INFO.name, result, target.as_ref(), *duration_ms, *replayed, false)
+}
+
+fn shell(reply: &Reply<Shelled>) -> String {
+    match (&reply.body.output, &reply.body.artifact) {
+        (Some(output), _) => output.clone(),
+        (None, Some(file)) => paint(DIM, &format!("the output is in {}", file.saved_file)) + "\n",
+        (None, None) => paint(WARN, "recorded result; the output was not kept") + "\n",
+    }
+}
+
+fn verified(op: &str, reply: &Reply<Verified>) -> String {
+    let Verified { matched_count, actual, nodes, .. } = &reply.body;
+    let found = matched_count.map_or_else(|| maybe(actual), |count| format!("{count} matching"));
+    format!("{} {}: {found}\n", paint(GOOD, "passed"), verb(op)) + &node_table(nodes.iter().flatten())
+}
+
+fn recovered(op: &str, reply: &Reply<Recovered>) -> String {
+    let Recovered { result, failure_cause, .. } = &reply.body;
+    let about = failure_cause.as_ref().map(|cause| format!(" after {cause}")).unwrap_or_default();
+    format!("{} recover {}{about}: {result}\n", paint(GOOD, "done"), verb(op))
+}
