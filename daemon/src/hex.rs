@@ -1,8 +1,8 @@
-//! Bytes as hexadecimal digits.
+//! Hexadecimal encoding.
 
 use std::fmt::Write;
 
-/// Two digits for each byte, in lower case.
+/// Encodes bytes as lower-case hexadecimal, two digits per byte.
 pub fn encode(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -13,7 +13,7 @@ pub fn encode(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn every_byte_has_two_digits() {
+    fn encodes_two_digits_per_byte() {
         assert_eq!(super::encode(&[0, 0x0f, 0xab]), "000fab");
     }
 }

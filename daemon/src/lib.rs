@@ -1,4 +1,4 @@
-//! The daemon of `afd`. Rooms by floor, from the bottom; a room uses only rooms on floors below it:
+//! The `afd` daemon. Modules by layer, lowest first; a module may only use modules of lower layers:
 //!
 //! 0. [`store`], [`config`], [`net`], [`task`], [`mod@file`], [`hex`], [`sync`]
 //! 1. [`page`], [`text`], [`picture`], [`artifact`], [`live`], [`job`], [`model`]

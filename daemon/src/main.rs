@@ -1,4 +1,4 @@
-//! `afd`: the daemon.
+//! Entry point of the `afd` daemon.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("afd: {error}");
-            ExitCode::from(if matches!(error, StartError::Taken(_)) { 3 } else { 1 })
+            ExitCode::from(if matches!(error, StartError::AlreadyRunning(_)) { 3 } else { 1 })
         }
     }
 }

@@ -1,44 +1,41 @@
-//! HTTP clients, all with the same TLS, and bodies of answers, of which none is read without a limit.
+//! HTTP clients that share one TLS set-up, and size-limited reading of response bodies.
 
 use std::sync::Once;
 
 use reqwest::{Client, ClientBuilder, Response};
 
-/// The beginning of a client. TLS is rustls with ring, which builds in seconds and needs no other library.
+/// Returns a client builder. TLS is rustls with ring, which builds in seconds and needs no system library.
 pub fn client() -> ClientBuilder {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {
-        // It fails when there is one already, which then is used.
+        // Fails if a provider is already installed; that one is used then.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
     Client::builder()
 }
 
-/// The beginning of a client that speaks HTTP only, and has no need of the system's certificates.
+/// Returns a builder of a plain-HTTP client, which does not load the system's certificates.
 pub fn plain_client() -> ClientBuilder {
     client().tls_certs_only([])
 }
 
-/// Why the body of an answer was not read.
+/// Error while reading a response body.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
     /// The connection failed.
     #[error(transparent)]
     Http(#[from] reqwest::Error),
-    /// It is larger than it may be.
-    #[error("it is larger than {0} bytes")]
+    /// The body exceeds the limit (bytes).
+    #[error("the response exceeds {0} bytes")]
     TooLarge(usize),
 }
 
-/// The body of an answer, of at most so many bytes.
-///
-/// # Errors
-/// [`BodyError`]
-pub async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, BodyError> {
+/// Reads the body of a response, of at most `limit` bytes.
+pub async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>, BodyError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
-        if body.len() + chunk.len() > most {
-            return Err(BodyError::TooLarge(most));
+        if body.len() + chunk.len() > limit {
+            return Err(BodyError::TooLarge(limit));
         }
         body.extend_from_slice(&chunk);
     }

@@ -1,4 +1,4 @@
-//! Locks by key.
+//! Keyed locks.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-/// One lock for each key that is in use; who waits for the same key gets it in the order of asking.
+/// One lock per key in use. Callers that wait for the same key get it in FIFO order.
 pub struct KeyedLocks<K>(Mutex<HashMap<K, Arc<AsyncMutex<()>>>>);
 
 impl<K> Default for KeyedLocks<K> {
@@ -17,23 +17,23 @@ impl<K> Default for KeyedLocks<K> {
 }
 
 impl<K: Eq + Hash> KeyedLocks<K> {
-    fn of(&self, key: K) -> Arc<AsyncMutex<()>> {
+    fn entry(&self, key: K) -> Arc<AsyncMutex<()>> {
         let mut locks = self.0.lock();
-        // Looking through all of them now and then is cheaper than at each use.
+        // Occasional sweeps are cheaper than cleaning up after every use.
         if locks.len() >= 64 {
             locks.retain(|_, lock| Arc::strong_count(lock) > 1);
         }
         locks.entry(key).or_default().clone()
     }
 
-    /// Takes the lock of a key until the guard is dropped, unless somebody else has it.
+    /// Locks a key until the guard is dropped; `None` if it is already locked.
     pub fn try_lock(&self, key: K) -> Option<OwnedMutexGuard<()>> {
-        self.of(key).try_lock_owned().ok()
+        self.entry(key).try_lock_owned().ok()
     }
 
-    /// Waits for the lock of a key and takes it until the guard is dropped.
+    /// Waits for the lock of a key and holds it until the guard is dropped.
     pub async fn lock(&self, key: K) -> OwnedMutexGuard<()> {
-        self.of(key).lock_owned().await
+        self.entry(key).lock_owned().await
     }
 }
 
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_key_is_locked_and_others_are_not() {
+    async fn locking_a_key_leaves_others_free() {
         let locks = KeyedLocks::default();
         let held = locks.lock("a").await;
         assert!(locks.try_lock("a").is_none() && locks.try_lock("b").is_some());

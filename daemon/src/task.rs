@@ -1,5 +1,5 @@
-//! Background tasks: each has a name and is watched. A panic is caught, logged and counted, and the task is started again after
-//! a delay; where going on would be wrong, the whole daemon ends with a failure, for its service manager to start it again.
+//! Supervised background tasks. Each has a name; a panic is caught, logged and counted, and the task is restarted after a delay.
+//! Where carrying on would be wrong, the whole daemon exits with a failure, so that its service manager restarts it.
 
 use std::any::Any;
 use std::future::Future;
@@ -14,20 +14,20 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// The first delay of a restart; it doubles with each one that follows soon.
+/// Delay before the first restart; it doubles with every further restart until the task runs for [`STABLE`].
 const FIRST_DELAY: Duration = Duration::from_millis(100);
-/// The longest delay of a restart.
+/// Maximum delay before a restart.
 const MAX_DELAY: Duration = Duration::from_secs(30);
-/// A task that ran for so long begins with the first delay again.
+/// A task that ran for this long starts over with [`FIRST_DELAY`].
 const STABLE: Duration = Duration::from_secs(60);
 
-/// The background tasks of a daemon. Clones are the same.
+/// The background tasks of the daemon. Clones share the same list.
 #[derive(Clone)]
 pub struct Tasks(Arc<Inner>);
 
 struct Inner {
     entries: Mutex<Vec<Arc<Entry>>>,
-    /// Why the daemon must end.
+    /// Why the daemon must exit, once a critical thread has panicked.
     fatal: watch::Sender<Option<String>>,
 }
 
@@ -44,70 +44,70 @@ impl Default for Tasks {
     }
 }
 
-/// Keeps a task in the list until it is dropped.
-struct Listed {
+/// Keeps a task listed until dropped.
+struct Registration {
     tasks: Tasks,
     entry: Arc<Entry>,
 }
 
-impl Drop for Listed {
+impl Drop for Registration {
     fn drop(&mut self) {
         self.tasks.0.entries.lock().retain(|e| !Arc::ptr_eq(e, &self.entry));
     }
 }
 
 impl Tasks {
-    fn enter(&self, name: String) -> Listed {
+    fn register(&self, name: String) -> Registration {
         let entry = Arc::new(Entry { name, restarts: AtomicU64::new(0), waiting: AtomicBool::new(false), last_error: Mutex::default() });
         self.0.entries.lock().push(entry.clone());
-        Listed { tasks: self.clone(), entry }
+        Registration { tasks: self.clone(), entry }
     }
 
-    /// Starts a task and starts it again whenever it panics, until it ends by itself. Must run inside the runtime.
+    /// Spawns a task and restarts it whenever it panics, until it returns. Must be called within the Tokio runtime.
     pub fn spawn<F, Fut>(&self, name: impl Into<String>, mut make: F)
     where
         F: FnMut() -> Fut + Send + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        let listed = self.enter(name.into());
+        let registration = self.register(name.into());
         tokio::spawn(async move {
             let mut delay = FIRST_DELAY;
             loop {
-                let begun = Instant::now();
+                let started = Instant::now();
                 let Err(panic) = AssertUnwindSafe(make()).catch_unwind().await else { return };
-                if begun.elapsed() >= STABLE {
+                if started.elapsed() >= STABLE {
                     delay = FIRST_DELAY;
                 }
-                listed.entry.note(&reason(panic.as_ref()));
-                listed.entry.waiting.store(true, Ordering::Relaxed);
+                registration.entry.record_failure(&panic_message(panic.as_ref()));
+                registration.entry.waiting.store(true, Ordering::Relaxed);
                 tokio::time::sleep(delay).await;
-                listed.entry.waiting.store(false, Ordering::Relaxed);
+                registration.entry.waiting.store(false, Ordering::Relaxed);
                 delay = (delay * 2).min(MAX_DELAY);
             }
         });
     }
 
-    /// Runs the work of a thread that nothing can replace: if it panics, the daemon ends.
-    pub fn run_vital(&self, name: &str, work: impl FnOnce()) {
-        let listed = self.enter(name.to_owned());
+    /// Runs a thread that cannot be restarted: if it panics, the daemon exits.
+    pub fn run_critical(&self, name: &str, work: impl FnOnce()) {
+        let registration = self.register(name.to_owned());
         if let Err(panic) = std::panic::catch_unwind(AssertUnwindSafe(work)) {
-            let why = format!("{name} failed: {}", reason(panic.as_ref()));
-            listed.entry.note(&why);
+            let why = format!("{name} failed: {}", panic_message(panic.as_ref()));
+            registration.entry.record_failure(&why);
             self.0.fatal.send_replace(Some(why));
         }
     }
 
-    /// A thread that works piece by piece.
+    /// Registers a thread whose work is supervised step by step.
     pub fn thread(&self, name: impl Into<String>) -> Thread {
-        Thread(self.enter(name.into()))
+        Thread(self.register(name.into()))
     }
 
-    /// Becomes `Some` when the daemon must end, with the reason.
+    /// Becomes `Some` with the reason when the daemon must exit.
     pub fn fatal(&self) -> watch::Receiver<Option<String>> {
         self.0.fatal.subscribe()
     }
 
-    /// The tasks that run now, by name.
+    /// Returns the running tasks, sorted by name.
     pub fn list(&self) -> Vec<TaskInfo> {
         let mut tasks: Vec<TaskInfo> = self.0.entries.lock().iter().map(|e| e.info()).collect();
         tasks.sort_by(|a, b| a.name.cmp(&b.name));
@@ -115,18 +115,18 @@ impl Tasks {
     }
 }
 
-/// A thread that works piece by piece; it is listed until this is dropped.
-pub struct Thread(Listed);
+/// A supervised thread; it stays listed until this is dropped.
+pub struct Thread(Registration);
 
 impl Thread {
-    /// Does one piece of its work; a panic is logged and counted, and the thread goes on.
-    pub fn piece<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
-        std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| self.0.entry.note(&reason(panic.as_ref()))).ok()
+    /// Runs one step of the thread's work; a panic is logged and counted, and yields `None`.
+    pub fn catch_panic<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+        std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| self.0.entry.record_failure(&panic_message(panic.as_ref()))).ok()
     }
 }
 
 impl Entry {
-    fn note(&self, why: &str) {
+    fn record_failure(&self, why: &str) {
         self.restarts.fetch_add(1, Ordering::Relaxed);
         tracing::error!(task = self.name, error = why, "a background task failed");
         *self.last_error.lock() = Some(why.to_owned());
@@ -142,30 +142,30 @@ impl Entry {
     }
 }
 
-/// A piece of blocking work that panicked.
+/// Blocking work panicked; holds the panic message.
 #[derive(Debug, thiserror::Error)]
-#[error("a piece of work failed: {0}")]
+#[error("blocking work panicked: {0}")]
 pub struct Panicked(pub String);
 
-/// Does work that waits for files or computes for long, on a thread where that holds nobody up.
+/// Runs blocking or CPU-heavy work on the blocking thread pool.
 ///
 /// # Errors
-/// When it panics.
+/// When the work panics.
 pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Panicked> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Panicked(error.try_into_panic().map_or_else(|e| e.to_string(), |panic| reason(panic.as_ref()))))
+    done.map_err(|error| Panicked(error.try_into_panic().map_or_else(|e| e.to_string(), |panic| panic_message(panic.as_ref()))))
 }
 
-/// The words of a panic.
-pub fn reason(panic: &(dyn Any + Send)) -> String {
+/// Extracts the message of a panic.
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
-    text.unwrap_or_else(|| "it panicked".to_owned())
+    text.unwrap_or_else(|| "panic without a message".to_owned())
 }
 
-/// Where a test may make a task panic. In builds without debug assertions this does nothing.
+/// Failpoint at which a test can make a task panic; a no-op in builds without debug assertions.
 ///
-/// A test names a directory in `AFD_TEST_PANICS`; a file in it with the name of a task makes that task panic once.
-pub fn checkpoint(name: &str) {
+/// Tests set `AFD_TEST_PANICS` to a directory; a file in it that has the name of the task makes the task panic once.
+pub fn failpoint(name: &str) {
     #[cfg(debug_assertions)]
     {
         use std::path::PathBuf;
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_task_that_panics_is_counted_and_started_again() {
+    async fn panicking_task_is_counted_and_restarted() {
         let tasks = Tasks::default();
         let (sender, mut started) = tokio::sync::mpsc::unbounded_channel();
         let mut runs = 0;
@@ -207,17 +207,17 @@ mod tests {
         assert!(listed[0].last_error.as_ref().is_some_and(|e| e.contains("run 2")));
         tasks.spawn("short", || async {});
         tokio::task::yield_now().await;
-        assert_eq!(tasks.list().len(), 1, "what ended by itself is not listed");
+        assert_eq!(tasks.list().len(), 1, "a finished task is not listed");
     }
 
     #[test]
-    fn the_end_of_a_vital_thread_is_the_end_of_the_daemon() {
+    fn panic_of_a_critical_thread_is_fatal() {
         let tasks = Tasks::default();
-        tasks.run_vital("writer", || panic!("out of order"));
+        tasks.run_critical("writer", || panic!("out of order"));
         assert_eq!(tasks.fatal().borrow().as_deref(), Some("writer failed: out of order"));
         let watcher = tasks.thread("watcher");
-        assert_eq!(watcher.piece(|| 1), Some(1));
-        assert_eq!(watcher.piece(|| -> i32 { panic!("once") }), None);
-        assert_eq!(tasks.list()[0].restarts, 1, "it is counted, and shown");
+        assert_eq!(watcher.catch_panic(|| 1), Some(1));
+        assert_eq!(watcher.catch_panic(|| -> i32 { panic!("once") }), None);
+        assert_eq!(tasks.list()[0].restarts, 1, "the panic is counted");
     }
 }

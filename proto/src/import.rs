@@ -18,7 +18,7 @@ params! {
 
 words! {
     /// What became of something that was to be taken over.
-    Taken {
+    ImportOutcome {
         /// It was.
         Added = "added",
         /// It is there already.
@@ -52,7 +52,7 @@ wire! {
         /// Its key in the file of `af`.
         pub key: String,
         /// What became of it.
-        pub outcome: Taken,
+        pub outcome: ImportOutcome,
         /// Its key here, or why it was left behind.
         pub remark: String,
     }
@@ -65,7 +65,7 @@ wire! {
         /// Number of the row there.
         pub id: i64,
         /// What became of it.
-        pub outcome: Taken,
+        pub outcome: ImportOutcome,
         /// Why.
         pub why: String,
     }

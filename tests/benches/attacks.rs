@@ -1,6 +1,6 @@
-//! What another client notices of an attack: its calls while it goes on, beside the same calls before it.
+//! How much an attack slows down another client: its calls during the attack, compared with the same calls before it.
 //!
-//! Each attack is bounded in time and ends by itself.
+//! Each attack is limited in time and ends by itself.
 
 use std::io::{Read, Write};
 use std::net::UdpSocket;
@@ -14,20 +14,20 @@ use serde_json::json;
 
 use crate::Times;
 
-/// How long an attack lasts, and the same calls before it.
-const LASTS: Duration = Duration::from_secs(4);
+/// Duration of an attack, and of the measurement before it.
+const DURATION: Duration = Duration::from_secs(4);
 
-/// Times the calls of another client for a while: one at a time, each as soon as the one before is answered.
-fn watch(client: &mut Client) -> Times {
-    let begun = Instant::now();
+/// Measures the calls of another client: one at a time, each sent as soon as the previous one has returned.
+fn measure(client: &mut Client) -> Times {
+    let started = Instant::now();
     let mut times = Vec::new();
-    while begun.elapsed() < LASTS {
+    while started.elapsed() < DURATION {
         for (method, params) in
             [("daemon.version", json!({})), ("memory.log", json!({"limit": 5})), ("act.home", json!({"device": "pixel"}))]
         {
-            let asked = Instant::now();
+            let sent = Instant::now();
             client.ok(method, params);
-            times.push(asked.elapsed());
+            times.push(sent.elapsed());
         }
     }
     Times::new(times)
@@ -36,27 +36,27 @@ fn watch(client: &mut Client) -> Times {
 fn compare(what: &str, world: &World, attack: impl Fn(&Path, &AtomicBool) + Sync) {
     let mut client = world.client();
     client.ok("act.home", json!({"device": "pixel"}));
-    let before = watch(&mut client);
-    let (over, socket) = (AtomicBool::new(false), world.socket());
+    let before = measure(&mut client);
+    let (stopped, socket) = (AtomicBool::new(false), world.socket());
     let during = std::thread::scope(|scope| {
-        let attackers: Vec<_> = (0..4).map(|_| scope.spawn(|| attack(&socket, &over))).collect();
-        let during = watch(&mut client);
-        over.store(true, Ordering::Relaxed);
-        attackers.into_iter().for_each(|attacker| attacker.join().expect("ends"));
+        let attackers: Vec<_> = (0..4).map(|_| scope.spawn(|| attack(&socket, &stopped))).collect();
+        let during = measure(&mut client);
+        stopped.store(true, Ordering::Relaxed);
+        attackers.into_iter().for_each(|attacker| attacker.join().expect("the attacker does not panic"));
         during
     });
     let ms = |us: f64| us / 1000.0;
     println!(
-        "{what:<52} p50 {:>6.2} ms, p99 {:>7.2} ms, worst {:>7.2} ms; before p50 {:.2}, p99 {:.2}; budget p99 50 ms",
+        "{what:<52} p50 {:>6.2} ms, p99 {:>7.2} ms, max {:>7.2} ms; before p50 {:.2}, p99 {:.2}; budget p99 50 ms",
         ms(during.p50()),
         ms(during.p99()),
-        ms(during.at(1.0)),
+        ms(during.percentile(1.0)),
         ms(before.p50()),
         ms(before.p99())
     );
 }
 
-/// A connection whose writes give up soon, so that an attacker that is held up sees the end of its time.
+/// Connects with short timeouts, so that an attacker that is blocked notices the end of the attack.
 fn connect(socket: &Path) -> Option<UnixStream> {
     let stream = UnixStream::connect(socket).ok()?;
     stream.set_write_timeout(Some(Duration::from_millis(200))).ok()?;
@@ -64,37 +64,37 @@ fn connect(socket: &Path) -> Option<UnixStream> {
     Some(stream)
 }
 
-/// WebSocket pings whose answers nobody reads.
-fn pings(socket: &Path, over: &AtomicBool) {
+/// Sends WebSocket pings without reading the pongs.
+fn pings(socket: &Path, stopped: &AtomicBool) {
     let mut frame = vec![0x89, 0x80 | 125, 0, 0, 0, 0];
     frame.extend([b'x'; 125]);
     let frames = frame.repeat(1000);
-    while !over.load(Ordering::Relaxed) {
+    while !stopped.load(Ordering::Relaxed) {
         let Some(mut stream) = connect(socket) else { continue };
         let upgrade = b"GET / HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
         let _ = stream.write_all(upgrade);
-        while !over.load(Ordering::Relaxed) && stream.write_all(&frames).is_ok() {}
+        while !stopped.load(Ordering::Relaxed) && stream.write_all(&frames).is_ok() {}
     }
 }
 
-/// Batches of the largest answer there is, read as fast as they come.
-fn batches(socket: &Path, over: &AtomicBool) {
+/// Sends batches of the call with the largest response, and reads as fast as possible.
+fn batches(socket: &Path, stopped: &AtomicBool) {
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "rpc.discover"});
     let batch = format!("{}\n", serde_json::Value::Array(vec![call; 150]));
     let mut buffer = vec![0; 1 << 20];
-    while !over.load(Ordering::Relaxed) {
+    while !stopped.load(Ordering::Relaxed) {
         let Some(mut stream) = connect(socket) else { continue };
         for _ in 0..4 {
             let _ = stream.write_all(batch.as_bytes());
         }
-        while !over.load(Ordering::Relaxed) && stream.read(&mut buffer).is_ok_and(|n| n > 0) {}
+        while !stopped.load(Ordering::Relaxed) && stream.read(&mut buffer).is_ok_and(|n| n > 0) {}
     }
 }
 
-/// More connections than there are places, all of them silent.
-fn silence(socket: &Path, over: &AtomicBool) {
+/// Opens more connections than the limit allows and sends nothing on them.
+fn silent_connections(socket: &Path, stopped: &AtomicBool) {
     let mut held = Vec::new();
-    while !over.load(Ordering::Relaxed) {
+    while !stopped.load(Ordering::Relaxed) {
         held.extend(connect(socket));
         if held.len() > 200 {
             held.clear();
@@ -102,10 +102,10 @@ fn silence(socket: &Path, over: &AtomicBool) {
     }
 }
 
-/// Phones whose names a name server never tells.
-fn lost_names(socket: &Path, over: &AtomicBool) {
+/// Calls phones whose host names are never resolved.
+fn unresolvable_names(socket: &Path, stopped: &AtomicBool) {
     let mut n = 0;
-    while !over.load(Ordering::Relaxed) {
+    while !stopped.load(Ordering::Relaxed) {
         let Some(mut stream) = connect(socket) else { continue };
         for _ in 0..5 {
             n += 1;
@@ -114,12 +114,12 @@ fn lost_names(socket: &Path, over: &AtomicBool) {
             let _ = writeln!(stream, "{call}");
         }
         let mut buffer = [0; 4096];
-        while !over.load(Ordering::Relaxed) && !stream.read(&mut buffer).is_ok_and(|n| n == 0) {}
+        while !stopped.load(Ordering::Relaxed) && !stream.read(&mut buffer).is_ok_and(|n| n == 0) {}
     }
 }
 
-/// A world whose daemon asks a name server that swallows every question.
-fn deaf_world() -> Option<(World, UdpSocket)> {
+/// Returns a test environment whose daemon uses a name server that never responds; `None` where that is not permitted.
+fn world_without_dns() -> Option<(World, UdpSocket)> {
     let server = UdpSocket::bind("127.0.0.1:53").ok()?;
     let mut world = World::with(TestPhone::start(), "");
     let resolver = world.dir().join("resolv.conf");
@@ -131,11 +131,15 @@ fn deaf_world() -> Option<(World, UdpSocket)> {
 }
 
 pub fn run() {
-    compare("pings that nobody reads, 4 clients", &World::new(), pings);
+    compare("pings without reading, 4 clients", &World::new(), pings);
     compare("batches of rpc.discover, 4 clients", &World::new(), batches);
-    compare("silent connections over the limit, 4 clients", &World::with(TestPhone::start(), "\n[limits]\nconnections = 300\n"), silence);
-    match deaf_world() {
-        Some((world, _server)) => compare("20 phones whose names are never told", &world, lost_names),
-        None => println!("phones whose names are never told: left out, the system lets no other name server be named"),
+    compare(
+        "silent connections beyond the limit, 4 clients",
+        &World::with(TestPhone::start(), "\n[limits]\nconnections = 300\n"),
+        silent_connections,
+    );
+    match world_without_dns() {
+        Some((world, _server)) => compare("20 phones with unresolvable names", &world, unresolvable_names),
+        None => println!("phones with unresolvable names: skipped, setting another name server is not permitted"),
     }
 }

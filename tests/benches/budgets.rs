@@ -1,7 +1,7 @@
-//! The budgets of the design, each beside its reference in the same run, printed as ratios.
+//! Performance budgets, each compared with a reference that is measured in the same run, and printed as ratios.
 //!
-//! `cargo bench -p afd-tests` runs all; a word after `--` runs those whose name holds it. With `AFD_BENCH_AF=/path/to/af`
-//! the command line is measured beside that client too.
+//! `cargo bench -p afd-tests` runs all; words after `--` select those whose names contain one of them. With
+//! `AFD_BENCH_AF=/path/to/af` the command line is also compared with that client.
 
 mod attacks;
 mod command_line;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use afd_tests::{Daemon, TestPhone, World};
 
-/// Times, for their middle and their worst.
+/// Measured durations, sorted.
 pub struct Times(Vec<Duration>);
 
 impl Times {
@@ -25,21 +25,22 @@ impl Times {
         Self(times)
     }
 
-    fn at(&self, share: f64) -> f64 {
-        let index = ((self.0.len() - 1) as f64 * share).round() as usize;
+    /// Returns a percentile, given as a fraction of 1, in microseconds.
+    fn percentile(&self, fraction: f64) -> f64 {
+        let index = ((self.0.len() - 1) as f64 * fraction).round() as usize;
         self.0[index].as_secs_f64() * 1e6
     }
 
     fn p50(&self) -> f64 {
-        self.at(0.5)
+        self.percentile(0.5)
     }
 
     fn p99(&self) -> f64 {
-        self.at(0.99)
+        self.percentile(0.99)
     }
 }
 
-/// A world whose database is filled while its daemon is down.
+/// Returns a test environment whose database was filled while its daemon was stopped.
 pub fn world(fill: impl FnOnce(&std::path::Path)) -> World {
     let mut world = World::with(TestPhone::start(), "");
     world.daemon.signal("TERM");
@@ -49,15 +50,15 @@ pub fn world(fill: impl FnOnce(&std::path::Path)) -> World {
     world
 }
 
-/// Prints one comparison.
+/// Prints a measurement, its ratio to the reference, and its budget.
 pub fn report(what: &str, ours: f64, reference: f64, unit: &str, against: &str, budget: &str) {
-    println!("{what:<52} {ours:>10.1} {unit:<8} {:>6.2}x of {against} ({reference:.1} {unit}); budget {budget}", ours / reference);
+    println!("{what:<52} {ours:>10.1} {unit:<8} {:>6.2}x vs {against} ({reference:.1} {unit}); budget {budget}", ours / reference);
 }
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     if arguments.next().as_deref() == Some(request::ECHO) {
-        request::echo(std::path::Path::new(&arguments.next().expect("a path")));
+        request::echo(std::path::Path::new(&arguments.next().expect("the path of the socket")));
         return;
     }
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();

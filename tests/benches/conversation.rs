@@ -1,5 +1,5 @@
-//! `conversation.context` with 10,000 stored messages beside the same with 100, appending beside it, and what the tables of the
-//! tokenizer take while they are in use and after.
+//! `conversation.context` and `conversation.append` with 10,000 stored messages compared with 100, and the memory that the tables
+//! of the tokenizer take while they are in use and after they are dropped.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ const LARGE: usize = 10_000;
 const CALLS: usize = 200;
 const ROUNDS: usize = 3;
 
-/// A turn of four messages: a request, a call of a tool, its answer, what came of it.
+/// A turn of four messages: a request, a tool call, the tool's result, a reply.
 fn turn(n: usize) -> [Value; 4] {
     let id = format!("c{n}");
     let fact = match n % 10 {
@@ -33,36 +33,37 @@ fn turn(n: usize) -> [Value; 4] {
 fn fill(client: &mut Client, messages: usize) {
     let all: Vec<Value> = (0..messages / 4).flat_map(turn).collect();
     client.ok("session.start", json!({"goal": "count the rows", "app": "com.shop", "maxTokens": 100_000_000}));
-    for some in all.chunks(500) {
-        client.ok("conversation.append", json!({"messages": some}));
+    for chunk in all.chunks(500) {
+        client.ok("conversation.append", json!({"messages": chunk}));
     }
 }
 
 fn measure(client: &mut Client, mut call: impl FnMut(&mut Client, usize)) -> Vec<Duration> {
     (0..CALLS)
         .map(|n| {
-            let begun = Instant::now();
+            let started = Instant::now();
             call(client, n);
-            begun.elapsed()
+            started.elapsed()
         })
         .collect()
 }
 
+/// Returns the resident memory of the daemon, KiB.
 fn resident(world: &World) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", world.daemon.pid())).expect("reads");
-    let line = status.lines().find(|l| l.starts_with("VmRSS:")).expect("a line").to_owned();
-    line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number")
+    let line = status.lines().find(|l| l.starts_with("VmRSS:")).expect("a VmRSS line").to_owned();
+    line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number of KiB")
 }
 
-/// Prints what it measures.
+/// Measures and prints the results.
 pub fn run() {
     let world = World::with(TestPhone::start(), "[conversation]\nmax_messages = 1000000\ntokenizer_idle_ms = 2000\n");
     let idle = resident(&world);
-    let mut small = world.client_of("small");
-    let begun = Instant::now();
+    let mut small = world.client_for("small");
+    let started = Instant::now();
     small.ok("conversation.append", json!({"session": "first", "messages": [{"role": "user", "content": "hi"}]}));
-    let loaded = begun.elapsed();
-    let mut large = world.client_of("large");
+    let loaded = started.elapsed();
+    let mut large = world.client_for("large");
     fill(&mut small, SMALL);
     fill(&mut large, LARGE);
     for (budget, name) in [(4_000, "context of 4,000 tokens"), (32_000, "context of 32,000 tokens")] {
@@ -84,13 +85,14 @@ pub fn run() {
     };
     let (few, many) = (Times::new(measure(&mut small, append)), Times::new(measure(&mut large, append)));
     report("append a turn of four messages, p50", many.p50() / 1e3, few.p50() / 1e3, "ms", "100 messages", "-");
-    let most = resident(&world);
-    let after = until("the tables to go", || Some(resident(&world)).filter(|now| *now + 46_000 < most));
+    let peak = resident(&world);
+    let after = until("the tables to be dropped", || Some(resident(&world)).filter(|now| *now + 46_000 < peak));
     println!(
-        "tables of o200k_base: loaded with the first message in {:.0} ms; resident {:.1} MiB at the start, {:.1} in use, {:.1} after (budget 30 idle)",
+        "o200k_base tables: loaded with the first message in {:.0} ms; \
+         resident {:.1} MiB at the start, {:.1} in use, {:.1} once dropped (idle budget 30)",
         loaded.as_secs_f64() * 1e3,
         idle as f64 / 1024.0,
-        most as f64 / 1024.0,
+        peak as f64 / 1024.0,
         after as f64 / 1024.0
     );
 }

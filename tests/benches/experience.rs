@@ -1,4 +1,4 @@
-//! `memory.experience` at a million transitions, beside the same at a thousand, through the socket.
+//! `memory.experience` with a million transitions compared with a thousand, through the socket.
 
 use std::time::Instant;
 
@@ -26,9 +26,9 @@ fn fill(path: &std::path::Path, count: usize) {
                  VALUES (?1, 'o', ?2, ?3, ?4, ?4, ?5, '{\"verb\":\"tap\"}', ?3, ?4, ?4, ?6, ?7, ?8, ?9, ?9, ?9)",
             )
             .expect("prepares");
-        for n in 0..i64::try_from(count).expect("fits") {
-            let page = n / i64::try_from(PER_PAGE).expect("fits");
-            let app = page / i64::try_from(PAGES_PER_APP).expect("fits");
+        for n in 0..i64::try_from(count).expect("fits in i64") {
+            let page = n / i64::try_from(PER_PAGE).expect("fits in i64");
+            let app = page / i64::try_from(PAGES_PER_APP).expect("fits in i64");
             let activity = format!("org.app{app}/.Page{}", page % 7);
             let (success, verified) = ((n * 7) % 13, (n * 3) % 5);
             insert
@@ -57,9 +57,9 @@ fn measure(world: &World, count: usize) -> Vec<std::time::Duration> {
             let app = page / PAGES_PER_APP;
             let activity = format!("org.app{app}/.Page{}", page % 7);
             let params = json!({"app": format!("org.app{app}"), "activity": activity, "pageFp": format!("act={activity}|mode=SYSTEM_API|wv=0|rid=p{page}|cls=FrameLayout"), "limit": 20});
-            let begun = Instant::now();
+            let started = Instant::now();
             let known = client.ok("memory.experience", params);
-            let took = begun.elapsed();
+            let took = started.elapsed();
             assert_eq!(known["transitions"].as_array().map(Vec::len), Some(20));
             took
         })
@@ -68,12 +68,12 @@ fn measure(world: &World, count: usize) -> Vec<std::time::Duration> {
 
 pub fn run() {
     let (small, large) = (world(|db| fill(db, SMALL)), world(|db| fill(db, LARGE)));
-    let (mut of_small, mut of_large) = (Vec::new(), Vec::new());
+    let (mut small_times, mut large_times) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        of_small.extend(measure(&small, SMALL));
-        of_large.extend(measure(&large, LARGE));
+        small_times.extend(measure(&small, SMALL));
+        large_times.extend(measure(&large, LARGE));
     }
-    let (small, large) = (Times::new(of_small), Times::new(of_large));
-    report("memory.experience at 1,000,000 transitions, p50", large.p50(), small.p50(), "us", "the same at 1,000", "none");
-    report("memory.experience at 1,000,000 transitions, p99", large.p99(), small.p99(), "us", "the same at 1,000", "2x");
+    let (small, large) = (Times::new(small_times), Times::new(large_times));
+    report("memory.experience, 1,000,000 transitions, p50", large.p50(), small.p50(), "us", "1,000 transitions", "none");
+    report("memory.experience, 1,000,000 transitions, p99", large.p99(), small.p99(), "us", "1,000 transitions", "2x");
 }

@@ -1,4 +1,4 @@
-//! `memory.search` among 100,000 notes, beside the same among 1,000, through the socket.
+//! `memory.search` in 100,000 notes compared with 1,000, through the socket.
 
 use std::time::{Duration, Instant};
 
@@ -16,14 +16,14 @@ const ROUNDS: usize = 3;
 const QUERIES: [(&str, &str); 6] = [
     ("a rare word", "xylophone"),
     ("a two-character Chinese word", "蓝牙"),
-    ("an identifier's middle", "ycler_rare"),
+    ("a part of an identifier", "ycler_rare"),
     ("a common word", "settings"),
     ("a common two-character word", "设置"),
     ("two common words", "open page"),
 ];
 
 fn content(n: usize) -> String {
-    // The rare words are in ten notes, however many there are.
+    // The rare words are in ten notes, however many notes there are.
     let rare = if n.is_multiple_of(100) && n < SMALL { " xylophone 蓝牙开关 com.a:id/recycler_rare_list" } else { "" };
     format!(
         "open settings and tap row {} of page {}, then 打开设置 com.a:id/item_{} {}{rare}",
@@ -55,10 +55,10 @@ fn fill(path: &std::path::Path, count: usize) {
 fn measure(world: &World, query: &str) -> Vec<Duration> {
     let mut client = world.client();
     let search = |_| {
-        let begun = Instant::now();
+        let started = Instant::now();
         let found = client.ok("memory.search", json!({"query": query}));
-        let took = begun.elapsed();
-        assert!(found["notes"].as_array().is_some_and(|n| !n.is_empty()), "{query} is not found");
+        let took = started.elapsed();
+        assert!(found["notes"].as_array().is_some_and(|n| !n.is_empty()), "no note found for {query:?}");
         took
     };
     (0..CALLS).map(search).collect()
@@ -67,12 +67,12 @@ fn measure(world: &World, query: &str) -> Vec<Duration> {
 pub fn run() {
     let (small, large) = (world(|db| fill(db, SMALL)), world(|db| fill(db, LARGE)));
     for (what, query) in QUERIES {
-        let (mut of_small, mut of_large) = (Vec::new(), Vec::new());
+        let (mut small_times, mut large_times) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
-            of_small.extend(measure(&small, query));
-            of_large.extend(measure(&large, query));
+            small_times.extend(measure(&small, query));
+            large_times.extend(measure(&large, query));
         }
-        let (small, large) = (Times::new(of_small), Times::new(of_large));
-        report(&format!("{what} in 100,000 notes, p50"), large.p50(), small.p50(), "us", "the same in 1,000", "3x");
+        let (small, large) = (Times::new(small_times), Times::new(large_times));
+        report(&format!("{what} in 100,000 notes, p50"), large.p50(), small.p50(), "us", "1,000 notes", "3x");
     }
 }

@@ -1,4 +1,4 @@
-//! Recorded events with 8 clients, each acknowledged after its commit, beside one transaction per event.
+//! Recording events of 8 clients, each acknowledged after its commit, compared with one transaction per event.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -41,7 +41,7 @@ fn event(seq: i64) -> Event {
 }
 
 fn origin(n: usize) -> Origin {
-    Origin { store: "o".into(), session: i64::try_from(n).expect("small") + 1, device: 1, trace: "t".into() }
+    Origin { store: "o".into(), session: i64::try_from(n).expect("fits in i64") + 1, device: 1, trace: "t".into() }
 }
 
 fn prepare(connection: &Connection) -> afd::store::Result<()> {
@@ -49,13 +49,13 @@ fn prepare(connection: &Connection) -> afd::store::Result<()> {
     (0..CLIENTS).try_for_each(|n| afd::session::row_id(connection, "o", &format!("s{n}")).map(|_| ()))
 }
 
-/// Events per second through the store.
+/// Returns the events recorded per second through the store, which commits in groups.
 fn grouped(path: &Path) -> f64 {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let store = Arc::new(Store::open(path, &afd::task::Tasks::default(), afd::memory::last_seq).expect("opens"));
         store.write(prepare).await.expect("prepares");
-        let begun = Instant::now();
+        let started = Instant::now();
         let clients: Vec<_> = (0..CLIENTS)
             .map(|n| {
                 let store = store.clone();
@@ -68,21 +68,21 @@ fn grouped(path: &Path) -> f64 {
             })
             .collect();
         for client in clients {
-            client.await.expect("ends");
+            client.await.expect("the client does not panic");
         }
-        (CLIENTS * EVENTS) as f64 / begun.elapsed().as_secs_f64()
+        (CLIENTS * EVENTS) as f64 / started.elapsed().as_secs_f64()
     })
 }
 
-/// Events per second with a transaction each.
+/// Returns the events recorded per second with one transaction each.
 fn one_by_one(path: &Path) -> f64 {
     drop(Store::open(path, &afd::task::Tasks::default(), afd::memory::last_seq).expect("makes the schema"));
     let connection = Connection::open(path).expect("opens");
-    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;").expect("sets");
+    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;").expect("sets the pragmas");
     connection.set_prepared_statement_cache_capacity(128);
     prepare(&connection).expect("prepares");
     let shared = Mutex::new((connection, 0));
-    let begun = Instant::now();
+    let started = Instant::now();
     std::thread::scope(|scope| {
         for n in 0..CLIENTS {
             let shared = &shared;
@@ -98,13 +98,13 @@ fn one_by_one(path: &Path) -> f64 {
             });
         }
     });
-    (CLIENTS * EVENTS) as f64 / begun.elapsed().as_secs_f64()
+    (CLIENTS * EVENTS) as f64 / started.elapsed().as_secs_f64()
 }
 
 pub fn run() {
-    // Where the build is there is a disk; a temporary directory may be memory.
-    let place = std::env::current_exe().expect("a path");
-    let dir = tempfile::tempdir_in(place.parent().expect("a directory")).expect("a directory");
+    // The build directory is on a disk, while the temporary directory may be in memory.
+    let exe = std::env::current_exe().expect("the path of this program");
+    let dir = tempfile::tempdir_in(exe.parent().expect("a parent directory")).expect("a temporary directory");
     let mut rounds: Vec<(f64, f64)> =
         (0..ROUNDS).map(|n| (grouped(&dir.path().join(format!("g{n}.db"))), one_by_one(&dir.path().join(format!("o{n}.db"))))).collect();
     rounds.sort_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)));

@@ -34,7 +34,7 @@ fn configure(world: &World, settings: &str) {
 #[test]
 fn an_artifact_is_a_private_file_with_a_row_that_says_what_it_is() {
     let world = World::new();
-    let mut client = world.client_of("ann");
+    let mut client = world.client_for("ann");
     let shot = client.ok("observe.screenshot", json!({}));
     let path = file(&shot);
     let content = std::fs::read(&path).expect("reads");
@@ -235,7 +235,7 @@ fn a_full_disk_leaves_neither_file_nor_row() {
     let mut client = world.client();
     let small = client.ok("observe.screenshot", json!({"maxDim": 100, "artifactDir": text(&disk)}));
     let error = client.fails("observe.screenshot", json!({"maxDim": 20_000, "format": "png", "artifactDir": text(&disk)}), "STORE_FULL");
-    assert!(error.message.contains("no room left") && error.hint.is_some());
+    assert!(error.message.contains("no space left") && error.hint.is_some());
     let rows = list(&mut client);
     assert_eq!((rows.len(), rows[0]["filePath"].as_str()), (1, small["artifact"]["savedFile"].as_str()));
     // The daemon goes on, and what fits is written; the disk shows through the daemon's own view of it.

@@ -72,7 +72,7 @@ fn a_lost_answer_is_not_sent_twice_and_is_an_event() {
     let mut client = world.client();
     for (n, fault) in [Kind::DropAfter, Kind::Garbage, Kind::Half, status(200, "<html>", None)].into_iter().enumerate() {
         world.phone.scene("com.android.settings", None);
-        world.phone.forget();
+        world.phone.clear_inputs();
         let applied = !matches!(fault, Kind::Status { .. });
         world.phone.fault("/api/tap", fault);
         let error = client.fails("act.tap", json!({"by": "text", "value": "Storage"}), "OUTCOME_UNKNOWN");

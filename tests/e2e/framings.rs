@@ -139,7 +139,7 @@ fn batches_keep_their_order_on_every_framing() {
     .to_string();
     for ask in [by_line, by_content_length, by_http] {
         world.phone.scene("com.android.settings", None);
-        world.phone.forget();
+        world.phone.clear_inputs();
         let answers = ask(&world, &batch);
         let ids: Vec<_> = answers.as_array().expect("an array").iter().map(|a| a["id"].clone()).collect();
         assert_eq!(ids, [json!(1), json!(2), json!("three"), json!(null), json!(4), json!(5)]);

@@ -66,7 +66,7 @@ fn a_failing_verify_counts_against_the_act() {
 #[test]
 fn somebody_elses_action_in_between_voids_it() {
     let world = World::new();
-    let (mut ann, mut ben) = (world.client_of("ann"), world.client_of("ben"));
+    let (mut ann, mut ben) = (world.client_for("ann"), world.client_for("ben"));
     ann.ok("observe.page", json!({}));
     ann.ok("act.tap", json!({"by": "text", "value": "Storage"}));
     ben.ok("act.back", json!({}));
@@ -288,7 +288,7 @@ fn counters_can_be_made_again_from_events() {
 #[test]
 fn the_log_is_filtered_and_paged() {
     let world = World::new();
-    let (mut ann, mut ben) = (world.client_of("ann"), world.client_of("ben"));
+    let (mut ann, mut ben) = (world.client_for("ann"), world.client_for("ben"));
     for _ in 0..3 {
         ann.ok("act.home", json!({}));
         ben.ok("act.back", json!({}));

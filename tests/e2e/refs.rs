@@ -108,7 +108,7 @@ fn aliases_belong_to_the_newest_observation_that_returned_them() {
     client.fails("act.tap", json!({"by": "ref", "value": "@n4"}), "REF_ALIAS_UNOBSERVED");
     client.fails("act.tap", json!({"by": "ref", "value": "@x"}), "INVALID_PARAMS");
     // Another session has aliases of its own.
-    world.client_of("other").fails("act.tap", json!({"by": "ref", "value": "@n2"}), "REF_ALIAS_UNOBSERVED");
+    world.client_for("other").fails("act.tap", json!({"by": "ref", "value": "@n2"}), "REF_ALIAS_UNOBSERVED");
     // A screen without refs leaves the aliases as they were.
     client.ok("observe.screen", json!({}));
     let newest = client.ok("observe.refs", json!({}));
@@ -143,7 +143,7 @@ fn more_refs_than_are_returned_are_said_to_be_truncated_and_can_still_be_reached
 #[test]
 fn two_sessions_in_turn_never_tap_each_others_items() {
     let world = World::new();
-    let mut clients = [world.client_of("ann"), world.client_of("ben")];
+    let mut clients = [world.client_for("ann"), world.client_for("ben")];
     let mut landed = 0;
     for round in 0..100 {
         let pages = [("com.android.settings", ["Bluetooth", "Battery", "Sound", "Storage"]), (LAB, ["Ann", "Ben", "Cid", "Guest 1,"])];
@@ -156,7 +156,7 @@ fn two_sessions_in_turn_never_tap_each_others_items() {
                 // The other one looks in between, and so re-binds the aliases that the service shares.
                 let other = 1 - who;
                 clients[other].ok("observe.refs", json!({"hints": false}));
-                world.phone.forget();
+                world.phone.clear_inputs();
                 match clients[who].call("act.tap", json!({"by": "ref", "value": alias})) {
                     Ok(_) => {
                         landed += 1;

@@ -116,10 +116,10 @@ fn the_phones_own_overlay_is_set_and_shown_on_request() {
         picture(&client.ok("observe.screenshot", json!({"hideOverlay": hide, "format": "png"})))
     };
     assert_ne!(shot(&mut client, true), shot(&mut client, false));
-    world.client_of("ann").ok("device.lease", json!({"ttlMs": 60_000}));
+    world.client_for("ann").ok("device.lease", json!({"ttlMs": 60_000}));
     client.fails("observe.overlaySet", json!({"enabled": false}), "DEVICE_BUSY");
     client.fails("observe.overlaySet", json!({"enabled": true, "refreshIntervalMs": 5}), "INVALID_PARAMS");
-    world.client_of("ann").ok("device.release", json!({}));
+    world.client_for("ann").ok("device.release", json!({}));
     assert_eq!(client.ok("observe.overlaySet", json!({"enabled": false}))["enabled"], false);
     world.phone.run(json!({"do": "capability", "accessibility": false}));
     client.fails("observe.overlaySet", json!({"enabled": true}), "DEVICE_ERROR");

@@ -32,7 +32,7 @@ fn typed_text_is_in_no_answer_no_log_and_no_database() {
         .fault("/api/text", afd_phone::fault::Kind::Status { status: 500, body: format!("cannot type: {SECRET}"), content_type: None });
     keep(format!("{:?}", client.fails("act.text", json!({"text": format!("{SECRET}\n")}), "DEVICE_ERROR")));
     // Somebody else who looks for it, and somebody after a restart.
-    keep(format!("{:?}", world.client_of("other").fails("verify.textContains", json!({"text": SECRET}), "ASSERTION_FAILED")));
+    keep(format!("{:?}", world.client_for("other").fails("verify.textContains", json!({"text": SECRET}), "ASSERTION_FAILED")));
     world.daemon.signal("TERM");
     assert!(world.daemon.wait().success());
     world.daemon = afd_tests::Daemon::start(world.dir());

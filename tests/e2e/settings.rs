@@ -110,7 +110,7 @@ fn a_call_in_flight_ends_on_the_old_settings() {
     let world = World::new();
     world.phone.fault("/api/press/home", Kind::Hold);
     std::thread::scope(|scope| {
-        let slow = scope.spawn(|| world.client_of("ann").ok("act.home", json!({})));
+        let slow = scope.spawn(|| world.client_for("ann").ok("act.home", json!({})));
         wait::until("the action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
         let other = TestPhone::start();
         let mut client = world.client();

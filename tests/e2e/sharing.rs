@@ -7,7 +7,7 @@ use serde_json::json;
 #[test]
 fn a_lease_keeps_others_from_acting_but_not_from_looking() {
     let world = World::new();
-    let (mut ann, mut ben) = (world.client_of("ann"), world.client_of("ben"));
+    let (mut ann, mut ben) = (world.client_for("ann"), world.client_for("ben"));
     let lease = ann.ok("device.lease", json!({"ttlMs": 60_000}));
     assert_eq!(lease["lease"]["session"], "ann");
     let error = ben.fails("act.home", json!({}), "DEVICE_BUSY");
@@ -32,10 +32,10 @@ fn an_action_that_waited_while_a_lease_was_taken_is_refused() {
     let world = World::new();
     world.phone.fault("/api/press/home", Kind::Hold);
     std::thread::scope(|scope| {
-        let slow = scope.spawn(|| world.client_of("ann").ok("act.home", json!({})));
+        let slow = scope.spawn(|| world.client_for("ann").ok("act.home", json!({})));
         wait::until("the first action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
-        let waiting = scope.spawn(|| world.client_of("ben").call("act.back", json!({})).map_err(|e| e.code));
-        let mut ann = world.client_of("ann");
+        let waiting = scope.spawn(|| world.client_for("ben").call("act.back", json!({})).map_err(|e| e.code));
+        let mut ann = world.client_for("ann");
         wait::until("the second one to wait", || {
             (ann.ok("device.list", json!({}))["devices"][0]["waiting"].as_u64() >= Some(1)).then_some(())
         });
@@ -70,13 +70,13 @@ fn identical_reads_that_wait_together_share_one_answer() {
     world.phone.fault("/api/press/home", Kind::Hold);
     let waiting = |c: &mut afd_tests::Client| c.ok("device.list", json!({}))["devices"][0]["waiting"].as_u64().unwrap_or(0);
     std::thread::scope(|scope| {
-        let slow = scope.spawn(|| world.client_of("ann").ok("act.home", json!({})));
+        let slow = scope.spawn(|| world.client_for("ann").ok("act.home", json!({})));
         wait::until("the action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
         let readers: Vec<_> = (0..8)
             .map(|i| {
                 scope.spawn({
                     let world = &world;
-                    move || world.client_of(&format!("s{i}")).ok("observe.screen", json!({"hints": false}))
+                    move || world.client_for(&format!("s{i}")).ok("observe.screen", json!({"hints": false}))
                 })
             })
             .collect();

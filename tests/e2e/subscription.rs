@@ -39,7 +39,7 @@ async fn follow(world: &World) {
 #[test]
 fn a_line_client_gets_the_past_first_and_misses_nothing() {
     let world = World::new();
-    let mut client = world.client_of("ann");
+    let mut client = world.client_for("ann");
     for _ in 0..3 {
         client.ok("act.home", json!({}));
     }
@@ -52,7 +52,7 @@ fn a_line_client_gets_the_past_first_and_misses_nothing() {
         .map(|l| serde_json::from_str::<Value>(&l.expect("a line")).expect("JSON"));
     let id = lines.next().expect("an answer")["result"].clone();
     assert!(id.is_number());
-    world.client_of("ben").ok("act.home", json!({}));
+    world.client_for("ben").ok("act.home", json!({}));
     client.ok("act.back", json!({}));
     let ops: Vec<_> = lines
         .by_ref()

@@ -10,7 +10,7 @@ use crate::runtime::tasks::restarts;
 fn plugged() -> Option<(World, Adb, String)> {
     let adb = Adb::start()?;
     let mut phone = TestPhone::start();
-    let serial = phone.plug_in(0);
+    let serial = phone.attach_usb(0);
     let said = adb.run(&["connect", &serial]);
     assert!(said.contains("connected"), "{said}");
     let world = World::bare(phone, &format!("[adb]\nserver_port = {}\n", adb.port()));
@@ -92,10 +92,10 @@ fn a_phone_that_is_unplugged_turns_unreachable_and_comes_back_by_itself() {
     connect(&mut client);
     client.ok("observe.top", json!({}));
     let port: u16 = serial.rsplit(':').next().expect("a port").parse().expect("a number");
-    world.phone.unplug();
+    world.phone.detach_usb();
     wait::until("the phone to be missed", || (state(&mut client) == "unreachable").then_some(()));
     client.fails("observe.top", json!({}), "DEVICE_UNREACHABLE");
-    world.phone.plug_in(port);
+    world.phone.attach_usb(port);
     wait::until("the phone to come back", || (state(&mut client) == "ready").then_some(()));
     client.ok("observe.top", json!({}));
     assert_eq!(adb.forwards().len(), 1);
@@ -130,12 +130,12 @@ fn what_is_missing_is_named_and_nothing_is_left_behind() {
     client.fails("device.connectUsb", json!({"name": "other"}), "CONFLICT");
     let another = TestPhone::start();
     let mut another = another;
-    adb.run(&["connect", &another.plug_in(0)]);
+    adb.run(&["connect", &another.attach_usb(0)]);
     client.fails("device.connectUsb", json!({}), "DEVICE_AMBIGUOUS");
     client.ok("device.connectUsb", json!({"serial": serial}));
     client.ok("config.set", json!({"key": "adb.path", "value": "/nonexistent/adb"}));
     client.fails("device.connectUsb", json!({}), "UNSUPPORTED");
-    world.phone.unplug();
+    world.phone.detach_usb();
 }
 
 #[test]

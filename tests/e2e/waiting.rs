@@ -17,11 +17,11 @@ fn a_wait_ends_when_it_is_so() {
     client.ok("observe.wait", json!({"until": "activity", "text": ".Settings"}));
     std::thread::scope(|scope| {
         let waits = |until: &'static str, text: &'static str| {
-            let mut client = world.client_of(until);
+            let mut client = world.client_for(until);
             scope.spawn(move || client.ok("observe.wait", json!({"until": until, "text": text, "timeoutMs": 30_000})))
         };
         let waiting = [waits("gone", "Battery"), waits("activity", "SubSettings"), waits("text", "Network preferences")];
-        world.client_of("actor").ok("act.tap", json!({"by": "text", "value": "Wi-Fi"}));
+        world.client_for("actor").ok("act.tap", json!({"by": "text", "value": "Wi-Fi"}));
         for waited in waiting {
             let waited = waited.join().expect("answers");
             assert_eq!(waited["topActivity"], "com.android.settings/.SubSettings");
@@ -39,7 +39,7 @@ fn a_wait_that_runs_out_is_a_timeout_and_holds_nobody_up() {
     client.fails("observe.wait", json!({"until": "gone", "text": "Wi-Fi", "timeoutMs": 300}), "TIMEOUT");
     std::thread::scope(|scope| {
         let waiting =
-            scope.spawn(|| world.client_of("w").call("observe.wait", json!({"until": "text", "text": "Pluto", "timeoutMs": 4000})));
+            scope.spawn(|| world.client_for("w").call("observe.wait", json!({"until": "text", "text": "Pluto", "timeoutMs": 4000})));
         wait::until("the wait to look", || (world.phone.requests("/api/screen") > 5).then_some(()));
         // The device is free meanwhile.
         let begun = std::time::Instant::now();
@@ -60,7 +60,7 @@ fn what_was_so_before_the_call_does_not_count() {
     let mut client = world.client();
     std::thread::scope(|scope| {
         // Somebody keeps the stream going.
-        scope.spawn(|| world.client_of("w").call("observe.wait", json!({"until": "text", "text": "Pluto", "timeoutMs": 1500})));
+        scope.spawn(|| world.client_for("w").call("observe.wait", json!({"until": "text", "text": "Pluto", "timeoutMs": 1500})));
         for _ in 0..5 {
             client.ok("observe.wait", json!({"until": "text", "text": "Battery"}));
             client.ok("act.tap", json!({"by": "text", "value": "Wi-Fi"}));
@@ -91,7 +91,7 @@ fn many_waiting_clients_cause_one_stream_of_observations() {
     let (observations, elapsed) = (world.phone.requests("/api/screen") - before, begun.elapsed());
     // One stream makes an observation every 200 ms and not one more, however many wait for it.
     assert!(elapsed.as_millis() as usize >= (observations - 1) * 200, "{observations} observations in {elapsed:?}");
-    world.client_of("actor").ok("act.tap", json!({"by": "text", "value": "Wi-Fi"}));
+    world.client_for("actor").ok("act.tap", json!({"by": "text", "value": "Wi-Fi"}));
     for stream in &mut streams {
         let mut line = String::new();
         BufReader::new(stream).read_line(&mut line).expect("an answer");
@@ -116,7 +116,7 @@ fn a_wait_rides_out_what_passes_and_tells_what_does_not() {
     let mut client = world.client();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
-            world.client_of("w").ok("observe.wait", json!({"until": "text", "text": "Network preferences", "timeoutMs": 30_000}))
+            world.client_for("w").ok("observe.wait", json!({"until": "text", "text": "Network preferences", "timeoutMs": 30_000}))
         });
         wait::until("the wait to look", || (world.phone.requests("/api/screen") > 2).then_some(()));
         world.phone.fault("/api/screen", Kind::Status { status: 500, body: "busy".into(), content_type: None });
@@ -150,7 +150,7 @@ fn scroll_to_goes_down_then_up_and_ends_at_the_end() {
     assert_eq!((event["op"].as_str(), event["failureCause"].as_str()), (Some("scrollTo"), Some("TARGET_NOT_FOUND")));
     client.fails("act.scrollTo", json!({"text": " "}), "INVALID_PARAMS");
     client.fails("act.scrollTo", json!({"text": "Pluto", "timeoutMs": 1}), "TIMEOUT");
-    world.client_of("ann").ok("device.lease", json!({"ttlMs": 60_000}));
+    world.client_for("ann").ok("device.lease", json!({"ttlMs": 60_000}));
     client.fails("act.scrollTo", json!({"text": "Wi-Fi"}), "DEVICE_BUSY");
 }
 
@@ -189,9 +189,9 @@ fn a_lease_that_is_taken_while_scrolling_ends_it() {
     let world = World::new();
     world.phone.lock().faults.push(afd_phone::fault::Fault { path: "/api/swipe".into(), skip: 0, times: 1, kind: Kind::Hold });
     std::thread::scope(|scope| {
-        let scrolling = scope.spawn(|| world.client_of("ben").call("act.scrollTo", json!({"text": "Pluto"})).map_err(|e| e.code));
+        let scrolling = scope.spawn(|| world.client_for("ben").call("act.scrollTo", json!({"text": "Pluto"})).map_err(|e| e.code));
         wait::until("the first swipe", || (!world.phone.hits("swipe").is_empty()).then_some(()));
-        world.client_of("ann").ok("device.lease", json!({"ttlMs": 60_000}));
+        world.client_for("ann").ok("device.lease", json!({"ttlMs": 60_000}));
         world.phone.release();
         assert_eq!(scrolling.join().expect("answers"), Err("DEVICE_BUSY".to_owned()));
     });

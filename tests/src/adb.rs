@@ -1,34 +1,34 @@
-//! The real `adb`, with a server of its own.
+//! The real `adb`, with a private server.
 
 use std::net::TcpListener;
 use std::process::Command;
 
-/// An `adb` whose server listens on a port of its own; the server is stopped when this is dropped.
+/// An `adb` with a server on a private port; dropping it stops the server.
 pub struct Adb {
     port: u16,
     home: tempfile::TempDir,
 }
 
 impl Adb {
-    /// Starts a server. `None` where there is no `adb`, unless `AFD_TESTS_NEED_ADB` says that there must be.
+    /// Starts a server. Without an installed `adb`, returns `None`, or panics if `AFD_TESTS_NEED_ADB` is set.
     pub fn start() -> Option<Self> {
         if Command::new("adb").arg("--version").output().is_err() {
             assert!(std::env::var_os("AFD_TESTS_NEED_ADB").is_none(), "adb is not installed");
-            eprintln!("adb is not installed; not tested");
+            eprintln!("skipped: adb is not installed");
             return None;
         }
         let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|l| l.local_addr()).expect("a free port").port();
-        let adb = Self { port, home: tempfile::tempdir().expect("a directory") };
+        let adb = Self { port, home: tempfile::tempdir().expect("a temporary directory") };
         adb.run(&["start-server"]);
         Some(adb)
     }
 
-    /// The port of the server.
+    /// Returns the port of the server.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Runs the program; returns what it printed.
+    /// Runs `adb` and returns its standard output.
     pub fn run(&self, args: &[&str]) -> String {
         let mut command = Command::new("adb");
         command.arg("-P").arg(self.port.to_string()).args(args).env("HOME", self.home.path()).env("TMPDIR", self.home.path());
@@ -36,7 +36,7 @@ impl Adb {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// The forwards, one per line.
+    /// Returns the port forwards that are set up, one line each.
     pub fn forwards(&self) -> Vec<String> {
         self.run(&["forward", "--list"]).lines().filter(|l| !l.trim().is_empty()).map(str::to_owned).collect()
     }

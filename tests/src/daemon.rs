@@ -9,13 +9,13 @@ use afctl::connection::Connection;
 
 use crate::programs;
 
-/// A daemon; it is killed when this is dropped.
+/// A running daemon; dropping it kills it.
 pub struct Daemon {
     dir: PathBuf,
     child: Child,
 }
 
-/// The next datagram. A process that is stopped and goes on finds its waiting interrupted, which means nothing.
+/// Receives the next datagram. Retries when interrupted, as happens when this process is stopped and continued.
 fn receive(socket: &UnixDatagram) -> std::io::Result<String> {
     let mut buffer = [0; 4096];
     loop {
@@ -26,18 +26,18 @@ fn receive(socket: &UnixDatagram) -> std::io::Result<String> {
     }
 }
 
-/// Sends a signal by name; every shell can.
+/// Sends a signal by name, using the `kill` that is built into the shell.
 pub fn send_signal(pid: u32, name: &str) {
     let sent = Command::new("sh").args(["-c", &format!("kill -{name} {pid}")]).status().expect("a shell");
     assert!(sent.success());
 }
 
-/// The command that starts a daemon in a directory, with nothing of the caller's environment.
+/// Returns the command that starts a daemon in a directory, without the caller's environment.
 pub fn command(dir: &Path) -> Command {
     command_with(dir, &dir.join("config.toml"))
 }
 
-/// The same, with other settings than those of the directory.
+/// Like [`command`], with another configuration file than that of the directory.
 fn command_with(dir: &Path, config: &Path) -> Command {
     let mut command = Command::new(programs::path("afd"));
     let log = std::fs::OpenOptions::new().create(true).append(true).open(dir.join("afd.log")).expect("opens the log");
@@ -62,22 +62,22 @@ fn socket(dir: &Path) -> PathBuf {
 }
 
 impl Daemon {
-    /// Starts a daemon in a directory and waits until it says that it is ready.
+    /// Starts a daemon in a directory and waits until it reports that it is ready.
     pub fn start(dir: &Path) -> Self {
         Self::try_start(dir).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
     }
 
-    /// Starts a daemon that finds a disk of so many KiB mounted in a directory. `None` where the system does not let one be mounted.
+    /// Starts a daemon for which a disk of `kib` KiB is mounted on a directory. Returns `None` where mounting is not permitted.
     pub fn start_with_disk(dir: &Path, disk: &Path, kib: u32) -> Option<Self> {
         Self::start_in_namespace(dir, &format!("mount -t tmpfs -o size={kib}k tmpfs {}", disk.display()))
     }
 
-    /// Starts a daemon that finds another list of name servers. `None` where the system does not let one be mounted.
+    /// Starts a daemon that sees another `/etc/resolv.conf`. Returns `None` where mounting is not permitted.
     pub fn start_with_resolver(dir: &Path, resolver: &Path) -> Option<Self> {
         Self::start_in_namespace(dir, &format!("mount --bind {} /etc/resolv.conf", resolver.display()))
     }
 
-    /// Starts a daemon in a mount namespace of its own, which a command prepares. `None` where that is not allowed.
+    /// Starts a daemon in its own mount namespace, prepared by a shell command. Returns `None` where that is not permitted.
     fn start_in_namespace(dir: &Path, prepare: &str) -> Option<Self> {
         let possible = Command::new("unshare").args(["-rm", "sh", "-c", prepare]).output();
         if !possible.is_ok_and(|o| o.status.success()) {
@@ -92,22 +92,22 @@ impl Daemon {
         Some(Self::spawn(dir, wrapped).unwrap_or_else(|why| panic!("the daemon did not start: {why}")))
     }
 
-    /// Like [`Daemon::start`]; returns the daemon's own words when it does not start.
+    /// Like [`Daemon::start`], but returns an error if the daemon does not start.
     ///
     /// # Errors
-    /// What it said.
+    /// The message that the daemon sent instead of being ready.
     pub fn try_start(dir: &Path) -> Result<Self, String> {
         Self::spawn(dir, command(dir))
     }
 
-    /// Like [`Daemon::start`], with more of an environment.
+    /// Like [`Daemon::start`], with additional environment variables.
     pub fn start_with_env(dir: &Path, env: &[(&str, &str)]) -> Self {
         let mut command = command(dir);
         command.envs(env.iter().copied());
         Self::spawn(dir, command).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
     }
 
-    /// Like [`Daemon::start`], with settings that lie elsewhere, or nowhere.
+    /// Like [`Daemon::start`], with another configuration file, which need not exist.
     pub fn start_with_config(dir: &Path, config: &Path) -> Self {
         Self::spawn(dir, command_with(dir, config)).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
     }
@@ -116,36 +116,36 @@ impl Daemon {
         let report_path = dir.join(format!("notify-{}", std::process::id()));
         let _ = std::fs::remove_file(&report_path);
         let report = UnixDatagram::bind(&report_path).expect("binds");
-        report.set_read_timeout(Some(Duration::from_secs(60))).expect("sets a time-out");
+        report.set_read_timeout(Some(Duration::from_secs(60))).expect("sets a timeout");
         let mut child = command.env("NOTIFY_SOCKET", &report_path).spawn().expect("afd runs");
         match receive(&report) {
-            Ok(said) if said.contains("READY=1") => Ok(Self { dir: dir.to_owned(), child }),
-            Ok(said) => {
+            Ok(message) if message.contains("READY=1") => Ok(Self { dir: dir.to_owned(), child }),
+            Ok(message) => {
                 let _ = child.wait();
-                Err(said)
+                Err(message)
             }
             Err(error) => {
                 let _ = child.kill();
                 let _ = child.wait();
-                panic!("the daemon does not report: {error}");
+                panic!("no readiness report from the daemon: {error}");
             }
         }
     }
 
-    /// The socket.
+    /// Returns the path of the socket.
     pub fn socket(&self) -> PathBuf {
         socket(&self.dir)
     }
 
-    /// Its process id.
+    /// Returns the process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// A connection.
+    /// Opens a connection.
     pub fn connect(&self) -> Connection {
         let mut connection = Connection::open(&self.socket()).expect("connects");
-        connection.set_timeout(Some(Duration::from_secs(60))).expect("sets a time-out");
+        connection.set_timeout(Some(Duration::from_secs(60))).expect("sets a timeout");
         connection
     }
 
@@ -154,17 +154,17 @@ impl Daemon {
         send_signal(self.child.id(), name);
     }
 
-    /// Waits for its end.
+    /// Waits until the daemon exits.
     pub fn wait(&mut self) -> ExitStatus {
         self.child.wait().expect("waits")
     }
 
-    /// What it logged.
+    /// Returns what it has logged.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.dir.join("afd.log")).unwrap_or_default()
     }
 
-    /// `kill -9`.
+    /// Kills the daemon (`kill -9`) and waits until it is gone.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,4 +1,4 @@
-//! A language model's endpoint for tests: a real HTTP server on loopback that answers what it is told to.
+//! A fake language model endpoint: a real HTTP server on loopback that gives prepared replies.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,25 +8,25 @@ use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 
-/// What a request is answered.
+/// A reply to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// A text, in the shape of the path that was asked.
+    /// A completion with this text, in the format of the API that the request path belongs to.
     Text(String),
-    /// A status without a text.
+    /// A status with an empty JSON object.
     Status(u16),
-    /// A body that is not what it should be.
-    Nonsense(String),
-    /// Nothing, until the endpoint is stopped.
+    /// Status 200 with this body, which is not a valid completion.
+    Malformed(String),
+    /// No reply; the connection stays open until the endpoint is stopped.
     Hang,
 }
 
-/// A request that came.
+/// A request that the endpoint received.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct ReceivedRequest {
     /// Path.
     pub path: String,
-    /// Header lines, names in lower case.
+    /// Headers, with names in lower case.
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: Value,
@@ -35,12 +35,12 @@ pub struct Asked {
 #[derive(Default)]
 struct Shared {
     replies: Mutex<Vec<Reply>>,
-    asked: Mutex<Vec<Asked>>,
+    requests: Mutex<Vec<ReceivedRequest>>,
     hanging: Mutex<Vec<TcpStream>>,
     stopped: AtomicBool,
 }
 
-/// A running endpoint; it stops when this is dropped.
+/// A running endpoint; dropping it stops it.
 pub struct Endpoint {
     port: u16,
     shared: Arc<Shared>,
@@ -48,7 +48,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Starts one that gives these replies in turn, and then the last one for ever.
+    /// Starts an endpoint that gives these replies in order and then repeats the last one.
     pub fn start(replies: Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
@@ -67,18 +67,18 @@ impl Endpoint {
         Self { port, shared, thread: Some(thread) }
     }
 
-    /// Its base URL.
+    /// Returns the base URL.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// What came so far.
-    pub fn asked(&self) -> Vec<Asked> {
-        self.shared.asked.lock().expect("not poisoned").clone()
+    /// Returns the requests received so far.
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
+        self.shared.requests.lock().expect("not poisoned").clone()
     }
 
-    /// Gives these replies from now on.
-    pub fn now(&self, replies: Vec<Reply>) {
+    /// Replaces the replies that are still to be given.
+    pub fn set_replies(&self, replies: Vec<Reply>) {
         *self.shared.replies.lock().expect("not poisoned") = replies;
     }
 }
@@ -94,7 +94,7 @@ impl Drop for Endpoint {
     }
 }
 
-fn read(stream: &TcpStream) -> Option<Asked> {
+fn read(stream: &TcpStream) -> Option<ReceivedRequest> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -109,13 +109,13 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     let length = headers.iter().find(|(n, _)| n == "content-length").and_then(|(_, v)| v.parse().ok()).unwrap_or(0);
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Asked { path, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
+    Some(ReceivedRequest { path, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
 }
 
 fn serve(shared: &Shared, mut stream: TcpStream) {
-    let Some(asked) = read(&stream) else { return };
-    let anthropic = asked.path.ends_with("/v1/messages");
-    shared.asked.lock().expect("not poisoned").push(asked);
+    let Some(request) = read(&stream) else { return };
+    let anthropic = request.path.ends_with("/v1/messages");
+    shared.requests.lock().expect("not poisoned").push(request);
     let reply = {
         let mut replies = shared.replies.lock().expect("not poisoned");
         if replies.len() > 1 { replies.remove(0) } else { replies[0].clone() }
@@ -126,7 +126,7 @@ fn serve(shared: &Shared, mut stream: TcpStream) {
             return;
         }
         Reply::Status(status) => (status, "{}".to_owned()),
-        Reply::Nonsense(body) => (200, body),
+        Reply::Malformed(body) => (200, body),
         Reply::Text(text) if anthropic => (200, json!({"content": [{"type": "text", "text": text}]}).to_string()),
         Reply::Text(text) => (200, json!({"choices": [{"message": {"role": "assistant", "content": text}}]}).to_string()),
     };

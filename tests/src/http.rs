@@ -1,27 +1,27 @@
-//! A minimal HTTP/1.1 exchange over any stream, for looking at what really goes over the wire.
+//! A minimal HTTP/1.1 client over any stream, for tests of what really goes over the wire.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// A response, taken apart.
+/// A parsed response.
 #[derive(Debug, Clone)]
 pub struct Response {
     /// Status code.
     pub status: u16,
-    /// Header lines.
+    /// Headers, in the order in which they were sent.
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: String,
 }
 
 impl Response {
-    /// A header's value.
+    /// Returns the value of a header; its name is matched without regard to case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str())
     }
 
-    /// Takes bytes apart.
+    /// Parses a response; the status is 0 if the first line is malformed.
     pub fn parse(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
@@ -32,20 +32,20 @@ impl Response {
     }
 }
 
-/// Sends a request over a stream and reads the answer until the other side ends.
+/// Sends a request over a stream and reads the response until the other side closes.
 pub fn exchange(stream: &mut (impl Read + Write), method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Response {
     let extra: String = headers.iter().map(|(n, v)| format!("{n}: {v}\r\n")).collect();
     write!(stream, "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{extra}content-length: {}\r\n\r\n{body}", body.len())
         .expect("writes");
     let mut bytes = Vec::new();
-    // A connection that is reset after the answer has still given it.
+    // A connection that is reset after the response has still delivered it.
     let _ = stream.read_to_end(&mut bytes);
     Response::parse(&bytes)
 }
 
-/// A request to a base URL on loopback.
+/// Sends a request to a base URL on loopback.
 pub fn request(base: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Response {
     let mut stream = TcpStream::connect(base.trim_start_matches("http://")).expect("connects");
-    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("sets a time-out");
+    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("sets a timeout");
     exchange(&mut stream, method, path, headers, body)
 }

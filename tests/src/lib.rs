@@ -1,5 +1,5 @@
-//! What end-to-end tests and benches share: a world with a real daemon, the real database, and practice phones over real
-//! HTTP, all in a temporary directory and on loopback.
+//! Harness of the end-to-end tests and benches: a [`World`] with a real daemon, the real database, and practice phones over
+//! real HTTP, all in a temporary directory and on loopback.
 
 pub mod adb;
 pub mod daemon;
@@ -18,7 +18,7 @@ pub use afctl::connection::{CallError, Connection};
 pub use daemon::Daemon;
 pub use phone::TestPhone;
 
-/// A temporary directory with a daemon and a phone, which the daemon knows as `pixel`.
+/// A test environment: a temporary directory with a daemon and a phone, which the daemon knows as `pixel`.
 pub struct World {
     /// The phone.
     pub phone: TestPhone,
@@ -28,23 +28,23 @@ pub struct World {
 }
 
 impl World {
-    /// Starts both; the phone shows the settings app.
+    /// Starts a phone, which shows the settings app, and a daemon.
     pub fn new() -> Self {
         Self::with(TestPhone::start(), "")
     }
 
-    /// Starts a daemon for this phone; the settings may begin with more keys of the device.
+    /// Starts a daemon for this phone. The settings follow the phone's `[device.pixel]` table and may begin with more of its keys.
     pub fn with(phone: TestPhone, settings: &str) -> Self {
         let dir = tempfile::Builder::new().prefix("afd-").tempdir().expect("a temporary directory");
         let config = dir.path().join("config.toml");
         let device = format!("[device.pixel]\nurl = \"{}\"\ntoken = \"{}\"\n", phone.url(), phone::TOKEN);
-        // No test starts an adb server that it does not stop: tests of the cable bring their own.
+        // Without adb, so that no test leaves an adb server behind; tests of USB bring their own.
         std::fs::write(&config, format!("{device}{settings}\n[adb]\npath = \"/nonexistent/adb\"\n")).expect("writes the settings");
         let daemon = Daemon::start(dir.path());
         Self { phone, daemon, dir }
     }
 
-    /// Starts a daemon with these settings, which need not know the phone.
+    /// Starts a daemon with exactly these settings, which need not include the phone.
     pub fn bare(phone: TestPhone, settings: &str) -> Self {
         let dir = tempfile::Builder::new().prefix("afd-").tempdir().expect("a temporary directory");
         std::fs::write(dir.path().join("config.toml"), settings).expect("writes the settings");
@@ -52,23 +52,23 @@ impl World {
         Self { phone, daemon, dir }
     }
 
-    /// The directory.
+    /// Returns the directory.
     pub fn dir(&self) -> &Path {
         self.dir.path()
     }
 
-    /// The socket.
+    /// Returns the path of the daemon's socket.
     pub fn socket(&self) -> PathBuf {
         self.daemon.socket()
     }
 
-    /// A client.
+    /// Returns a client of the session `default`.
     pub fn client(&self) -> Client {
         Client { connection: self.daemon.connect(), session: "default".into() }
     }
 
-    /// A client with a session of its own.
-    pub fn client_of(&self, session: &str) -> Client {
+    /// Returns a client of this session.
+    pub fn client_for(&self, session: &str) -> Client {
         Client { connection: self.daemon.connect(), session: session.to_owned() }
     }
 }
@@ -79,35 +79,35 @@ impl Default for World {
     }
 }
 
-/// A connection with a session.
+/// A connection that makes its calls in one session.
 pub struct Client {
     /// The connection.
     pub connection: Connection,
     session: String,
 }
 
-/// Code, message and details of an error.
+/// An error that a call returned.
 #[derive(Debug, Clone)]
-pub struct Failed {
-    /// For example `DEVICE_BUSY`.
+pub struct CallFailure {
+    /// Error code, for example `DEVICE_BUSY`.
     pub code: String,
-    /// JSON-RPC number.
+    /// JSON-RPC error number.
     pub number: i64,
-    /// What happened.
+    /// Error message.
     pub message: String,
-    /// What to do next.
+    /// Suggested next step.
     pub hint: Option<String>,
-    /// Facts.
+    /// Structured details.
     pub details: Value,
 }
 
 impl Client {
-    /// Calls a method; the session is added where it is taken.
+    /// Calls a method; adds the session to the parameters of methods that take one.
     ///
     /// # Errors
-    /// The daemon's error.
-    pub fn call(&mut self, method: &str, mut params: Value) -> Result<Value, Failed> {
-        let takes = [
+    /// The daemon's error, or the code `BROKEN` if the connection failed.
+    pub fn call(&mut self, method: &str, mut params: Value) -> Result<Value, CallFailure> {
+        let prefixes = [
             "observe.",
             "act.",
             "verify.",
@@ -125,13 +125,13 @@ impl Client {
             "conversation.",
             "pattern.save",
         ];
-        let of_all =
+        let across_sessions =
             ["session.list", "session.bug.list", "session.bug.resolve", "session.bug.show", "session.result.list"].contains(&method);
-        if takes.iter().any(|t| method.starts_with(t)) && !of_all && params.get("session").is_none() {
+        if prefixes.iter().any(|p| method.starts_with(p)) && !across_sessions && params.get("session").is_none() {
             params["session"] = json!(self.session);
         }
         self.connection.call(method, params).map_err(|error| match error {
-            CallError::Answered { number, message, data } => Failed {
+            CallError::Answered { number, message, data } => CallFailure {
                 code: data["code"].as_str().unwrap_or_default().to_owned(),
                 number,
                 message,
@@ -139,12 +139,12 @@ impl Client {
                 details: data["details"].clone(),
             },
             CallError::Broken(error) => {
-                Failed { code: "BROKEN".into(), number: 0, message: error.to_string(), hint: None, details: Value::Null }
+                CallFailure { code: "BROKEN".into(), number: 0, message: error.to_string(), hint: None, details: Value::Null }
             }
         })
     }
 
-    /// Calls a method that must succeed.
+    /// Calls a method that must succeed, and returns its result.
     pub fn ok(&mut self, method: &str, params: Value) -> Value {
         match self.call(method, params) {
             Ok(result) => result,
@@ -152,8 +152,8 @@ impl Client {
         }
     }
 
-    /// Calls a method that must fail with this code.
-    pub fn fails(&mut self, method: &str, params: Value, code: &str) -> Failed {
+    /// Calls a method that must fail with this code, and returns the error.
+    pub fn fails(&mut self, method: &str, params: Value, code: &str) -> CallFailure {
         match self.call(method, params) {
             Ok(result) => panic!("{method} succeeded: {result}"),
             Err(error) => {
@@ -163,14 +163,14 @@ impl Client {
         }
     }
 
-    /// The alias of the first ref whose label begins so, from an observation that is made now.
+    /// Makes an observation and returns the alias of the first ref whose label starts with `label`.
     pub fn alias(&mut self, label: &str) -> String {
         let refs = self.ok("observe.refs", json!({"full": true, "hints": false}));
-        find_alias(&refs, label).unwrap_or_else(|| panic!("no ref begins with {label:?}: {refs}"))
+        find_alias(&refs, label).unwrap_or_else(|| panic!("no ref label starts with {label:?}: {refs}"))
     }
 }
 
-/// The alias of the first ref whose label begins so.
+/// Returns the alias of the first ref of an observation whose label starts with `label`.
 pub fn find_alias(observation: &Value, label: &str) -> Option<String> {
     let rows = observation["refs"]["rows"].as_array().or_else(|| observation["rows"].as_array())?;
     rows.iter().find(|r| r["label"].as_str().is_some_and(|l| l.starts_with(label))).and_then(|r| r["ref"].as_str()).map(str::to_owned)

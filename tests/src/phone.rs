@@ -1,4 +1,4 @@
-//! A practice phone inside the test's process, over real HTTP.
+//! A practice phone inside the test process, over real HTTP.
 
 use std::sync::{Arc, MutexGuard};
 
@@ -8,27 +8,27 @@ use afd_phone::fault::{Fault, Kind};
 use afd_phone::{Phone, Running, Setup};
 use serde_json::{Value, json};
 
-/// The bearer token of test phones.
+/// Bearer token of test phones.
 pub const TOKEN: &str = "test-token-1234";
 
-/// A phone that is being served; it stops when this is dropped.
+/// A phone that is being served; dropping it stops it.
 pub struct TestPhone {
     running: Option<Running>,
     runtime: tokio::runtime::Runtime,
 }
 
 impl TestPhone {
-    /// A phone of dialect 2 that shows the settings app.
+    /// Starts a phone of dialect 2 that shows the settings app.
     pub fn start() -> Self {
         Self::with(|_| {})
     }
 
-    /// A phone with a clock that is moved by hand.
+    /// Starts a phone with a manual clock.
     pub fn with_manual_clock() -> Self {
         Self::with(|setup| setup.clock = Arc::new(Clock::manual()))
     }
 
-    /// A phone with another setup.
+    /// Starts a phone with a changed setup.
     pub fn with(change: impl FnOnce(&mut Setup)) -> Self {
         let mut setup = Setup::new(TOKEN);
         change(&mut setup);
@@ -43,79 +43,79 @@ impl TestPhone {
         self.running.as_ref().expect("the phone is on")
     }
 
-    /// Base URL of the service.
+    /// Returns the base URL of the service.
     pub fn url(&self) -> String {
         self.running().url()
     }
 
-    /// The phone itself.
+    /// Locks the phone for direct access.
     pub fn lock(&self) -> MutexGuard<'_, Phone> {
         afd_phone::server::lock(&self.running().phone)
     }
 
-    /// Base URL of the control interface.
+    /// Returns the base URL of the control interface.
     pub fn control_url(&self) -> String {
         format!("http://{}", self.running().control)
     }
 
-    /// Carries out a control command.
+    /// Executes a control command.
     pub fn run(&self, command: Value) {
-        let command: Command = serde_json::from_value(command).expect("a command");
-        afd_phone::control::run(&mut self.lock(), command).expect("the phone obeys");
+        let command: Command = serde_json::from_value(command).expect("a valid control command");
+        afd_phone::control::run(&mut self.lock(), command).expect("the control command succeeds");
     }
 
-    /// Shows a page.
+    /// Shows a page of an app, the start page by default.
     pub fn scene(&self, app: &str, page: Option<&str>) {
         self.run(json!({"do": "scene", "app": app, "page": page}));
     }
 
-    /// Adds a fault for the next request to a path.
+    /// Injects a fault into the next request whose path starts with `path`.
     pub fn fault(&self, path: &str, kind: Kind) {
         self.lock().faults.push(Fault { path: path.to_owned(), skip: 0, times: 1, kind });
     }
 
-    /// Adds a fault for all requests to a path.
+    /// Injects a fault into all requests whose path starts with `path`.
     pub fn fault_always(&self, path: &str, kind: Kind) {
         self.lock().faults.push(Fault { path: path.to_owned(), skip: 0, times: u32::MAX, kind });
     }
 
-    /// Lets go the answers that are held back.
+    /// Releases the responses that are being held.
     pub fn release(&self) {
         self.run(json!({"do": "release"}));
     }
 
-    /// What reached the screen, as kind and words that were hit.
+    /// Returns the visible texts of the nodes that inputs of a kind hit; empty for an input that hit none.
     pub fn hits(&self, kind: &str) -> Vec<String> {
         self.lock().inputs.iter().filter(|i| i.kind == kind).map(|i| i.hit.clone().unwrap_or_default()).collect()
     }
 
-    /// How many requests came in for a path.
+    /// Returns the number of requests to a path.
     pub fn requests(&self, path: &str) -> usize {
         self.lock().requests.get(path).copied().unwrap_or(0)
     }
 
-    /// Forgets what reached the screen.
-    pub fn forget(&self) {
+    /// Clears the input log.
+    pub fn clear_inputs(&self) {
         self.lock().inputs.clear();
     }
 
-    /// The page in front.
+    /// Returns the page in the foreground.
     pub fn page(&self) -> String {
-        self.lock().place().1
+        self.lock().foreground().1
     }
 
-    /// Plugs a cable in on a port, or on a free one; returns the serial that `adb` knows it by.
-    pub fn plug_in(&mut self, port: u16) -> String {
+    /// Simulates attaching USB, on a port or on a free one if 0; returns the serial by which `adb` knows the phone.
+    pub fn attach_usb(&mut self, port: u16) -> String {
         let running = self.running.as_mut().expect("the phone is on");
-        self.runtime.block_on(running.plug_in(port)).expect("listens").to_string()
+        self.runtime.block_on(running.attach_usb(port)).expect("listens").to_string()
     }
 
-    /// Takes the cable out.
-    pub fn unplug(&mut self) {
-        self.running.as_mut().expect("the phone is on").unplug();
+    /// Simulates detaching USB.
+    pub fn detach_usb(&mut self) {
+        self.running.as_mut().expect("the phone is on").detach_usb();
     }
 
-    /// Turns the phone off: its port is closed.
+    /// Turns the phone off: its ports are closed.
     pub fn turn_off(&mut self) {
         if let Some(running) = self.running.take() {
             self.runtime.block_on(running.stop());
@@ -126,7 +126,7 @@ impl TestPhone {
 impl Drop for TestPhone {
     fn drop(&mut self) {
         let running = self.running.take();
-        // Dropping inside the runtime lets its tasks end.
+        // Dropped in the context of the runtime, so that its tasks can end.
         let _inside = self.runtime.enter();
         drop(running);
     }

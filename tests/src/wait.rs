@@ -1,18 +1,18 @@
-//! Waiting for something that has no event: polling with a deadline.
+//! Polling with a deadline, for conditions that no event announces.
 
 use std::time::{Duration, Instant};
 
-/// Asks again and again until there is an answer.
+/// Calls `poll` until it returns a value; `what` names the condition in the panic message.
 ///
 /// # Panics
-/// When there is none within 30 seconds.
-pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+/// If there is no value within 30 seconds.
+pub fn until<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
-        if let Some(answer) = ask() {
-            return answer;
+        if let Some(value) = poll() {
+            return value;
         }
-        assert!(Instant::now() < deadline, "gave up waiting for {what}");
+        assert!(Instant::now() < deadline, "timed out waiting for {what}");
         std::thread::yield_now();
     }
 }

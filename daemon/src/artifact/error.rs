@@ -1,32 +1,32 @@
-//! Why an artifact was not written.
+//! Errors of artifacts.
 
 use std::path::{Path, PathBuf};
 
 use crate::store::StoreError;
 use crate::task::Panicked;
 
-/// Why an artifact was not written.
+/// Why an artifact could not be written or deleted.
 #[derive(Debug, thiserror::Error)]
 pub enum ArtifactError {
-    /// There is no room left.
-    #[error("there is no room left for {}", .0.display())]
+    /// The disk is full.
+    #[error("no space left for {}", .0.display())]
     Full(PathBuf),
-    /// Something else than a file is there.
-    #[error("{} is there, and is no regular file", .0.display())]
-    NoFile(PathBuf),
-    /// The file cannot be written or read.
+    /// The path exists and is not a regular file.
+    #[error("{} exists and is not a regular file", .0.display())]
+    NotAFile(PathBuf),
+    /// The file cannot be written, read or deleted.
     #[error("{}: {error}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The I/O error.
         #[source]
         error: std::io::Error,
     },
-    /// Its row cannot be written.
+    /// The row cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The work itself failed.
+    /// The file operation panicked.
     #[error(transparent)]
     Panicked(#[from] Panicked),
 }

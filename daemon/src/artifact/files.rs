@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::{ArtifactError, New, Place};
+use super::{ArtifactError, NewArtifact, Place};
 use crate::file::replace;
 use crate::hex;
 
-/// A file that is there now.
+/// A file that was written, or that already had the content.
 #[derive(Debug, Clone)]
 pub struct File {
     pub(super) path: PathBuf,
     pub(super) hash: String,
-    /// Whether nothing was there before.
+    /// Whether the file did not exist before.
     pub(super) created: bool,
 }
 
@@ -21,12 +21,12 @@ fn hash(content: &[u8]) -> String {
     hex::encode(&Sha256::digest(content))
 }
 
-/// What names in the shared root say of the store that they belong to.
-pub(super) fn mark_of(store: &str) -> String {
+/// Returns the part of a file name in the shared root that identifies the store it belongs to.
+pub(super) fn store_tag(store: &str) -> String {
     hash(store.as_bytes())[..8].to_owned()
 }
 
-/// The hash of a file; `None` when it cannot be read.
+/// Returns the hash of a file; `None` when it cannot be read or is not a regular file.
 pub(super) fn hash_of(path: &Path) -> Option<String> {
     if !std::fs::metadata(path).ok()?.is_file() {
         return None;
@@ -36,30 +36,30 @@ pub(super) fn hash_of(path: &Path) -> Option<String> {
     Some(hex::encode(&digest.finalize()))
 }
 
-/// Puts the content in its place, unless it is there already.
-pub(super) fn write(store: &str, new: &New) -> Result<File, ArtifactError> {
+/// Writes the content to its destination, unless the file has this content already.
+pub(super) fn write(store: &str, new: &NewArtifact) -> Result<File, ArtifactError> {
     let hash = hash(&new.content);
     let path = match &new.place {
         Place::File(path) => path.clone(),
         Place::Dir(dir) => dir.join(format!("{}-{}.{}", new.kind, &hash[..24], new.extension)),
-        // The shared root may be shared by several stores, each of which tidies up after itself only.
-        Place::Root(dir) => dir.join(format!("{}-{}-{}.{}", new.kind, &hash[..24], mark_of(store), new.extension)),
+        // Several stores may use the same root; each cleans up only its own files.
+        Place::Root(dir) => dir.join(format!("{}-{}-{}.{}", new.kind, &hash[..24], store_tag(store), new.extension)),
     };
-    // A link is replaced: where it leads was perhaps decided by somebody else.
-    let there = std::fs::symlink_metadata(&path).ok().filter(|m| !m.is_symlink());
-    if there.as_ref().is_some_and(|m| !m.is_file()) {
-        return Err(ArtifactError::NoFile(path));
+    // A symlink is replaced, not followed: another user may have chosen its target.
+    let existing = std::fs::symlink_metadata(&path).ok().filter(|m| !m.is_symlink());
+    if existing.as_ref().is_some_and(|m| !m.is_file()) {
+        return Err(ArtifactError::NotAFile(path));
     }
-    let created = there.is_none();
-    // Only a file of the same size is worth reading.
-    let same_size = there.is_some_and(|m| m.len() == new.content.len() as u64);
-    if !same_size || hash_of(&path).is_none_or(|there| there != hash) {
+    let created = existing.is_none();
+    // Only a file of the same size can have the same content.
+    let same_size = existing.is_some_and(|m| m.len() == new.content.len() as u64);
+    if !same_size || hash_of(&path).is_none_or(|old| old != hash) {
         replace(&path, &new.content).map_err(ArtifactError::io(&path))?;
     }
     Ok(File { path, hash, created })
 }
 
-/// Removes a file that still holds what it held; false when it does not, or is gone.
+/// Removes a file if it still has this hash; returns false when it was changed or is gone.
 pub(super) fn remove_if(path: &Path, hash: &str) -> Result<bool, ArtifactError> {
     if hash_of(path).is_none_or(|now| now != hash) {
         return Ok(false);

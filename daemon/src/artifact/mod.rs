@@ -1,7 +1,7 @@
-//! Files on disk with their rows: named by their content, written in one step, limited in size and age.
+//! Artifacts: files on disk with a row each, written atomically, deduplicated by content, limited in size and age.
 //!
-//! A file is written beside its place and renamed, then its row is committed; when either fails, nothing is left of both.
-//! What is written to the shared root is named by its hash, so that equal content is stored once.
+//! A file is written beside its destination and renamed, then its row is committed; when either fails, a new file is removed
+//! again and no row remains. Files in the shared root are named by their hash, so that equal content is stored once.
 
 mod error;
 mod files;
@@ -22,26 +22,26 @@ use crate::store::Store;
 use crate::task::{Tasks, run_blocking};
 
 pub use error::ArtifactError;
-pub use new::{New, Place};
+pub use new::{NewArtifact, Place};
 pub use rows::{Filter, NewRow, count, file_of, find, id_of, insert_imported, keep, list};
 
-/// The artifacts.
+/// The artifacts of a store.
 pub struct Artifacts {
     store: Arc<Store>,
-    /// Writing and deleting take turns, for they may be about the same file.
-    alone: tokio::sync::Mutex<()>,
+    /// Serialises writing and deleting, which may concern the same file.
+    write_lock: tokio::sync::Mutex<()>,
     watcher: Mutex<Option<watch::Watch>>,
-    /// Bytes written since the limits were looked at.
-    fresh: AtomicU64,
+    /// Bytes written since the limits were last enforced.
+    written_bytes: AtomicU64,
 }
 
 impl Artifacts {
-    /// The artifacts of a store.
+    /// Creates the artifacts of a store.
     pub fn new(store: Arc<Store>) -> Self {
-        Self { store, alone: tokio::sync::Mutex::default(), watcher: Mutex::default(), fresh: AtomicU64::new(0) }
+        Self { store, write_lock: tokio::sync::Mutex::default(), watcher: Mutex::default(), written_bytes: AtomicU64::new(0) }
     }
 
-    /// Begins to notice when files vanish or come back.
+    /// Starts watching for files that disappear or reappear.
     pub async fn watch(&self, tasks: &Tasks) {
         let files = self.store.read(|c| rows::newest_files(c, watch::MAX_FILES)).await.unwrap_or_default();
         *self.watcher() = watch::start(&self.store, tasks);
@@ -61,9 +61,9 @@ impl Artifacts {
     /// Writes a file and its row.
     ///
     /// # Errors
-    /// [`ArtifactError`]; then neither is there.
-    pub async fn save(&self, new: New) -> Result<Written, ArtifactError> {
-        let _alone = self.alone.lock().await;
+    /// [`ArtifactError`]; no row remains then, nor a file that did not exist before.
+    pub async fn save(&self, new: NewArtifact) -> Result<Written, ArtifactError> {
+        let _guard = self.write_lock.lock().await;
         let size = new.content.len() as u64;
         let store = self.store.origin().to_owned();
         let (file, new) = run_blocking(move || (files::write(&store, &new), new)).await?;
@@ -71,7 +71,7 @@ impl Artifacts {
         let (origin, session, row) = (self.store.origin().to_owned(), new.session, NewRow::of(&new, &file));
         match self.store.write(move |c| rows::insert(c, &origin, session, &row)).await {
             Ok(written) => {
-                self.fresh.fetch_add(size, Ordering::Relaxed);
+                self.written_bytes.fetch_add(size, Ordering::Relaxed);
                 self.watch_file(&file.path);
                 Ok(written)
             }
@@ -84,19 +84,20 @@ impl Artifacts {
         }
     }
 
-    /// Bytes written since [`Artifacts::tidy`].
-    pub fn fresh_bytes(&self) -> u64 {
-        self.fresh.load(Ordering::Relaxed)
+    /// Returns the number of bytes written since the last [`Artifacts::tidy`].
+    pub fn bytes_since_tidy(&self) -> u64 {
+        self.written_bytes.load(Ordering::Relaxed)
     }
 
-    /// Deletes an artifact, and its file unless another artifact has it or it was changed since; `None` when there is none.
+    /// Deletes an artifact, and its file unless another artifact uses it or it was changed since. Returns `None` when there is
+    /// no such artifact.
     ///
     /// # Errors
     /// When the file or the row cannot be deleted.
     pub async fn delete(&self, id: i64) -> Result<Option<Deleted>, ArtifactError> {
-        let _alone = self.alone.lock().await;
-        let Some(last) = self.store.read_all(move |c| rows::last_of_its_file(c, id)).await? else { return Ok(None) };
-        // The file goes first: if that fails, the row is still there to try again.
+        let _guard = self.write_lock.lock().await;
+        let Some(last) = self.store.read_all(move |c| rows::file_if_unshared(c, id)).await? else { return Ok(None) };
+        // The file first: if that fails, the row still exists for another attempt.
         let file_deleted = match last {
             Some((path, hash)) => {
                 if let Some(watch) = self.watcher().as_mut() {
@@ -110,13 +111,13 @@ impl Artifacts {
         Ok(Some(Deleted { artifact_id: id, file_deleted }))
     }
 
-    /// Keeps the limits of the shared root, and looks which files are there; says what came of it.
+    /// Enforces the limits of the shared root and records which files are missing; returns a summary.
     ///
     /// # Errors
     /// When the database cannot be used.
     pub async fn tidy(&self, settings: &ArtifactSettings) -> Result<String, ArtifactError> {
-        let _alone = self.alone.lock().await;
-        self.fresh.store(0, Ordering::Relaxed);
+        let _guard = self.write_lock.lock().await;
+        self.written_bytes.store(0, Ordering::Relaxed);
         limits::tidy(&self.store, settings).await
     }
 }

@@ -1,37 +1,37 @@
-//! What is to be written, and where.
+//! Artifacts to be written, and their destinations.
 
 use std::path::PathBuf;
 
-/// Where an artifact goes.
+/// Destination of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// This very file, which is replaced.
+    /// This file, which is replaced.
     File(PathBuf),
-    /// A directory of somebody else's.
+    /// A directory outside the shared root, which is never cleaned up.
     Dir(PathBuf),
-    /// The shared root, which is ours to tidy.
+    /// The shared root, which is cleaned up by its limits.
     Root(PathBuf),
 }
 
-/// What is to be written.
+/// An artifact to be written.
 #[derive(Debug, Clone)]
-pub struct New {
-    /// Where.
+pub struct NewArtifact {
+    /// Destination.
     pub place: Place,
-    /// What it is.
+    /// Kind, such as `screenshot_image`.
     pub kind: &'static str,
-    /// Its media type.
+    /// Media type.
     pub mime_type: &'static str,
-    /// The end of its name.
+    /// Extension of the file name, without the dot.
     pub extension: &'static str,
-    /// Its content.
+    /// Content of the file.
     pub content: Vec<u8>,
-    /// Method of the call.
+    /// Method of the call that writes it.
     pub op: &'static str,
-    /// Row of the session.
+    /// Row id of the session.
     pub session: i64,
-    /// Row of the device.
+    /// Row id of the device, if it shows one.
     pub device: Option<i64>,
-    /// The call.
+    /// Trace id of the call.
     pub trace: String,
 }

@@ -1,4 +1,4 @@
-//! The rows of artifacts.
+//! Rows of artifacts.
 
 use std::path::{Path, PathBuf};
 
@@ -6,40 +6,40 @@ use afd_proto::artifact::{Artifact, Artifacts, Status, Written};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::files::File;
-use super::{New, Place};
+use super::{NewArtifact, Place};
 use crate::store::{Conditions, Page, Result, new_uid, now_ms};
 
-/// A row to be written.
+/// A row to be inserted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRow {
-    /// The uid, when it is given by what the row is a copy of.
+    /// Uid derived from the imported original; `None` for a new one.
     pub uid: Option<String>,
-    /// Row of the device.
+    /// Row id of the device.
     pub device: Option<i64>,
-    /// The call.
+    /// Trace id of the call.
     pub trace: String,
     /// Method of the call.
     pub op: String,
-    /// What it is.
+    /// Kind, such as `screenshot_image`.
     pub kind: String,
-    /// Its media type.
+    /// Media type.
     pub mime_type: String,
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its size, bytes.
+    /// Size of the file, bytes.
     pub size: i64,
-    /// SHA-256 of its content.
+    /// SHA-256 of the content.
     pub hash: String,
-    /// Whether it lies in the shared root.
+    /// Whether the file is in the shared root.
     pub managed: bool,
-    /// Whether it is there.
+    /// Whether the file exists.
     pub present: bool,
-    /// When it was written, UTC milliseconds.
+    /// Time of the write, UTC milliseconds.
     pub at: i64,
 }
 
 impl NewRow {
-    pub(super) fn of(new: &New, file: &File) -> Self {
+    pub(super) fn of(new: &NewArtifact, file: &File) -> Self {
         Self {
             uid: None,
             device: new.device,
@@ -62,7 +62,7 @@ fn text(path: &Path) -> String {
 }
 
 pub(super) fn insert(connection: &Connection, origin: &str, session: i64, row: &NewRow) -> Result<Written> {
-    // What the file held before is gone.
+    // Earlier artifacts in this file have been overwritten.
     connection
         .prepare_cached(
             "UPDATE artifacts SET missing_at = :at, updated_at = :at
@@ -108,18 +108,12 @@ fn insert_row(connection: &Connection, origin: &str, session: i64, row: &NewRow)
     Ok(changed > 0)
 }
 
-/// Adds the row of a file that another tool wrote; false when it is there already.
-///
-/// # Errors
-/// What SQLite says.
+/// Inserts the row of a file that another tool wrote; returns false when it exists already.
 pub fn insert_imported(connection: &Connection, origin: &str, session: i64, row: &NewRow) -> Result<bool> {
     insert_row(connection, origin, session, row)
 }
 
-/// The file of an artifact that was not deleted, by the artifact's uid.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the file of an artifact, by the artifact's uid; `None` when there is none or it was deleted.
 pub fn file_of(connection: &Connection, uid: &str) -> Result<Option<PathBuf>> {
     Ok(connection
         .prepare_cached("SELECT file_path FROM artifacts WHERE uid = :uid AND deleted_at IS NULL")?
@@ -128,10 +122,7 @@ pub fn file_of(connection: &Connection, uid: &str) -> Result<Option<PathBuf>> {
         .map(PathBuf::from))
 }
 
-/// How many artifacts of a session are there, by its row.
-///
-/// # Errors
-/// What SQLite says.
+/// Counts the artifacts of a session, by its row id, whose files are not missing.
 pub fn count(connection: &Connection, session: i64) -> Result<i64> {
     Ok(connection
         .prepare_cached(
@@ -140,10 +131,7 @@ pub fn count(connection: &Connection, session: i64) -> Result<i64> {
         .query_row(named_params! {":session_id": session}, |row| row.get("count"))?)
 }
 
-/// Keeps an artifact, by its uid, whatever the limits say: something that was recorded shows it.
-///
-/// # Errors
-/// What SQLite says.
+/// Exempts an artifact, by its uid, from the limits, because a record refers to it.
 pub fn keep(connection: &Connection, uid: &str) -> Result<()> {
     connection
         .prepare_cached("UPDATE artifacts SET kept = 1, updated_at = :updated_at WHERE uid = :uid")?
@@ -151,10 +139,7 @@ pub fn keep(connection: &Connection, uid: &str) -> Result<()> {
     Ok(())
 }
 
-/// The number of an artifact that was not deleted, by its uid.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the id of an artifact, by its uid; `None` when there is none or it was deleted.
 pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached("SELECT id FROM artifacts WHERE uid = :uid AND deleted_at IS NULL")?
@@ -162,14 +147,14 @@ pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
         .optional()?)
 }
 
-/// Which artifacts.
+/// Which artifacts to list.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Only this session.
+    /// Only artifacts of this session.
     pub session: Option<String>,
-    /// Only this kind.
+    /// Only artifacts of this kind.
     pub kind: Option<String>,
-    /// The page of them.
+    /// Page of the list.
     pub page: Page,
 }
 
@@ -190,7 +175,7 @@ fn artifact(row: &Row<'_>) -> rusqlite::Result<Artifact> {
         op: row.get("op")?,
         kind: row.get("kind")?,
         mime_type: row.get("mime_type")?,
-        status: if !replaced && is_there(Path::new(&path), size) { Status::Present } else { Status::Missing },
+        status: if !replaced && is_present(Path::new(&path), size) { Status::Present } else { Status::Missing },
         file_path: path,
         size_bytes: size,
         content_hash: row.get("content_hash")?,
@@ -198,15 +183,12 @@ fn artifact(row: &Row<'_>) -> rusqlite::Result<Artifact> {
     })
 }
 
-/// Whether a file of this size is there.
-pub(super) fn is_there(path: &Path, size: i64) -> bool {
+/// Whether a regular file of this size exists.
+pub(super) fn is_present(path: &Path, size: i64) -> bool {
     std::fs::metadata(path).is_ok_and(|m| m.is_file() && i64::try_from(m.len()) == Ok(size))
 }
 
 /// Lists artifacts, newest first.
-///
-/// # Errors
-/// What SQLite says.
 pub fn list(connection: &Connection, filter: &Filter) -> Result<Artifacts> {
     let wanted = Conditions::new("a.deleted_at IS NULL")
         .given("s.name = :session", ":session", filter.session.clone())
@@ -220,10 +202,7 @@ pub fn list(connection: &Connection, filter: &Filter) -> Result<Artifacts> {
     Ok(Artifacts { artifacts, next_cursor })
 }
 
-/// An artifact by its number.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns an artifact by its id.
 pub fn find(connection: &Connection, id: i64) -> Result<Option<Artifact>> {
     Ok(connection
         .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE a.id = :id AND a.deleted_at IS NULL"))?
@@ -231,8 +210,8 @@ pub fn find(connection: &Connection, id: i64) -> Result<Option<Artifact>> {
         .optional()?)
 }
 
-/// `None` when there is no such row; else its file and hash, if no other row has that file.
-pub(super) fn last_of_its_file(connection: &Connection, id: i64) -> Result<Option<Option<(PathBuf, String)>>> {
+/// Returns `None` when there is no such row, `Some(None)` when another row has the same file, else the file and its hash.
+pub(super) fn file_if_unshared(connection: &Connection, id: i64) -> Result<Option<Option<(PathBuf, String)>>> {
     let found: Option<(String, String)> = connection
         .prepare_cached("SELECT file_path, content_hash FROM artifacts WHERE id = :id AND deleted_at IS NULL")?
         .query_row(named_params! {":id": id}, |row| Ok((row.get("file_path")?, row.get("content_hash")?)))
@@ -255,7 +234,7 @@ pub(super) fn delete(connection: &Connection, id: i64) -> Result<()> {
     Ok(())
 }
 
-/// The files that were written last.
+/// Returns the most recently written files.
 pub(super) fn newest_files(connection: &Connection, limit: usize) -> Result<Vec<PathBuf>> {
     let mut statement = connection
         .prepare("SELECT file_path FROM artifacts WHERE deleted_at IS NULL GROUP BY file_path ORDER BY max(id) DESC LIMIT :limit")?;
@@ -264,14 +243,14 @@ pub(super) fn newest_files(connection: &Connection, limit: usize) -> Result<Vec<
     Ok(paths.map(|path| path.map(PathBuf::from)).collect::<rusqlite::Result<_>>()?)
 }
 
-/// Notes whether the file of artifacts is there.
-pub(super) fn note(connection: &Connection, path: &Path) -> Result<()> {
+/// Updates the rows of a file according to whether it exists.
+pub(super) fn update_presence(connection: &Connection, path: &Path) -> Result<()> {
     let mut sizes =
         connection.prepare_cached("SELECT DISTINCT size_bytes FROM artifacts WHERE file_path = :file_path AND deleted_at IS NULL")?;
     let sizes: Vec<i64> =
         sizes.query_map(named_params! {":file_path": text(path)}, |row| row.get("size_bytes"))?.collect::<rusqlite::Result<_>>()?;
     for size in sizes {
-        let missing = (!is_there(path, size)).then(now_ms);
+        let missing = (!is_present(path, size)).then(now_ms);
         connection
             .prepare_cached(
                 "UPDATE artifacts SET missing_at = :missing, updated_at = :updated_at

@@ -1,4 +1,4 @@
-//! Noticing when files vanish or come back.
+//! Watches for artifact files that disappear or reappear.
 
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use parking_lot::Mutex;
 
 use super::rows;
 use crate::store::Store;
-use crate::task::{Tasks, checkpoint};
+use crate::task::{Tasks, failpoint};
 
-/// At most this many directories are watched; the files in others are looked at when they are listed.
+/// Maximum number of watched directories; files in others are only checked when they are listed.
 const MAX_DIRS: usize = 64;
-/// At most this many files: the newest ones.
+/// Maximum number of watched files: the newest ones.
 pub(super) const MAX_FILES: usize = 10_000;
 
-/// The files that are watched. Whatever else happens in their directories is none of our business, the more so as our own
-/// database may lie there, which every note would change again.
+/// The watched files. Other changes in their directories are ignored; the database itself may be there, and recording a change
+/// of it would change it again.
 struct Files {
     watched: HashSet<PathBuf>,
-    /// In the order in which they were added; some may be gone.
+    /// In the order in which they were added.
     order: VecDeque<PathBuf>,
     limit: usize,
 }
@@ -30,7 +30,7 @@ impl Files {
         Self { watched: HashSet::new(), order: VecDeque::new(), limit }
     }
 
-    /// Adds a file; the oldest makes room.
+    /// Adds a file; above the limit, the oldest one is dropped.
     fn add(&mut self, file: &Path) {
         if !self.watched.insert(file.to_owned()) {
             return;
@@ -55,17 +55,17 @@ pub(super) struct Watch {
     files: Arc<Mutex<Files>>,
 }
 
-/// Starts to watch; without a watcher, files are still looked at when they are listed.
+/// Starts the watcher; without one, files are still checked when they are listed.
 pub(super) fn start(store: &Arc<Store>, tasks: &Tasks) -> Option<Watch> {
     let (store, task, files) = (store.clone(), tasks.thread("artifact-watcher"), Arc::new(Mutex::new(Files::new(MAX_FILES))));
     let watched = files.clone();
     let handler = move |event: notify::Result<notify::Event>| {
         let Some(event) = event.ok().filter(|e| !e.kind.is_access()) else { return };
-        task.piece(|| {
-            checkpoint("artifact-watcher");
+        task.catch_panic(|| {
+            failpoint("artifact-watcher");
             let files = watched.lock();
             for path in event.paths.into_iter().filter(|p| files.watched.contains(p)) {
-                store.try_write_behind("a file that vanished or came back", move |c| rows::note(c, &path), |()| {});
+                store.try_write_behind("the state of an artifact's file", move |c| rows::update_presence(c, &path), |()| {});
             }
         });
     };
@@ -74,7 +74,7 @@ pub(super) fn start(store: &Arc<Store>, tasks: &Tasks) -> Option<Watch> {
 }
 
 impl Watch {
-    /// Stops to watch a file that was deleted on purpose, which makes room for another one.
+    /// Stops watching a file that was deleted on purpose, so that another one can be watched.
     pub(super) fn remove(&mut self, file: &Path) {
         self.files.lock().remove(file);
     }
@@ -89,7 +89,7 @@ impl Watch {
             Ok(()) => {
                 self.dirs.insert(dir.to_owned());
             }
-            Err(error) => tracing::debug!(%error, dir = %dir.display(), "cannot watch a directory of artifacts"),
+            Err(error) => tracing::debug!(%error, dir = %dir.display(), "cannot watch an artifact directory"),
         }
     }
 }
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_files_are_watched_however_many_there_were() {
+    fn only_the_newest_files_are_watched() {
         let mut files = Files::new(3);
         let path = |n: u32| PathBuf::from(format!("/{n}"));
         (0..10).for_each(|n| files.add(&path(n)));

@@ -31,10 +31,8 @@ pub(super) fn insert_device(document: &mut DocumentMut, name: &str, device: &Dev
     if device.timeout_ms != 10_000 {
         table["timeout_ms"] = value(i64::try_from(device.timeout_ms).unwrap_or(i64::MAX));
     }
-    match device.proxy {
-        Proxy::Auto => {}
-        Proxy::Direct => table["proxy"] = value("direct"),
-        Proxy::System => table["proxy"] = value("system"),
+    if device.proxy != Proxy::Auto {
+        table["proxy"] = value(device.proxy.word());
     }
     for (key, allowed) in [("allow_shell", device.allow_shell), ("allow_intent", device.allow_intent)] {
         if allowed {
@@ -85,7 +83,7 @@ pub(super) fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<
         Err(error) => return Err(io(error)),
     };
     let mut document: DocumentMut =
-        text.parse().map_err(|_| ConfigError::Bad { path: path.to_owned(), error: "it is not valid TOML; mend it first".into() })?;
+        text.parse().map_err(|_| ConfigError::Bad { path: path.to_owned(), error: "the file is not valid TOML; fix it first".into() })?;
     let bad = |error: Unfit| ConfigError::Bad { path: path.to_owned(), error };
     edit(&mut document).map_err(|e| bad(e.into()))?;
     let text = document.to_string();

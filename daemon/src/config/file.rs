@@ -1,23 +1,24 @@
-//! The settings file.
+//! The configuration file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use afd_proto::Secret;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::agent::{self, Conversation, LanguageModelSettings};
+use super::section::{Key, Kind, SettingValue, sections};
 use super::{ConfigError, Unfit};
 
-/// What the file may say.
+/// Contents of the file.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct File {
     /// `[device.<name>]`
     pub device: BTreeMap<String, DeviceSettings>,
-    /// `[remote]`: a lone device, named `default`, as `af` writes it.
+    /// `[remote]`: a single device named `default`, as `af` writes it.
     pub remote: Remote,
-    /// `[connection]`: how the lone device is reached, as `af` writes it.
+    /// `[connection]`: how the single device is reached, as `af` writes it.
     pub connection: Connection,
     /// `[memory]`
     pub memory: Memory,
@@ -41,253 +42,236 @@ pub struct File {
     pub output: Output,
 }
 
-/// A device.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct DeviceSettings {
-    /// Base URL of the phone's service.
-    pub url: String,
-    /// Bearer token.
-    #[serde(default)]
-    pub token: Option<Secret>,
-    /// Time-out of one request, milliseconds.
-    #[serde(default = "ten_seconds")]
-    pub timeout_ms: u64,
+/// Every section but those of a device.
+pub(super) const SECTIONS: &[&[Key]] = &[
+    Memory::KEYS,
+    Artifacts::KEYS,
+    Output::KEYS,
+    Limits::KEYS,
+    Daemon::KEYS,
+    Adb::KEYS,
+    Visual::KEYS,
+    Sessions::KEYS,
+    Conversation::KEYS,
+    LanguageModelSettings::KEYS,
+    Remote::KEYS,
+    Connection::KEYS,
+    ConnectionUsb::KEYS,
+];
+
+/// The settings of a device: names without `device.<name>.`.
+pub(super) const DEVICE_SECTIONS: &[&[Key]] = &[DeviceSettings::KEYS, Usb::KEYS];
+
+sections! {
+    /// A device.
+    DeviceSettings "" {
+        /// Base URL of the phone's service.
+        url: String = String::new();
+        /// Bearer token.
+        token: Option<Secret> = None;
+        /// Timeout of one request, milliseconds.
+        timeout_ms: u64 [range 1..=600_000] = 10_000;
+        /// Whether requests go through the system's proxy; auto: not for phones on this machine or in a private network.
+        proxy: Proxy = Proxy::Auto;
+        /// Whether `act.shell` may run commands.
+        allow_shell: bool = false;
+        /// Whether `act.intent` may send intents.
+        allow_intent: bool = false;
+        /// The USB connection, if the URL leads through a forward of `adb`.
+        usb: Option<Usb> = None;
+    }
+
+    /// A USB connection, and the forward that `adb` made over it.
+    Usb "usb." {
+        /// Serial number of the phone, or `host:port` of one that `adb connect` reached.
+        serial: String = String::new();
+        /// Forwarded port on this machine.
+        local_port: u16 [range 1..=65_535] = 0;
+        /// Port of the service on the phone.
+        device_port: u16 [range 1..=65_535] = 0;
+        /// Whether the forward is removed together with the device.
+        own_forward: bool = true;
+    }
+
+    /// The single device of `af`.
+    Remote "remote." {
+        /// Base URL of the device `default`.
+        url: Option<String> = None;
+        /// Bearer token of the device `default`.
+        token: Option<Secret> = None;
+    }
+
+    /// How the single device of `af` is reached.
+    Connection "connection." {
+        /// `usb-forward` if the device `default` is reached over USB.
+        transport: Option<String> = None;
+        /// The USB connection.
+        usb: Option<ConnectionUsb> = None;
+    }
+
+    /// The USB connection of the single device of `af`.
+    ConnectionUsb "connection.usb." {
+        /// Serial number of the device `default`.
+        device: String = String::new();
+        /// Forwarded port on this machine of the device `default`.
+        local_port: u16 [range 1..=65_535] = 0;
+        /// Port of the service on the device `default`.
+        device_port: u16 [range 1..=65_535] = 0;
+        /// Whether the forward is removed together with the device `default`.
+        own_forward: bool = true;
+    }
+
+    /// The memory database.
+    Memory "memory." {
+        /// The memory database.
+        db: Option<PathBuf> [env "AF_DB"] [default "`$XDG_DATA_HOME/afd/memory.db`"] [restart true] = None;
+    }
+
+    /// Where artifacts are stored, and for how long.
+    Artifacts "artifacts." {
+        /// Root directory of artifacts.
+        dir: Option<PathBuf> [env "AF_ARTIFACT_DIR"] [default "`artifacts` beside the database"] = None;
+        /// File that full screens are written to.
+        screen_file: Option<PathBuf> [env "AF_SCREEN_FILE"] = None;
+        /// File that screenshots are written to.
+        screenshot_file: Option<PathBuf> [env "AF_SCREENSHOT_FILE"] = None;
+        /// Directory that pages are written to.
+        page_dir: Option<PathBuf> [env "AF_PAGE_DIR"] = None;
+        /// Maximum total size of the files under the root, bytes; the oldest are deleted.
+        max_bytes: u64 [range 1..=u64::MAX] = 1 << 30;
+        /// Maximum age of the files under the root, days.
+        max_age_days: u64 [range 1..=u64::MAX] = 30;
+    }
+
+    /// How `adb` is called.
+    Adb "adb." {
+        /// The program `adb`.
+        path: PathBuf = PathBuf::from("adb");
+        /// Port of the adb server on this machine; by default adb's own.
+        server_port: Option<u16> [range 1..=65_535] = None;
+    }
+
+    /// What is learned from screens.
+    Visual "visual." {
+        /// Whether components and states are learned from every settled observation.
+        learn: bool = true;
+        /// Detector of components on pictures: `tesseract`, or a program that is given a picture and prints detections.
+        detector: Option<String> = None;
+        /// Timeout of the detector, milliseconds.
+        detector_timeout_ms: u64 [range 1..=600_000] = 30_000;
+        /// The program `tesseract`.
+        tesseract_path: PathBuf = PathBuf::from("tesseract");
+        /// Languages that tesseract recognises, such as `eng` or `deu+eng`.
+        tesseract_languages: String = "eng".to_owned();
+    }
+
+    /// Files of sessions.
+    Sessions "sessions." {
+        /// Directory of progress files.
+        progress_dir: Option<PathBuf> [default "`$XDG_STATE_HOME/afd`"] = None;
+    }
+
+    /// Output of clients.
+    Output "output." {
+        /// Default output format of afctl.
+        default: OutputFormat = OutputFormat::Auto;
+    }
+
+    /// Limits of the socket; changes take effect at once, also for open connections.
+    Limits "limits." {
+        /// Maximum size of a message, bytes.
+        frame_bytes: usize [range 1..=u64::MAX] = 8 << 20;
+        /// Maximum number of open connections.
+        connections: usize [range 1..=u64::MAX] = 512;
+        /// Maximum number of requests in flight per connection; further ones are not read until one is answered.
+        in_flight: usize [range 1..=u64::MAX] = 64;
+        /// Maximum number of calls in a batch.
+        batch: usize [range 1..=u64::MAX] = 256;
+        /// Timeout for the rest of a partial message, and for a client that does not read its responses, milliseconds.
+        half_frame_ms: u64 = 30_000;
+        /// Idle time after which a connection may be closed in favour of a new one, milliseconds.
+        idle_ms: u64 = 60_000;
+        /// Maximum number of subscriptions per connection.
+        subscriptions: u32 = 16;
+        /// Maximum size of rows, pictures and command output in a response, bytes; larger ones are stored as artifacts.
+        inline_bytes: usize [range 1..=u64::MAX] = 64 << 10;
+    }
+
+    /// The daemon itself.
+    Daemon "daemon." {
+        /// How long calls in flight may continue after a shutdown request, milliseconds.
+        drain_ms: u64 = 10_000;
+    }
+}
+
+/// Declares a setting that is one of several words.
+macro_rules! choices {
+    ($( $(#[$m:meta])* $name:ident { $( $(#[$vm:meta])* $variant:ident = $word:literal, )* } )*) => { $(
+        $(#[$m])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum $name { $( $(#[$vm])* #[serde(rename = $word)] $variant, )* }
+
+        impl $name {
+            /// Returns the word.
+            pub const fn word(self) -> &'static str {
+                match self { $($name::$variant => $word),* }
+            }
+        }
+
+        impl SettingValue for $name {
+            const KIND: Kind = Kind::Choice(&[$($word),*]);
+        }
+    )* };
+}
+
+choices! {
     /// When requests go through the system's proxy.
-    #[serde(default)]
-    pub proxy: Proxy,
-    /// Whether `act.shell` may run commands on it.
-    #[serde(default)]
-    pub allow_shell: bool,
-    /// Whether `act.intent` may send intents on it.
-    #[serde(default)]
-    pub allow_intent: bool,
-    /// The cable, when the URL leads through a forward of `adb`.
-    #[serde(default)]
-    pub usb: Option<Usb>,
+    Proxy {
+        /// Unless the phone is on this machine, or in a private or overlay network.
+        #[default]
+        Auto = "auto",
+        /// Never.
+        Direct = "direct",
+        /// As the environment says.
+        System = "system",
+    }
+
+    /// Output format of clients.
+    OutputFormat {
+        /// Human on a terminal, JSON in a pipe.
+        #[default]
+        Auto = "auto",
+        /// For people.
+        Human = "human",
+        /// One line of JSON.
+        Json = "json",
+        /// `key=value` lines.
+        Text = "text",
+    }
 }
 
 impl DeviceSettings {
-    /// A device at a URL, everything else as usual.
+    /// Returns the defaults for a device at a URL.
     pub fn at(url: &str) -> Self {
-        Self {
-            url: url.to_owned(),
-            token: None,
-            timeout_ms: ten_seconds(),
-            proxy: Proxy::Auto,
-            allow_shell: false,
-            allow_intent: false,
-            usb: None,
-        }
+        Self { url: url.to_owned(), ..Self::default() }
     }
 }
 
-/// When requests go through the system's proxy.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Proxy {
-    /// Unless the phone is near: on this machine, or in a private or overlay network.
-    #[default]
-    Auto,
-    /// Never.
-    Direct,
-    /// As the environment says.
-    System,
-}
-
-/// A cable, and the forward that `adb` made over it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Usb {
-    /// The phone's serial number, or `host:port` for one that `adb connect` reached.
-    #[serde(alias = "device")]
-    pub serial: String,
-    /// Port on this machine.
-    pub local_port: u16,
-    /// Port of the service on the phone.
-    pub device_port: u16,
-    /// Whether the forward is ours to remove.
-    #[serde(default = "yes")]
-    pub own_forward: bool,
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn ten_seconds() -> u64 {
-    10_000
-}
-
-/// The way `af` names its one device.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub struct Remote {
-    /// Base URL.
-    pub url: Option<String>,
-    /// Bearer token.
-    pub token: Option<Secret>,
-}
-
-/// The way `af` says how its one device is reached.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub struct Connection {
-    /// `usb-forward`, or something else.
-    pub transport: Option<String>,
-    /// The cable.
-    pub usb: Option<Usb>,
-}
-
-/// Where the memory is.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub struct Memory {
-    /// The database.
-    pub db: Option<PathBuf>,
-}
-
-/// Where artifacts go, and for how long.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct Artifacts {
-    /// The shared root.
-    pub dir: Option<PathBuf>,
-    /// File of full screens.
-    pub screen_file: Option<PathBuf>,
-    /// File of screenshots.
-    pub screenshot_file: Option<PathBuf>,
-    /// Directory of pages.
-    pub page_dir: Option<PathBuf>,
-    /// The most that the files in the shared root may take, bytes.
-    pub max_bytes: u64,
-    /// How long files in the shared root are kept, days.
-    pub max_age_days: u64,
-}
-
-impl Default for Artifacts {
-    fn default() -> Self {
-        Self { dir: None, screen_file: None, screenshot_file: None, page_dir: None, max_bytes: 1 << 30, max_age_days: 30 }
-    }
-}
-
-/// How `adb` is called.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct Adb {
-    /// The program.
-    pub path: PathBuf,
-    /// Port of its server on this machine.
-    pub server_port: Option<u16>,
-}
-
-impl Default for Adb {
-    fn default() -> Self {
-        Self { path: PathBuf::from("adb"), server_port: None }
-    }
-}
-
-/// What is learned of what screens look like.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct Visual {
-    /// Whether every settled observation teaches.
-    pub learn: bool,
-    /// `tesseract`, or a program that is given a picture and prints detections.
-    pub detector: Option<String>,
-    /// How long it may take, milliseconds.
-    pub detector_timeout_ms: u64,
-    /// The program tesseract.
-    pub tesseract_path: PathBuf,
-    /// The languages that it reads, as it names them.
-    pub tesseract_languages: String,
-}
-
-impl Default for Visual {
-    fn default() -> Self {
-        Self {
-            learn: true,
-            detector: None,
-            detector_timeout_ms: 30_000,
-            tesseract_path: PathBuf::from("tesseract"),
-            tesseract_languages: "eng".to_owned(),
-        }
-    }
-}
-
-/// Where sessions leave files.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub struct Sessions {
-    /// The directory of progress files.
-    pub progress_dir: Option<PathBuf>,
-}
-
-/// How clients print.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub struct Output {
-    /// `auto`, `human`, `json` or `text`.
-    pub default: Option<String>,
-}
-
-/// Limits of the socket (DESIGN 3).
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct Limits {
-    /// Largest message, bytes.
-    pub frame_bytes: usize,
-    /// Open connections.
-    pub connections: usize,
-    /// Requests in flight per connection; further ones are not read before one is answered.
-    pub in_flight: usize,
-    /// Calls in one batch.
-    pub batch: usize,
-    /// How long part of a message may wait for the rest, or an answer for its reader, milliseconds.
-    pub half_frame_ms: u64,
-    /// How long a connection must have been silent before it is closed to make room for another one, milliseconds.
-    pub idle_ms: u64,
-    /// Subscriptions per connection.
-    pub subscriptions: u32,
-    /// The most of rows, pictures and outputs that travels in an answer, bytes; more is written to a file.
-    pub inline_bytes: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            frame_bytes: 8 << 20,
-            connections: 512,
-            in_flight: 64,
-            batch: 256,
-            half_frame_ms: 30_000,
-            idle_ms: 60_000,
-            subscriptions: 16,
-            inline_bytes: 64 << 10,
-        }
-    }
-}
-
-/// The daemon itself.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(default)]
-pub struct Daemon {
-    /// How long calls in flight may go on after a stop was asked for, milliseconds.
-    pub drain_ms: u64,
-}
-
-impl Default for Daemon {
-    fn default() -> Self {
-        Self { drain_ms: 10_000 }
+impl From<&ConnectionUsb> for Usb {
+    fn from(usb: &ConnectionUsb) -> Self {
+        let ConnectionUsb { device, local_port, device_port, own_forward } = usb.clone();
+        Self { serial: device, local_port, device_port, own_forward }
     }
 }
 
 impl File {
-    /// All devices; a lone `[remote]` is the device `default`.
+    /// Returns all devices; a single `[remote]` is the device `default`.
     pub fn devices(&self) -> BTreeMap<String, DeviceSettings> {
         let mut devices = self.device.clone();
         if let Some(url) = &self.remote.url {
             devices.entry("default".to_owned()).or_insert_with(|| DeviceSettings {
                 token: self.remote.token.clone(),
-                usb: self.connection.usb.clone().filter(|_| self.connection.transport.as_deref() == Some("usb-forward")),
+                usb: self.connection.usb.as_ref().filter(|_| self.connection.transport.as_deref() == Some("usb-forward")).map(Usb::from),
                 ..DeviceSettings::at(url)
             });
         }
@@ -295,10 +279,10 @@ impl File {
     }
 }
 
-/// Reads the file and the names of the keys in it that nobody knows. No file is an empty file.
+/// Reads the file, and the names of the unknown keys in it. A missing file is an empty file.
 ///
 /// # Errors
-/// When it cannot be read, is no TOML, or a value is of the wrong type or out of range.
+/// If it cannot be read, is not TOML, or a value has the wrong type or is out of range.
 pub fn read(path: &Path) -> Result<(File, Vec<String>), ConfigError> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -308,19 +292,19 @@ pub fn read(path: &Path) -> Result<(File, Vec<String>), ConfigError> {
     parse(&text).map_err(|error| ConfigError::Bad { path: path.to_owned(), error })
 }
 
-/// Reads the text of a settings file.
+/// Parses the text of a configuration file.
 ///
 /// # Errors
-/// Where and why. The parser quotes the line at fault, which may hold a token: that is left out.
+/// Where and why it is invalid. The parser quotes the line at fault, which may hold a token: that is left out.
 pub(super) fn parse(text: &str) -> Result<(File, Vec<String>), Unfit> {
-    let deserializer = toml::Deserializer::parse(text).map_err(|e| place(text, &e))?;
+    let deserializer = toml::Deserializer::parse(text).map_err(|e| located(text, &e))?;
     let mut unknown = Vec::new();
-    let file: File = serde_ignored::deserialize(deserializer, |key| unknown.push(key.to_string())).map_err(|e| place(text, &e))?;
+    let file: File = serde_ignored::deserialize(deserializer, |key| unknown.push(key.to_string())).map_err(|e| located(text, &e))?;
     validate(&file)?;
     Ok((file, unknown))
 }
 
-fn place(text: &str, error: &toml::de::Error) -> Unfit {
+fn located(text: &str, error: &toml::de::Error) -> Unfit {
     Unfit::from(match error.span() {
         Some(span) => format!("line {}: {}", text[..span.start.min(text.len())].matches('\n').count() + 1, error.message()),
         None => error.message().to_owned(),
@@ -329,46 +313,23 @@ fn place(text: &str, error: &toml::de::Error) -> Unfit {
 
 fn validate(file: &File) -> Result<(), Unfit> {
     for (name, device) in file.devices() {
+        let within = |e: Unfit| format!("device.{name}.{e}");
         check_name(&name).map_err(|e| format!("device.{name}: {e}"))?;
         check_url(&device.url).map_err(|e| format!("device.{name}.url: {e}"))?;
-        if device.usb.as_ref().is_some_and(|u| u.local_port == 0 || u.device_port == 0) {
-            return Err(format!("device.{name}.usb has a port 0, expected 1 to 65535").into());
-        }
-        if !(1..=600_000).contains(&device.timeout_ms) {
-            return Err(format!("device.{name}.timeout_ms is {}, expected 1 to 600000", device.timeout_ms).into());
-        }
-    }
-    if let Some(output) = file.output.default.as_deref().filter(|o| !OUTPUTS.contains(o)) {
-        return Err(format!("output.default is {output:?}, expected one of {}", OUTPUTS.join(", ")).into());
-    }
-    for (key, value) in [("max_bytes", file.artifacts.max_bytes), ("max_age_days", file.artifacts.max_age_days)] {
-        if value == 0 {
-            return Err(format!("artifacts.{key} is 0, expected at least 1").into());
+        device.check().map_err(within)?;
+        if let Some(usb) = &device.usb {
+            usb.check().map_err(within)?;
+            if usb.serial.is_empty() {
+                return Err(format!("device.{name}.usb.serial is missing, expected the serial number of the phone").into());
+            }
         }
     }
-    if !(1..=600_000).contains(&file.visual.detector_timeout_ms) {
-        return Err(format!("visual.detector_timeout_ms is {}, expected 1 to 600000", file.visual.detector_timeout_ms).into());
-    }
-    agent::validate(&file.conversation, &file.model)?;
-    if file.adb.server_port == Some(0) {
-        return Err("adb.server_port is 0, expected 1 to 65535".into());
-    }
-    let limits = &file.limits;
-    let positive = [
-        ("frame_bytes", limits.frame_bytes),
-        ("connections", limits.connections),
-        ("in_flight", limits.in_flight),
-        ("batch", limits.batch),
-        ("inline_bytes", limits.inline_bytes),
-    ];
-    match positive.iter().find(|(_, v)| *v == 0) {
-        Some((key, _)) => Err(format!("limits.{key} is 0, expected at least 1").into()),
-        None => Ok(()),
-    }
+    file.artifacts.check()?;
+    file.visual.check()?;
+    file.adb.check()?;
+    file.limits.check()?;
+    agent::validate(&file.conversation, &file.model)
 }
-
-/// What `output.default` may be.
-pub(super) const OUTPUTS: &[&str] = &["auto", "human", "json", "text"];
 
 /// Checks a device name.
 ///

@@ -1,104 +1,31 @@
 //! The settings by key: what they are, where each comes from, and changing one.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::Path;
 
 use afd_proto::config::{Setting, Source};
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table};
 
-use super::{Config, ConfigError, DeviceSettings, File, Settings, edit};
+use super::file::{DEVICE_SECTIONS, SECTIONS};
+use super::section::{Key, Kind, range_text};
+use super::{Config, ConfigError, DeviceSettings, Settings, edit};
 
-/// What a value is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Text,
-    Secret,
-    Path,
-    Number,
-    Flag,
-    /// Words, with commas between them when they are set.
-    List,
+/// Returns every setting but those of a device.
+fn keys() -> impl Iterator<Item = &'static Key> {
+    SECTIONS.iter().copied().flatten().filter(|key| key.kind != Kind::Table)
 }
 
-/// A setting.
-struct Key {
-    name: &'static str,
-    kind: Kind,
-    about: &'static str,
-    /// Whether it counts only from the next start on.
-    restart: bool,
+/// Returns the settings of a device; names without `device.<name>.`.
+fn device_keys() -> impl Iterator<Item = &'static Key> {
+    DEVICE_SECTIONS.iter().copied().flatten().filter(|key| key.kind != Kind::Table)
 }
 
-const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
-    Key { name, kind, about, restart: false }
+/// Returns the environment variables that override settings, with the names of these.
+pub fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    keys().filter_map(|key| Some((key.name, key.env?)))
 }
-
-const fn at_start(name: &'static str, kind: Kind, about: &'static str) -> Key {
-    Key { name, kind, about, restart: true }
-}
-
-const KEYS: &[Key] = &[
-    at_start("memory.db", Kind::Path, "the memory database"),
-    key("artifacts.dir", Kind::Path, "shared root of artifacts"),
-    key("artifacts.screen_file", Kind::Path, "file of full screens"),
-    key("artifacts.screenshot_file", Kind::Path, "file of screenshots"),
-    key("artifacts.page_dir", Kind::Path, "directory of pages"),
-    key("artifacts.max_bytes", Kind::Number, "the most that files in the shared root may take, bytes"),
-    key("artifacts.max_age_days", Kind::Number, "how long files in the shared root are kept, days"),
-    key("output.default", Kind::Text, "how afctl prints: auto, human, json or text"),
-    key("remote.url", Kind::Text, "base URL of the device `default`"),
-    key("remote.token", Kind::Secret, "token of the device `default`"),
-    key("connection.transport", Kind::Text, "how the device `default` is reached: usb-forward or nothing"),
-    key("connection.usb.device", Kind::Text, "serial of the device `default`"),
-    key("connection.usb.local_port", Kind::Number, "port on this machine that leads to the device `default`"),
-    key("connection.usb.device_port", Kind::Number, "port of the service on the device `default`"),
-    key("limits.frame_bytes", Kind::Number, "largest message, bytes"),
-    key("limits.connections", Kind::Number, "open connections"),
-    key("limits.in_flight", Kind::Number, "requests in flight per connection"),
-    key("limits.batch", Kind::Number, "calls in one batch"),
-    key("limits.half_frame_ms", Kind::Number, "how long part of a message may wait for the rest, milliseconds"),
-    key("limits.idle_ms", Kind::Number, "silence after which a connection makes room for another one, milliseconds"),
-    key("limits.subscriptions", Kind::Number, "subscriptions per connection"),
-    key("limits.inline_bytes", Kind::Number, "the most of rows, pictures and outputs in an answer, bytes"),
-    key("daemon.drain_ms", Kind::Number, "how long calls may go on after a stop was asked for, milliseconds"),
-    key("visual.learn", Kind::Flag, "whether every settled observation teaches components and states"),
-    key("visual.detector", Kind::Text, "what detects components on pictures: tesseract, or a program of yours"),
-    key("visual.detector_timeout_ms", Kind::Number, "how long the detector may take, milliseconds"),
-    key("visual.tesseract_path", Kind::Path, "the program tesseract"),
-    key("visual.tesseract_languages", Kind::Text, "the languages that tesseract reads, such as eng or deu+eng"),
-    key("adb.path", Kind::Path, "the program adb"),
-    key("sessions.progress_dir", Kind::Path, "directory of progress files"),
-    key("conversation.model", Kind::Text, "language model or tokenizer whose tokens are counted"),
-    key("conversation.max_tokens", Kind::Number, "size of a context, tokens"),
-    key("conversation.max_messages", Kind::Number, "the most messages in a context"),
-    key("conversation.compaction_threshold", Kind::Number, "above this share of either a context is compacted, per cent"),
-    key("conversation.keep_recent", Kind::Number, "how many of the newest messages compaction leaves"),
-    key("conversation.summary_lines", Kind::Number, "lines of the rolling summary"),
-    key("conversation.recent_messages", Kind::Number, "messages that are sent with it"),
-    key("conversation.brief_request", Kind::Number, "letters of a request in a line of it"),
-    key("conversation.brief_answer", Kind::Number, "letters of an answer in a line of it"),
-    key("conversation.tracked_keys", Kind::List, "context keys"),
-    key("conversation.context_calls", Kind::List, "tools whose successful calls set context keys"),
-    key("conversation.split_system", Kind::Number, "share of a budget for rules and context keys, per cent"),
-    key("conversation.split_knowledge", Kind::Number, "for notes, experience, bugs and patterns, per cent"),
-    key("conversation.split_history", Kind::Number, "for summary and recent turns, per cent"),
-    key("conversation.split_current_task", Kind::Number, "for goal and tasks, per cent"),
-    key("conversation.split_tools", Kind::Number, "for the definitions of the caller's tools, per cent"),
-    key("conversation.split_buffer", Kind::Number, "left empty, per cent"),
-    key("conversation.tokenizer_idle_ms", Kind::Number, "how long the tables of a tokenizer stay after they were used, milliseconds"),
-    key("model.provider", Kind::Text, "language model for summaries: openai or anthropic; none without it"),
-    key("model.base_url", Kind::Text, "its base URL, unless it is the provider's own"),
-    key("model.name", Kind::Text, "its name"),
-    key("model.key_env", Kind::Text, "variable of the daemon's environment that holds its key"),
-    key("model.key_file", Kind::Path, "file that holds its key; a bare name may be a systemd credential"),
-    key("model.timeout_ms", Kind::Number, "how long its answer may take, milliseconds"),
-    key("model.attempts", Kind::Number, "how often it is asked for a summary before that is given up"),
-    key("model.retry_ms", Kind::Number, "how long it is left alone after a failure, milliseconds; twice as long each time"),
-    key("model.max_input_chars", Kind::Number, "the most of a conversation that it is given at once, characters"),
-    key("model.max_output_tokens", Kind::Number, "the most that it may answer, tokens"),
-    key("adb.server_port", Kind::Number, "port of the adb server on this machine"),
-];
 
 /// The keys whose values are not in force yet: they count from the next start on. `in_use` is the database of this one.
 pub fn waiting_for_restart(settings: &Settings, in_use: &Path) -> Vec<String> {
@@ -106,22 +33,8 @@ pub fn waiting_for_restart(settings: &Settings, in_use: &Path) -> Vec<String> {
         "memory.db" => settings.database != in_use,
         _ => false,
     };
-    KEYS.iter().filter(|key| key.restart).filter(waits).map(|key| key.name.to_owned()).collect()
+    keys().filter(|key| key.restart).filter(waits).map(|key| key.name.to_owned()).collect()
 }
-
-/// The keys of `[device.<name>]`.
-const DEVICE_KEYS: &[Key] = &[
-    key("url", Kind::Text, "base URL of the phone's service"),
-    key("token", Kind::Secret, "bearer token"),
-    key("timeout_ms", Kind::Number, "time-out of one request, milliseconds"),
-    key("proxy", Kind::Text, "auto, direct or system"),
-    key("allow_shell", Kind::Flag, "whether act.shell may run commands"),
-    key("allow_intent", Kind::Flag, "whether act.intent may send intents"),
-    key("usb.serial", Kind::Text, "serial of the phone"),
-    key("usb.local_port", Kind::Number, "port on this machine that leads to it"),
-    key("usb.device_port", Kind::Number, "port of the service on the phone"),
-    key("usb.own_forward", Kind::Flag, "whether the forward is removed with the device"),
-];
 
 /// Why a setting cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -144,12 +57,12 @@ pub enum KeyError {
 
 /// The description of a key, static or of a device.
 fn find(name: &str) -> Option<&'static Key> {
-    if let Some(key) = KEYS.iter().find(|k| k.name == name) {
+    if let Some(key) = keys().find(|k| k.name == name) {
         return Some(key);
     }
     let rest = name.strip_prefix("device.")?;
     // A device's name may hold dots: the key is the longest end that fits.
-    DEVICE_KEYS.iter().find(|k| rest.strip_suffix(k.name).and_then(|r| r.strip_suffix('.')).is_some_and(|device| !device.is_empty()))
+    device_keys().find(|k| rest.strip_suffix(k.name).and_then(|r| r.strip_suffix('.')).is_some_and(|device| !device.is_empty()))
 }
 
 /// The parts of a key; a device's name is one part.
@@ -160,43 +73,52 @@ fn parts(name: &str) -> Vec<&str> {
     ["device", device].into_iter().chain(key.name.split('.')).collect()
 }
 
-/// What nobody sets.
-fn default_of(name: &str, config: &Config) -> Value {
-    let file = File::default();
-    match name {
+/// Returns the default of a setting.
+fn default_of(key: &Key, config: &Config) -> Value {
+    match key.name {
         "memory.db" => json!(afd_proto::paths::database()),
         "artifacts.dir" => json!(config.default_artifacts()),
-        "artifacts.max_bytes" => json!(file.artifacts.max_bytes),
-        "artifacts.max_age_days" => json!(file.artifacts.max_age_days),
-        "output.default" => json!("auto"),
-        "limits.frame_bytes" => json!(file.limits.frame_bytes),
-        "limits.connections" => json!(file.limits.connections),
-        "limits.in_flight" => json!(file.limits.in_flight),
-        "limits.batch" => json!(file.limits.batch),
-        "limits.half_frame_ms" => json!(file.limits.half_frame_ms),
-        "limits.idle_ms" => json!(file.limits.idle_ms),
-        "limits.subscriptions" => json!(file.limits.subscriptions),
-        "limits.inline_bytes" => json!(file.limits.inline_bytes),
-        "daemon.drain_ms" => json!(file.daemon.drain_ms),
-        "adb.path" => json!(file.adb.path),
-        "visual.learn" => json!(file.visual.learn),
-        "visual.detector_timeout_ms" => json!(file.visual.detector_timeout_ms),
-        "visual.tesseract_path" => json!(file.visual.tesseract_path),
-        "visual.tesseract_languages" => json!(file.visual.tesseract_languages),
         "sessions.progress_dir" => json!(afd_proto::paths::state_dir()),
-        _ if name.starts_with("conversation.") => field(&file.conversation, name),
-        _ if name.starts_with("model.") => field(&file.model, name),
-        _ if name.ends_with(".timeout_ms") => json!(10_000),
-        _ if name.ends_with(".proxy") => json!("auto"),
-        _ if name.ends_with(".allow_shell") || name.ends_with(".allow_intent") => json!(false),
-        _ => Value::Null,
+        _ => match (key.default)() {
+            // Nothing, rather than an empty text or a port 0.
+            Value::String(text) if text.is_empty() => Value::Null,
+            Value::Number(number) if key.range.as_ref().is_some_and(|r| number.as_u64().is_some_and(|n| !r.contains(&n))) => Value::Null,
+            value => value,
+        },
     }
 }
 
-/// A field of a table, by the key of its setting.
-fn field<T: serde::Serialize>(table: &T, name: &str) -> Value {
-    let last = name.rsplit('.').next().unwrap_or(name);
-    serde_json::to_value(table).ok().and_then(|t| t.get(last).cloned()).unwrap_or_default()
+/// Returns the settings as a table in Markdown.
+pub fn markdown() -> String {
+    let mut out = "| setting | default | meaning |\n|---|---|---|\n".to_owned();
+    let devices = device_keys().map(|key| (format!("device.NAME.{}", key.name), key));
+    for (name, key) in devices.chain(keys().map(|key| (key.name.to_owned(), key))) {
+        let mut notes = Vec::new();
+        if let Kind::Choice(words) = key.kind {
+            notes.push(words.join(", "));
+        }
+        notes.extend(key.range.as_ref().filter(|r| **r != (1..=u64::MAX)).map(range_text));
+        notes.extend(key.env.map(|env| format!("env `{env}`")));
+        notes.extend(key.restart.then(|| "after a restart".to_owned()));
+        let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+        let default = match (key.default_text, default_in_words(key)) {
+            (Some(text), _) => text.to_owned(),
+            (None, text) => text,
+        };
+        let _ = writeln!(out, "| `{name}` | {default} | {}{notes} |", key.about());
+    }
+    out
+}
+
+fn default_in_words(key: &Key) -> String {
+    match (key.default)() {
+        Value::Null => String::new(),
+        Value::String(text) if text.is_empty() => String::new(),
+        Value::String(text) => format!("`{text}`"),
+        Value::Array(words) => format!("{} words", words.len()),
+        Value::Number(number) if key.range.as_ref().is_some_and(|r| number.as_u64().is_some_and(|n| !r.contains(&n))) => String::new(),
+        value => format!("`{value}`"),
+    }
 }
 
 fn document(config: &Config) -> Result<DocumentMut, ConfigError> {
@@ -206,7 +128,7 @@ fn document(config: &Config) -> Result<DocumentMut, ConfigError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(ConfigError::Io { path: path.to_owned(), error }),
     };
-    text.parse().map_err(|_| ConfigError::Bad { path: path.to_owned(), error: "it is not valid TOML; mend it first".into() })
+    text.parse().map_err(|_| ConfigError::Bad { path: path.to_owned(), error: "the file is not valid TOML; fix it first".into() })
 }
 
 fn in_file(document: &DocumentMut, name: &str) -> Option<Value> {
@@ -224,19 +146,19 @@ fn entry(config: &Config, document: &DocumentMut, name: &str, key: &Key) -> Sett
     let (mut value, (source, origin)) = match (config.overrides().values.get(key.name), in_file(document, name)) {
         (Some(o), _) => (json!(o.value), (if o.variable.is_some() { Source::Env } else { Source::Flag }, o.variable.map(str::to_owned))),
         (None, Some(value)) => (value, (Source::File, Some(config.path().display().to_string()))),
-        (None, None) => (default_of(name, config), (Source::Default, None)),
+        (None, None) => (default_of(key, config), (Source::Default, None)),
     };
     if let Some(url) = value.as_str().filter(|_| key.name.ends_with("url"))
         && let Some((scheme, rest)) = url.split_once("://")
         && let Some((_, host)) = rest.rsplit_once('@')
     {
-        // Credentials in a URL are nobody's business.
+        // Credentials in a URL are secret.
         value = json!(format!("{scheme}://{host}"));
     }
     if key.kind == Kind::Secret && !value.is_null() {
         value = json!("<redacted>");
     }
-    Setting { key: name.to_owned(), value, source, origin, about: key.about.to_owned(), needs_restart: key.restart }
+    Setting { key: name.to_owned(), value, source, origin, about: key.about().to_owned(), needs_restart: key.restart }
 }
 
 /// All settings. The keys of a device are those that its table has, and those that have a default.
@@ -245,10 +167,10 @@ fn entry(config: &Config, document: &DocumentMut, name: &str, key: &Key) -> Sett
 /// When the file cannot be read.
 pub fn list(config: &Config) -> Result<Vec<Setting>, KeyError> {
     let document = document(config)?;
-    let mut entries: Vec<Setting> = KEYS.iter().map(|k| entry(config, &document, k.name, k)).collect();
+    let mut entries: Vec<Setting> = keys().map(|k| entry(config, &document, k.name, k)).collect();
     let devices = document.get("device").and_then(Item::as_table_like);
     for (device, _) in devices.into_iter().flat_map(|d| d.iter()) {
-        let all = DEVICE_KEYS.iter().map(|k| entry(config, &document, &format!("device.{device}.{}", k.name), k));
+        let all = device_keys().map(|k| entry(config, &document, &format!("device.{device}.{}", k.name), k));
         entries.extend(all.filter(|e| !e.value.is_null()));
     }
     Ok(entries)
@@ -273,7 +195,8 @@ fn typed(name: &str, key: &Key, text: &str) -> Result<toml_edit::Value, KeyError
         Kind::Flag => text.trim().parse::<bool>().map_err(|_| unfit("true or false"))?.into(),
         Kind::List => text.split(',').map(str::trim).filter(|w| !w.is_empty()).collect::<toml_edit::Array>().into(),
         Kind::Path if text.is_empty() => return Err(unfit("a path")),
-        Kind::Text | Kind::Secret | Kind::Path => text.into(),
+        Kind::Choice(words) if !words.contains(&text) => return Err(unfit(&format!("one of: {}", words.join(", ")))),
+        Kind::Text | Kind::Choice(_) | Kind::Secret | Kind::Path | Kind::Table => text.into(),
     })
 }
 
@@ -363,7 +286,7 @@ pub fn unset(config: &Config, name: &str) -> Result<bool, KeyError> {
 pub fn alike(name: &str) -> Vec<&'static str> {
     let last = name.rsplit('.').next().unwrap_or(name);
     let mut found: BTreeMap<usize, Vec<&'static str>> = BTreeMap::new();
-    for key in KEYS {
+    for key in keys() {
         let same = key.name.split('.').filter(|p| name.split('.').any(|n| n == *p)).count() + usize::from(key.name.contains(last));
         if same > 0 {
             found.entry(usize::MAX - same).or_default().push(key.name);

@@ -8,6 +8,7 @@ mod edit;
 mod error;
 mod file;
 pub mod keys;
+mod section;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use tokio::sync::watch;
 pub use agent::{Conversation, LanguageModelSettings, Provider};
 pub use edit::{add_device, remove_device};
 pub use error::{ConfigError, Unfit};
-pub use file::{Adb, DeviceSettings, File, Limits, Proxy, Usb, Visual, check_name, check_url, read as read_file};
+pub use file::{Adb, DeviceSettings, File, Limits, OutputFormat, Proxy, Usb, Visual, check_name, check_url, read as read_file};
 
 /// What the flags and the environment of the daemon decide, for as long as it lives.
 #[derive(Debug, Clone, Default)]

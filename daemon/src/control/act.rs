@@ -1,4 +1,4 @@
-//! `act.*`: from parameters to a plan.
+//! `act.*`: builds a plan from the request parameters and executes it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
 use serde::Serialize;
 use serde_json::json;
 
-use super::carry::{Inputs, Plan, Steps, once};
-use super::guard::{Aim, coordinate};
+use super::execute::{Inputs, Plan, Steps, execute_once};
+use super::resolve_target::{TargetSpec, coordinate};
 use super::scroll::Search;
 use super::{Core, Error, Result};
 use crate::device::Input;
 
-/// The longest press or swipe.
+/// Maximum duration of a long press or a swipe, in milliseconds.
 const MAX_DURATION_MS: u32 = 60_000;
 
 fn duration(ms: Option<u32>, default: u32) -> Result<u32> {
@@ -30,13 +30,13 @@ fn duration(ms: Option<u32>, default: u32) -> Result<u32> {
 /// `act.tap`, `act.longPress`, `act.doubleTap`
 ///
 /// # Errors
-/// When the target is not clear, or the device does not do it.
+/// If the target is missing, ambiguous, covered or stale, or if the device fails to act.
 pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<Reply<Acted>> {
     let ms = duration(params.duration_ms, 500)?;
     if verb != Verb::LongPress && params.duration_ms.is_some() {
-        return Err(Error::param("durationMs", "nothing, it belongs to longPress", ms));
+        return Err(Error::param("durationMs", "no value (only act.longPress takes one)", ms));
     }
-    let aim = Aim::of(params)?;
+    let spec = TargetSpec::of(params)?;
     let inputs: Inputs = Box::new(move |point| {
         let Some(Point { x, y }) = point else { return Vec::new() };
         match verb {
@@ -45,42 +45,39 @@ pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<R
             _ => vec![Input::Tap(x, y)],
         }
     });
-    let plan = Plan { aim: Some(aim), ..Plan::of(verb, Steps::Send(inputs)) };
+    let plan = Plan { target_spec: Some(spec), ..Plan::of(verb, Steps::Send(inputs)) };
     run(core, params, plan).await
 }
 
 /// `act.swipe`
 ///
 /// # Errors
-/// When a coordinate is out of range, or the device does not do it.
+/// If a coordinate is out of range, or if the device fails to act.
 pub async fn swipe(core: &Arc<Core>, params: &SwipeParams) -> Result<Reply<Acted>> {
     let points = [("x1", params.x1), ("y1", params.y1), ("x2", params.x2), ("y2", params.y2)];
     for (name, value) in points {
         coordinate(name, value)?;
     }
     let ms = duration(params.duration_ms, 300)?;
-    let plan = Plan::plain(Verb::Swipe, Input::Swipe(points.map(|(_, v)| v), ms));
-    let plan = points.into_iter().fold(plan, |plan, (name, value)| plan.with(name, value));
+    let plan = Plan::single(Verb::Swipe, Input::Swipe(points.map(|(_, v)| v), ms));
+    let plan = points.into_iter().fold(plan, |plan, (name, value)| plan.with_param(name, value));
     run(core, params, plan).await
 }
 
 /// `act.scroll`
-///
-/// # Errors
-/// When the device does not do it.
 pub async fn scroll(core: &Arc<Core>, params: &ScrollParams) -> Result<Reply<Acted>> {
     let amount = params.amount.unwrap_or(Amount::Medium);
-    let plan = Plan::plain(Verb::Scroll, Input::Scroll(params.direction, amount));
-    run(core, params, plan.with("direction", params.direction.word()).with("amount", amount.word())).await
+    let plan = Plan::single(Verb::Scroll, Input::Scroll(params.direction, amount));
+    run(core, params, plan.with_param("direction", params.direction.word()).with_param("amount", amount.word())).await
 }
 
 /// `act.scrollTo`
 ///
 /// # Errors
-/// `TARGET_NOT_FOUND` at the end of the page, `TIMEOUT` when it takes too long, or when the device does not do it.
+/// `TARGET_NOT_FOUND` once both ends of the page were reached, `TIMEOUT` after `timeoutMs`, or if the device fails to act.
 pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Reply<ScrolledTo>> {
     if params.text.trim().is_empty() {
-        return Err(Error::param("text", "at least one character", "an empty text"));
+        return Err(Error::param("text", "at least one character", "an empty string"));
     }
     if params.by == Some(By::Ref) {
         return Err(Error::param("by", "text, desc, resId or class", "ref"));
@@ -91,17 +88,17 @@ pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Repl
     }
     let search = Search { text: params.text.clone(), by: params.by, exact: params.exact_match, timeout: Duration::from_millis(timeout_ms) };
     let mut plan = Plan::of(Verb::ScrollTo, Steps::Search(search));
-    // What was typed must not come into memory as something that was looked for.
+    // Typed text must not enter memory as the label of a target.
     if core.secrets.was_typed(&params.text) {
         plan.action.slots.push("text".to_owned());
     } else {
-        plan.action.target = Some(super::guard::named_target(params.by.unwrap_or(By::Text), &params.text));
+        plan.action.target = Some(super::resolve_target::named_target(params.by.unwrap_or(By::Text), &params.text));
     }
-    once(core, params, plan, |done| ScrolledTo {
+    execute_once(core, params, plan, |done| ScrolledTo {
         event_id: done.event,
         result: done.result,
-        target: done.hit.as_ref().and_then(|h| h.target.clone()),
-        point: done.hit.map(|h| h.point),
+        target: done.resolved.as_ref().and_then(|r| r.target.clone()),
+        point: done.resolved.map(|r| r.point),
         scrolls: done.scrolls,
         duration_ms: done.duration_ms,
         replayed: false,
@@ -110,42 +107,30 @@ pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Repl
 }
 
 /// `act.back`
-///
-/// # Errors
-/// When the device does not do it.
 pub async fn back(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Acted>> {
-    run(core, params, Plan::plain(Verb::Back, Input::Back)).await
+    run(core, params, Plan::single(Verb::Back, Input::Back)).await
 }
 
 /// `act.home`
-///
-/// # Errors
-/// When the device does not do it.
 pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Acted>> {
-    run(core, params, Plan::plain(Verb::Home, Input::Home)).await
+    run(core, params, Plan::single(Verb::Home, Input::Home)).await
 }
 
 /// `act.key`
-///
-/// # Errors
-/// When the device does not do it.
 pub async fn key(core: &Arc<Core>, params: &KeyParams) -> Result<Reply<Acted>> {
     if !(0..=1000).contains(&params.key_code) {
         return Err(Error::param("keyCode", "an Android key code from 0 to 1000", params.key_code));
     }
-    run(core, params, Plan::plain(Verb::Key, Input::Key(params.key_code)).with("keyCode", params.key_code)).await
+    run(core, params, Plan::single(Verb::Key, Input::Key(params.key_code)).with_param("keyCode", params.key_code)).await
 }
 
-/// `act.text`. The text goes to the device and nowhere else.
-///
-/// # Errors
-/// When the device does not do it.
+/// `act.text`. The text is sent to the device and stored nowhere: the event records only its length and a keyed hash.
 pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<Acted>> {
     let text = params.text.expose();
     if text.is_empty() {
-        return Err(Error::param("text", "at least one character", "an empty text"));
+        return Err(Error::param("text", "at least one character", "an empty string"));
     }
-    let mut plan = Plan::plain(Verb::Text, Input::Text(Secret::new(text)));
+    let mut plan = Plan::single(Verb::Text, Input::Text(Secret::new(text)));
     plan.action.slots.push("text".to_owned());
     plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.secrets.hash(text)}));
     core.secrets.remember(text);
@@ -155,35 +140,36 @@ pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<Acted>>
 /// `act.launch`
 ///
 /// # Errors
-/// When the package name is none, or the device does not do it.
+/// If the package name is malformed, or if the device fails to act.
 pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<Acted>> {
     check_package(&params.package)?;
-    run(core, params, Plan::plain(Verb::Launch, Input::Launch(params.package.clone())).with("package", params.package.as_str())).await
+    run(core, params, Plan::single(Verb::Launch, Input::Launch(params.package.clone())).with_param("package", params.package.as_str()))
+        .await
 }
 
 /// `act.stop`
 ///
 /// # Errors
-/// When the package name is none, or the device does not do it.
+/// If the package name is malformed, or if the device fails to act.
 pub async fn stop(core: &Arc<Core>, params: &AppParams) -> Result<Reply<Acted>> {
     check_package(&params.package)?;
-    run(core, params, Plan::plain(Verb::Stop, Input::Stop(params.package.clone())).with("package", params.package.as_str())).await
+    run(core, params, Plan::single(Verb::Stop, Input::Stop(params.package.clone())).with_param("package", params.package.as_str())).await
 }
 
-/// The phone puts package names into a shell line unquoted, so nothing else may pass for one.
+/// Checks a package name. The phone inserts it unquoted into a shell command, so nothing else may pass.
 pub(super) fn check_package(name: &str) -> Result<()> {
     let part = |p: &str| p.starts_with(|c: char| c.is_ascii_alphabetic()) && p.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let fits = name.len() <= 255 && name.contains('.') && name.split('.').all(part);
-    if fits { Ok(()) } else { Err(Error::param("package", "a package name such as com.android.settings", format!("{name:?}"))) }
+    let valid = name.len() <= 255 && name.contains('.') && name.split('.').all(part);
+    if valid { Ok(()) } else { Err(Error::param("package", "a package name such as com.android.settings", format!("{name:?}"))) }
 }
 
 pub(super) async fn run<P: DeviceCall + ActCall + Serialize>(core: &Arc<Core>, params: &P, plan: Plan) -> Result<Reply<Acted>> {
-    once(core, params, plan, |done| Acted {
+    execute_once(core, params, plan, |done| Acted {
         event_id: done.event,
         result: done.result,
-        target: done.hit.as_ref().and_then(|h| h.target.clone()),
-        point: done.hit.as_ref().map(|h| h.point),
-        moved: done.hit.is_some_and(|h| h.moved),
+        target: done.resolved.as_ref().and_then(|r| r.target.clone()),
+        point: done.resolved.as_ref().map(|r| r.point),
+        moved: done.resolved.is_some_and(|r| r.moved),
         duration_ms: done.duration_ms,
         replayed: false,
     })
@@ -195,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_package_names_pass() {
+    fn check_package_accepts_only_package_names() {
         for good in ["com.android.settings", "org.a1.b_c"] {
             assert!(check_package(good).is_ok(), "{good}");
         }

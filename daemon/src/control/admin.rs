@@ -1,4 +1,4 @@
-//! `daemon.*`
+//! `daemon.*`: version, status, reload and shutdown.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -49,7 +49,7 @@ pub fn status(core: &Core) -> Status {
 }
 
 impl Core {
-    /// Reads the settings file again, where that holds nobody up.
+    /// Re-reads the configuration file on a blocking thread. Returns the settings before and after.
     pub(super) async fn reload_settings(self: &Arc<Self>) -> Result<(Arc<Settings>, Arc<Settings>)> {
         let core = self.clone();
         Ok(run_blocking(move || core.config.reload()).await??)
@@ -59,16 +59,16 @@ impl Core {
 /// `daemon.reload`
 ///
 /// # Errors
-/// When the settings file is bad; then nothing changes.
+/// If the configuration file is invalid; nothing changes in that case.
 pub async fn reload(core: &Arc<Core>) -> Result<Reloaded> {
-    // What was read later is put into force later.
-    let _alone = core.turns.settings.lock().await;
+    // Serialises reloads, so that settings are applied in the order in which they were read.
+    let _lock = core.locks.settings.lock().await;
     let (before, after) = core.reload_settings().await?;
     core.devices.set_adb(&after.adb);
     forwards::release_unused(&core.tasks, &before, &after);
     let changes = core.devices.apply(&after.devices);
     let restart_needed = config::keys::waiting_for_restart(&after, core.store.path());
-    // A change by a call is seen once more by the watch of the file.
+    // A change made through RPC also triggers the file watcher, which then finds nothing new to log.
     if before != after {
         tracing::info!(added = ?changes.added, changed = ?changes.changed, removed = ?changes.removed, "settings reloaded");
     }
@@ -83,7 +83,7 @@ pub async fn reload(core: &Arc<Core>) -> Result<Reloaded> {
 
 /// `daemon.shutdown`
 pub fn shutdown(core: &Core) -> ShuttingDown {
-    tracing::info!("a client asks for the end");
+    tracing::info!("shutdown requested by a client");
     core.runtime.request_stop();
     ShuttingDown { stopping: true }
 }

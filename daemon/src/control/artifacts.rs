@@ -1,4 +1,4 @@
-//! `artifact.*`, and where an artifact of a call goes.
+//! `artifact.*`, and the choice of where a call stores its artifacts.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -11,37 +11,37 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{Call, Core, Error, Result, current_trace};
-use crate::artifact::{self, ArtifactError, Filter, New, Place};
+use crate::artifact::{self, ArtifactError, Filter, NewArtifact, Place};
 use crate::store::new_uid;
 use crate::task::run_blocking;
 
-/// The job that keeps the limits.
+/// Name of the job that enforces the size and age limits.
 pub(super) const LIMITS_JOB: &str = "artifact-limits";
 
 impl From<ArtifactError> for Error {
     fn from(error: ArtifactError) -> Self {
         match error {
             ArtifactError::Full(_) => {
-                Error::new(ErrorCode::StoreFull, error.to_string()).hint("make room on the disk, or choose another place")
+                Error::new(ErrorCode::StoreFull, error.to_string()).hint("free some disk space, or choose another location")
             }
-            ArtifactError::Io { .. } | ArtifactError::NoFile(_) => Error::new(ErrorCode::StoreUnavailable, error.to_string())
-                .hint("mend the settings `artifacts.*`, or give the call a path of its own"),
+            ArtifactError::Io { .. } | ArtifactError::NotAFile(_) => Error::new(ErrorCode::StoreUnavailable, error.to_string())
+                .hint("fix the `artifacts.*` settings, or pass a path with the call"),
             ArtifactError::Store(error) => error.into(),
             ArtifactError::Panicked(error) => error.into(),
         }
     }
 }
 
-/// What a call said about where its artifact goes (seed 000, "Artifact Storage").
+/// Where a call asks for its artifact to be stored.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Wish<'a> {
-    /// A file or directory for this kind: from a flag, or from the caller's variable for it.
+pub(super) struct Destination<'a> {
+    /// Parameter name and path of a file or directory for this kind of artifact.
     pub path: Option<(&'static str, &'a str)>,
-    /// The caller's shared root.
+    /// Shared artifact root requested by the caller (`artifactDir`).
     pub root: Option<&'a str>,
 }
 
-/// What is written.
+/// Content and metadata of an artifact to be written.
 pub(super) struct Content {
     pub kind: &'static str,
     pub mime_type: &'static str,
@@ -51,14 +51,15 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// A result as a JSON document.
+    /// Serialises a result as a JSON document.
     pub(super) fn json<T: Serialize>(kind: &'static str, op: &'static str, value: &T) -> Result<Self> {
-        let bytes = serde_json::to_vec(value).map_err(|e| Error::new(ErrorCode::Internal, format!("cannot be written as JSON: {e}")))?;
+        let bytes =
+            serde_json::to_vec(value).map_err(|e| Error::new(ErrorCode::Internal, format!("cannot serialise the result as JSON: {e}")))?;
         Ok(Self { kind, mime_type: "application/json", extension: "json", op, bytes })
     }
 }
 
-/// A path of a call, which must make sense wherever the daemon runs.
+/// Checks that a path parameter is absolute: the daemon's working directory is not the caller's.
 pub(super) fn absolute(field: &'static str, path: &str) -> Result<PathBuf> {
     let path = Path::new(path);
     if !path.is_absolute() {
@@ -68,12 +69,13 @@ pub(super) fn absolute(field: &'static str, path: &str) -> Result<PathBuf> {
 }
 
 impl Call {
-    /// The place of an artifact: the call's path, the setting for its kind, the shared root of call, variable or settings.
-    fn place(&self, kind: &str, wish: Wish<'_>) -> Result<Place> {
+    /// Chooses the location of an artifact: the path from the call, else the setting for its kind, else the shared root from the
+    /// call, else the one from the settings.
+    fn place(&self, kind: &str, destination: Destination<'_>) -> Result<Place> {
         let settings = &self.core.config.get().artifacts;
         let is_dir = kind.starts_with("page_");
         let of = |path: PathBuf| if is_dir { Place::Dir(path) } else { Place::File(path) };
-        if let Some((field, path)) = wish.path {
+        if let Some((field, path)) = destination.path {
             return Ok(of(absolute(field, path)?));
         }
         let setting = match kind {
@@ -85,25 +87,25 @@ impl Call {
         if let Some(path) = setting {
             return Ok(of(path));
         }
-        match wish.root {
-            // What others made is not ours to tidy.
+        match destination.root {
+            // A directory chosen by the caller is not subject to cleanup.
             Some(root) => Ok(Place::Dir(absolute("artifactDir", root)?)),
             None => Ok(Place::Root(settings.dir.clone())),
         }
     }
 
-    /// Writes an artifact.
-    pub(super) async fn save_artifact(&self, content: Content, wish: Wish<'_>) -> Result<Written> {
+    /// Writes an artifact of this call.
+    pub(super) async fn save_artifact(&self, content: Content, destination: Destination<'_>) -> Result<Written> {
         let core = &self.core;
-        let place = self.place(content.kind, wish)?;
-        // What went wrong with a place of the call is a fault of that field.
-        let field = wish.path.map(|(field, _)| field).or(wish.root.map(|_| "artifactDir"));
+        let place = self.place(content.kind, destination)?;
+        // If the call chose the location, errors name the parameter that chose it.
+        let field = destination.path.map(|(field, _)| field).or(destination.root.map(|_| "artifactDir"));
         if let Place::File(path) = &place
-            && core.is_own(path).await?
+            && core.is_daemon_file(path).await?
         {
-            return Err(Error::param(field.unwrap_or("artifacts"), "a file that is not the daemon's own", path.display()));
+            return Err(Error::param(field.unwrap_or("artifacts"), "a file that does not belong to the daemon", path.display()));
         }
-        let new = New {
+        let new = NewArtifact {
             place,
             kind: content.kind,
             mime_type: content.mime_type,
@@ -116,12 +118,12 @@ impl Call {
         };
         let saver = core.clone();
         let written = match (core.finish(async move { saver.artifacts.save(new).await }).await?, field) {
-            (Err(error @ (ArtifactError::Io { .. } | ArtifactError::NoFile(_))), Some(field)) => {
-                return Err(Error::param(field, "a place where a file can be written", error));
+            (Err(error @ (ArtifactError::Io { .. } | ArtifactError::NotAFile(_))), Some(field)) => {
+                return Err(Error::param(field, "a writable location", error));
             }
             (written, _) => written?,
         };
-        if core.artifacts.fresh_bytes() > core.config.get().artifacts.max_bytes / 8 {
+        if core.artifacts.bytes_since_tidy() > core.config.get().artifacts.max_bytes / 8 {
             core.jobs.nudge(LIMITS_JOB);
         }
         Ok(written)
@@ -129,7 +131,8 @@ impl Call {
 }
 
 impl Core {
-    /// Writes an artifact of a session that shows no device: to a file that the field of a call names, else to the shared root.
+    /// Writes an artifact that belongs to a session but to no device: to `file`, which parameter `field` named, else to the shared
+    /// root.
     pub(super) async fn save_for_session(
         self: &Arc<Self>,
         session: &str,
@@ -138,12 +141,12 @@ impl Core {
         file: Option<PathBuf>,
     ) -> Result<Written> {
         if let Some(file) = &file
-            && self.is_own(file).await?
+            && self.is_daemon_file(file).await?
         {
-            return Err(Error::param(field, "a file that is not the daemon's own", file.display()));
+            return Err(Error::param(field, "a file that does not belong to the daemon", file.display()));
         }
         let named = file.is_some();
-        let new = New {
+        let new = NewArtifact {
             place: file.map_or_else(|| Place::Root(self.config.get().artifacts.dir.clone()), Place::File),
             kind: content.kind,
             mime_type: content.mime_type,
@@ -156,15 +159,15 @@ impl Core {
         };
         let saver = self.clone();
         match self.finish(async move { saver.artifacts.save(new).await }).await? {
-            Err(error @ (ArtifactError::Io { .. } | ArtifactError::NoFile(_))) if named => {
-                Err(Error::param(field, "a place where a file can be written", error))
+            Err(error @ (ArtifactError::Io { .. } | ArtifactError::NotAFile(_))) if named => {
+                Err(Error::param(field, "a writable location", error))
             }
             written => Ok(written?),
         }
     }
 
-    /// Whether a path leads to the database, by whatever link. It must not even be read: closing it would end the locks that
-    /// `SQLite` holds on it.
+    /// Returns whether a path refers to the database file, directly or through links. Such a file must not even be opened: closing
+    /// it would release the POSIX locks that `SQLite` holds on it.
     pub(super) async fn leads_to_database(&self, path: &Path) -> Result<bool> {
         let (path, database) = (path.to_owned(), self.store.path().to_owned());
         let look = move || {
@@ -175,16 +178,16 @@ impl Core {
         Ok(run_blocking(look).await?)
     }
 
-    /// Whether a path is that of a file which the daemon itself lives on, whatever way it is written.
-    pub(super) async fn is_own(&self, path: &Path) -> Result<bool> {
+    /// Returns whether a path, however it is spelled, is one of the daemon's own files, which artifacts must not overwrite.
+    pub(super) async fn is_daemon_file(&self, path: &Path) -> Result<bool> {
         let (path, database) = (path.to_owned(), self.store.path().to_owned());
         let (config, socket) = (self.config.path().to_owned(), self.config.socket().to_owned());
-        Ok(run_blocking(move || leads_to_own(&path, &database, &config, &socket)).await?)
+        Ok(run_blocking(move || is_daemon_path(&path, &database, &config, &socket)).await?)
     }
 }
 
-/// Whether a path is that of a database, of a settings file, of a socket, or of what lies beside them.
-fn leads_to_own(path: &Path, database: &Path, config: &Path, socket: &Path) -> bool {
+/// Returns whether a path is the database, the configuration file, the socket, or one of their companion files.
+fn is_daemon_path(path: &Path, database: &Path, config: &Path, socket: &Path) -> bool {
     let real = |path: &Path| {
         let dir = path.parent().and_then(|d| d.canonicalize().ok())?;
         Some(dir.join(path.file_name()?))
@@ -203,7 +206,7 @@ fn leads_to_own(path: &Path, database: &Path, config: &Path, socket: &Path) -> b
 /// `artifact.list`
 ///
 /// # Errors
-/// When the limit is out of range or the database cannot be read.
+/// If `limit` or `cursor` is out of range, or if the database cannot be read.
 pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Artifacts> {
     let filter =
         Filter { session: params.session.clone(), kind: params.kind.clone(), page: super::paging::page(params.limit, params.cursor, 20)? };
@@ -211,15 +214,15 @@ pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Artifacts> {
 }
 
 fn unknown(id: i64) -> Error {
-    Error::new(ErrorCode::NotFound, format!("there is no artifact {id}"))
-        .hint("`afctl artifact list` shows the numbers of the artifacts")
+    Error::new(ErrorCode::NotFound, format!("no such artifact: {id}"))
+        .hint("`afctl artifact list` lists the artifact ids")
         .details(json!({"id": id}))
 }
 
 /// `artifact.get`
 ///
 /// # Errors
-/// When there is none, or its content is asked for and too large or gone.
+/// If there is no such artifact, or if its content was requested and is too large or missing.
 pub async fn get(core: &Arc<Core>, params: &GetParams) -> Result<Got> {
     let id = params.id;
     let found = core.store.read_all(move |c| artifact::find(c, id)).await?;
@@ -228,17 +231,17 @@ pub async fn get(core: &Arc<Core>, params: &GetParams) -> Result<Got> {
         return Ok(got);
     }
     let artifact = &got.artifact;
-    let most = core.config.get().limits.inline_bytes;
-    if usize::try_from(artifact.size_bytes).is_ok_and(|size| size > most) {
-        return Err(Error::new(ErrorCode::LimitExceeded, format!("the file has {} bytes, an answer carries {most}", artifact.size_bytes))
-            .hint("read the file itself")
+    let limit = core.config.get().limits.inline_bytes;
+    if usize::try_from(artifact.size_bytes).is_ok_and(|size| size > limit) {
+        return Err(Error::new(ErrorCode::LimitExceeded, format!("file is {} bytes; the inline limit is {limit}", artifact.size_bytes))
+            .hint("read the file at `filePath` directly")
             .details(json!({"filePath": artifact.file_path})));
     }
     let gone = |what: String| Error::new(ErrorCode::NotFound, what).details(json!({"filePath": artifact.file_path, "status": "missing"}));
     if artifact.status == Status::Missing {
-        return Err(gone(format!("the file of artifact {id} is gone, or holds something else by now")));
+        return Err(gone(format!("the file of artifact {id} is missing or its content has changed")));
     }
-    let bytes = tokio::fs::read(&artifact.file_path).await.map_err(|e| gone(format!("the file cannot be read: {e}")))?;
+    let bytes = tokio::fs::read(&artifact.file_path).await.map_err(|e| gone(format!("cannot read the file: {e}")))?;
     if artifact.mime_type.starts_with("text/") || artifact.mime_type == "application/json" {
         got.text = Some(String::from_utf8_lossy(&bytes).into_owned());
     } else {
@@ -247,7 +250,7 @@ pub async fn get(core: &Arc<Core>, params: &GetParams) -> Result<Got> {
     Ok(got)
 }
 
-/// Bytes as they travel in an answer.
+/// Encodes bytes for a response, on a blocking thread.
 pub(super) async fn as_base64(bytes: Vec<u8>) -> Result<String> {
     Ok(run_blocking(move || base64::engine::general_purpose::STANDARD.encode(bytes)).await?)
 }
@@ -255,14 +258,14 @@ pub(super) async fn as_base64(bytes: Vec<u8>) -> Result<String> {
 /// `artifact.delete`
 ///
 /// # Errors
-/// When there is none, or it cannot be deleted.
+/// If there is no such artifact, or if it cannot be deleted.
 pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Deleted> {
     let (deleter, id) = (core.clone(), params.id);
     let deleted = core.finish(async move { deleter.artifacts.delete(id).await }).await?;
     deleted?.ok_or_else(|| unknown(id))
 }
 
-/// Keeps the limits of artifacts.
+/// Deletes artifacts that exceed the size or age limits.
 pub(super) async fn tidy(core: &Core) -> crate::job::Outcome {
     Ok(core.artifacts.tidy(&core.config.get().artifacts).await?)
 }

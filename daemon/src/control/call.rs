@@ -1,4 +1,4 @@
-//! A call that touches a device: which one, and in which session.
+//! Resolves the device and the session of a call.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::session as sessions;
 use crate::store::new_uid;
 
 impl Core {
-    /// The row of a session; made when it is first used.
+    /// Returns the row id of a session, creating the row on first use.
     pub(super) async fn session_row(&self, name: &str) -> Result<i64> {
         let known = self.sessions.lock().get(name).copied();
         if let Some(id) = known {
@@ -24,7 +24,7 @@ impl Core {
         Ok(id)
     }
 
-    /// The row of a device; made when it is first used.
+    /// Returns the row id of a device, creating the row on first use.
     pub(super) async fn device_row(&self, device: &Device) -> Result<i64> {
         if let Some(id) = device.row().get() {
             return Ok(*id);
@@ -34,7 +34,7 @@ impl Core {
         Ok(*device.row().get_or_init(|| id))
     }
 
-    /// Finds device and session of a call, without waiting for anything.
+    /// Resolves the device and the session name of a call without awaiting anything.
     pub(super) fn addressed<P: DeviceCall>(self: &Arc<Self>, params: &P) -> Result<Addressed> {
         let address = params.address();
         let session = address.session.unwrap_or(DEFAULT_SESSION);
@@ -48,16 +48,16 @@ impl Core {
         Ok(Addressed { core: self.clone(), echo, target })
     }
 
-    /// Finds device and session of a call.
+    /// Resolves the device and the session of a call and gets or creates their rows.
     ///
     /// # Errors
-    /// When the call means no device, or the session's name is of no use.
+    /// If no device matches, if several do, or if the session name is invalid.
     pub async fn call<P: DeviceCall>(self: &Arc<Self>, params: &P) -> Result<Call> {
         self.addressed(params)?.open().await
     }
 
-    /// Like [`Core::call`], for a call that begins with a read of the device: that is queued first, before anything else is waited
-    /// for, so that the calls of a connection begin in their order.
+    /// Like [`Core::call`], for a call that starts with a device read. The read is queued before the first await, so that the calls
+    /// of a connection start in the order in which they were sent.
     pub(super) async fn call_reading<P: DeviceCall, T>(
         self: &Arc<Self>,
         params: &P,
@@ -69,7 +69,7 @@ impl Core {
     }
 }
 
-/// Device and session of a call, by name.
+/// A call whose device is resolved, but whose database rows are not known yet.
 pub(super) struct Addressed {
     pub(super) core: Arc<Core>,
     pub(super) echo: Echo,
@@ -77,7 +77,7 @@ pub(super) struct Addressed {
 }
 
 impl Addressed {
-    /// Records session and device where they are new.
+    /// Gets or creates the rows of the session and the device.
     pub(super) async fn open(self) -> Result<Call> {
         Ok(Call {
             session_id: self.core.session_row(&self.echo.session).await?,
@@ -89,7 +89,7 @@ impl Addressed {
     }
 }
 
-/// A session's name: 1 to 128 characters, none of them a control character.
+/// Checks a session name: 1 to 128 characters, no control characters.
 pub(super) fn check_session(name: &str) -> Result<()> {
     if name.is_empty() || name.chars().count() > 128 || name.chars().any(char::is_control) {
         return Err(Error::param("session", "1 to 128 printable characters", name));
@@ -97,7 +97,7 @@ pub(super) fn check_session(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// A call with its device and session.
+/// A call with its resolved device and session.
 #[derive(Clone)]
 pub struct Call {
     pub(super) core: Arc<Core>,

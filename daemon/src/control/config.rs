@@ -1,4 +1,4 @@
-//! `config.*`
+//! `config.*`: lists, reads and changes settings in the configuration file.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::task::run_blocking;
 impl From<KeyError> for Error {
     fn from(error: KeyError) -> Self {
         match error {
-            KeyError::Unknown(key) => Error::param("key", "a setting of `config list`", format!("{key:?}"))
-                .details(json!({"path": "key", "expected": "a setting of `config list`", "got": key, "similar": keys::alike(&key)})),
-            // What was meant for another key may be a secret.
-            KeyError::Unfit { key, expected } => Error::param("value", &format!("{expected} for {key}"), "a text that does not fit"),
+            KeyError::Unknown(key) => Error::param("key", "a key listed by `config list`", format!("{key:?}"))
+                .details(json!({"path": "key", "expected": "a key listed by `config list`", "got": key, "similar": keys::alike(&key)})),
+            // The value is not quoted: it may be a secret meant for another key.
+            KeyError::Unfit { key, expected } => Error::param("value", &format!("{expected} for {key}"), "an invalid value"),
             KeyError::Config(error) => error.into(),
         }
     }
@@ -25,7 +25,7 @@ impl From<KeyError> for Error {
 /// `config.list`
 ///
 /// # Errors
-/// When the file cannot be read.
+/// If the configuration file cannot be read.
 pub async fn list(core: &Arc<Core>) -> Result<Settings> {
     let file = core.config.path().display().to_string();
     let core = core.clone();
@@ -35,13 +35,14 @@ pub async fn list(core: &Arc<Core>) -> Result<Settings> {
 /// `config.get`
 ///
 /// # Errors
-/// When there is no such key, or the file cannot be read.
+/// If the key is unknown, or if the configuration file cannot be read.
 pub async fn get(core: &Arc<Core>, params: KeyParams) -> Result<Setting> {
     let core = core.clone();
     Ok(run_blocking(move || keys::get(&core.config, &params.key)).await??)
 }
 
-/// Changes the file, puts it into force if it changed, and tells what the setting is now. It ends even if the caller goes away.
+/// Edits the configuration file, reloads it if it changed, and returns the resulting setting. Runs to completion even if the caller
+/// disconnects.
 async fn change(
     core: &Arc<Core>,
     key: String,
@@ -63,7 +64,7 @@ async fn change(
 /// `config.set`
 ///
 /// # Errors
-/// When there is no such key, the value does not fit, or the file cannot be written; then nothing changes.
+/// If the key is unknown, if the value is invalid, or if the file cannot be written; nothing changes in these cases.
 pub async fn set(core: &Arc<Core>, params: SetParams) -> Result<Changed> {
     let value = params.value;
     change(core, params.key, move |config, key| keys::set(config, key, value.expose()).map(|()| true)).await
@@ -72,7 +73,7 @@ pub async fn set(core: &Arc<Core>, params: SetParams) -> Result<Changed> {
 /// `config.unset`
 ///
 /// # Errors
-/// When there is no such key, or the file would be bad without it; then nothing changes.
+/// If the key is unknown, or if the file would be invalid without it; nothing changes in these cases.
 pub async fn unset(core: &Arc<Core>, params: KeyParams) -> Result<Changed> {
     change(core, params.key, keys::unset).await
 }

@@ -1,12 +1,12 @@
-//! What every use case needs.
+//! Shared state of all use cases.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::locks::CallLocks;
 use super::runtime::Runtime;
-use super::turns::Turns;
 use super::{Error, Result, WatchStreams, scope};
 use crate::artifact::Artifacts;
 use crate::config::Config;
@@ -19,55 +19,55 @@ use crate::store::Store;
 use crate::task::Tasks;
 use crate::visual::Index;
 
-/// Everything that a call may need.
+/// State shared by all calls: settings, database, devices and in-memory indexes.
 pub struct Core {
-    /// How the daemon runs.
+    /// Process state: start time, calls in flight, stop request.
     pub runtime: Runtime,
-    /// Background tasks.
+    /// Supervised background tasks.
     pub tasks: Tasks,
-    /// Settings.
+    /// Configuration file and current settings.
     pub config: Config,
     /// The database.
     pub store: Arc<Store>,
-    /// The devices.
+    /// Registry of all devices.
     pub devices: Registry,
-    /// What happens.
+    /// Broadcast of events, observations and state changes to subscribers.
     pub live: Arc<Live>,
-    /// Files that were written.
+    /// Artifact files and their rows.
     pub artifacts: Artifacts,
-    /// Background work.
+    /// Scheduled jobs.
     pub jobs: Jobs,
-    /// What screens are recognised by.
+    /// In-memory index by which screens are recognised as states.
     pub visual: Arc<Index>,
-    /// What sessions see right now.
+    /// Newest observation and aliases of each session and device.
     pub(super) views: Views,
-    /// Hashes of typed text.
+    /// Keyed hashes of typed text, by which it is recognised and redacted.
     pub(super) secrets: Arc<Secrets>,
-    /// Who waits for whom.
-    pub(super) turns: Turns,
-    /// Who waits for what to come up.
+    /// Locks that serialise calls.
+    pub(super) locks: CallLocks,
+    /// Observation streams shared by `observe.wait` calls.
     pub(super) watch_streams: WatchStreams,
-    /// What counts tokens.
+    /// Tokenizers, loaded on first use.
     pub tokenizers: Arc<Tokenizers>,
-    /// Rows of sessions by name.
+    /// Row ids of sessions by name.
     pub(super) sessions: Mutex<HashMap<String, i64>>,
 }
 
 impl Core {
-    /// Opens the database and takes up the configured devices. Must run inside the runtime.
+    /// Opens the database and registers the configured devices. Must run inside the Tokio runtime.
     ///
     /// # Errors
-    /// When the database or its key cannot be used.
+    /// If the database or its key file cannot be used.
     pub fn open(config: Config) -> std::result::Result<Arc<Self>, crate::store::StoreError> {
         let settings = config.get();
         let tasks = Tasks::default();
         let store = Arc::new(Store::open(&settings.database, &tasks, crate::memory::last_seq)?);
-        let secrets =
-            Secrets::open(&settings.database).map_err(|e| crate::store::StoreError::Unavailable(format!("its key cannot be used: {e}")))?;
+        let secrets = Secrets::open(&settings.database)
+            .map_err(|e| crate::store::StoreError::Unavailable(format!("cannot use its key file: {e}")))?;
         let live = Arc::new(Live::default());
-        let undone = store.undone();
-        let numbers = store.clone();
-        let devices = Registry::new(Arc::new(move || numbers.next_seq()), live.clone(), tasks.clone());
+        let rollback_count = store.rollback_count();
+        let sequence = store.clone();
+        let devices = Registry::new(Arc::new(move || sequence.next_seq()), live.clone(), tasks.clone());
         devices.set_adb(&settings.adb);
         devices.apply(&settings.devices);
         Ok(Arc::new(Self {
@@ -76,36 +76,37 @@ impl Core {
             config,
             artifacts: Artifacts::new(store.clone()),
             jobs: Jobs::new(tasks),
-            visual: Arc::new(Index::new(undone)),
+            visual: Arc::new(Index::new(rollback_count)),
             store,
             devices,
             live,
             views: Views::default(),
             secrets: Arc::new(secrets),
-            turns: Turns::default(),
+            locks: CallLocks::default(),
             watch_streams: WatchStreams::default(),
             tokenizers: Arc::default(),
             sessions: Mutex::default(),
         }))
     }
 
-    /// Settles what an earlier daemon left: intents that were open become events; returns how many.
+    /// Cleans up after the previous run: loads the hashes of typed text and converts open intents to `OUTCOME_UNKNOWN` events.
+    /// Returns the number of intents closed.
     ///
     /// # Errors
-    /// When the database cannot be used.
-    pub async fn settle(&self) -> std::result::Result<usize, crate::store::StoreError> {
+    /// If the database cannot be used.
+    pub async fn close_open_intents(&self) -> std::result::Result<usize, crate::store::StoreError> {
         let secrets = self.secrets.clone();
-        self.store.read(move |c| secrets.recall(c)).await?;
+        self.store.read(move |c| secrets.load_typed(c)).await?;
         self.store
-            .write(|c| crate::memory::events::close_open_intents(c, None, "the daemon ended before the device answered"))
+            .write(|c| crate::memory::events::close_open_intents(c, None, "the daemon stopped before the device responded"))
             .await
             .map(|closed| closed.len())
     }
 
-    /// Does work of several steps to its end, even if the caller goes away meanwhile.
+    /// Commits the call and runs `work` to completion, even if the caller disconnects.
     ///
     /// # Errors
-    /// `CANCELLED` when the call was cancelled before; then nothing was begun.
+    /// `CANCELLED` if the call was cancelled before; the work is not started in that case.
     pub(super) async fn finish<T: Send + 'static>(self: &Arc<Self>, work: impl Future<Output = T> + Send + 'static) -> Result<T> {
         scope::current().commit()?;
         let running = self.runtime.enter();
@@ -113,6 +114,6 @@ impl Core {
             let _running = running;
             work.await
         });
-        done.await.map_err(|e| Error::new(afd_proto::ErrorCode::Internal, format!("the work ended early: {e}")))
+        done.await.map_err(|e| Error::new(afd_proto::ErrorCode::Internal, format!("the work was aborted: {e}")))
     }
 }

@@ -1,4 +1,4 @@
-//! `device.*`
+//! `device.*`: adds, removes, lists, leases and probes devices.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,24 +16,24 @@ use crate::config::{self, ConfigError, DeviceSettings, Usb};
 use crate::device::{DriverError, Registry};
 use crate::task::run_blocking;
 
-/// The longest lease.
+/// Maximum duration of a lease, in milliseconds.
 const MAX_LEASE_MS: u64 = 3_600_000;
 
 impl From<ConfigError> for Error {
     fn from(error: ConfigError) -> Self {
-        Error::new(ErrorCode::Conflict, error.to_string()).hint("mend the settings file; the settings in force stay as they were")
+        Error::new(ErrorCode::Conflict, error.to_string()).hint("fix the configuration file; the current settings stay in effect")
     }
 }
 
 /// `device.add`
 ///
 /// # Errors
-/// When the name is taken, or the settings are of no use or cannot be saved.
+/// If a parameter is invalid, if the name is taken by a device with other settings, or if the settings cannot be saved.
 pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<Added> {
     config::check_name(&params.name)
         .map_err(|_| Error::param("name", "1 to 64 letters, digits, '-', '_' or '.'", format!("{:?}", params.name)))?;
-    // Before an '@' stand credentials.
-    let got = if params.url.contains('@') { "another text".to_owned() } else { format!("{:?}", params.url) };
+    // A URL with an '@' may hold credentials and is not quoted.
+    let got = if params.url.contains('@') { "an invalid URL".to_owned() } else { format!("{:?}", params.url) };
     config::check_url(&params.url).map_err(|_| Error::param("url", "a URL such as http://192.168.1.20:8081", got))?;
     let timeout_ms = params.timeout_ms.unwrap_or(10_000);
     if !(1..=600_000).contains(&timeout_ms) {
@@ -45,7 +45,7 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<Added> {
     if let Some((device, old)) = &known
         && !same(old)
     {
-        return Err(Error::new(ErrorCode::Conflict, format!("there is a device {:?} at {} already", params.name, device.url()))
+        return Err(Error::new(ErrorCode::Conflict, format!("device {:?} already exists at {}", params.name, device.url()))
             .hint("remove it first, or choose another name")
             .details(json!({"name": params.name, "url": device.url()})));
     }
@@ -79,26 +79,26 @@ pub fn list(core: &Arc<Core>) -> Devices {
 /// `device.remove`
 ///
 /// # Errors
-/// When there is none of that name, or the settings cannot be saved.
+/// If there is no such device, or if the settings cannot be saved.
 pub async fn remove(core: &Arc<Core>, params: &RemoveParams) -> Result<Removed> {
     let Some((device, settings)) = core.devices.get(&params.name) else {
         let known: Vec<String> = core.devices.list().iter().map(|d| d.name().to_owned()).collect();
-        return Err(Error::new(ErrorCode::DeviceUnknown, format!("there is no device {:?}", params.name))
-            .hint("`afctl device list` shows the devices")
+        return Err(Error::new(ErrorCode::DeviceUnknown, format!("no such device: {:?}", params.name))
+            .hint("`afctl device list` lists the devices")
             .details(json!({"known": known})));
     };
     let (own, name, saved) = (core.clone(), params.name.clone(), device.source() == DeviceSource::Config);
-    core.finish(async move { take_out(&own, name, saved, settings).await }).await?
+    core.finish(async move { remove_device(&own, name, saved, settings).await }).await?
 }
 
-/// Takes a device out of the settings and the registry, and its forward off the cable.
-async fn take_out(core: &Arc<Core>, name: String, saved: bool, settings: DeviceSettings) -> Result<Removed> {
+/// Removes a device from the settings and the registry, and its USB forward if no other device uses it.
+async fn remove_device(core: &Arc<Core>, name: String, saved: bool, settings: DeviceSettings) -> Result<Removed> {
     if saved {
         let (editor, name) = (core.clone(), name.clone());
         run_blocking(move || config::remove_device(editor.config.path(), &name)).await??;
     }
     core.devices.remove(&name);
-    // Told here, so that the forward is gone before the answer.
+    // Not left to the reload, so that the forward is gone before the response is sent.
     let (before, after) = core.reload_settings().await?;
     let shared = |usb: &Usb| {
         let mut others = after.devices.values().filter_map(|d| d.usb.as_ref());
@@ -113,13 +113,13 @@ async fn take_out(core: &Arc<Core>, name: String, saved: bool, settings: DeviceS
 /// `device.health`
 ///
 /// # Errors
-/// When the phone's service does not answer, or something else does.
+/// If the phone's service does not respond, or if something else responds at its URL.
 pub async fn health(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Health>> {
     let call = core.call(params).await?;
-    let begun = Instant::now();
+    let started = Instant::now();
     let kind = call.device().health().await?;
-    let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    // The question for its health needs no token; a cheap other one does.
+    let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    // The health endpoint needs no token; a cheap request that does need one checks it.
     let token = match call.device().overlay(call.target.token.clone()).await {
         Ok(_) => "accepted",
         Err(DriverError::Auth(_)) => "refused",
@@ -137,7 +137,7 @@ pub async fn health(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Hea
 /// `device.lease`
 ///
 /// # Errors
-/// While another session holds one.
+/// If the duration is out of range, or `DEVICE_BUSY` while another session holds the lease.
 pub async fn lease(core: &Arc<Core>, params: &LeaseParams) -> Result<Reply<Leased>> {
     if !(1..=MAX_LEASE_MS).contains(&params.ttl_ms) {
         return Err(Error::param("ttlMs", "1 to 3600000", params.ttl_ms));
@@ -150,7 +150,7 @@ pub async fn lease(core: &Arc<Core>, params: &LeaseParams) -> Result<Reply<Lease
 /// `device.release`
 ///
 /// # Errors
-/// When the call means no device.
+/// If no device matches.
 pub async fn release(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Released>> {
     let call = core.call(params).await?;
     let released = call.device().release_lease(&call.echo.session);
@@ -160,7 +160,7 @@ pub async fn release(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Re
 /// `device.packages`
 ///
 /// # Errors
-/// When the device does not tell.
+/// If the device cannot list its packages.
 pub async fn packages(core: &Arc<Core>, params: &PackagesParams) -> Result<Reply<Packages>> {
     let call = core.call(params).await?;
     let packages = call.device().packages(call.target.token.clone(), params.filter.clone(), params.include_system).await?;

@@ -1,60 +1,60 @@
-//! Why a call failed, before it becomes a JSON-RPC error.
+//! The error type of all use cases, independent of JSON-RPC, and conversions from lower-level errors.
 
 use afd_proto::ErrorCode;
 use serde_json::{Value, json};
 
-use crate::device::{Busy, DriverError, Unresolved};
+use crate::device::{Busy, DriverError, ResolveError};
 use crate::store::StoreError;
 use crate::task::Panicked;
 
-/// The result of a call.
+/// Result of a use case.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a call failed.
+/// Error of a call: code, message, and advice for the caller.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// Which error.
+    /// Machine-readable code.
     pub code: ErrorCode,
-    /// What happened.
+    /// Description of what went wrong.
     pub message: String,
-    /// What to do next.
+    /// Advice on what to do next.
     pub hint: Option<String>,
-    /// Facts.
+    /// Structured details.
     pub details: Option<Value>,
 }
 
 impl Error {
-    /// An error without hint and details.
+    /// Creates an error without hint and details.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: None, details: None }
     }
 
-    /// With what to do next.
+    /// Sets the hint.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// With facts.
+    /// Sets the details.
     pub fn details(mut self, details: Value) -> Self {
         self.details = Some(details);
         self
     }
 
-    /// A bad parameter: where, what was expected, what came.
+    /// Creates an `INVALID_PARAMS` error: the path of the parameter, what was expected, and what was received.
     pub fn param(path: &str, expected: &str, got: impl std::fmt::Display) -> Self {
         let got = got.to_string();
         Self::new(ErrorCode::InvalidParams, format!("{path}: expected {expected}, got {got}"))
             .details(json!({"path": path, "expected": expected, "got": got}))
     }
 
-    /// As it is kept with an event.
+    /// Serialises the error for storage with an event.
     pub fn to_json(&self) -> Value {
         json!({"code": self.code.name(), "message": self.message, "hint": self.hint, "details": self.details})
     }
 
-    /// From what was kept with an event.
+    /// Restores an error that was stored with an event.
     pub fn from_json(value: &Value) -> Self {
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         Self {
@@ -69,13 +69,13 @@ impl Error {
 impl From<DriverError> for Error {
     fn from(error: DriverError) -> Self {
         let hint = match &error {
-            DriverError::Unreachable(_) => "check that the phone is on, its service runs and the URL is right: `afctl health`",
+            DriverError::Unreachable(_) => "check that the phone is on, its service is running and the URL is correct: `afctl health`",
             DriverError::Auth(_) => {
-                "take the token that the phone's app shows: `afctl config set device.NAME.token TOKEN`, or --token beside --url"
+                "use the token shown in the phone's app: `afctl config set device.NAME.token TOKEN`, or --token together with --url"
             }
-            DriverError::Lost(_) => "it may have happened: observe again before you decide, and do not simply repeat it",
-            DriverError::Nonsense(_) => "check that the URL is that of the phone's service: `afctl health`",
-            DriverError::Crowded(_) => "wait for the answers of earlier calls before sending more",
+            DriverError::Lost(_) => "it may have taken effect: observe again before deciding whether to repeat it",
+            DriverError::Protocol(_) => "check that the URL points to the phone's service: `afctl health`",
+            DriverError::QueueFull(_) => "wait for responses to pending calls before sending more",
             DriverError::Failed(_) => "try again; `afctl status` shows the devices and the background tasks",
             DriverError::Refused { .. } => "observe again; some actions need Shizuku or the accessibility service on the phone",
         };
@@ -90,14 +90,14 @@ impl From<DriverError> for Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let (code, hint) = match &error {
-            StoreError::Full => (ErrorCode::StoreFull, "make room on the disk; nothing that was answered with success is lost"),
+            StoreError::Full => (ErrorCode::StoreFull, "free some disk space; no change that was reported as successful is lost"),
             StoreError::Damaged(_) | StoreError::Unavailable(_) | StoreError::TooNew { .. } => {
                 (ErrorCode::StoreUnavailable, "see `afctl status`")
             }
-            StoreError::Sql(_) | StoreError::Panicked(_) => (ErrorCode::Internal, "this is a fault of afd; its log says more"),
+            StoreError::Sql(_) | StoreError::Panicked(_) => (ErrorCode::Internal, "internal error; see the afd log for details"),
         };
         if matches!(error, StoreError::Sql(_) | StoreError::Panicked(_)) {
-            tracing::error!(%error, "a piece of database work failed");
+            tracing::error!(%error, "database operation failed");
         }
         Self::new(code, error.to_string()).hint(hint)
     }
@@ -105,35 +105,35 @@ impl From<StoreError> for Error {
 
 impl From<Panicked> for Error {
     fn from(panicked: Panicked) -> Self {
-        Self::new(ErrorCode::Internal, panicked.to_string()).hint("this is a fault of afd; its log says more")
+        Self::new(ErrorCode::Internal, panicked.to_string()).hint("internal error; see the afd log for details")
     }
 }
 
 impl From<Busy> for Error {
     fn from(busy: Busy) -> Self {
         Self::new(ErrorCode::DeviceBusy, busy.to_string())
-            .hint("wait until the lease ends, or use another device; observing needs no lease")
+            .hint("wait until the lease expires, or use another device; observing needs no lease")
             .details(json!({"holder": busy.0.session, "remainingMs": busy.0.remaining_ms}))
     }
 }
 
-impl From<Unresolved> for Error {
-    fn from(unresolved: Unresolved) -> Self {
+impl From<ResolveError> for Error {
+    fn from(unresolved: ResolveError) -> Self {
         let message = unresolved.to_string();
         match unresolved {
-            Unresolved::Unknown { known, .. } => Self::new(ErrorCode::DeviceUnknown, message)
-                .hint("`afctl device list` shows the devices; `afctl device add` adds one")
+            ResolveError::Unknown { known, .. } => Self::new(ErrorCode::DeviceUnknown, message)
+                .hint("`afctl device list` lists the devices; `afctl device add` adds one")
                 .details(json!({"known": known})),
-            Unresolved::None => Self::new(ErrorCode::DeviceUnknown, message)
-                .hint("add one: `afctl device add NAME --url http://PHONE:8081 --token TOKEN`, or name one for a single call with --url"),
-            Unresolved::Ambiguous(names) => Self::new(ErrorCode::DeviceAmbiguous, message)
+            ResolveError::None => Self::new(ErrorCode::DeviceUnknown, message)
+                .hint("add one: `afctl device add NAME --url http://PHONE:8081 --token TOKEN`, or pass --url for a single call"),
+            ResolveError::Ambiguous(names) => Self::new(ErrorCode::DeviceAmbiguous, message)
                 .hint("name one with `device` (afctl: --device)")
                 .details(json!({"devices": names})),
-            Unresolved::BadUrl { .. } => Self::new(ErrorCode::InvalidParams, message)
-                .hint("see --url and AF_URL")
-                .details(json!({"path": "url", "expected": "a URL such as http://192.168.1.20:8081", "got": "another text"})),
-            Unresolved::Both => Self::new(ErrorCode::InvalidParams, message)
-                .details(json!({"path": "url", "expected": "no url beside device", "got": "both"})),
+            ResolveError::BadUrl { .. } => Self::new(ErrorCode::InvalidParams, message)
+                .hint("check --url and AF_URL")
+                .details(json!({"path": "url", "expected": "a URL such as http://192.168.1.20:8081", "got": "an invalid URL"})),
+            ResolveError::Both => Self::new(ErrorCode::InvalidParams, message)
+                .details(json!({"path": "url", "expected": "either url or device", "got": "both"})),
         }
     }
 }

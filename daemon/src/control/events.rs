@@ -1,4 +1,4 @@
-//! `events.subscribe`
+//! `events.subscribe`: the live feed, replay of past events, and filtering.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use super::{Core, Result};
 use crate::memory::log;
 use crate::store::Page;
 
-/// How many past events are read at a time.
+/// Number of past events read at a time.
 const PAGE: usize = 500;
 
-/// Starts to listen. What was recorded before is read afterwards, so that nothing falls between.
+/// Subscribes to the live feed. Call this before [`past`], so that no event is missed between the two.
 pub fn listen(core: &Core) -> broadcast::Receiver<Message> {
     core.live.subscribe()
 }
 
-/// The next events after a cursor, oldest first; none when there are no more.
+/// Returns the next page of events after the cursor `after`, oldest first; empty at the end.
 ///
 /// # Errors
-/// When the past cannot be read.
+/// If the database cannot be read.
 pub async fn past(core: &Arc<Core>, params: &SubscribeParams, after: i64) -> Result<Vec<Event>> {
     let filter = log::Filter {
         session: params.session.clone(),
@@ -33,13 +33,13 @@ pub async fn past(core: &Arc<Core>, params: &SubscribeParams, after: i64) -> Res
     Ok(core.store.read(move |c| log::read(c, &filter)).await?.events)
 }
 
-/// Whether a message is for a subscriber with these filters.
+/// Returns whether a message matches a subscriber's filters.
 pub fn wanted(message: &Message, params: &SubscribeParams) -> bool {
     let (device, session) = match message {
         Message::Event(e) => (&e.device, Some(&e.session)),
         Message::Observation(o) => (&o.device, Some(&o.session)),
         Message::Device { device, .. } => (device, None),
-        // What is known of an app belongs to no device and no session.
+        // Knowledge about an app belongs to no device and no session.
         Message::Visual(_) => return params.device.is_none() && params.session.is_none(),
         Message::Lagged { .. } => return true,
     };

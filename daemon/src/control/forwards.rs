@@ -1,23 +1,23 @@
-//! Forwards of `adb` that are ours to remove.
+//! Removal of `adb` port forwards that the daemon created.
 
 use crate::config::{self, Settings, Usb};
 use crate::device::adb::{Adb, Forward};
-use crate::task::{Tasks, checkpoint};
+use crate::task::{Tasks, failpoint};
 
-/// Removes a forward that is ours.
+/// Removes the forward of a USB device. Failures are only logged.
 pub(super) async fn release(settings: &config::Adb, usb: &Usb) {
     let forward = Forward { serial: usb.serial.clone(), local: usb.local_port, remote: usb.device_port };
     let adb = Adb::new(settings);
-    // Without a server there are no forwards, and none is started for this.
+    // No adb server means no forwards; do not start one just to remove a forward.
     if adb.track().await.is_some()
         && let Err(error) = adb.remove_forward(&forward).await
     {
-        tracing::warn!(%error, serial = %forward.serial, "cannot remove a forward");
+        tracing::warn!(%error, serial = %forward.serial, "cannot remove an adb forward");
     }
 }
 
-/// Removes our forwards that changed settings have no use for any more. One that merely leads to another port by now is replaced
-/// by its device.
+/// Removes, in the background, the daemon's forwards that are no longer used after a change of settings. A forward whose local port is
+/// still used, but for another device port, is kept here: its device replaces it.
 pub(super) fn release_unused(tasks: &Tasks, before: &Settings, after: &Settings) {
     let used: Vec<&Usb> = after.devices.values().filter_map(|d| d.usb.as_ref()).collect();
     let ours = before.devices.values().filter_map(|d| d.usb.as_ref()).filter(|u| u.own_forward);
@@ -26,7 +26,7 @@ pub(super) fn release_unused(tasks: &Tasks, before: &Settings, after: &Settings)
         tasks.spawn(format!("forward:{}", usb.serial), move || {
             let (adb, usb) = (adb.clone(), usb.clone());
             async move {
-                checkpoint(&format!("forward:{}", usb.serial));
+                failpoint(&format!("forward:{}", usb.serial));
                 release(&adb, &usb).await;
             }
         });

@@ -1,4 +1,4 @@
-//! `job.*`, and which jobs there are.
+//! `job.*`, and the list of jobs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,43 +9,43 @@ use serde_json::json;
 
 use super::{Core, Error, Result, artifacts, conversation, replay, visual};
 
-/// How often the limits of artifacts are looked at; much that is written asks for it earlier.
+/// Interval of the artifact limits job; writing many bytes triggers it earlier.
 const ARTIFACT_LIMITS: Duration = Duration::from_secs(3600);
 
-/// How often the visual memory is looked through; lessons ask for it earlier.
+/// Interval of the visual memory upkeep job; learning triggers it earlier.
 const VISUAL_UPKEEP: Duration = Duration::from_secs(3600);
 
-/// Starts the background work. Must run inside the runtime.
+/// Registers and schedules all jobs. Must run inside the Tokio runtime.
 pub fn start(core: &Arc<Core>) {
-    add(core, artifacts::LIMITS_JOB, "keeps the limits of size and age of artifacts", ARTIFACT_LIMITS, |core| async move {
+    add(core, artifacts::LIMITS_JOB, "enforces the size and age limits of artifacts", ARTIFACT_LIMITS, |core| async move {
         artifacts::tidy(&core).await
     });
     add(
         core,
         visual::UPKEEP_JOB,
-        "forgets components that are gone and merges states that have become one",
+        "deletes components that disappeared and merges states that are no longer distinct",
         VISUAL_UPKEEP,
         |core| async move { visual::tidy(&core).await },
     );
-    add(core, "request-keys", "deletes outcomes of request keys that are older than a day", REQUEST_KEYS, |core| async move {
+    add(core, "request-keys", "deletes recorded outcomes of request keys after a day", REQUEST_KEYS, |core| async move {
         replay::prune(&core).await
     });
     add(
         core,
         conversation::SUMMARIES_JOB,
-        "asks the language model for summaries of what left the context of conversations",
+        "asks the language model to summarise messages that left the context of a conversation",
         SUMMARIES,
         |core| async move { conversation::summarise::run(&core).await },
     );
 }
 
-/// How often outcomes of request keys are looked through.
+/// Interval of the job that deletes old outcomes of request keys.
 const REQUEST_KEYS: Duration = Duration::from_secs(3600);
 
-/// How often summaries that are due are looked for; compaction asks for it earlier.
+/// Interval of the job that writes due summaries; compaction triggers it earlier.
 const SUMMARIES: Duration = Duration::from_secs(3600);
 
-/// Adds a job that works on the core as long as there is one.
+/// Adds a job that runs on the core without keeping it alive.
 fn add<F, Fut>(core: &Arc<Core>, name: &'static str, about: &'static str, every: Duration, work: F)
 where
     F: Fn(Arc<Core>) -> Fut + Copy + Send + Sync + 'static,
@@ -71,15 +71,15 @@ pub fn list(core: &Core) -> Jobs {
 /// `job.run`
 ///
 /// # Errors
-/// When there is none of that name.
+/// If there is no such job.
 pub async fn run(core: &Arc<Core>, params: &RunParams) -> Result<Job> {
     let (own, name) = (core.clone(), params.name.clone());
-    // A job that was begun is finished, whoever goes away.
+    // Once started, a job is finished even if the caller disconnects.
     let ran = core.finish(async move { own.jobs.run(&name).await }).await?;
     ran.ok_or_else(|| {
         let known: Vec<String> = core.jobs.list().into_iter().map(|j| j.name).collect();
-        Error::new(ErrorCode::NotFound, format!("there is no job {:?}", params.name))
-            .hint("`afctl job list` shows the jobs")
+        Error::new(ErrorCode::NotFound, format!("no such job: {:?}", params.name))
+            .hint("`afctl job list` lists the jobs")
             .details(json!({"known": known}))
     })
 }

@@ -1,4 +1,4 @@
-//! `memory.*`
+//! `memory.experience`, `memory.context`, `memory.log` and `memory.stats`.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::memory::experience::{self, Query};
 use crate::memory::{Place, log};
 use crate::page::fingerprint;
 
-/// `memory.experience`
+/// `memory.experience`. Without any filter, uses the page that the session saw last.
 ///
 /// # Errors
-/// When the limit is out of range or the database cannot be read.
+/// If `limit` is out of range, or if the database cannot be read.
 pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<Experience> {
     let limit = limit(params.limit, 10)?;
     let mut place = Place {
@@ -23,14 +23,14 @@ pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<E
         page_key: params.page_fp.as_deref().filter(|fp| !fp.is_empty()).map(fingerprint::key_of),
         ..Place::default()
     };
-    let names_nothing = place == Place::default();
-    if names_nothing && params.failure_cause.is_none() {
+    let is_unfiltered = place == Place::default();
+    if is_unfiltered && params.failure_cause.is_none() {
         let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
         let device = params.device.as_deref().map(|d| core.devices.name_of(d));
         let seen = core.store.read_all(move |c| log::context(c, &session, device.as_deref())).await?;
         place = Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, ..Place::default() };
     }
-    // An activity tells its app, so that the third tier needs no further parameter.
+    // An activity implies its app, so that matching by app needs no further parameter.
     if place.app.is_none() {
         place.app = place.activity.as_deref().and_then(|a| a.split('/').next()).map(str::to_owned);
     }
@@ -41,7 +41,7 @@ pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<E
 /// `memory.context`
 ///
 /// # Errors
-/// When the database cannot be read.
+/// If the database cannot be read.
 pub async fn context(core: &Arc<Core>, params: &ContextParams) -> Result<SessionContext> {
     let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
     let device = params.device.as_deref().map(|d| core.devices.name_of(d));
@@ -51,7 +51,7 @@ pub async fn context(core: &Arc<Core>, params: &ContextParams) -> Result<Session
 /// `memory.log`
 ///
 /// # Errors
-/// When the limit is out of range or the database cannot be read.
+/// If `limit` or `cursor` is out of range, or if the database cannot be read.
 pub async fn log(core: &Arc<Core>, params: &LogParams) -> Result<Log> {
     let filter = log::Filter {
         session: params.session.clone(),
@@ -67,7 +67,7 @@ pub async fn log(core: &Arc<Core>, params: &LogParams) -> Result<Log> {
 /// `memory.stats`
 ///
 /// # Errors
-/// When the database cannot be read.
+/// If the database cannot be read.
 pub async fn stats(core: &Arc<Core>, params: &StatsParams) -> Result<Stats> {
     let session = params.session.clone();
     let find = move |c: &rusqlite::Connection| {

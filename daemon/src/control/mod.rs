@@ -1,43 +1,43 @@
-//! What one call does from start to end: the only place that ties devices, pages and memory together.
+//! Use cases: what each RPC method does from start to end. The only layer that combines devices, pages and memory.
 
 pub mod act;
 pub mod admin;
 pub mod artifacts;
 mod call;
-mod carry;
+mod capture;
 pub mod config;
 pub mod conversation;
 mod core;
 pub mod devices;
 mod error;
 pub mod events;
+mod execute;
 mod forwards;
-mod guard;
 mod hints;
 pub mod import;
 pub mod jobs;
-mod look;
+mod locks;
 pub mod memory;
 pub mod notes;
 pub mod observe;
 mod paging;
 pub mod patterns;
-mod reading;
 pub mod recover;
 pub mod replay;
+mod resolve_target;
 mod rows;
 mod runtime;
 mod scope;
+mod screen_capture;
 pub mod screenshot;
 mod scroll;
 pub mod session;
 pub mod shell;
 mod streams;
-mod turns;
 pub mod usb;
 pub mod verify;
 pub mod visual;
-pub mod waiting;
+pub mod wait;
 
 use streams::WatchStreams;
 

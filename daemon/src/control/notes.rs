@@ -1,4 +1,4 @@
-//! `memory.save`, `memory.search`, `memory.delete`
+//! Notes: `memory.save`, `memory.search` and `memory.delete`.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use crate::memory::requests;
 use crate::store::new_uid;
 use crate::text::Query;
 
-/// The longest note, bytes.
+/// Maximum size of a note, in bytes.
 const MAX_CONTENT: usize = 64 << 10;
-/// The longest topic, characters.
+/// Maximum length of a topic, in characters.
 const MAX_TOPIC: usize = 200;
-/// The longest query, characters.
+/// Maximum length of a query, in characters.
 const MAX_QUERY: usize = 1000;
 
 fn check_topic(topic: &str) -> Result<()> {
     let length = topic.chars().count();
     if topic.trim().is_empty() || length > MAX_TOPIC || topic.chars().any(char::is_control) {
         let got = match length {
-            0 => "nothing".to_owned(),
+            0 => "an empty string".to_owned(),
             n if n > MAX_TOPIC => format!("{n} characters"),
-            _ => "blanks, or a line end or the like among them".to_owned(),
+            _ => "only whitespace, or control characters".to_owned(),
         };
         return Err(Error::param("topic", "1 to 200 printable characters", got));
     }
@@ -43,13 +43,12 @@ fn check_app(app: &str) -> Result<()> {
 /// `memory.save`
 ///
 /// # Errors
-/// When a field is of no use, or the note cannot be kept.
+/// If a parameter is invalid, or if the note cannot be stored.
 pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<Saved> {
     check_topic(&params.topic)?;
     params.app.as_deref().map(check_app).transpose()?;
     if params.content.trim().is_empty() || params.content.len() > MAX_CONTENT {
-        let got =
-            if params.content.trim().is_empty() { "nothing but blanks".to_owned() } else { format!("{} bytes", params.content.len()) };
+        let got = if params.content.trim().is_empty() { "only whitespace".to_owned() } else { format!("{} bytes", params.content.len()) };
         return Err(Error::param("content", "1 to 65536 bytes", got));
     }
     let session = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
@@ -72,18 +71,18 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<Saved> {
     });
     match saved.await? {
         (Some(note), chain_length) => Ok(Saved { note, chain_length, similar }),
-        (None, _) => Err(Error::new(ErrorCode::Internal, "the note was saved before")),
+        (None, _) => Err(Error::new(ErrorCode::Internal, "the note already exists")),
     }
 }
 
 /// `memory.search`
 ///
 /// # Errors
-/// When a field is out of range, or the database cannot be read.
+/// If a parameter is out of range, or if the database cannot be read.
 pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<Notes> {
     let page = super::paging::page(params.limit, params.cursor, 20)?;
     let filter = Filter { app: params.app.clone(), topic: params.topic.clone() };
-    // Notes that are ranked have no order of their own: their cursor is how many were told already.
+    // Ranked results have no stable sort key, so the cursor is the number of notes already returned.
     let (offset, limit) = (page.cursor.and_then(|c| usize::try_from(c).ok()).unwrap_or(0), page.limit);
     let Some(text) = params.query.as_deref().filter(|q| !q.trim().is_empty()) else {
         return Ok(core.store.read_all(move |c| notes::newest(c, &filter, offset, limit)).await?);
@@ -91,7 +90,7 @@ pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<Notes> {
     if text.chars().count() > MAX_QUERY {
         return Err(Error::param("query", "at most 1000 characters", format!("{} characters", text.chars().count())));
     }
-    // A query of punctuation alone finds nothing.
+    // A query of punctuation only matches nothing.
     let Some(query) = Query::parse(text) else {
         return Ok(Notes { notes: Vec::new(), matched: Some(afd_proto::notes::Matched::All), next_cursor: None });
     };
@@ -101,7 +100,7 @@ pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<Notes> {
 /// `memory.delete`
 ///
 /// # Errors
-/// When there is no such note.
+/// If there is no such note, or if not exactly one of `id` and `uid` is given.
 pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Deleted> {
     if params.id.is_some() == params.uid.is_some() {
         let got = if params.id.is_some() { "both" } else { "neither" };
@@ -110,13 +109,13 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Deleted> 
     let (id, uid) = (params.id, params.uid.clone());
     let deleted = core.store.write(move |c| {
         let Some(note) = notes::delete(c, id, uid.as_deref())? else { return Ok(None) };
-        requests::forget_results_about(c, requests::NOTING, &note.uid)?;
+        requests::forget_results_about(c, requests::SAVE_NOTE_METHOD, &note.uid)?;
         let left = notes::chain_length(c, note.app.as_deref().unwrap_or(""), &note.topic)?;
         Ok(Some(Deleted { id: note.id, uid: note.uid, chain_length: left }))
     });
     deleted.await?.ok_or_else(|| {
-        Error::new(ErrorCode::NotFound, "there is no such note")
-            .hint("`afctl memory search` shows the numbers of the notes")
+        Error::new(ErrorCode::NotFound, "no such note")
+            .hint("`afctl memory search` lists the note ids")
             .details(json!({"id": params.id, "uid": params.uid}))
     })
 }

@@ -1,4 +1,4 @@
-//! `observe.*`
+//! `observe.*`: the foreground activity, screen, refs, page, and the device's own overlay.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,17 +7,17 @@ use afd_proto::observe::{Page, PageParams, Part, Refs, RefsParams, Screen, Scree
 use afd_proto::picture::{MarkScope, Overlay, OverlayGetParams, OverlaySetParams};
 use afd_proto::vocabulary::{ObservationSource, Reply};
 
-use super::artifacts::Wish;
-use super::look::Look;
-use super::reading::Effort;
-use super::rows::{Filing, columns, ref_rows, screen_rows};
+use super::artifacts::Destination;
+use super::capture::CaptureOptions;
+use super::rows::{SpillPolicy, columns, ref_rows, screen_rows};
+use super::screen_capture::ScreenCapture;
 use super::{Call, Core, Error, Result};
 use crate::device::{Device, DriverError, Input, OverlaySetting};
 use crate::memory::Place;
 use crate::memory::observations::Observation;
 use crate::store::{new_uid, now_ms};
 
-/// The longest that a caller may wait for a page to settle.
+/// Maximum time that a caller may wait for a page to settle, in milliseconds.
 const MAX_WAIT_MS: u64 = 60_000;
 
 fn wait(wait_ms: Option<u64>) -> Result<Duration> {
@@ -30,7 +30,7 @@ fn wait(wait_ms: Option<u64>) -> Result<Duration> {
 /// `observe.top`
 ///
 /// # Errors
-/// When the device does not tell.
+/// If the device cannot report the foreground activity.
 pub async fn top(core: &Arc<Core>, params: &TopParams) -> Result<Reply<Top>> {
     let (call, first) = core.call_reading(params, Device::top).await?;
     let reading = first.answer().await?;
@@ -59,60 +59,60 @@ pub async fn top(core: &Arc<Core>, params: &TopParams) -> Result<Reply<Top>> {
 /// `observe.screen`
 ///
 /// # Errors
-/// When the screen cannot be read, or a file not be written.
+/// If the screen cannot be read, or if a file cannot be written.
 pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Screen>> {
-    let effort = Effort { settle: params.settle, wait: wait(params.wait_ms)? };
+    let options = CaptureOptions { settle: params.settle, wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
-    let look = call.look(effort, first).await?;
-    call.record_look(&look, ObservationSource::Screen, None).await;
-    let mut screen = screen_rows(&look, &columns(params.fields.as_deref(), params.full), params.max_rows, params.full);
-    let context = call.with_hints(&look, params.hints).await;
-    let filing = Filing {
+    let capture = call.capture(options, first).await?;
+    call.record_and_learn(&capture, ObservationSource::Screen, None).await;
+    let mut screen = screen_rows(&capture, &columns(params.fields.as_deref(), params.full), params.max_rows, params.full);
+    let context = call.with_hints(&capture, params.hints).await;
+    let policy = SpillPolicy {
         kind: if params.full { "screen_full_json" } else { "screen_json" },
         op: "observe.screen",
         always: params.full || params.save_file.is_some(),
-        wish: Wish { path: params.save_file.as_deref().map(|p| ("saveFile", p)), root: params.artifact_dir.as_deref() },
+        destination: Destination { path: params.save_file.as_deref().map(|p| ("saveFile", p)), root: params.artifact_dir.as_deref() },
     };
-    call.file(&context, &mut screen, filing).await?;
+    call.spill(&context, &mut screen, policy).await?;
     Ok(call.reply(Screen { context, screen }))
 }
 
 /// `observe.refs`
 ///
 /// # Errors
-/// When the screen cannot be read.
+/// If the screen cannot be read.
 pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> {
-    let effort = Effort { settle: params.settle, wait: wait(params.wait_ms)? };
+    let options = CaptureOptions { settle: params.settle, wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
-    let look = call.look(effort, first).await?;
-    let mut refs = ref_rows(&look, params.max_rows, params.full);
-    call.record_look(&look, ObservationSource::Refs, Some(refs.rows.len())).await;
-    let context = call.with_hints(&look, params.hints).await;
-    let filing = Filing { kind: "page_refs_json", op: "observe.refs", always: false, wish: Wish::default() };
-    call.file(&context, &mut refs, filing).await?;
+    let capture = call.capture(options, first).await?;
+    let mut refs = ref_rows(&capture, params.max_rows, params.full);
+    call.record_and_learn(&capture, ObservationSource::Refs, Some(refs.rows.len())).await;
+    let context = call.with_hints(&capture, params.hints).await;
+    let policy = SpillPolicy { kind: "page_refs_json", op: "observe.refs", always: false, destination: Destination::default() };
+    call.spill(&context, &mut refs, policy).await?;
     Ok(call.reply(Refs { context, refs }))
 }
 
 /// `observe.page`
 ///
 /// # Errors
-/// When the screen cannot be read, or a file not be written.
+/// If the screen cannot be read, or if a file cannot be written.
 pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> {
-    let effort = Effort { settle: params.settle.unwrap_or(true), wait: wait(params.wait_ms)? };
+    let options = CaptureOptions { settle: params.settle.unwrap_or(true), wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
-    let look = call.look(effort, first).await?;
+    let capture = call.capture(options, first).await?;
     let wants = |part| params.include.as_ref().is_none_or(|parts| parts.contains(&part));
-    let mut refs = wants(Part::Refs).then(|| ref_rows(&look, params.max_rows, params.full));
-    let mut screen = wants(Part::Screen).then(|| screen_rows(&look, &columns(None, params.full), params.max_rows, params.full));
-    call.record_look(&look, ObservationSource::Page, refs.as_ref().map(|r| r.rows.len())).await;
-    let context = call.with_hints(&look, params.hints).await;
-    let wish = Wish { path: params.save_dir.as_deref().map(|p| ("saveDir", p)), root: params.artifact_dir.as_deref() };
+    let mut refs = wants(Part::Refs).then(|| ref_rows(&capture, params.max_rows, params.full));
+    let mut screen = wants(Part::Screen).then(|| screen_rows(&capture, &columns(None, params.full), params.max_rows, params.full));
+    call.record_and_learn(&capture, ObservationSource::Page, refs.as_ref().map(|r| r.rows.len())).await;
+    let context = call.with_hints(&capture, params.hints).await;
+    let destination = Destination { path: params.save_dir.as_deref().map(|p| ("saveDir", p)), root: params.artifact_dir.as_deref() };
     if let Some(screen) = &mut screen {
-        let filing = Filing { kind: "page_screen_json", op: "observe.page", always: params.save_dir.is_some(), wish };
-        call.file(&context, screen, filing).await?;
+        let policy = SpillPolicy { kind: "page_screen_json", op: "observe.page", always: params.save_dir.is_some(), destination };
+        call.spill(&context, screen, policy).await?;
     }
     if let Some(refs) = &mut refs {
-        call.file(&context, refs, Filing { kind: "page_refs_json", op: "observe.page", always: false, wish }).await?;
+        call.spill(&context, refs, SpillPolicy { kind: "page_refs_json", op: "observe.page", always: false, destination }).await?;
     }
     Ok(call.reply(Page { context, screen, refs }))
 }
@@ -120,17 +120,17 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
 /// `observe.overlayGet`
 ///
 /// # Errors
-/// When the device does not tell.
+/// If the device cannot report its overlay.
 pub async fn overlay(core: &Arc<Core>, params: &OverlayGetParams) -> Result<Reply<Overlay>> {
     let call = core.call(params).await?;
     let overlay = call.device().overlay(call.target.token.clone()).await?;
     Ok(call.reply(overlay))
 }
 
-/// `observe.overlaySet`. It changes what is on the screen, so that it waits for its turn and heeds a lease.
+/// `observe.overlaySet`. It changes the screen, so it queues for exclusive access to the device and respects leases.
 ///
 /// # Errors
-/// When a value is out of range, somebody else holds the device, or it does not do it.
+/// If a value is out of range, if another session holds the lease, or if the device cannot set the overlay.
 pub async fn set_overlay(core: &Arc<Core>, params: &OverlaySetParams) -> Result<Reply<Overlay>> {
     let interval = params.refresh_interval_ms.unwrap_or(800);
     if !(200..=5000).contains(&interval) {
@@ -155,20 +155,21 @@ pub async fn set_overlay(core: &Arc<Core>, params: &OverlaySetParams) -> Result<
     call.device().check_lease(&call.echo.session)?;
     let state = guard.perform(call.target.token.as_ref(), &Input::Overlay(setting)).await?;
     drop(guard);
-    let overlay = serde_json::from_str(&state).map_err(|e| DriverError::Lost(format!("the overlay's state cannot be read: {e}")))?;
+    let overlay = serde_json::from_str(&state).map_err(|e| DriverError::Lost(format!("cannot parse the state of the overlay: {e}")))?;
     Ok(call.reply(overlay))
 }
 
 impl Call {
-    pub(super) async fn with_hints(&self, look: &Look, wanted: Option<bool>) -> afd_proto::observe::Context {
-        let mut context = look.context();
-        if look.reliable() {
-            context.page.state = self.state_of(look.structures.as_ref()).await;
+    /// Returns the context of a capture with its state and, unless `wanted` is false, with hints.
+    pub(super) async fn with_hints(&self, capture: &ScreenCapture, wanted: Option<bool>) -> afd_proto::observe::Context {
+        let mut context = capture.context();
+        if capture.reliable() {
+            context.page.state = self.state_of(capture.structures.as_ref()).await;
         }
         if wanted.unwrap_or(true) {
-            context.hints = self.hints(&look.place()).await;
-            if let Some(structures) = look.structures.as_ref().filter(|s| s.front.dialog && look.reliable()) {
-                context.hints.extend(self.way_out(&structures.front).await);
+            context.hints = self.hints(&capture.place()).await;
+            if let Some(structures) = capture.structures.as_ref().filter(|s| s.front.dialog && capture.reliable()) {
+                context.hints.extend(self.dismissal_hint(&structures.front).await);
             }
         }
         context

@@ -1,12 +1,12 @@
-//! How long lists are, and where they go on.
+//! Validation of `limit` and `cursor` parameters of list methods.
 
 use super::{Error, Result};
 use crate::store::Page;
 
-/// The most that a list returns.
+/// Maximum number of rows that a list returns.
 const MAX_LIMIT: u32 = 10_000;
 
-/// How many rows a call asks for.
+/// Returns the requested number of rows, checked.
 pub(super) fn limit(asked: Option<u32>, default: u32) -> Result<usize> {
     match asked.unwrap_or(default) {
         n if (1..=MAX_LIMIT).contains(&n) => Ok(n as usize),
@@ -14,11 +14,11 @@ pub(super) fn limit(asked: Option<u32>, default: u32) -> Result<usize> {
     }
 }
 
-/// The page that a call asks for.
+/// Returns the requested page, checked.
 pub(super) fn page(asked: Option<u32>, cursor: Option<i64>, default: u32) -> Result<Page> {
     let limit = limit(asked, default)?;
     match cursor {
-        Some(cursor) if cursor < 0 => Err(Error::param("cursor", "the nextCursor of an answer", cursor)),
+        Some(cursor) if cursor < 0 => Err(Error::param("cursor", "the nextCursor of a previous response", cursor)),
         cursor => Ok(Page { cursor, limit }),
     }
 }

@@ -1,4 +1,4 @@
-//! `pattern.*`, `pageModel.*`
+//! `pattern.*` and `pageModel.*`: saves, finds and deletes patterns and page models.
 
 use std::sync::Arc;
 
@@ -15,35 +15,35 @@ use super::{Core, Error, Result, check_session};
 use crate::page::pattern;
 use crate::session::{page_models, patterns};
 
-/// The longest text, characters.
-const TEXT: usize = 2_000;
-/// The largest facts of a pattern, bytes.
-const DATA: usize = 64 << 10;
-/// At most this many elements of a page.
-const ELEMENTS: usize = 2_000;
+/// Maximum length of a text, in characters.
+const MAX_TEXT: usize = 2_000;
+/// Maximum size of the data of a pattern, in bytes.
+const MAX_DATA: usize = 64 << 10;
+/// Maximum number of elements of a page model.
+const MAX_ELEMENTS: usize = 2_000;
 
-fn check_share(field: &'static str, value: Option<f64>) -> Result<()> {
+fn check_fraction(field: &'static str, value: Option<f64>) -> Result<()> {
     match value {
         Some(value) if !(0.0..=1.0).contains(&value) => Err(Error::param(field, "0 to 1", value)),
         _ => Ok(()),
     }
 }
 
-fn none(what: &str, id: i64) -> Error {
-    Error::new(ErrorCode::NotFound, format!("there is no {what} {id}"))
+fn not_found(what: &str, id: i64) -> Error {
+    Error::new(ErrorCode::NotFound, format!("no such {what}: {id}"))
 }
 
 /// `pattern.save`
 ///
 /// # Errors
-/// When a field is of no use.
+/// If a parameter is invalid.
 pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Pattern> {
-    check_text("text", &params.text, TEXT)?;
-    check_optional("page", params.page.as_deref(), pattern::LONGEST)?;
+    check_text("text", &params.text, MAX_TEXT)?;
+    check_optional("page", params.page.as_deref(), pattern::MAX_LENGTH)?;
     check_optional("app", params.app.as_deref(), 255)?;
-    check_share("confidence", params.confidence)?;
+    check_fraction("confidence", params.confidence)?;
     let size = params.data.as_ref().map_or(0, |data| crate::session::json(data).len());
-    if size > DATA {
+    if size > MAX_DATA {
         return Err(Error::param("data", "at most 65536 bytes", format!("{size} bytes")));
     }
     let name = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
@@ -67,10 +67,10 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
 /// `pattern.find`
 ///
 /// # Errors
-/// When a field is out of range, or there is no such session.
+/// If a parameter is out of range, or if there is no such session.
 pub async fn find(core: &Arc<Core>, params: &PatternFindParams) -> Result<Patterns> {
-    check_optional("page", params.page.as_deref(), pattern::LONGEST)?;
-    check_share("minConfidence", params.min_confidence)?;
+    check_optional("page", params.page.as_deref(), pattern::MAX_LENGTH)?;
+    check_fraction("minConfidence", params.min_confidence)?;
     let page = params.page.as_deref().map(pattern::of);
     let session = match &params.session {
         Some(name) => Some(known(core, name).await?.id),
@@ -88,34 +88,34 @@ pub async fn find(core: &Arc<Core>, params: &PatternFindParams) -> Result<Patter
     Ok(Patterns { page, patterns: core.store.read_all(move |c| patterns::find(c, &filter)).await? })
 }
 
-/// `pattern.used`
+/// `pattern.used`: records that a pattern was used and, if known, whether it held.
 ///
 /// # Errors
-/// When there is no such pattern.
+/// If there is no such pattern.
 pub async fn used(core: &Arc<Core>, params: &PatternUsedParams) -> Result<Pattern> {
     let (id, held) = (params.id, params.held);
-    core.store.write(move |c| patterns::used(c, id, held)).await?.ok_or_else(|| none("pattern", id))
+    core.store.write(move |c| patterns::used(c, id, held)).await?.ok_or_else(|| not_found("pattern", id))
 }
 
 /// `pattern.delete`
 ///
 /// # Errors
-/// When there is no such pattern.
+/// If there is no such pattern.
 pub async fn delete(core: &Arc<Core>, params: &PatternDeleteParams) -> Result<PatternDeleted> {
     let id = params.id;
     let uid = core.store.write(move |c| patterns::delete(c, id)).await?;
-    uid.map(|uid| PatternDeleted { id, uid }).ok_or_else(|| none("pattern", id))
+    uid.map(|uid| PatternDeleted { id, uid }).ok_or_else(|| not_found("pattern", id))
 }
 
 /// `pageModel.save`
 ///
 /// # Errors
-/// When a field is of no use.
+/// If a parameter is invalid.
 pub async fn save_page(core: &Arc<Core>, params: &PageModelSaveParams) -> Result<PageModel> {
-    check_text("page", &params.page, pattern::LONGEST)?;
+    check_text("page", &params.page, pattern::MAX_LENGTH)?;
     check_text("pageType", &params.page_type, 100)?;
     check_optional("app", params.app.as_deref(), 255)?;
-    if params.elements.len() > ELEMENTS {
+    if params.elements.len() > MAX_ELEMENTS {
         return Err(Error::param("elements", "at most 2000", params.elements.len()));
     }
     params.elements.iter().try_for_each(|e| check_text("elements", &e.name, 300))?;
@@ -129,9 +129,9 @@ pub async fn save_page(core: &Arc<Core>, params: &PageModelSaveParams) -> Result
 /// `pageModel.find`
 ///
 /// # Errors
-/// When the limit is out of range.
+/// If a parameter is out of range.
 pub async fn find_pages(core: &Arc<Core>, params: &PageModelFindParams) -> Result<PageModels> {
-    check_optional("page", params.page.as_deref(), pattern::LONGEST)?;
+    check_optional("page", params.page.as_deref(), pattern::MAX_LENGTH)?;
     let (page, app, limit) = (params.page.as_deref().map(pattern::of), params.app.clone(), limit(params.limit, 5)?);
     let wanted = page.clone();
     let page_models = core.store.read_all(move |c| page_models::find(c, wanted.as_deref(), app.as_deref(), limit)).await?;
@@ -141,9 +141,9 @@ pub async fn find_pages(core: &Arc<Core>, params: &PageModelFindParams) -> Resul
 /// `pageModel.delete`
 ///
 /// # Errors
-/// When there is no such model.
+/// If there is no such page model.
 pub async fn delete_page(core: &Arc<Core>, params: &PageModelDeleteParams) -> Result<PatternDeleted> {
     let id = params.id;
     let uid = core.store.write(move |c| page_models::delete(c, id)).await?;
-    uid.map(|uid| PatternDeleted { id, uid }).ok_or_else(|| none("page model", id))
+    uid.map(|uid| PatternDeleted { id, uid }).ok_or_else(|| not_found("page model", id))
 }

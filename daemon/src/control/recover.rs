@@ -1,4 +1,4 @@
-//! `recover.*`: acts that are linked to the failure they answer.
+//! `recover.*`: actions that are linked to the failure from which they recover.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::act::check_package;
-use super::carry::{Plan, Steps, once};
+use super::execute::{Plan, Steps, execute_once};
 use super::{Core, Error, Result};
 use crate::device::Input;
 
 /// `recover.back`
 ///
 /// # Errors
-/// When `times` is out of range, or the device does not do it.
+/// If `times` is out of range, or if the device fails to act.
 pub async fn back(core: &Arc<Core>, params: &BackParams) -> Result<Reply<Recovered>> {
     let times = params.times.unwrap_or(1);
     if !(1..=20).contains(&times) {
@@ -29,9 +29,6 @@ pub async fn back(core: &Arc<Core>, params: &BackParams) -> Result<Reply<Recover
 }
 
 /// `recover.home`
-///
-/// # Errors
-/// When the device does not do it.
 pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Recovered>> {
     run(core, params, Action::of(Verb::Home), vec![Input::Home]).await
 }
@@ -39,7 +36,7 @@ pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Recove
 /// `recover.relaunch`
 ///
 /// # Errors
-/// When the package name is none, or the device does not do it.
+/// If the package name is malformed, or if the device fails to act.
 pub async fn relaunch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<Recovered>> {
     check_package(&params.package)?;
     let mut action = Action::of(Verb::Relaunch);
@@ -55,8 +52,8 @@ async fn run<P: DeviceCall + ActCall + Serialize>(
 ) -> Result<Reply<Recovered>> {
     let steps = Steps::Send(Box::new(move |_| inputs));
     let plan = Plan { category: Category::Recover, action: action.clone(), ..Plan::of(action.verb, steps) };
-    once(core, params, plan, |done| {
-        let (failure_event_id, failure_cause) = done.answered.unzip();
+    execute_once(core, params, plan, |done| {
+        let (failure_event_id, failure_cause) = done.recovers_from.unzip();
         Recovered {
             event_id: done.event,
             result: done.result,

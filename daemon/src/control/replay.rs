@@ -1,6 +1,9 @@
-//! Doing it once: a call that writes and carries a request key is recorded; the same call again returns its outcome.
+//! Idempotency: executes a writing call with a request key once, records its outcome, and replays it for repeated calls.
 //!
-//! Acts are recorded as events and have their own way of doing so (`carry`), as what was sent to a device cannot be undone.
+//! Before the work starts, the key is recorded as begun; afterwards the result is stored with it, or the key is deleted if the
+//! call failed, so that it can be retried. A key that was begun and never finished means that the daemon died during the call
+//! or could not store its outcome: repeating the call yields `OUTCOME_UNKNOWN`. Actions have their own scheme, based on intents
+//! and events, since what was sent to a device cannot be undone.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -15,67 +18,67 @@ use tokio::sync::OwnedMutexGuard;
 use super::{Core, Error, Result, scope};
 use crate::memory::requests;
 
-/// The answer of a call, as it is or as it was recorded.
+/// Response of a call: a new result or a recorded one.
 #[derive(Clone)]
-pub enum Answer<R> {
-    /// It was done now.
+pub enum Response<R> {
+    /// Result of work that was done just now.
     Fresh(R),
-    /// It was done before.
+    /// Recorded result of an earlier call, as JSON.
     Recorded(Arc<RawValue>),
 }
 
-impl<R: Serialize> Serialize for Answer<R> {
+impl<R: Serialize> Serialize for Response<R> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         match self {
-            Answer::Fresh(result) => result.serialize(serializer),
-            Answer::Recorded(text) => text.serialize(serializer),
+            Response::Fresh(result) => result.serialize(serializer),
+            Response::Recorded(text) => text.serialize(serializer),
         }
     }
 }
 
-/// A request key of a call, checked.
+/// Checks a request key.
 ///
 /// # Errors
-/// When it is empty, too long, or no text.
+/// If it is empty, longer than 256 bytes, or not a string.
 pub fn check_key(key: Value) -> Result<String> {
     match key {
         Value::String(key) if (1..=256).contains(&key.len()) => Ok(key),
         Value::String(key) => Err(Error::param("requestKey", "1 to 256 bytes", key.len())),
-        other => Err(Error::param("requestKey", "a text of 1 to 256 bytes", other)),
+        other => Err(Error::param("requestKey", "a string of 1 to 256 bytes", other)),
     }
 }
 
-/// Does a call, or returns what was recorded of its key. A call that writes is finished once it has begun, and the calls of a
-/// connection begin in their order, with a key or without.
+/// Executes a call, or returns the outcome recorded for its key. Once started, a writing call is finished. The writing calls of a
+/// connection start in the order in which they were sent, with or without a key.
 ///
 /// # Errors
-/// Those of the call; `CANCELLED` when it was cancelled before it began; `CONFLICT` when the key was used for another one;
-/// `OUTCOME_UNKNOWN` when the daemon ended while it was done.
-pub async fn run<R, F>(core: &Arc<Core>, method: &'static MethodInfo, key: Option<String>, params: &str, work: F) -> Result<Answer<R>>
+/// Those of the call; `CANCELLED` if it was cancelled before it started; `CONFLICT` if the key was used for a different call;
+/// `OUTCOME_UNKNOWN` if the daemon stopped while the call was running.
+pub async fn run<R, F>(core: &Arc<Core>, method: &'static MethodInfo, key: Option<String>, params: &str, work: F) -> Result<Response<R>>
 where
     R: Serialize + Send + 'static,
     F: Future<Output = Result<R>> + Send + 'static,
 {
     if !method.takes_request_key() {
-        return work.await.map(Answer::Fresh);
+        return work.await.map(Response::Fresh);
     }
-    // A daemon that is asked to stop, or to look at its settings, must obey whatever its memory is like.
+    // Stopping or reloading the daemon must work even if the database does not.
     match key.filter(|_| !method.name.starts_with("daemon.")) {
-        Some(key) => once(core, method, key, params, work).await,
+        Some(key) => run_once(core, method, key, params, work).await,
         None => {
             let scope = scope::current();
             let order = scope.in_order().await;
-            // Acts commit to what they do when their turn comes.
+            // Actions commit later, when they have the device.
             if !method.is_recorded_as_event() {
                 scope.commit()?;
             }
-            begin(work, order).await.map(Answer::Fresh)
+            start(work, order).await.map(Response::Fresh)
         }
     }
 }
 
-/// Polls some work once before the next call of its connection begins, then works on.
-async fn begin<T>(work: impl Future<Output = T>, order: OwnedMutexGuard<()>) -> T {
+/// Polls `work` once while it holds `order`, so that it starts before the next call of the connection, then runs it to completion.
+async fn start<T>(work: impl Future<Output = T>, order: OwnedMutexGuard<()>) -> T {
     let mut work = pin!(work);
     let first = poll_immediate(work.as_mut()).await;
     drop(order);
@@ -85,30 +88,30 @@ async fn begin<T>(work: impl Future<Output = T>, order: OwnedMutexGuard<()>) -> 
     }
 }
 
-async fn once<R, F>(core: &Arc<Core>, method: &'static MethodInfo, key: String, params: &str, work: F) -> Result<Answer<R>>
+async fn run_once<R, F>(core: &Arc<Core>, method: &'static MethodInfo, key: String, params: &str, work: F) -> Result<Response<R>>
 where
     R: Serialize + Send + 'static,
     F: Future<Output = Result<R>> + Send + 'static,
 {
-    let (own, hash) = (core.clone(), core.secrets.hash(&format!("{}{params}", method.name)));
-    // What is recorded first must not change the order in which the calls of a connection take effect.
+    let (worker, hash) = (core.clone(), core.secrets.hash(&format!("{}{params}", method.name)));
+    // Recording the key takes time; hold the order, so that calls of a connection still take effect in sequence.
     let order = scope::current().in_order().await;
-    let alone = core.turns.calls.lock((method.name, key.clone())).await;
+    let key_lock = core.locks.calls.lock((method.name, key.clone())).await;
     let done = async move {
-        let _alone = alone;
-        own.do_once(method.name, (key, hash), order, work).await
+        let _key_lock = key_lock;
+        worker.run_recorded(method.name, (key, hash), order, work).await
     };
     core.finish(done).await?
 }
 
 impl Core {
-    async fn do_once<R, F>(
+    async fn run_recorded<R, F>(
         self: &Arc<Self>,
         method: &'static str,
         (key, hash): (String, String),
         order: OwnedMutexGuard<()>,
         work: F,
-    ) -> Result<Answer<R>>
+    ) -> Result<Response<R>>
     where
         R: Serialize,
         F: Future<Output = Result<R>>,
@@ -122,59 +125,59 @@ impl Core {
             Ok(known)
         });
         let recorded = match recorded.await {
-            // What mends a daemon must be possible while its memory cannot be written.
-            Err(error) if mends(method) => {
-                tracing::warn!(%error, method, "done without a record of its request key");
-                return begin(work, order).await.map(Answer::Fresh);
+            // Calls that can repair the daemon must work even if the database cannot be written.
+            Err(error) if can_repair_daemon(method) => {
+                tracing::warn!(%error, method, "executed without recording the request key");
+                return start(work, order).await.map(Response::Fresh);
             }
             recorded => recorded?,
         };
         match recorded {
             Some(recorded) if recorded.hash != hash => {
-                return Err(
-                    Error::new(ErrorCode::Conflict, "this requestKey was used for another call").hint("use a new key for each new call")
-                );
+                return Err(Error::new(ErrorCode::Conflict, "this requestKey was already used for a different call")
+                    .hint("use a new key for each new call"));
             }
             Some(recorded) if recorded.done => return replayed(recorded.result),
             Some(_) => return Err(interrupted()),
             None => {}
         }
-        let result = begin(work, order).await;
+        let result = start(work, order).await;
         let text = result.as_ref().ok().map(serde_json::to_string).transpose();
-        let text = text.map_err(|e| Error::new(ErrorCode::Internal, format!("the result cannot be recorded: {e}")))?;
+        let text = text.map_err(|e| Error::new(ErrorCode::Internal, format!("cannot serialise the result for recording: {e}")))?;
         let recorded = self.store.write(move |c| match &text {
             Some(text) => requests::finish(c, method, &key, text),
             None => requests::forget(c, method, &key),
         });
         if let Err(error) = recorded.await {
-            tracing::warn!(%error, method, "the outcome of a call with a request key is not recorded");
+            tracing::warn!(%error, method, "cannot record the outcome of a call with a request key");
         }
         scope::report(1, Some(1), "recorded");
-        result.map(Answer::Fresh)
+        result.map(Response::Fresh)
     }
 }
 
-fn mends(method: &str) -> bool {
+/// Returns whether a method can repair the daemon: those that change the configuration and the devices.
+fn can_repair_daemon(method: &str) -> bool {
     ["config.", "device."].into_iter().any(|group| method.starts_with(group))
 }
 
-fn replayed<R>(result: Option<String>) -> Result<Answer<R>> {
+fn replayed<R>(result: Option<String>) -> Result<Response<R>> {
     let too_large = || {
-        Error::new(ErrorCode::Conflict, "this call was done before, and its result is not kept")
-            .hint("read what it changed instead of asking again")
+        Error::new(ErrorCode::Conflict, "this call was already executed, and its result was not kept")
+            .hint("read the data that it changed instead of repeating the call")
     };
     let text = result.ok_or_else(too_large)?;
-    let raw =
-        RawValue::from_string(text).map_err(|e| Error::new(ErrorCode::Internal, format!("the recorded result cannot be read: {e}")))?;
-    Ok(Answer::Recorded(raw.into()))
+    let raw = RawValue::from_string(text).map_err(|e| Error::new(ErrorCode::Internal, format!("cannot read the recorded result: {e}")))?;
+    Ok(Response::Recorded(raw.into()))
 }
 
+/// Error for a call that was started by a daemon that died before it finished.
 fn interrupted() -> Error {
-    Error::new(ErrorCode::OutcomeUnknown, "this call was begun, and the daemon ended before it was done")
-        .hint("look at what it was to change before you repeat it with a new requestKey")
+    Error::new(ErrorCode::OutcomeUnknown, "this call was started, but the daemon stopped before it finished")
+        .hint("check whether it took effect before repeating it with a new requestKey")
 }
 
-/// Deletes outcomes that nobody will ask for.
+/// Deletes outcomes older than a day.
 pub(super) async fn prune(core: &Core) -> crate::job::Outcome {
     let deleted = core.store.write(requests::prune).await?;
     Ok(format!("{deleted} outcomes of request keys deleted"))

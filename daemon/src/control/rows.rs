@@ -1,33 +1,33 @@
-//! Snapshots as rows of an answer, or of a file when they are too many for one.
+//! Converts captures to the rows of a response, and moves rows that are too large for a response to a file.
 
 use afd_proto::artifact::Written;
 use afd_proto::observe::{Column, Context, RefRow, RefRows, Row, ScreenRows, WindowRow};
 use serde::Serialize;
 
-use super::artifacts::{Content, Wish};
-use super::look::Look;
+use super::artifacts::{Content, Destination};
+use super::screen_capture::ScreenCapture;
 use super::{Call, Result};
 use crate::page::Node;
 
-/// Rows that are returned unless the caller says otherwise.
+/// Default maximum number of rows returned.
 const DEFAULT_ROWS: u32 = 120;
 
-/// A count on the wire.
+/// Converts a count for the wire, saturating.
 pub(super) fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// The columns of a row: those that were asked for, all of them, or the usual ones.
+/// Returns the columns of a row: all of them if `full`, else the requested ones, else the default ones.
 pub(super) fn columns(asked: Option<&[Column]>, full: bool) -> Vec<Column> {
-    const USUAL: [Column; 6] = [Column::Id, Column::Class, Column::Text, Column::Desc, Column::ResId, Column::Flags];
+    const DEFAULT: [Column; 6] = [Column::Id, Column::Class, Column::Text, Column::Desc, Column::ResId, Column::Flags];
     match (full, asked) {
-        (true, _) => USUAL.into_iter().chain([Column::Bounds]).collect(),
+        (true, _) => DEFAULT.into_iter().chain([Column::Bounds]).collect(),
         (false, Some(asked)) => asked.to_vec(),
-        (false, None) => USUAL.to_vec(),
+        (false, None) => DEFAULT.to_vec(),
     }
 }
 
-/// A node as a row with these columns.
+/// Converts a node to a row with the given columns.
 pub(super) fn row(node: &Node, columns: &[Column]) -> Row {
     let has = |column| columns.contains(&column);
     Row {
@@ -45,8 +45,8 @@ fn max_rows(max: Option<u32>, full: bool) -> usize {
     if full { usize::MAX } else { max.unwrap_or(DEFAULT_ROWS) as usize }
 }
 
-pub(super) fn screen_rows(look: &Look, columns: &[Column], max: Option<u32>, full: bool) -> ScreenRows {
-    let snapshot = look.snapshot();
+pub(super) fn screen_rows(capture: &ScreenCapture, columns: &[Column], max: Option<u32>, full: bool) -> ScreenRows {
+    let snapshot = capture.snapshot();
     let rows: Vec<_> = snapshot.nodes.iter().take(max_rows(max, full)).map(|n| row(n, columns)).collect();
     let windows = full.then(|| {
         let window = |w: &crate::page::Window| WindowRow {
@@ -70,9 +70,9 @@ pub(super) fn screen_rows(look: &Look, columns: &[Column], max: Option<u32>, ful
     }
 }
 
-pub(super) fn ref_rows(look: &Look, max: Option<u32>, full: bool) -> RefRows {
-    let nodes = &look.snapshot().nodes;
-    let rows: Vec<RefRow> = look
+pub(super) fn ref_rows(capture: &ScreenCapture, max: Option<u32>, full: bool) -> RefRows {
+    let nodes = &capture.snapshot().nodes;
+    let rows: Vec<RefRow> = capture
         .refs
         .iter()
         .take(max_rows(max, full))
@@ -89,21 +89,21 @@ pub(super) fn ref_rows(look: &Look, max: Option<u32>, full: bool) -> RefRows {
                 res_id: node.res_id.clone(),
                 bounds: node.bounds.to_string(),
                 flags: node.flags.text(false),
-                window: look.snapshot().windows.get(node.window).filter(|w| !w.focused).map(|w| format!("{} {}", w.kind.name(), w.app)),
+                window: capture.snapshot().windows.get(node.window).filter(|w| !w.focused).map(|w| format!("{} {}", w.kind.name(), w.app)),
             }
         })
         .collect();
     RefRows {
-        ref_count: count(look.refs.len()),
+        ref_count: count(capture.refs.len()),
         returned_rows: count(rows.len()),
-        truncated: rows.len() < look.refs.len(),
+        truncated: rows.len() < capture.refs.len(),
         rows,
         artifact: None,
         rows_in_artifact: false,
     }
 }
 
-/// A part of an observation as a file has it.
+/// Contents of a file with a part of an observation.
 #[derive(Serialize)]
 struct Document<'a, T> {
     #[serde(flatten)]
@@ -112,8 +112,8 @@ struct Document<'a, T> {
     part: &'a T,
 }
 
-/// How many bytes a value has as JSON.
-fn weight<T: Serialize>(value: &T) -> usize {
+/// Returns the size of a value as JSON, in bytes.
+fn json_size<T: Serialize>(value: &T) -> usize {
     struct Count(usize);
     impl std::io::Write for Count {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -125,35 +125,35 @@ fn weight<T: Serialize>(value: &T) -> usize {
         }
     }
     let mut count = Count(0);
-    // Counting cannot fail; what cannot be JSON will not be answered either.
+    // Counting cannot fail, and a value that cannot be serialised fails again when the response is written.
     let _ = serde_json::to_writer(&mut count, value);
     count.0
 }
 
-/// Where and when rows are written to a file.
+/// When and where rows are written to a file instead of the response.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Filing<'a> {
+pub(super) struct SpillPolicy<'a> {
     pub kind: &'static str,
     pub op: &'static str,
-    /// Whether they are written even if they are few.
+    /// Whether to write the file even if the rows fit into the response.
     pub always: bool,
-    pub wish: Wish<'a>,
+    pub destination: Destination<'a>,
 }
 
-/// Rows of an answer that may be in a file instead.
+/// Rows that can be moved from the response to a file.
 pub(super) trait Rows: Serialize {
-    /// Names the file.
-    fn filed(&mut self, artifact: Written);
-    /// Leaves the rows to the file.
-    fn empty(&mut self);
+    /// Sets the file that holds the rows.
+    fn set_artifact(&mut self, artifact: Written);
+    /// Removes the rows from the response, leaving them only in the file.
+    fn drop_rows(&mut self);
 }
 
 impl Rows for ScreenRows {
-    fn filed(&mut self, artifact: Written) {
+    fn set_artifact(&mut self, artifact: Written) {
         self.artifact = Some(artifact);
     }
 
-    fn empty(&mut self) {
+    fn drop_rows(&mut self) {
         self.rows.clear();
         self.windows = None;
         (self.returned_rows, self.truncated, self.rows_in_artifact) = (0, true, true);
@@ -161,27 +161,27 @@ impl Rows for ScreenRows {
 }
 
 impl Rows for RefRows {
-    fn filed(&mut self, artifact: Written) {
+    fn set_artifact(&mut self, artifact: Written) {
         self.artifact = Some(artifact);
     }
 
-    fn empty(&mut self) {
+    fn drop_rows(&mut self) {
         self.rows.clear();
         (self.returned_rows, self.truncated, self.rows_in_artifact) = (0, true, true);
     }
 }
 
 impl Call {
-    /// Writes rows to a file, if need be; then they are only there, if they are too many for an answer.
-    pub(super) async fn file(&self, context: &Context, rows: &mut impl Rows, filing: Filing<'_>) -> Result<()> {
-        let too_many = weight(rows) > self.core.config.get().limits.inline_bytes;
-        if !too_many && !filing.always {
+    /// Writes rows to a file if the policy or their size demands it. Rows over the inline limit are then removed from the response.
+    pub(super) async fn spill(&self, context: &Context, rows: &mut impl Rows, policy: SpillPolicy<'_>) -> Result<()> {
+        let too_large = json_size(rows) > self.core.config.get().limits.inline_bytes;
+        if !too_large && !policy.always {
             return Ok(());
         }
-        let content = Content::json(filing.kind, filing.op, &Document { context, part: rows })?;
-        rows.filed(self.save_artifact(content, filing.wish).await?);
-        if too_many {
-            rows.empty();
+        let content = Content::json(policy.kind, policy.op, &Document { context, part: rows })?;
+        rows.set_artifact(self.save_artifact(content, policy.destination).await?);
+        if too_large {
+            rows.drop_rows();
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The daemon while it runs: since when, how busy it is, and whether it is to stop.
+//! State of the running daemon: start time, connections and calls in flight, stop request.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,12 +8,12 @@ use tokio::sync::watch;
 
 use crate::store::now_ms;
 
-/// How the daemon runs.
+/// State of the running daemon.
 pub struct Runtime {
-    /// Start, UTC milliseconds.
+    /// Start time, UTC milliseconds.
     pub started_at: i64,
     started: Instant,
-    /// Open connections.
+    /// Number of open connections.
     pub connections: AtomicU64,
     calls: Arc<AtomicU64>,
     stop: watch::Sender<bool>,
@@ -32,7 +32,7 @@ impl Default for Runtime {
 }
 
 impl Runtime {
-    /// How long it has run.
+    /// Returns the time since the start.
     pub fn uptime(&self) -> Duration {
         self.started.elapsed()
     }
@@ -42,24 +42,24 @@ impl Runtime {
         self.stop.send_replace(true);
     }
 
-    /// Becomes true when the daemon is to stop.
+    /// Returns a receiver that becomes true once the daemon has been asked to stop.
     pub fn stopping(&self) -> watch::Receiver<bool> {
         self.stop.subscribe()
     }
 
-    /// Counts a call until the guard is dropped.
+    /// Counts a call as in flight until the returned guard is dropped.
     pub fn enter(&self) -> InFlight {
         self.calls.fetch_add(1, Ordering::SeqCst);
         InFlight(self.calls.clone())
     }
 
-    /// Calls being worked on.
+    /// Returns the number of calls in flight.
     pub fn in_flight(&self) -> u64 {
         self.calls.load(Ordering::SeqCst)
     }
 }
 
-/// Counts a call.
+/// Guard of a call in flight.
 pub struct InFlight(Arc<AtomicU64>);
 
 impl Drop for InFlight {

@@ -1,7 +1,8 @@
-//! The call that is being worked on: its trace id, whether it may still be cancelled, and where its progress is reported.
+//! The scope of a running call: its trace id, whether it can still be cancelled, and where its progress is reported.
 //!
-//! A call is open until it either commits to a change or is cancelled; one atomic decides which comes first, so that what was
-//! cancelled is never sent and what was sent is never taken for cancelled. The scope travels with the tasks of its call.
+//! A call is open until it either commits to a change or is cancelled. A single atomic decides which comes first, so that a
+//! cancelled call never sends anything and a call that has sent something is never reported as cancelled. Tasks spawned by the
+//! call inherit its scope.
 
 use std::future::Future;
 use std::pin::pin;
@@ -19,28 +20,28 @@ const OPEN: u8 = 0;
 const COMMITTED: u8 = 1;
 const CANCELLED: u8 = 2;
 
-/// How far a call is.
+/// Progress of a call.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// Steps that are done.
+    /// Number of completed steps.
     pub done: u64,
-    /// All steps, when their number is known.
+    /// Total number of steps, if known.
     pub total: Option<u64>,
-    /// What is being done.
+    /// Description of the current step.
     pub message: String,
 }
 
-/// Where the progress of a call goes.
+/// Receives the progress of a call.
 pub type ProgressSink = Box<dyn Fn(Step) + Send + Sync>;
 
-/// One call.
+/// State of a running call.
 #[derive(Default)]
 pub struct CallScope {
     trace: OnceLock<String>,
     state: AtomicU8,
     cancelled: Notify,
     progress: Option<ProgressSink>,
-    /// The order of the calls of its connection.
+    /// Serialises the start of writing calls; shared by all calls of the connection.
     order: Arc<AsyncMutex<()>>,
 }
 
@@ -49,13 +50,12 @@ tokio::task_local! {
 }
 
 impl CallScope {
-    /// A call whose progress goes to a sink, if there is one; `order` is shared by the calls of its connection.
+    /// Creates the scope of a call. `order` is shared by all calls of the connection.
     pub fn new(progress: Option<ProgressSink>, order: Arc<AsyncMutex<()>>) -> Arc<Self> {
         Arc::new(Self { progress, order, ..Self::default() })
     }
 
-    /// Waits until the writing calls that came before on the same connection have begun, and keeps later ones waiting until the
-    /// guard is dropped.
+    /// Waits until all earlier writing calls of the connection have started, and blocks later ones until the guard is dropped.
     pub(super) async fn in_order(&self) -> OwnedMutexGuard<()> {
         self.order.clone().lock_owned().await
     }
@@ -64,10 +64,10 @@ impl CallScope {
         self.trace.get_or_init(new_uid)
     }
 
-    /// From here on the call runs to its end, whoever goes away.
+    /// Commits the call: from here on it runs to its end, even if the caller disconnects.
     ///
     /// # Errors
-    /// `CANCELLED` when it was cancelled before.
+    /// `CANCELLED` if the call was cancelled before.
     pub fn commit(&self) -> Result<()> {
         match self.state.compare_exchange(OPEN, COMMITTED, Ordering::SeqCst, Ordering::SeqCst) {
             Ok(_) | Err(COMMITTED) => Ok(()),
@@ -75,7 +75,7 @@ impl CallScope {
         }
     }
 
-    /// Cancels the call; false when it committed before.
+    /// Cancels the call. Returns false if the call has already committed.
     pub fn cancel(&self) -> bool {
         let won = self.state.compare_exchange(OPEN, CANCELLED, Ordering::SeqCst, Ordering::SeqCst);
         if won.is_ok() {
@@ -84,10 +84,10 @@ impl CallScope {
         matches!(won, Ok(_) | Err(CANCELLED))
     }
 
-    /// Ends when the call is cancelled.
+    /// Waits until the call is cancelled.
     pub async fn cancelled(&self) {
         let mut notified = pin!(self.cancelled.notified());
-        // Before the state is looked at, so that nothing is missed.
+        // Register before checking the state, so that no notification is missed.
         notified.as_mut().enable();
         if self.state.load(Ordering::SeqCst) != CANCELLED {
             notified.await;
@@ -95,15 +95,15 @@ impl CallScope {
     }
 }
 
-/// The error of a call that was cancelled.
+/// Creates the error for a cancelled call.
 pub fn cancelled() -> Error {
     Error::new(ErrorCode::Cancelled, "the call was cancelled before it changed anything")
 }
 
-/// Works on a call until it is done or cancelled.
+/// Runs the work of a call until it finishes or the call is cancelled.
 ///
 /// # Errors
-/// `CANCELLED`; the work was dropped.
+/// `CANCELLED`; the work has been dropped.
 pub async fn run_call<F: Future>(scope: Arc<CallScope>, work: F) -> Result<F::Output> {
     let watched = scope.clone();
     if scope.state.load(Ordering::SeqCst) == CANCELLED {
@@ -116,17 +116,17 @@ pub async fn run_call<F: Future>(scope: Arc<CallScope>, work: F) -> Result<F::Ou
     }
 }
 
-/// The call of this task; a new one outside of calls.
+/// Returns the scope of the current task, or a new scope outside of calls.
 pub(super) fn current() -> Arc<CallScope> {
     CALL.try_with(Arc::clone).unwrap_or_default()
 }
 
-/// The trace id of the call that is being worked on.
+/// Returns the trace id of the current call, or `None` outside of calls.
 pub fn current_trace() -> Option<String> {
     CALL.try_with(|call| call.trace().to_owned()).ok()
 }
 
-/// Spawns a task that belongs to the call of this one.
+/// Spawns a task that inherits the scope of the current call.
 pub(super) fn spawn<F>(work: F) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
@@ -135,7 +135,7 @@ where
     tokio::spawn(CALL.scope(current(), work))
 }
 
-/// Reports how far the call is, if its client asked for that.
+/// Reports the progress of the current call, if the client requested it.
 pub(super) fn report(done: u64, total: Option<u64>, message: impl Into<String>) {
     let call = current();
     if let Some(sink) = &call.progress {
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn either_commit_or_cancel_wins() {
+    async fn commit_and_cancel_exclude_each_other() {
         let committed = CallScope::new(None, Arc::default());
         committed.commit().expect("open");
         assert!(!committed.cancel());

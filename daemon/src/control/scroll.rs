@@ -1,4 +1,9 @@
-//! Scrolling until something is on the screen: down to the end, then up to the beginning.
+//! `act.scrollTo`: scrolls until a matching node is on the screen, first down to the end, then up to the top.
+//!
+//! Each round searches the current capture, swipes over the middle half of the largest scrollable container (half a container
+//! per swipe, so that every row is seen), and waits until two readings are equal. A direction ends when the content of the
+//! container did not change in [`TRIES_AT_END`] consecutive scrolls, or after [`MAX_SCROLLS`], since a feed has no end. Before
+//! each swipe the search stops if the daemon shuts down, another session takes the lease, the time is up, or another page has appeared.
 
 use std::time::Duration;
 
@@ -8,9 +13,9 @@ use afd_proto::vocabulary::By;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::guard::{Hit, hit};
-use super::look::{Hashed, Look};
-use super::reading::APART;
+use super::capture::SETTLE_INTERVAL;
+use super::resolve_target::{ResolvedTarget, resolved};
+use super::screen_capture::{HashedReading, ScreenCapture};
 use super::{Call, Error, Result, scope};
 use crate::device::{DeviceGuard, DriverError, Input};
 use crate::memory::events::Event;
@@ -18,35 +23,35 @@ use crate::page::select::{self, Selector};
 use crate::page::snapshot::{Flag, Node};
 use crate::page::{Snapshot, touch};
 
-/// How long the page may go on moving after a scroll.
+/// Maximum time to wait for the page to settle after a scroll.
 const SETTLE: Duration = Duration::from_millis(2000);
-/// How long a swipe takes: slow enough that the page does not run on.
+/// Duration of a swipe: slow enough that the page does not keep scrolling by inertia.
 const SWIPE_MS: u32 = 500;
-/// How often a scroll that moves nothing is tried before that is the end: a single gesture may get lost.
+/// Number of consecutive scrolls without effect that mean the end; more than one, since a single gesture may get lost.
 const TRIES_AT_END: u32 = 2;
-/// At most this many scrolls in one direction: a feed has no end.
+/// Maximum number of scrolls in one direction: a feed has no end.
 const MAX_SCROLLS: u32 = 60;
 
-/// What is looked for.
+/// What to scroll to.
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     pub text: String,
-    /// One property only.
+    /// Property to match; `None` matches text and description.
     pub by: Option<By>,
     pub exact: bool,
-    /// For how long at most.
+    /// Maximum duration of the search.
     pub timeout: Duration,
 }
 
-/// What came of an action.
-pub(super) struct Sought {
+/// Result of the steps of a plan: the device's result, the node found if any, and the number of scrolls.
+pub(super) struct SearchOutcome {
     pub result: String,
-    pub hit: Option<Hit>,
+    pub resolved: Option<ResolvedTarget>,
     pub scrolls: u32,
 }
 
 impl Search {
-    /// A matching node that can be touched.
+    /// Returns a matching node that can be tapped, and the point to tap.
     fn find(&self, snapshot: &Snapshot) -> Option<(usize, afd_proto::vocabulary::Point)> {
         let nodes = match self.by {
             Some(by) => select::visible(snapshot, &Selector { by, value: &self.text, exact: self.exact }),
@@ -54,19 +59,19 @@ impl Search {
                 let exact = |by| select::visible(snapshot, &Selector { by, value: &self.text, exact: true });
                 exact(By::Text).into_iter().chain(exact(By::Desc)).collect()
             }
-            None => select::saying(snapshot, &self.text, false),
+            None => select::containing(snapshot, &self.text, false),
         };
         let container = container(snapshot);
         nodes.into_iter().find_map(|i| {
             let point = touch::point(snapshot, i).ok()?;
-            // A row of which only a strip has come up is scrolled on.
+            // Keep scrolling while only a strip of the row is inside the container.
             let inside = |c: usize| !snapshot.ancestors(i).any(|a| a == c) || snapshot.nodes[c].bounds.contains(point.x, point.y);
             container.is_none_or(inside).then_some((i, point))
         })
     }
 }
 
-/// The largest visible thing that scrolls, in the app's own windows, the focused one before others.
+/// Returns the largest visible scrollable node in the app's own windows, preferring the focused window.
 fn container(snapshot: &Snapshot) -> Option<usize> {
     let scrolls = |n: &Node| n.is(Flag::Scrollable) && n.is(Flag::Visible) && n.bounds.area() > 0 && snapshot.is_content(n);
     let focused = |n: &Node| snapshot.windows.get(n.window).is_some_and(|w| w.focused);
@@ -76,8 +81,8 @@ fn container(snapshot: &Snapshot) -> Option<usize> {
     })
 }
 
-/// Exactly what the container shows: when a scroll does not change it, it is at its end. Digits count here, for the rows of a
-/// list may differ in nothing else.
+/// Returns exactly what the container shows: if a scroll does not change it, its end is reached. Digits are not masked here, since
+/// the rows of a list may differ only in them.
 fn content(snapshot: &Snapshot) -> Vec<String> {
     let container = container(snapshot);
     let within = |i: &usize| container.is_none_or(|c| snapshot.ancestors(*i).any(|a| a == c));
@@ -89,7 +94,8 @@ fn content(snapshot: &Snapshot) -> Vec<String> {
     (0..snapshot.nodes.len()).filter(|i| snapshot.is_content(&snapshot.nodes[*i])).filter(within).map(shown).collect()
 }
 
-/// A swipe over the middle half of the container, so that nothing is passed over; the whole screen, when nothing says that it scrolls.
+/// Returns a swipe over the middle half of the container, so that no row is skipped, or a scroll of the whole screen if there is no
+/// scrollable container.
 fn scroll(snapshot: &Snapshot, down: bool) -> Input {
     let Some(bounds) = container(snapshot).map(|i| snapshot.nodes[i].bounds) else {
         return Input::Scroll(if down { Direction::Down } else { Direction::Up }, Amount::Medium);
@@ -101,85 +107,91 @@ fn scroll(snapshot: &Snapshot, down: bool) -> Input {
 }
 
 impl Call {
-    /// Reads until two reads in a row are equal, or the page has moved for too long.
-    async fn settled(&self, turn: &DeviceGuard) -> std::result::Result<Look, DriverError> {
+    /// Reads the screen until two consecutive readings are equal or [`SETTLE`] has passed.
+    async fn capture_settled(&self, guard: &DeviceGuard) -> std::result::Result<ScreenCapture, DriverError> {
         let deadline = Instant::now() + SETTLE;
-        let mut before = Hashed::from(turn.tree(self.target.token.as_ref()).await?);
+        let mut before = HashedReading::from(guard.tree(self.target.token.as_ref()).await?);
         loop {
-            tokio::time::sleep_until(before.reading.at + APART).await;
-            let after = Hashed::from(turn.tree(self.target.token.as_ref()).await?);
+            tokio::time::sleep_until(before.reading.at + SETTLE_INTERVAL).await;
+            let after = HashedReading::from(guard.tree(self.target.token.as_ref()).await?);
             let same = before.hash == after.hash;
             if same || Instant::now() >= deadline {
-                return Ok(Look::of(after, same, !same));
+                return Ok(ScreenCapture::of(after, same, !same));
             }
             before = after;
         }
     }
 
-    /// Scrolls until it is found. `sent` of the event tells whether anything was done.
-    pub(super) async fn search(&self, turn: &DeviceGuard, search: &Search, event: &mut Event) -> Result<Sought> {
+    /// Scrolls until a matching node is found. Sets `event.sent` once any input may have reached the device.
+    pub(super) async fn search(&self, guard: &DeviceGuard, search: &Search, event: &mut Event) -> Result<SearchOutcome> {
         event.sent = false;
         let deadline = Instant::now() + search.timeout;
-        // Once something was done, a device that is gone leaves an unknown outcome, and not one of nothing.
+        // If the device becomes unreachable after the first scroll, the outcome is unknown rather than "nothing was sent".
         let broken = |error: DriverError, scrolls: u32| match error {
-            DriverError::Unreachable(why) if scrolls > 0 => DriverError::Lost(format!("{scrolls} scrolls were done, then: {why}")),
+            DriverError::Unreachable(why) if scrolls > 0 => {
+                DriverError::Lost(format!("{scrolls} scrolls were done, then the connection failed: {why}"))
+            }
             other => other,
         };
-        let mut look = Look::of(turn.tree(self.target.token.as_ref()).await?, false, false);
-        if look.reliable() {
-            event.before = look.place();
+        let mut capture = ScreenCapture::of(guard.tree(self.target.token.as_ref()).await?, false, false);
+        if capture.reliable() {
+            event.before = capture.place();
         }
-        let place = look.snapshot().place.clone();
-        let (mut scrolls, mut endless) = (0, false);
+        let place = capture.snapshot().place.clone();
+        let (mut scrolls, mut limit_reached) = (0, false);
         for down in [true, false] {
-            let (mut unmoved, mut here) = (0, 0);
-            while unmoved < TRIES_AT_END && here < MAX_SCROLLS {
-                if let Some((node, point)) = search.find(look.snapshot()) {
-                    let found = hit(look.snapshot(), point, Some(node), false);
+            let (mut unchanged, mut in_direction) = (0, 0);
+            while unchanged < TRIES_AT_END && in_direction < MAX_SCROLLS {
+                if let Some((node, point)) = search.find(capture.snapshot()) {
+                    let found = resolved(capture.snapshot(), point, Some(node), false);
                     if let Some(action) = event.action.as_mut().filter(|a| a.slots.is_empty()) {
                         action.target.clone_from(&found.target);
                     }
                     event.evidence = Some(json!({"scrolls": scrolls, "x": point.x, "y": point.y}));
-                    let result = if scrolls == 0 { "it was on the screen".to_owned() } else { format!("scrolled {scrolls} times") };
-                    return Ok(Sought { result, hit: Some(found), scrolls });
+                    let result = if scrolls == 0 { "already on the screen".to_owned() } else { format!("scrolled {scrolls} times") };
+                    return Ok(SearchOutcome { result, resolved: Some(found), scrolls });
                 }
-                self.go_on(&look, place.as_ref(), deadline, scrolls)?;
-                let before = content(look.snapshot());
-                let swiped = turn.perform(self.target.token.as_ref(), &scroll(look.snapshot(), down)).await;
+                self.check_may_continue(&capture, place.as_ref(), deadline, scrolls)?;
+                let before = content(capture.snapshot());
+                let swiped = guard.perform(self.target.token.as_ref(), &scroll(capture.snapshot(), down)).await;
                 event.sent |= !matches!(swiped, Err(DriverError::Unreachable(_)));
                 swiped.map_err(|e| broken(e, scrolls))?;
                 scrolls += 1;
                 scope::report(u64::from(scrolls), None, "scrolling");
-                here += 1;
-                look = self.settled(turn).await.map_err(|e| broken(e, scrolls))?;
-                unmoved = if content(look.snapshot()) == before { unmoved + 1 } else { 0 };
+                in_direction += 1;
+                capture = self.capture_settled(guard).await.map_err(|e| broken(e, scrolls))?;
+                unchanged = if content(capture.snapshot()) == before { unchanged + 1 } else { 0 };
             }
-            endless |= here >= MAX_SCROLLS;
+            limit_reached |= in_direction >= MAX_SCROLLS;
         }
-        let how_far = if endless { "as far as was scrolled; the page has no end" } else { "down to its end and up to its beginning" };
+        let extent =
+            if limit_reached { "the scroll limit was reached before the end of the page" } else { "the page was searched from end to end" };
         let evidence = json!({"scrolls": scrolls, "directions": ["down", "up"]});
         event.evidence = Some(evidence.clone());
-        Err(Error::new(ErrorCode::TargetNotFound, format!("nothing on the page matches, {how_far} ({scrolls} scrolls)"))
-            .hint("observe the page to see what is there; it may be on another page, or named otherwise")
+        Err(Error::new(ErrorCode::TargetNotFound, format!("no node on the page matches: {extent} ({scrolls} scrolls)"))
+            .hint("observe the page to see what is there; the target may be on another page or have another name")
             .details(evidence))
     }
 
-    /// Whether there is a point in scrolling on.
-    fn go_on(&self, look: &Look, place: Option<&String>, deadline: Instant, scrolls: u32) -> Result<()> {
+    /// Checks before each scroll whether the search may continue.
+    ///
+    /// # Errors
+    /// `SHUTTING_DOWN`, `DEVICE_BUSY`, `TIMEOUT`, or `TARGET_NOT_FOUND` if another page has appeared.
+    fn check_may_continue(&self, capture: &ScreenCapture, place: Option<&String>, deadline: Instant, scrolls: u32) -> Result<()> {
         if *self.core.runtime.stopping().borrow() {
             return Err(Error::new(ErrorCode::ShuttingDown, "the daemon is stopping"));
         }
-        // Somebody may have taken a lease meanwhile.
+        // Another session may have taken the lease meanwhile.
         self.device().check_lease(&self.echo.session)?;
         if Instant::now() >= deadline {
-            return Err(Error::new(ErrorCode::Timeout, format!("it was not found within the time ({scrolls} scrolls)"))
-                .hint("give it more time with timeoutMs (afctl: --timeout-ms), or look for it in another way")
+            return Err(Error::new(ErrorCode::Timeout, format!("not found before the timeout ({scrolls} scrolls)"))
+                .hint("raise timeoutMs (afctl: --timeout-ms), or navigate to the target in another way")
                 .details(json!({"scrolls": scrolls})));
         }
-        if look.snapshot().place.as_ref() != place && look.snapshot().place.is_some() && place.is_some() {
-            return Err(Error::new(ErrorCode::TargetNotFound, "another page came up while scrolling")
+        if capture.snapshot().place.as_ref() != place && capture.snapshot().place.is_some() && place.is_some() {
+            return Err(Error::new(ErrorCode::TargetNotFound, "another page appeared while scrolling")
                 .hint("observe the page to see what is there")
-                .details(json!({"then": place, "now": look.snapshot().place, "scrolls": scrolls})));
+                .details(json!({"then": place, "now": capture.snapshot().place, "scrolls": scrolls})));
         }
         Ok(())
     }

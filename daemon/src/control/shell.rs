@@ -1,4 +1,4 @@
-//! `act.shell` and `act.intent`: what reaches past the screen, and only where the settings of the device allow it.
+//! `act.shell` and `act.intent`: actions beyond the screen, which the settings of the device must allow.
 
 use std::sync::Arc;
 
@@ -8,53 +8,56 @@ use afd_proto::{ErrorCode, Secret};
 use serde_json::json;
 
 use super::act::{check_package, run as act};
-use super::artifacts::{Content, Wish};
-use super::carry::{Plan, once};
+use super::artifacts::{Content, Destination};
+use super::execute::{Plan, execute_once};
 use super::{Addressed, Core, Error, Result};
 use crate::config::DeviceSettings;
 use crate::device::{Input, Intent};
 
-/// The longest that a command may take, milliseconds.
+/// Maximum timeout of a command, in milliseconds.
 const MAX_TIMEOUT_MS: u32 = 600_000;
 
 impl Addressed {
-    /// Whether the settings of this device allow something.
-    fn allow(&self, what: &str, allowed: impl Fn(&DeviceSettings) -> bool) -> Result<()> {
+    /// Checks that the settings of the device allow a method.
+    ///
+    /// # Errors
+    /// `REFUSED` if they do not, or if the device has no settings.
+    fn allow(&self, method: &str, allowed: impl Fn(&DeviceSettings) -> bool) -> Result<()> {
         let name = &self.echo.device;
         match self.core.config.get().devices.get(name) {
             Some(settings) if allowed(settings) => Ok(()),
-            Some(_) => Err(Error::new(ErrorCode::Refused, format!("the settings of {name:?} do not allow act.{what}"))
-                .hint(format!("who owns the phone may allow it: `afctl config set device.{name}.allow_{what} true`"))
-                .details(json!({"setting": format!("device.{name}.allow_{what}")}))),
-            None => Err(Error::new(ErrorCode::Refused, format!("act.{what} needs a device of the settings that allows it"))
-                .hint("add the phone with `afctl device add`, then allow it in the settings of that device")),
+            Some(_) => Err(Error::new(ErrorCode::Refused, format!("the settings of {name:?} do not allow act.{method}"))
+                .hint(format!("the device owner can enable it with `afctl config set device.{name}.allow_{method} true`"))
+                .details(json!({"setting": format!("device.{name}.allow_{method}")}))),
+            None => Err(Error::new(ErrorCode::Refused, format!("act.{method} requires a configured device that allows it"))
+                .hint("add the phone with `afctl device add`, then allow the method in the settings of that device")),
         }
     }
 }
 
-/// `act.shell`. The command may hold secrets: the record has its length, its program and a keyed hash.
+/// `act.shell`. The command may contain secrets: only its length, its program and a keyed hash are recorded.
 ///
 /// # Errors
-/// `REFUSED` unless the settings of the device allow it; when the device does not do it.
+/// `REFUSED` unless the settings of the device allow it, or if the device fails to run the command.
 pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<Shelled>> {
     let command = params.command.expose();
     if command.trim().is_empty() || command.contains('\0') {
-        return Err(Error::param("command", "a command", "an empty text, or one with a zero byte"));
+        return Err(Error::param("command", "a command", "an empty string, or one that contains a zero byte"));
     }
     let timeout_ms = params.timeout_ms.unwrap_or(30_000);
     if !(1..=MAX_TIMEOUT_MS).contains(&timeout_ms) {
         return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));
     }
-    // Nothing is waited for before the action is queued.
+    // No await before the action is queued: actions of a connection keep their order.
     core.addressed(params)?.allow("shell", |settings| settings.allow_shell)?;
-    let mut plan = Plan::plain(Verb::Shell, Input::Shell(Secret::new(command), timeout_ms));
+    let mut plan = Plan::single(Verb::Shell, Input::Shell(Secret::new(command), timeout_ms));
     if let Some(program) = program(command) {
-        plan = plan.with("program", program);
+        plan = plan.with_param("program", program);
     }
     plan.action.slots.push("command".to_owned());
     plan.evidence = Some(json!({"length": command.chars().count(), "hash": core.secrets.hash(command)}));
     plan.private = true;
-    let mut reply = once(core, params, plan, |done| Shelled {
+    let mut reply = execute_once(core, params, plan, |done| Shelled {
         event_id: done.event,
         output: Some(done.result),
         truncated: false,
@@ -63,8 +66,8 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<Shelled
         replayed: false,
     })
     .await?;
-    let most = core.config.get().limits.inline_bytes;
-    if let Some(mut output) = reply.body.output.take_if(|o| o.len() > most) {
+    let limit = core.config.get().limits.inline_bytes;
+    if let Some(mut output) = reply.body.output.take_if(|o| o.len() > limit) {
         let content = Content {
             kind: "shell_output_text",
             mime_type: "text/plain",
@@ -72,13 +75,13 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<Shelled
             op: "act.shell",
             bytes: output.clone().into_bytes(),
         };
-        let saved = async { core.call(params).await?.save_artifact(content, Wish::default()).await };
+        let saved = async { core.call(params).await?.save_artifact(content, Destination::default()).await };
         match saved.await {
             Ok(written) => reply.body.artifact = Some(written),
-            // The command was run: an error now would have it run again.
+            // The command has been executed; an error now would make the caller run it again.
             Err(error) => {
-                tracing::warn!(error = %error.message, "the output of a command cannot be kept");
-                output.truncate(output.floor_char_boundary(most));
+                tracing::warn!(error = %error.message, "cannot store the output of a command");
+                output.truncate(output.floor_char_boundary(limit));
                 (reply.body.output, reply.body.truncated) = (Some(output), true);
             }
         }
@@ -86,45 +89,48 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<Shelled
     Ok(reply)
 }
 
-/// The program of a command line, if its first word can be nothing else: an assignment may hold a secret.
+/// Returns the program of a command line, if its first word is clearly one: an assignment, for example, may contain a secret.
 fn program(command: &str) -> Option<String> {
     let word = command.split_whitespace().next()?;
     let plain = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') && word.len() <= 64;
     (plain && word.chars().all(|c| c.is_ascii_alphanumeric() || "_./-".contains(c))).then(|| word.to_owned())
 }
 
-fn in_shell(text: &str, allowed: impl Fn(char) -> bool) -> bool {
+/// Returns whether a text is not empty, not too long, and consists of ASCII letters, digits and `allowed` characters.
+fn is_shell_safe(text: &str, allowed: impl Fn(char) -> bool) -> bool {
     !text.is_empty() && text.len() <= 2048 && text.chars().all(|c| c.is_ascii_alphanumeric() || allowed(c))
 }
 
-/// The phone puts an intent into a shell line, so that nothing with a meaning there may be in it.
+/// Validates an intent. The phone inserts it into a shell command, so nothing with a special meaning there may pass.
 fn checked(params: &IntentParams) -> Result<Intent> {
     if params.action.is_none() && params.data.is_none() && params.component.is_none() {
         return Err(Error::param("action", "at least one of action, data and component", "none of them"));
     }
-    let fits = |field: &str, value: Option<&str>, expected: &str, allowed: fn(char) -> bool| match value {
-        Some(value) if !in_shell(value, allowed) => Err(Error::param(field, expected, format!("{value:?}"))),
+    let check = |field: &str, value: Option<&str>, expected: &str, allowed: fn(char) -> bool| match value {
+        Some(value) if !is_shell_safe(value, allowed) => Err(Error::param(field, expected, format!("{value:?}"))),
         _ => Ok(()),
     };
-    fits("action", params.action.as_deref(), "a name such as android.intent.action.VIEW", |c| "._".contains(c))?;
-    fits("component", params.component.as_deref(), "package/class", |c| "._/$".contains(c))?;
-    fits("data", params.data.as_deref(), "a URI, with everything encoded that a shell could take for its own", |c| {
-        "-._~:/?#@+,=%&".contains(c)
-    })?;
+    check("action", params.action.as_deref(), "a name such as android.intent.action.VIEW", |c| "._".contains(c))?;
+    check("component", params.component.as_deref(), "package/class", |c| "._/$".contains(c))?;
+    check("data", params.data.as_deref(), "a URI with shell metacharacters percent-encoded", |c| "-._~:/?#@+,=%&".contains(c))?;
     params.package.as_deref().map(check_package).transpose()?;
     if let Some(component) = &params.component {
         let (package, class) = component.split_once('/').unwrap_or((component, ""));
-        let good = check_package(package).is_ok() && !class.is_empty() && !class.contains('/') && !class.contains('$');
-        if !good {
+        let valid = check_package(package).is_ok() && !class.is_empty() && !class.contains('/') && !class.contains('$');
+        if !valid {
             return Err(Error::param("component", "package/class", format!("{component:?}")));
         }
     }
     for (name, value) in &params.extras {
-        if !in_shell(name, |c| "._-".contains(c)) {
-            return Err(Error::param(&format!("extras.{name}"), "a name of letters, digits, '.', '_' and '-'", "another one"));
+        if !is_shell_safe(name, |c| "._-".contains(c)) {
+            return Err(Error::param(&format!("extras.{name}"), "a name of letters, digits, '.', '_' and '-'", "an invalid name"));
         }
         if value.expose().chars().any(|c| c.is_control() || "'\"`$\\".contains(c)) {
-            return Err(Error::param(&format!("extras.{name}"), "a text without quotes, '$', '`', '\\' and line ends", "one with such"));
+            return Err(Error::param(
+                &format!("extras.{name}"),
+                "a text without quotes, '$', '`', '\\' and control characters",
+                "an invalid text",
+            ));
         }
     }
     Ok(Intent {
@@ -139,15 +145,14 @@ fn checked(params: &IntentParams) -> Result<Intent> {
 /// `act.intent`
 ///
 /// # Errors
-/// `REFUSED` unless the settings of the device allow it; when a part has what a shell would take for its own; when the device
-/// does not do it.
+/// `REFUSED` unless the settings of the device allow it; also if a part contains shell metacharacters, or if the device fails to act.
 pub async fn intent(core: &Arc<Core>, params: &IntentParams) -> Result<Reply<Acted>> {
     let intent = checked(params)?;
     core.addressed(params)?.allow("intent", |settings| settings.allow_intent)?;
     let parts = [("action", &params.action), ("data", &params.data), ("package", &params.package), ("component", &params.component)];
-    let plan = Plan::plain(Verb::Intent, Input::Intent(intent));
+    let plan = Plan::single(Verb::Intent, Input::Intent(intent));
     let mut plan = parts.into_iter().fold(plan, |plan, (name, part)| match part {
-        Some(part) => plan.with(name, part.as_str()),
+        Some(part) => plan.with_param(name, part.as_str()),
         None => plan,
     });
     plan.action.slots.extend(params.extras.keys().map(|name| format!("extras.{name}")));
@@ -160,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_recorded_only_if_it_is_one() {
+    fn program_is_recorded_only_if_unambiguous() {
         assert_eq!(program("  getprop ro.product.model").as_deref(), Some("getprop"));
         assert_eq!(program("/system/bin/wm size").as_deref(), Some("/system/bin/wm"));
         for command in ["TOKEN=s3cret am broadcast", "PIN=1234;input text $PIN", "$(cat x)", "1234"] {
@@ -169,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_means_something_to_a_shell_passes() {
+    fn intents_with_shell_metacharacters_are_rejected() {
         let of = |action: Option<&str>, data: Option<&str>, component: Option<&str>| {
             let text = |t: Option<&str>| t.map(str::to_owned);
             checked(&IntentParams { action: text(action), data: text(data), component: text(component), ..IntentParams::default() })

@@ -1,4 +1,4 @@
-//! Streams of observations: one for each device that somebody waits on.
+//! Observation streams shared by `observe.wait` calls: one per device and token, however many calls wait on it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,46 +8,47 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::look::Look;
+use super::screen_capture::ScreenCapture;
 use crate::device::DriverError;
 
-/// One observation of a stream.
-pub(super) struct Sight {
-    /// When reading it began.
-    pub(super) begun: Instant,
-    pub(super) seen: std::result::Result<Look, DriverError>,
+/// One item of a stream: a capture, or the error of the attempt.
+pub(super) struct StreamItem {
+    /// Time at which reading it started.
+    pub(super) started: Instant,
+    pub(super) result: std::result::Result<ScreenCapture, DriverError>,
 }
 
-pub(super) type Stream = watch::Sender<Option<Arc<Sight>>>;
+pub(super) type Stream = watch::Sender<Option<Arc<StreamItem>>>;
 
-/// A device, and the token with which it is looked at.
-pub(super) type Name = (usize, Option<Secret>);
+/// Key of a stream: address of the device object, and token.
+pub(super) type StreamKey = (usize, Option<Secret>);
 
-/// The streams of observations that somebody waits for.
+/// All open streams.
 #[derive(Default)]
 pub(super) struct WatchStreams {
-    streams: Mutex<HashMap<Name, Stream>>,
+    streams: Mutex<HashMap<StreamKey, Stream>>,
 }
 
 impl WatchStreams {
-    /// Joins the stream of a device; where there is none, a new one that is to be begun comes with it.
-    pub(super) fn join(&self, name: &Name) -> (watch::Receiver<Option<Arc<Sight>>>, Option<Stream>) {
+    /// Subscribes to the stream of a device. If the stream is new, also returns its sender, for which the caller must start a
+    /// producer.
+    pub(super) fn join(&self, key: &StreamKey) -> (watch::Receiver<Option<Arc<StreamItem>>>, Option<Stream>) {
         let mut streams = self.streams.lock();
-        if let Some(stream) = streams.get(name) {
+        if let Some(stream) = streams.get(key) {
             return (stream.subscribe(), None);
         }
         let (stream, receiver) = watch::channel(None);
-        streams.insert(name.clone(), stream.clone());
+        streams.insert(key.clone(), stream.clone());
         (receiver, Some(stream))
     }
 
-    /// Ends a stream that nobody waits for any more; false when somebody came meanwhile.
-    pub(super) fn end(&self, name: &Name, stream: &Stream) -> bool {
+    /// Removes a stream without subscribers. Returns false if a call has subscribed in the meantime.
+    pub(super) fn remove_if_unused(&self, key: &StreamKey, stream: &Stream) -> bool {
         let mut streams = self.streams.lock();
-        let over = stream.receiver_count() == 0;
-        if over {
-            streams.remove(name);
+        let unused = stream.receiver_count() == 0;
+        if unused {
+            streams.remove(key);
         }
-        over
+        unused
     }
 }

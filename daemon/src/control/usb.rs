@@ -1,4 +1,8 @@
-//! `device.connectUsb`: from a cable to a device of the settings, and what is left behind when it goes.
+//! `device.connectUsb`: configures a phone attached by USB as a device.
+//!
+//! Chooses the phone, reads the connection hint that its app has written, finds or creates an `adb` forward to the service's
+//! port, checks that the service responds through it, and only then writes the settings. If a step fails, a forward that was
+//! created for it is removed again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,29 +14,29 @@ use serde_json::json;
 use super::{Core, Error, Result, admin};
 use crate::config::{self, DeviceSettings, Usb};
 use crate::device::Driver;
-use crate::device::adb::{self, Adb, AdbError, Attached, Forward};
+use crate::device::adb::{self, Adb, AdbError, AttachedDevice, Forward};
 use crate::device::autofish::Autofish;
 use crate::task::run_blocking;
 
-/// The packages of the phone's app: the release's, then that of a debug build (reference, 6.2).
+/// Packages of the phone's app: release build, then debug build.
 const PACKAGES: [&str; 2] = ["com.memohai.autofish", "com.memohai.autofish.debug"];
-/// How long the service may take to answer through a new forward.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Maximum time that the service may take to respond through the forward.
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl From<AdbError> for Error {
     fn from(error: AdbError) -> Self {
         let (code, hint) = match &error {
             AdbError::Missing { .. } => {
-                (ErrorCode::Unsupported, "install adb (Debian: `apt install adb`), or name it with the setting adb.path")
+                (ErrorCode::Unsupported, "install adb (Debian: `apt install adb`), or set its path with the setting adb.path")
             }
-            AdbError::Failed(_) => (ErrorCode::DeviceError, "see what `adb devices` says"),
-            AdbError::Slow => (ErrorCode::DeviceUnreachable, "see whether `adb devices` answers; `adb kill-server` may help"),
+            AdbError::Failed(_) => (ErrorCode::DeviceError, "check the output of `adb devices`"),
+            AdbError::TimedOut => (ErrorCode::DeviceUnreachable, "check whether `adb devices` responds; `adb kill-server` may help"),
         };
         Error::new(code, error.to_string()).hint(hint)
     }
 }
 
-/// How a device is reached.
+/// Describes how a device is reached.
 pub(super) fn connection(core: &Core, name: &str, url: String) -> Connection {
     let usb = core.config.get().devices.get(name).and_then(|d| d.usb.clone());
     Connection {
@@ -44,95 +48,107 @@ pub(super) fn connection(core: &Core, name: &str, url: String) -> Connection {
     }
 }
 
-/// The phone that is meant.
-async fn choose(adb: &Adb, wanted: Option<&str>, may_call: bool) -> Result<String> {
+/// Returns the serial of the phone to use: the wanted one, else the only one. With `may_connect`, runs `adb connect` for a wanted
+/// network address that is not listed yet.
+async fn choose_phone(adb: &Adb, wanted: Option<&str>, may_connect: bool) -> Result<String> {
     let mut devices = adb.devices().await?;
-    let usable = |devices: &[Attached], serial: &str| devices.iter().any(|d| d.serial == serial && d.state == "device");
-    if let Some(address) = wanted.filter(|w| may_call && adb::is_address(w) && !usable(&devices, w)) {
+    let usable = |devices: &[AttachedDevice], serial: &str| devices.iter().any(|d| d.serial == serial && d.state == "device");
+    if let Some(address) = wanted.filter(|w| may_connect && adb::is_address(w) && !usable(&devices, w)) {
         adb.connect(address).await.map_err(|e| Error::new(ErrorCode::DeviceUnreachable, e.to_string()))?;
         devices = adb.devices().await?;
     }
     let listed: Vec<_> = devices.iter().map(|d| json!({"serial": d.serial, "state": d.state})).collect();
-    let usable: Vec<&Attached> = devices.iter().filter(|d| d.state == "device" && wanted.is_none_or(|w| w == d.serial)).collect();
-    let hint = "plug the phone in, turn USB debugging on and confirm on its screen; `adb devices` must list it as `device`";
+    let usable: Vec<&AttachedDevice> = devices.iter().filter(|d| d.state == "device" && wanted.is_none_or(|w| w == d.serial)).collect();
+    let hint = "plug in the phone, enable USB debugging and confirm on its screen; `adb devices` must list it as `device`";
     match (usable.as_slice(), wanted) {
         ([one], _) => Ok(one.serial.clone()),
         ([], Some(wanted)) => {
             let state = devices.iter().find(|d| d.serial == wanted).map_or("not attached", |d| d.state.as_str());
-            let message = format!("the phone {wanted} cannot be used: it is {state}");
+            let message = format!("phone {wanted} cannot be used: {state}");
             Err(Error::new(ErrorCode::DeviceUnreachable, message).hint(hint).details(json!({"devices": listed})))
         }
         ([], None) => {
             Err(Error::new(ErrorCode::DeviceUnreachable, "no usable phone is attached").hint(hint).details(json!({"devices": listed})))
         }
         (several, _) => Err(Error::new(ErrorCode::DeviceAmbiguous, format!("{} phones are attached", several.len()))
-            .hint("name one with `serial` (afctl: --serial, or ANDROID_SERIAL)")
+            .hint("choose one with `serial` (afctl: --serial, or ANDROID_SERIAL)")
             .details(json!({"devices": listed}))),
     }
 }
 
-/// What the phone's app says about its service, and where it says it.
+/// Reads the connection hint of the phone's app. Returns the path of the hint, its content, and the port of the service.
 async fn read_hint(adb: &Adb, serial: &str) -> Result<(String, ConnectionHint, u16)> {
     for package in PACKAGES {
         let path = format!("/sdcard/Android/data/{package}/files/connection-hint.json");
-        // A missing file is an error of `cat`, or its words, depending on the phone.
+        // Depending on the phone, `cat` reports a missing file as an error or as output, which does not parse.
         let Ok(text) = adb.cat(serial, &path).await else { continue };
         let Ok(hint) = serde_json::from_str::<ConnectionHint>(text.trim()) else { continue };
         let port = u16::try_from(hint.service_port).ok().filter(|p| *p > 0);
         return match port {
             Some(port) if hint.service_running => Ok((path, hint, port)),
             Some(_) => {
-                Err(Error::new(ErrorCode::DeviceUnreachable, "the service on the phone does not run").hint("start it in the phone's app"))
+                Err(Error::new(ErrorCode::DeviceUnreachable, "the service on the phone is not running").hint("start it in the phone's app"))
             }
-            None => Err(Error::new(ErrorCode::DeviceError, format!("the phone's app names the port {}", hint.service_port))
-                .hint("open the phone's app and start its service again")),
+            None => Err(Error::new(ErrorCode::DeviceError, format!("the phone's app reports an invalid port: {}", hint.service_port))
+                .hint("open the phone's app and restart its service")),
         };
     }
-    Err(Error::new(ErrorCode::NotFound, format!("the phone {serial} has no connection hint of the Autofish app"))
+    Err(Error::new(ErrorCode::NotFound, format!("no connection hint of the Autofish app found on phone {serial}"))
         .hint("install the app, open it and start its service, then try again"))
 }
 
-/// A forward that can be used, and whether it is new.
-struct Way {
+/// A usable forward.
+struct UsbForward {
     forward: Forward,
-    made: bool,
-    ours: bool,
+    /// Whether it was created just now.
+    created: bool,
+    /// Whether the daemon created it, now or earlier, and is to remove it when it is no longer used.
+    own: bool,
 }
 
-/// Uses a forward that is right already, or makes one.
-async fn way(adb: &Adb, serial: &str, remote: u16, wanted: Option<u16>, known: Option<&Usb>, mine: &[&Usb]) -> Result<Way> {
-    let right = |f: &&Forward| f.serial == serial && f.remote == remote && wanted.is_none_or(|w| w == f.local);
-    let there = adb.forwards().await?;
+/// Returns an existing forward to the service, or creates one. `wanted` is the requested local port, `known` the previous forward of
+/// this device, `all_known` the forwards of all configured devices.
+async fn find_or_create_forward(
+    adb: &Adb,
+    serial: &str,
+    remote: u16,
+    wanted: Option<u16>,
+    known: Option<&Usb>,
+    all_known: &[&Usb],
+) -> Result<UsbForward> {
+    let matches = |f: &&Forward| f.serial == serial && f.remote == remote && wanted.is_none_or(|w| w == f.local);
+    let existing = adb.forwards().await?;
     let is_known = |f: &&Forward| known.is_some_and(|u| (u.serial.as_str(), u.local_port) == (f.serial.as_str(), f.local));
-    let found = there.iter().filter(right).find(is_known).or_else(|| there.iter().find(right));
+    let found = existing.iter().filter(matches).find(is_known).or_else(|| existing.iter().find(matches));
     if let Some(forward) = found {
-        // Ours, if any device of the settings says so: the last of them takes it away.
-        let ours = mine.iter().any(|u| u.own_forward && (u.serial.as_str(), u.local_port) == (serial, forward.local));
-        return Ok(Way { forward: forward.clone(), made: false, ours });
+        // It is ours if any configured device says so; the last of them to be removed also removes the forward.
+        let own = all_known.iter().any(|u| u.own_forward && (u.serial.as_str(), u.local_port) == (serial, forward.local));
+        return Ok(UsbForward { forward: forward.clone(), created: false, own });
     }
-    // The port of before keeps URLs as they are; the phone's own number is easy to remember; any other will do.
+    // Prefer the requested port, then the previous one, which keeps the URL stable, then the number used on the phone, then any.
     let first = wanted.or_else(|| known.filter(|u| u.serial == serial).map(|u| u.local_port)).unwrap_or(remote);
     let local = match adb.forward(serial, first, remote).await {
         Ok(local) => local,
         Err(error @ AdbError::Failed(_)) if wanted.is_some() => {
-            return Err(Error::new(ErrorCode::Conflict, format!("the local port {first} cannot be used: {error}"))
-                .hint("choose another one, or leave it out")
+            return Err(Error::new(ErrorCode::Conflict, format!("local port {first} cannot be used: {error}"))
+                .hint("choose another port, or omit localPort")
                 .details(json!({"path": "localPort", "got": first})));
         }
         Err(AdbError::Failed(_)) => adb.forward(serial, 0, remote).await?,
         Err(error) => return Err(error.into()),
     };
-    Ok(Way { forward: Forward { serial: serial.to_owned(), local, remote }, made: true, ours: true })
+    Ok(UsbForward { forward: Forward { serial: serial.to_owned(), local, remote }, created: true, own: true })
 }
 
-/// The name of the device: what was asked for, that of this phone, `default`, or one that is made of the serial.
+/// Returns the name of the device: the requested one, else the existing one of this phone, else `default`, else one derived from the
+/// serial.
 fn name_for(core: &Core, asked: Option<&str>, serial: &str) -> Result<String> {
     let devices = &core.config.get().devices;
     if let Some(name) = asked {
         config::check_name(name).map_err(|_| Error::param("name", "1 to 64 letters, digits, '-', '_' or '.'", format!("{name:?}")))?;
         let other = devices.get(name).is_some_and(|d| d.usb.as_ref().is_none_or(|u| u.serial != serial));
         if other {
-            return Err(Error::new(ErrorCode::Conflict, format!("there is another device {name:?} already"))
+            return Err(Error::new(ErrorCode::Conflict, format!("another device named {name:?} already exists"))
                 .hint("remove it first, or choose another name")
                 .details(json!({"path": "name", "got": name})));
         }
@@ -152,7 +168,7 @@ fn name_for(core: &Core, asked: Option<&str>, serial: &str) -> Result<String> {
 /// `device.connectUsb`
 ///
 /// # Errors
-/// When there is no `adb`, no phone or no service on it, or the settings cannot be written; then no forward of ours is left.
+/// If `adb`, the phone or its service is not available, or if the settings cannot be written; no new forward is left in these cases.
 pub async fn connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result<UsbConnected> {
     if params.local_port == Some(0) {
         return Err(Error::param("localPort", "1 to 65535", 0));
@@ -164,12 +180,12 @@ pub async fn connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result<UsbC
 async fn find_and_connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result<UsbConnected> {
     let settings = core.config.get();
     let adb = Adb::new(&settings.adb);
-    let serial = choose(&adb, params.serial.as_deref(), !params.print_only).await?;
+    let serial = choose_phone(&adb, params.serial.as_deref(), !params.print_only).await?;
     let name = name_for(core, params.name.as_deref(), &serial)?;
     let (hint_path, hint, device_port) = read_hint(&adb, &serial).await?;
     let old = settings.devices.get(&name);
     let known = old.and_then(|d| d.usb.as_ref());
-    let mut told = UsbConnected {
+    let mut connected = UsbConnected {
         device: name.clone(),
         device_serial: serial.clone(),
         remote_url: String::new(),
@@ -187,43 +203,43 @@ async fn find_and_connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result
         next_step: None,
     };
     if !params.print_only {
-        let mine: Vec<&Usb> = settings.devices.values().filter_map(|d| d.usb.as_ref()).collect();
-        let way = way(&adb, &serial, device_port, params.local_port, known, &mine).await?;
-        let usb = Usb { serial, local_port: way.forward.local, device_port, own_forward: way.ours };
-        if let Err(error) = finish(core, &name, old, &usb).await {
-            if way.made {
-                let _ = adb.remove_forward(&way.forward).await;
+        let all_known: Vec<&Usb> = settings.devices.values().filter_map(|d| d.usb.as_ref()).collect();
+        let found = find_or_create_forward(&adb, &serial, device_port, params.local_port, known, &all_known).await?;
+        let usb = Usb { serial, local_port: found.forward.local, device_port, own_forward: found.own };
+        if let Err(error) = check_and_save(core, &name, old, &usb).await {
+            if found.created {
+                let _ = adb.remove_forward(&found.forward).await;
             }
             return Err(error);
         }
-        (told.local_port, told.forwarded, told.reused) = (usb.local_port, way.made, !way.made);
-        (told.config_written, told.saved_in) = (true, Some(core.config.path().display().to_string()));
+        (connected.local_port, connected.forwarded, connected.reused) = (usb.local_port, found.created, !found.created);
+        (connected.config_written, connected.saved_in) = (true, Some(core.config.path().display().to_string()));
     }
     if params.print_only {
-        let there = adb.forwards().await?;
+        let existing = adb.forwards().await?;
         let wanted =
-            |f: &&Forward| f.serial == told.device_serial && f.remote == device_port && params.local_port.is_none_or(|p| p == f.local);
-        told.reused = there.iter().find(wanted).map(|f| told.local_port = f.local).is_some();
-        // Taken by something else: then adb chooses one.
-        if !told.reused && params.local_port.is_none() && std::net::TcpListener::bind(("127.0.0.1", device_port)).is_err() {
-            told.local_port = 0;
+            |f: &&Forward| f.serial == connected.device_serial && f.remote == device_port && params.local_port.is_none_or(|p| p == f.local);
+        connected.reused = existing.iter().find(wanted).map(|f| connected.local_port = f.local).is_some();
+        // The preferred port is taken by another program: adb would choose one, reported as 0.
+        if !connected.reused && params.local_port.is_none() && std::net::TcpListener::bind(("127.0.0.1", device_port)).is_err() {
+            connected.local_port = 0;
         }
     }
-    if !told.token_configured {
-        told.next_step = Some(format!("give the token that the phone's app shows: afctl config set device.{name}.token TOKEN"));
+    if !connected.token_configured {
+        connected.next_step = Some(format!("set the token shown in the phone's app: afctl config set device.{name}.token TOKEN"));
     }
-    told.remote_url = format!("http://127.0.0.1:{}", told.local_port);
-    Ok(told)
+    connected.remote_url = format!("http://127.0.0.1:{}", connected.local_port);
+    Ok(connected)
 }
 
-/// Asks the service itself whether it is there, then writes the settings, never a token.
-async fn finish(core: &Arc<Core>, name: &str, old: Option<&DeviceSettings>, usb: &Usb) -> Result<()> {
+/// Checks that the service responds, then writes the settings. A token is never written.
+async fn check_and_save(core: &Arc<Core>, name: &str, old: Option<&DeviceSettings>, usb: &Usb) -> Result<()> {
     let url = format!("http://127.0.0.1:{}", usb.local_port);
     let before = old.cloned().unwrap_or_else(|| DeviceSettings::at(&url));
     let settings = DeviceSettings { url, usb: Some(usb.clone()), ..before };
     let driver = Autofish::new(&settings).map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
-    let asked = tokio::time::timeout(PATIENCE, driver.health()).await;
-    asked.map_err(|_| Error::new(ErrorCode::DeviceUnreachable, "the phone's service does not answer through the forward"))??;
+    let asked = tokio::time::timeout(HEALTH_TIMEOUT, driver.health()).await;
+    asked.map_err(|_| Error::new(ErrorCode::DeviceUnreachable, "the phone's service does not respond through the forward"))??;
     let (editor, name) = (core.clone(), name.to_owned());
     run_blocking(move || config::add_device(editor.config.path(), &name, &settings)).await??;
     admin::reload(core).await?;

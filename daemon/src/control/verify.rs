@@ -1,4 +1,4 @@
-//! `verify.*`: fresh observation, judge, durable event (DESIGN 2).
+//! `verify.*`: captures the screen, checks a condition on it, and records the result as an event.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,42 +10,44 @@ use afd_proto::verify::{MatchMode, NodeExistsParams, TextContainsParams, TopActi
 use afd_proto::vocabulary::{DeviceCall, ObservationSource, Reply};
 use serde_json::{Value, json};
 
-use super::guard::Aim;
-use super::look::Look;
-use super::reading::Effort;
+use super::capture::CaptureOptions;
+use super::resolve_target::TargetSpec;
 use super::rows::{columns, count, row};
+use super::screen_capture::ScreenCapture;
 use super::{Call, Core, Error, Result};
 use crate::device::Device;
 use crate::memory::events::Event;
 use crate::page::select::{self, Selector};
 use crate::store::{new_uid, now_ms};
 
-/// At most this many nodes are listed.
+/// Maximum number of nodes listed in a response.
 const MAX_NODES: usize = 20;
 
-/// What a judge found.
+/// Result of a check.
 struct Verdict {
-    held: bool,
+    /// Whether the condition holds.
+    holds: bool,
     nodes: Option<Vec<usize>>,
     actual: Option<String>,
+    /// What was found instead, used if the condition does not hold.
     message: String,
 }
 
 /// `verify.textContains`
 ///
 /// # Errors
-/// `ASSERTION_FAILED` when it does not hold.
+/// `ASSERTION_FAILED` if no visible node contains the text.
 pub async fn text_contains(core: &Arc<Core>, params: &TextContainsParams) -> Result<Reply<Verified>> {
     if params.text.is_empty() {
-        return Err(Error::param("text", "at least one character", "an empty text"));
+        return Err(Error::param("text", "at least one character", "an empty string"));
     }
-    check(core, params, "textContains", &params.text, |_, look| {
-        let nodes = select::saying(look.snapshot(), &params.text, params.case_sensitive);
+    check(core, params, "textContains", &params.text, |_, capture| {
+        let nodes = select::containing(capture.snapshot(), &params.text, params.case_sensitive);
         Ok(Verdict {
-            held: !nodes.is_empty(),
+            holds: !nodes.is_empty(),
             nodes: Some(nodes),
             actual: None,
-            message: "no visible text or description contains what was expected".into(),
+            message: "no visible text or description contains the expected text".into(),
         })
     })
     .await
@@ -54,20 +56,20 @@ pub async fn text_contains(core: &Arc<Core>, params: &TextContainsParams) -> Res
 /// `verify.topActivity`
 ///
 /// # Errors
-/// `ASSERTION_FAILED` when it does not hold.
+/// `ASSERTION_FAILED` if another activity is in the foreground.
 pub async fn top_activity(core: &Arc<Core>, params: &TopActivityParams) -> Result<Reply<Verified>> {
     if params.expected.is_empty() {
-        return Err(Error::param("expected", "at least one character", "an empty text"));
+        return Err(Error::param("expected", "at least one character", "an empty string"));
     }
     let mode = params.mode.unwrap_or(MatchMode::Contains);
-    check(core, params, "topActivity", &params.expected, |_, look| {
-        let actual = look.place().activity;
-        let held = actual.as_deref().is_some_and(|a| match mode {
+    check(core, params, "topActivity", &params.expected, |_, capture| {
+        let actual = capture.place().activity;
+        let holds = actual.as_deref().is_some_and(|a| match mode {
             MatchMode::Contains => a.contains(&params.expected),
             MatchMode::Equals => a == params.expected,
         });
         let message = format!("the top activity is {}", actual.as_deref().unwrap_or("unknown"));
-        Ok(Verdict { held, nodes: None, actual, message })
+        Ok(Verdict { holds, nodes: None, actual, message })
     })
     .await
 }
@@ -75,110 +77,112 @@ pub async fn top_activity(core: &Arc<Core>, params: &TopActivityParams) -> Resul
 /// `verify.nodeExists`
 ///
 /// # Errors
-/// `ASSERTION_FAILED` when it does not hold.
+/// `ASSERTION_FAILED` if no visible node matches; `REF_ALIAS_UNOBSERVED` if the alias is not among those returned to the session.
 pub async fn node_exists(core: &Arc<Core>, params: &NodeExistsParams) -> Result<Reply<Verified>> {
-    let aim = Aim::named(params.by, &params.value, params.exact_match, None)?;
-    check(core, params, "nodeExists", &params.value, |call, look| {
-        let nodes = match &aim {
-            Aim::Alias { alias, .. } => match call.resolve_alias(alias, None, look) {
+    let spec = TargetSpec::named(params.by, &params.value, params.exact_match, None)?;
+    check(core, params, "nodeExists", &params.value, |call, capture| {
+        let nodes = match &spec {
+            TargetSpec::Alias { alias, .. } => match call.resolve_alias(alias, None, capture) {
                 Ok((index, _)) => vec![index],
                 Err(error) if error.code == ErrorCode::RefAliasStale => Vec::new(),
                 Err(error) => return Err(error),
             },
-            _ => select::visible(look.snapshot(), &Selector { by: params.by, value: &params.value, exact: params.exact_match }),
+            _ => select::visible(capture.snapshot(), &Selector { by: params.by, value: &params.value, exact: params.exact_match }),
         };
         let message = format!("no visible node matches by {}", params.by.word());
-        Ok(Verdict { held: !nodes.is_empty(), nodes: Some(nodes), actual: None, message })
+        Ok(Verdict { holds: !nodes.is_empty(), nodes: Some(nodes), actual: None, message })
     })
     .await
 }
 
+/// Captures the screen, applies `judge`, and records the outcome as an event.
 async fn check<P: DeviceCall>(
     core: &Arc<Core>,
     params: &P,
     op: &'static str,
     expected: &str,
-    judge: impl Fn(&Call, &Look) -> Result<Verdict>,
+    judge: impl Fn(&Call, &ScreenCapture) -> Result<Verdict>,
 ) -> Result<Reply<Verified>> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let (call, first) = core.call_reading(params, Device::tree).await?;
-    // What was typed must not come back into memory through a check of it.
+    // Typed text must not enter memory through a check for it.
     let expected = if core.secrets.was_typed(expected) { json!({"typed": core.secrets.hash(expected)}) } else { json!(expected) };
     let mut event = call.verify_event(op);
-    let look = match call.look(Effort { settle: true, ..Effort::default() }, first).await {
-        Ok(look) => look,
-        Err(error) => return call.fail_verify(event, begun, error, json!({"expected": expected})).await,
+    let capture = match call.capture(CaptureOptions { settle: true, ..CaptureOptions::default() }, first).await {
+        Ok(capture) => capture,
+        Err(error) => return call.fail_verify(event, started, error, json!({"expected": expected})).await,
     };
-    // The number of what was judged: an act that came after the reading is none of it.
-    event.seq = look.reading.seq;
-    event.before = look.place();
-    event.judges = look.settled && look.reliable();
-    let verdict = match judge(&call, &look) {
+    // The sequence number of the reading: an action that came after it is not what was checked.
+    event.seq = capture.reading.seq;
+    event.before = capture.place();
+    event.judges = capture.settled && capture.reliable();
+    let verdict = match judge(&call, &capture) {
         Ok(verdict) => verdict,
-        Err(error) => return call.fail_verify(event, begun, error, json!({"expected": expected})).await,
+        Err(error) => return call.fail_verify(event, started, error, json!({"expected": expected})).await,
     };
-    // Written behind, but before the event of this check, which may confirm the act that it closes.
-    call.record_look(&look, ObservationSource::Verify, None).await;
+    // Queued before the event of this check, so that the observation closes the preceding action before the event confirms it.
+    call.record_and_learn(&capture, ObservationSource::Verify, None).await;
     let evidence = json!({
         "expected": expected,
         "matchedCount": verdict.nodes.as_ref().map(Vec::len),
         "actual": verdict.actual,
-        "observationId": look.uid,
-        "settled": look.settled,
+        "observationId": capture.uid,
+        "settled": capture.settled,
     });
-    if !verdict.held {
-        let details = failure_details(op, &expected, &verdict, &look);
-        let error = Error::new(ErrorCode::AssertionFailed, format!("{op} {expected} does not hold: {}", verdict.message))
-            .hint(advice(&look))
+    if !verdict.holds {
+        let details = failure_details(op, &expected, &verdict, &capture);
+        let error = Error::new(ErrorCode::AssertionFailed, format!("{op} {expected} failed: {}", verdict.message))
+            .hint(failure_hint(&capture))
             .details(details);
-        return call.fail_verify(event, begun, error, evidence).await;
+        return call.fail_verify(event, started, error, evidence).await;
     }
     event.status = EventStatus::Ok;
     event.failure = None;
     event.evidence = Some(evidence);
     let event_id = event.uid.clone();
-    call.commit(event, begun).await?;
-    let context = look.context();
+    call.commit(event, started).await?;
+    let context = capture.context();
     Ok(call.reply(Verified {
         event_id,
         matched: true,
         matched_count: verdict.nodes.as_ref().map(|n| count(n.len())),
-        nodes: verdict.nodes.map(|n| node_rows(&look, &n)),
+        nodes: verdict.nodes.map(|n| node_rows(&capture, &n)),
         actual: verdict.actual,
-        observation_id: Some(look.uid.clone()),
-        settled: look.settled,
+        observation_id: Some(capture.uid.clone()),
+        settled: capture.settled,
         page: Some(context.page),
     }))
 }
 
-pub(super) fn node_rows(look: &Look, nodes: &[usize]) -> Vec<Row> {
+pub(super) fn node_rows(capture: &ScreenCapture, nodes: &[usize]) -> Vec<Row> {
     let all = columns(None, true);
-    nodes.iter().take(MAX_NODES).map(|i| row(&look.snapshot().nodes[*i], &all)).collect()
+    nodes.iter().take(MAX_NODES).map(|i| row(&capture.snapshot().nodes[*i], &all)).collect()
 }
 
-fn failure_details(op: &str, expected: &Value, verdict: &Verdict, look: &Look) -> Value {
+fn failure_details(op: &str, expected: &Value, verdict: &Verdict, capture: &ScreenCapture) -> Value {
     json!({
         "check": op,
         "expected": expected,
         "actual": verdict.actual,
         "matchedCount": verdict.nodes.as_ref().map(Vec::len),
-        "rowCount": look.snapshot().nodes.len(),
-        "settled": look.settled,
-        "hasWebView": look.has_web_view,
+        "rowCount": capture.snapshot().nodes.len(),
+        "settled": capture.settled,
+        "hasWebView": capture.has_web_view,
     })
 }
 
-fn advice(look: &Look) -> &'static str {
-    if look.doubt.is_some() {
-        "the screen could not be read well (see `observe page`): try again"
-    } else if look.has_web_view {
-        "a web view is on the screen, whose inside the tree may not show"
+fn failure_hint(capture: &ScreenCapture) -> &'static str {
+    if capture.doubt.is_some() {
+        "the screen could not be read reliably (see `observe page`); try again"
+    } else if capture.has_web_view {
+        "the screen contains a web view, whose content may be missing from the tree"
     } else {
         "observe the page to see what is there"
     }
 }
 
 impl Call {
+    /// Creates the event of a check, as failed until proven otherwise.
     fn verify_event(&self, op: &str) -> Event {
         Event {
             uid: new_uid(),
@@ -201,11 +205,12 @@ impl Call {
         }
     }
 
-    async fn fail_verify<B>(&self, mut event: Event, begun: Instant, error: Error, evidence: Value) -> Result<B> {
+    /// Records a failed check and returns its error.
+    async fn fail_verify<B>(&self, mut event: Event, started: Instant, error: Error, evidence: Value) -> Result<B> {
         event.failure = Some(error.code);
         event.error = Some(error.to_json());
         event.evidence = Some(evidence);
-        self.commit(event, begun).await?;
+        self.commit(event, started).await?;
         Err(error)
     }
 }

@@ -1,7 +1,8 @@
-//! One task per physical device keeps its order, whatever names the device goes by: first come, first served; identical reads
-//! that wait together share one answer, unless an action stands between them. Waiting never holds the device.
+//! Queue of a physical device. One task per device, whatever its names, executes reads and grants exclusive access in FIFO order.
+//! Identical reads that are queued together share one result, unless an action is queued between them. Queued calls never hold
+//! the device.
 //!
-//! The queue outlives the task: when a read panics, its callers are told, the task is started again, and what waits stays queued.
+//! The queue outlives the task: when a read panics, its callers get an error, the task is restarted, and the queue is kept.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -15,13 +16,13 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::lease::Lease;
 use super::reading::{Reading, TreeReading};
-use super::{DriverError, Shot, Top};
-use crate::task::{Tasks, checkpoint};
+use super::{DriverError, ForegroundApp, ScreenshotOptions};
+use crate::task::{Tasks, failpoint};
 
-/// At most this many calls wait for one device.
+/// Maximum number of calls that wait for one device.
 const MAX_WAITING: u64 = 4096;
 
-/// Those who wait for one answer.
+/// The callers that wait for the result of one read.
 pub(super) struct Waiters<T>(Vec<oneshot::Sender<Result<T, DriverError>>>);
 
 impl<T: Clone> Waiters<T> {
@@ -29,9 +30,9 @@ impl<T: Clone> Waiters<T> {
         Self(vec![waiter])
     }
 
-    pub(super) fn tell(self, answer: Result<T, DriverError>) {
+    pub(super) fn send(self, result: Result<T, DriverError>) {
         for waiter in self.0 {
-            let _ = waiter.send(answer.clone());
+            let _ = waiter.send(result.clone());
         }
     }
 
@@ -41,26 +42,26 @@ impl<T: Clone> Waiters<T> {
     }
 }
 
-/// What a read asks for, and who waits for it.
-pub(super) enum Question {
+/// A read and the callers that wait for it.
+pub(super) enum ReadRequest {
     Health(Waiters<String>),
-    Top(Waiters<Reading<Top>>),
+    ForegroundApp(Waiters<Reading<ForegroundApp>>),
     Tree(Waiters<TreeReading>),
-    Screenshot(Shot, Waiters<Arc<Vec<u8>>>),
+    Screenshot(ScreenshotOptions, Waiters<Arc<Vec<u8>>>),
     Overlay(Waiters<Overlay>),
     Packages { filter: Option<String>, system: bool, waiters: Waiters<Vec<String>> },
 }
 
-impl Question {
-    /// Takes over who waits for the same; gives back what is another question.
-    fn join(&mut self, other: Question) -> Option<Question> {
+impl ReadRequest {
+    /// Takes over the waiters of an identical read; returns `other` if it is a different one.
+    fn merge(&mut self, other: ReadRequest) -> Option<ReadRequest> {
         match (self, other) {
-            (Question::Health(own), Question::Health(more)) => own.0.extend(more.0),
-            (Question::Top(own), Question::Top(more)) => own.0.extend(more.0),
-            (Question::Tree(own), Question::Tree(more)) => own.0.extend(more.0),
-            (Question::Screenshot(shot, own), Question::Screenshot(same, more)) if *shot == same => own.0.extend(more.0),
-            (Question::Overlay(own), Question::Overlay(more)) => own.0.extend(more.0),
-            (Question::Packages { filter, system, waiters }, Question::Packages { filter: same, system: too, waiters: more })
+            (ReadRequest::Health(own), ReadRequest::Health(more)) => own.0.extend(more.0),
+            (ReadRequest::ForegroundApp(own), ReadRequest::ForegroundApp(more)) => own.0.extend(more.0),
+            (ReadRequest::Tree(own), ReadRequest::Tree(more)) => own.0.extend(more.0),
+            (ReadRequest::Screenshot(shot, own), ReadRequest::Screenshot(same, more)) if *shot == same => own.0.extend(more.0),
+            (ReadRequest::Overlay(own), ReadRequest::Overlay(more)) => own.0.extend(more.0),
+            (ReadRequest::Packages { filter, system, waiters }, ReadRequest::Packages { filter: same, system: too, waiters: more })
                 if *filter == same && *system == too =>
             {
                 waiters.0.extend(more.0);
@@ -70,34 +71,34 @@ impl Question {
         None
     }
 
-    /// Whether nobody waits for it any more.
-    fn is_forgotten(&mut self) -> bool {
+    /// Whether no caller waits for the result any more.
+    fn is_abandoned(&mut self) -> bool {
         match self {
-            Question::Health(w) => w.is_empty(),
-            Question::Top(w) => w.is_empty(),
-            Question::Tree(w) => w.is_empty(),
-            Question::Screenshot(_, w) => w.is_empty(),
-            Question::Overlay(w) => w.is_empty(),
-            Question::Packages { waiters, .. } => waiters.is_empty(),
+            ReadRequest::Health(w) => w.is_empty(),
+            ReadRequest::ForegroundApp(w) => w.is_empty(),
+            ReadRequest::Tree(w) => w.is_empty(),
+            ReadRequest::Screenshot(_, w) => w.is_empty(),
+            ReadRequest::Overlay(w) => w.is_empty(),
+            ReadRequest::Packages { waiters, .. } => waiters.is_empty(),
         }
     }
 }
 
-/// A future that tells who waits.
-pub(super) type Answering<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+/// Future that executes a read and sends the result to its waiters.
+pub(super) type HandlerFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// What answers questions: one name of the physical device.
-pub(super) trait Answers: Send + Sync {
-    /// Asks the device and tells who waits.
-    fn answer<'a>(&'a self, question: Question, token: Option<&'a Secret>) -> Answering<'a>;
+/// Executes reads: a named device, several of which may share one physical device.
+pub(super) trait ReadHandler: Send + Sync {
+    /// Reads from the device and sends the result to the waiters.
+    fn execute_read<'a>(&'a self, request: ReadRequest, token: Option<&'a Secret>) -> HandlerFuture<'a>;
 }
 
 enum Job {
-    Read { device: Arc<dyn Answers>, token: Option<Secret>, question: Question },
+    Read { device: Arc<dyn ReadHandler>, token: Option<Secret>, request: ReadRequest },
     Guard { granted: oneshot::Sender<oneshot::Sender<()>> },
 }
 
-/// Counts a job in the queue, which is there even when nobody waits for it any more, until it is dropped.
+/// Counts a queued job until dropped; it counts even if its caller has stopped waiting.
 struct Queued(Arc<AtomicU64>);
 
 impl Queued {
@@ -113,7 +114,7 @@ impl Drop for Queued {
     }
 }
 
-/// Counts a call that waits for the device or holds it, until it is dropped.
+/// Counts a call that waits for the device or holds it, until dropped.
 pub(super) struct Waiting(Arc<Actor>);
 
 impl Drop for Waiting {
@@ -122,19 +123,19 @@ impl Drop for Waiting {
     }
 }
 
-/// One physical device: its queue, its lease, and what it was sent.
+/// A physical device: its queue, its lease, and the number of inputs sent to it.
 pub(super) struct Actor {
     jobs: mpsc::UnboundedSender<(Job, Queued)>,
     queued: Arc<AtomicU64>,
     waiting: AtomicU64,
     inputs: AtomicU64,
     pub(super) lease: Lease,
-    /// Width and height of the screen, as the tree told them last.
+    /// Width and height of the screen, device pixels, from the last tree.
     pub(super) size: Mutex<Option<(i32, i32)>>,
 }
 
 impl Actor {
-    /// Starts the task of a device. It ends when the actor is dropped.
+    /// Starts the task of a device. The task ends when the actor is dropped.
     pub(super) fn start(name: &str, tasks: &Tasks) -> Arc<Self> {
         let (jobs, receiver) = mpsc::unbounded_channel();
         let name = format!("device:{name}");
@@ -153,12 +154,12 @@ impl Actor {
         })
     }
 
-    /// Calls that wait for the device or hold it.
+    /// Returns the number of calls that wait for the device or hold it.
     pub(super) fn waiting(&self) -> u64 {
         self.waiting.load(Ordering::SeqCst)
     }
 
-    /// How many inputs it was sent.
+    /// Returns the number of inputs sent to the device.
     pub(super) fn inputs(&self) -> u64 {
         self.inputs.load(Ordering::SeqCst)
     }
@@ -170,9 +171,9 @@ impl Actor {
     fn submit(self: &Arc<Self>, job: Job) -> Result<Waiting, DriverError> {
         let waiting = Waiting(self.clone());
         if self.waiting.fetch_add(1, Ordering::SeqCst) >= MAX_WAITING {
-            return Err(DriverError::Crowded(MAX_WAITING));
+            return Err(DriverError::QueueFull(MAX_WAITING));
         }
-        let queued = Queued::new(&self.queued).ok_or(DriverError::Crowded(MAX_WAITING))?;
+        let queued = Queued::new(&self.queued).ok_or(DriverError::QueueFull(MAX_WAITING))?;
         self.jobs.send((job, queued)).map_err(|_| DriverError::removed())?;
         Ok(waiting)
     }
@@ -180,26 +181,26 @@ impl Actor {
     /// Queues a read.
     pub(super) fn read(
         self: &Arc<Self>,
-        device: Arc<dyn Answers>,
+        device: Arc<dyn ReadHandler>,
         token: Option<Secret>,
-        question: Question,
+        request: ReadRequest,
     ) -> Result<Waiting, DriverError> {
-        self.submit(Job::Read { device, token, question })
+        self.submit(Job::Read { device, token, request })
     }
 
-    /// Queues for having the device alone.
+    /// Queues for exclusive access to the device.
     pub(super) fn reserve(self: &Arc<Self>) -> Result<(oneshot::Receiver<oneshot::Sender<()>>, Waiting), DriverError> {
         let (granted, grant) = oneshot::channel();
         Ok((grant, self.submit(Job::Guard { granted })?))
     }
 }
 
-/// What waits for a device. It is kept when the task is started again.
+/// The waiting jobs of a device; kept when the task is restarted.
 struct Queue {
     name: String,
     receiver: mpsc::UnboundedReceiver<(Job, Queued)>,
     jobs: VecDeque<(Job, Queued)>,
-    /// Ends, with an error, when the guard that was given out last is dropped.
+    /// Resolves (with an error) when the current guard is dropped.
     held: Option<oneshot::Receiver<()>>,
 }
 
@@ -219,18 +220,18 @@ impl Queue {
             while let Ok(job) = self.receiver.try_recv() {
                 self.jobs.push_back(job);
             }
-            checkpoint(&self.name);
+            failpoint(&self.name);
             match self.jobs.pop_front().map(|(job, _)| job) {
                 Some(Job::Guard { granted }) => {
-                    let (done, ended) = oneshot::channel::<()>();
+                    let (done, released) = oneshot::channel::<()>();
                     if granted.send(done).is_ok() {
-                        self.held = Some(ended);
+                        self.held = Some(released);
                     }
                 }
-                Some(Job::Read { device, token, mut question }) => {
-                    self.join_alike(&device, token.as_ref(), &mut question);
-                    if !question.is_forgotten() {
-                        device.answer(question, token.as_ref()).await;
+                Some(Job::Read { device, token, mut request }) => {
+                    self.merge_identical_reads(&device, token.as_ref(), &mut request);
+                    if !request.is_abandoned() {
+                        device.execute_read(request, token.as_ref()).await;
                     }
                 }
                 None => {}
@@ -238,15 +239,15 @@ impl Queue {
         }
     }
 
-    /// Takes equal reads through the same name out of the queue, up to the first guard.
-    fn join_alike(&mut self, through: &Arc<dyn Answers>, with: Option<&Secret>, question: &mut Question) {
+    /// Merges identical reads through the same device and token into this one, up to the first queued guard.
+    fn merge_identical_reads(&mut self, own_device: &Arc<dyn ReadHandler>, own_token: Option<&Secret>, request: &mut ReadRequest) {
         let end = self.jobs.iter().position(|(job, _)| matches!(job, Job::Guard { .. })).unwrap_or(self.jobs.len());
         let rest = self.jobs.split_off(end);
         for (job, queued) in std::mem::take(&mut self.jobs) {
             match job {
-                Job::Read { device, token, question: other } if Arc::ptr_eq(&device, through) && token.as_ref() == with => {
-                    let another = question.join(other);
-                    self.jobs.extend(another.map(|question| (Job::Read { device, token, question }, queued)));
+                Job::Read { device, token, request: other } if Arc::ptr_eq(&device, own_device) && token.as_ref() == own_token => {
+                    let unmerged = request.merge(other);
+                    self.jobs.extend(unmerged.map(|request| (Job::Read { device, token, request }, queued)));
                 }
                 job => self.jobs.push_back((job, queued)),
             }

@@ -1,5 +1,5 @@
-//! A device as calls see it: a name with its own address, token and time-out, on the queue of the physical device; and having
-//! it for oneself, in the order in which it was asked for.
+//! Device handles. A [`Device`] is a name with its own URL, token and timeout, attached to the queue of the physical device. A
+//! [`Ticket`] is a place in that queue; once granted, its [`DeviceGuard`] gives exclusive access.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -13,34 +13,34 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::actor::{Actor, Answering, Answers, Question, Waiters, Waiting};
+use super::actor::{Actor, HandlerFuture, ReadHandler, ReadRequest, Waiters, Waiting};
 use super::lease::Busy;
 use super::reading::{Reading, TreeReading};
-use super::{Driver, DriverError, Input, Shot, Top};
+use super::{Driver, DriverError, ForegroundApp, Input, ScreenshotOptions};
 use crate::live::Live;
 use crate::store::now_ms;
 
-/// Gives out the numbers of the order of what happens.
+/// Returns the next sequence number for events, intents and readings.
 pub type NextSeq = Arc<dyn Fn() -> i64 + Send + Sync>;
 
-/// A read that has its place in the queue of a device.
+/// A read that is queued for a device.
 pub struct PendingRead<T> {
     answer: oneshot::Receiver<Result<T, DriverError>>,
     _waiting: Waiting,
 }
 
 impl<T> PendingRead<T> {
-    /// Waits for the answer.
+    /// Waits for the result of the read.
     ///
     /// # Errors
     /// [`DriverError`]
     pub async fn answer(self) -> Result<T, DriverError> {
-        let failed = |_| DriverError::Failed("the device's task failed; it is started again".to_owned());
+        let failed = |_| DriverError::Failed("the device's task panicked and is being restarted".to_owned());
         self.answer.await.map_err(failed)?
     }
 }
 
-/// A device.
+/// A named device.
 pub struct Device {
     name: String,
     source: DeviceSource,
@@ -80,32 +80,32 @@ impl Device {
         })
     }
 
-    /// Its name; the URL for an ad-hoc one.
+    /// Returns the name; for an ad-hoc device this is the URL.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Name of its kind.
+    /// Returns the name of the kind of device.
     pub fn kind(&self) -> &'static str {
         self.driver.kind()
     }
 
-    /// Where it is, without credentials.
+    /// Returns the URL, without credentials.
     pub fn url(&self) -> String {
         self.driver.url()
     }
 
-    /// Where its settings come from.
+    /// Returns where the settings of the device come from.
     pub fn source(&self) -> DeviceSource {
         self.source
     }
 
-    /// Its row in the database, once it is known.
+    /// Returns the cell that caches the id of the device's database row.
     pub fn row(&self) -> &OnceLock<i64> {
         &self.row
     }
 
-    /// How many inputs it was sent, by whatever name.
+    /// Returns the number of inputs sent to the physical device, under any of its names.
     pub fn inputs(&self) -> u64 {
         self.actor.inputs()
     }
@@ -122,12 +122,12 @@ impl Device {
         (self.next_seq)()
     }
 
-    /// Whether nobody waits for it or holds it.
+    /// Whether no call waits for or holds the device, and it is not leased.
     pub fn is_idle(&self) -> bool {
         self.actor.waiting() == 0 && self.actor.lease.current().is_none()
     }
 
-    /// What a client is told about it.
+    /// Returns the description for clients.
     pub fn info(&self) -> DeviceInfo {
         let health = self.health.lock();
         let last_seen = self.last_seen.load(Ordering::Relaxed);
@@ -148,119 +148,110 @@ impl Device {
     /// Takes or renews the lease.
     ///
     /// # Errors
-    /// [`Busy`] while another session holds one.
+    /// [`Busy`] while another session holds it.
     pub fn take_lease(&self, session: &str, ttl: Duration) -> Result<LeaseInfo, Busy> {
         self.actor.lease.take(session, ttl)
     }
 
-    /// Gives the lease back; false when this session holds none.
+    /// Releases the lease; false if this session does not hold it.
     pub fn release_lease(&self, session: &str) -> bool {
         self.actor.lease.release(session)
     }
 
-    /// Whether this session may act.
+    /// Checks that this session may act.
     ///
     /// # Errors
-    /// [`Busy`] while another session holds a lease.
+    /// [`Busy`] while another session holds the lease.
     pub fn check_lease(&self, session: &str) -> Result<(), Busy> {
         self.actor.lease.check(session)
     }
 
-    /// Queues for the device. The place in the queue is kept from now on.
+    /// Queues for exclusive access. The position in the queue is taken immediately, not when the ticket is first polled.
     ///
     /// # Errors
-    /// [`DriverError::Crowded`] when too many wait already.
+    /// [`DriverError::QueueFull`] when too many calls are waiting.
     pub fn queue(self: &Arc<Self>) -> Result<Ticket, DriverError> {
         let (granted, waiting) = self.actor.reserve()?;
         Ok(Ticket { device: self.clone(), granted, _waiting: waiting })
     }
 
-    /// Queues a question. Its place in the queue is kept from now on.
-    fn ask<T: Clone>(
+    /// Queues a read. Its position in the queue is taken immediately.
+    fn queue_read<T: Clone>(
         self: &Arc<Self>,
         token: Option<Secret>,
-        question: impl FnOnce(Waiters<T>) -> Question,
+        request: impl FnOnce(Waiters<T>) -> ReadRequest,
     ) -> Result<PendingRead<T>, DriverError> {
         let (reply, answer) = oneshot::channel();
-        let waiting = self.actor.read(self.clone(), token, question(Waiters::one(reply)))?;
+        let waiting = self.actor.read(self.clone(), token, request(Waiters::one(reply)))?;
         Ok(PendingRead { answer, _waiting: waiting })
     }
 
-    /// Asks whether it is there.
-    ///
-    /// # Errors
-    /// [`DriverError`]
+    /// Checks that the device responds; returns the type that it reports.
     pub async fn health(self: &Arc<Self>) -> Result<String, DriverError> {
-        self.ask(None, Question::Health)?.answer().await
+        self.queue_read(None, ReadRequest::Health)?.answer().await
     }
 
-    /// Asks what is in front.
+    /// Queues a read of the foreground app.
     ///
     /// # Errors
-    /// [`DriverError::Crowded`]
-    pub fn top(self: &Arc<Self>, token: Option<Secret>) -> Result<PendingRead<Reading<Top>>, DriverError> {
-        self.ask(token, Question::Top)
+    /// [`DriverError::QueueFull`] when too many calls are waiting.
+    pub fn top(self: &Arc<Self>, token: Option<Secret>) -> Result<PendingRead<Reading<ForegroundApp>>, DriverError> {
+        self.queue_read(token, ReadRequest::ForegroundApp)
     }
 
-    /// Asks what is on the screen.
+    /// Queues a read of the element tree.
     ///
     /// # Errors
-    /// [`DriverError::Crowded`]
+    /// [`DriverError::QueueFull`] when too many calls are waiting.
     pub fn tree(self: &Arc<Self>, token: Option<Secret>) -> Result<PendingRead<TreeReading>, DriverError> {
-        self.ask(token, Question::Tree)
+        self.queue_read(token, ReadRequest::Tree)
     }
 
-    /// Asks for a picture of the screen.
+    /// Queues a screenshot; the result is a JPEG.
     ///
     /// # Errors
-    /// [`DriverError::Crowded`]
-    pub fn screenshot(self: &Arc<Self>, token: Option<Secret>, shot: Shot) -> Result<PendingRead<Arc<Vec<u8>>>, DriverError> {
-        self.ask(token, |waiters| Question::Screenshot(shot, waiters))
+    /// [`DriverError::QueueFull`] when too many calls are waiting.
+    pub fn screenshot(self: &Arc<Self>, token: Option<Secret>, shot: ScreenshotOptions) -> Result<PendingRead<Arc<Vec<u8>>>, DriverError> {
+        self.queue_read(token, |waiters| ReadRequest::Screenshot(shot, waiters))
     }
 
-    /// The marks that the device itself draws.
-    ///
-    /// # Errors
-    /// [`DriverError`]
+    /// Reads the state of the overlay that the device draws.
     pub async fn overlay(self: &Arc<Self>, token: Option<Secret>) -> Result<Overlay, DriverError> {
-        self.ask(token, Question::Overlay)?.answer().await
+        self.queue_read(token, ReadRequest::Overlay)?.answer().await
     }
 
-    /// Installed packages.
-    ///
-    /// # Errors
-    /// [`DriverError`]
+    /// Lists installed packages.
     pub async fn packages(
         self: &Arc<Self>,
         token: Option<Secret>,
         filter: Option<String>,
         system: bool,
     ) -> Result<Vec<String>, DriverError> {
-        self.ask(token, |waiters| Question::Packages { filter, system, waiters })?.answer().await
+        self.queue_read(token, |waiters| ReadRequest::Packages { filter, system, waiters })?.answer().await
     }
 
-    /// Width and height of the screen, once a tree told them.
+    /// Returns width and height of the screen in device pixels; `None` until a tree reported them.
     pub fn screen_size(&self) -> Option<(i32, i32)> {
         *self.actor.size.lock()
     }
 
-    /// Asks the driver and tells who waits.
-    async fn ask_driver(&self, question: Question, token: Option<&Secret>) {
+    /// Reads from the driver and sends the result to the waiters.
+    async fn read_for(&self, request: ReadRequest, token: Option<&Secret>) {
         let driver = self.driver();
-        match question {
-            Question::Tree(waiters) => waiters.tell(self.read_tree(token).await),
-            Question::Health(waiters) => waiters.tell(self.noted(driver.health().await)),
-            Question::Top(waiters) => waiters.tell(self.noted(driver.top(token).await).map(|top| self.stamp(top))),
-            Question::Screenshot(shot, waiters) => waiters.tell(self.noted(driver.screenshot(token, shot).await).map(Arc::new)),
-            Question::Overlay(waiters) => waiters.tell(self.noted(driver.overlay(token).await)),
-            Question::Packages { filter, system, waiters } => {
-                waiters.tell(self.noted(driver.packages(token, filter.as_deref(), system).await));
+        match request {
+            ReadRequest::Tree(waiters) => waiters.send(self.read_tree(token).await),
+            ReadRequest::Health(waiters) => waiters.send(self.track_health(driver.health().await)),
+            ReadRequest::ForegroundApp(waiters) => waiters.send(self.track_health(driver.top(token).await).map(|top| self.stamp(top))),
+            ReadRequest::Screenshot(shot, waiters) => waiters.send(self.track_health(driver.screenshot(token, shot).await).map(Arc::new)),
+            ReadRequest::Overlay(waiters) => waiters.send(self.track_health(driver.overlay(token).await)),
+            ReadRequest::Packages { filter, system, waiters } => {
+                waiters.send(self.track_health(driver.packages(token, filter.as_deref(), system).await));
             }
         }
     }
 
     async fn read_tree(&self, token: Option<&Secret>) -> Result<TreeReading, DriverError> {
-        let snapshot = self.noted(self.driver.snapshot(token).await)?;
+        let snapshot = self.track_health(self.driver.snapshot(token).await)?;
         if snapshot.size.is_some() {
             *self.actor.size.lock() = snapshot.size;
         }
@@ -271,22 +262,22 @@ impl Device {
         Reading { value, seq: self.next_seq(), inputs: self.inputs(), at: Instant::now() }
     }
 
-    fn noted<T>(&self, result: Result<T, DriverError>) -> Result<T, DriverError> {
-        self.note(result.as_ref().err());
+    fn track_health<T>(&self, result: Result<T, DriverError>) -> Result<T, DriverError> {
+        self.update_health(result.as_ref().err());
         result
     }
 
-    /// Keeps the state that clients are told.
-    pub(super) fn note(&self, error: Option<&DriverError>) {
+    /// Updates the state reported to clients; publishes it if it changed.
+    pub(super) fn update_health(&self, error: Option<&DriverError>) {
         let state = match error {
             None => DeviceState::Ready,
             Some(DriverError::Unreachable(_) | DriverError::Lost(_)) => DeviceState::Unreachable,
             Some(DriverError::Auth(_)) => DeviceState::Unauthorized,
-            Some(DriverError::Nonsense(_)) => DeviceState::Failing,
-            // It answered, so it is there.
+            Some(DriverError::Protocol(_)) => DeviceState::Failing,
+            // It responded, so it is reachable.
             Some(DriverError::Refused { .. }) => DeviceState::Ready,
-            // Says nothing about the device.
-            Some(DriverError::Crowded(_) | DriverError::Failed(_)) => return,
+            // These say nothing about the device.
+            Some(DriverError::QueueFull(_) | DriverError::Failed(_)) => return,
         };
         if state != DeviceState::Unreachable {
             self.last_seen.store(now_ms(), Ordering::Relaxed);
@@ -301,13 +292,13 @@ impl Device {
     }
 }
 
-impl Answers for Device {
-    fn answer<'a>(&'a self, question: Question, token: Option<&'a Secret>) -> Answering<'a> {
-        Box::pin(self.ask_driver(question, token))
+impl ReadHandler for Device {
+    fn execute_read<'a>(&'a self, request: ReadRequest, token: Option<&'a Secret>) -> HandlerFuture<'a> {
+        Box::pin(self.read_for(request, token))
     }
 }
 
-/// A place in the queue of a device.
+/// A place in the queue for exclusive access to a device.
 pub struct Ticket {
     device: Arc<Device>,
     granted: oneshot::Receiver<oneshot::Sender<()>>,
@@ -315,17 +306,17 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// Waits for the device; nobody else gets it until the guard is dropped.
+    /// Waits for exclusive access, which lasts until the guard is dropped.
     ///
     /// # Errors
-    /// [`DriverError::Failed`] when the device was removed meanwhile.
+    /// [`DriverError::Failed`] if the device was removed meanwhile.
     pub async fn guard(self) -> Result<DeviceGuard, DriverError> {
         let done = self.granted.await.map_err(|_| DriverError::removed())?;
         Ok(DeviceGuard { device: self.device, _done: done, _waiting: self._waiting })
     }
 }
 
-/// The device is mine until this is dropped.
+/// Exclusive access to a device until dropped.
 pub struct DeviceGuard {
     device: Arc<Device>,
     _done: oneshot::Sender<()>,
@@ -333,26 +324,23 @@ pub struct DeviceGuard {
 }
 
 impl DeviceGuard {
-    /// What is on the screen now.
-    ///
-    /// # Errors
-    /// [`DriverError`]
+    /// Reads the element tree.
     pub async fn tree(&self, token: Option<&Secret>) -> Result<TreeReading, DriverError> {
         self.device.read_tree(token).await
     }
 
-    /// Does something, once.
+    /// Performs an action once.
     ///
     /// # Errors
-    /// [`DriverError`]; [`DriverError::Lost`] when it may have been done.
+    /// [`DriverError`]; [`DriverError::Lost`] if it is unknown whether the action happened.
     pub async fn perform(&self, token: Option<&Secret>, input: &Input) -> Result<String, DriverError> {
         self.device.actor().count_input();
         let result = self.device.driver().perform(token, input).await;
-        self.device.note(result.as_ref().err());
+        self.device.update_health(result.as_ref().err());
         result
     }
 
-    /// The next number in the order of what happens.
+    /// Returns the next sequence number.
     pub fn next_seq(&self) -> i64 {
         self.device.next_seq()
     }

@@ -1,4 +1,7 @@
-//! Which physical device an address leads to, as far as that can be told without asking anybody.
+//! Identity of physical devices: whether two configured devices are the same phone, decided without network access.
+//!
+//! Two USB devices are the same if their serials are; the forwarded port says nothing about the phone behind it. Otherwise two
+//! devices are the same if host and port of their URLs are, after normalisation.
 
 use url::Url;
 
@@ -7,24 +10,24 @@ use crate::config::DeviceSettings;
 /// What identifies a physical device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Identity {
-    /// Serial on the cable.
+    /// USB serial; `None` for a device that is only known by its URL.
     serial: Option<String>,
-    /// Host and port, normalised.
+    /// Normalised `host:port`.
     address: String,
 }
 
 impl Identity {
-    /// The identity of a device with these settings.
+    /// Returns the identity of a device with these settings.
     pub(super) fn of(settings: &DeviceSettings) -> Self {
         Self { serial: settings.usb.as_ref().map(|usb| usb.serial.clone()), address: address(&settings.url) }
     }
 
-    /// Whether both are known to be different devices, whatever address they have in common.
+    /// Whether both are known to be different devices, even if they share an address.
     pub(super) fn is_other(&self, other: &Self) -> bool {
         matches!((&self.serial, &other.serial), (Some(own), Some(other)) if own != other)
     }
 
-    /// Whether both mean the same device. The address of a cable's end says nothing where both serials are known.
+    /// Whether both mean the same device. If both serials are known, the addresses are ignored.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (&self.serial, &other.serial) {
             (Some(own), Some(other)) => own == other,
@@ -33,7 +36,7 @@ impl Identity {
     }
 }
 
-/// Host in lower case, loopback by one name, port 80 unless it says another. Names are not looked up.
+/// Returns the normalised `host:port` of a URL: lower-case host, one name for loopback, default port 80. No DNS lookup.
 fn address(url: &str) -> String {
     let Ok(url) = Url::parse(url) else { return url.to_owned() };
     let host = url.host_str().unwrap_or_default().trim_end_matches('.');
@@ -52,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn one_device_goes_by_many_addresses() {
+    fn equivalent_urls_are_the_same_device() {
         let one = at("http://localhost:8081", None);
         for same in ["http://127.0.0.1:8081", "http://LOCALHOST:8081/", "http://[::1]:8081", "http://localhost.:8081/api"] {
             assert!(one.is_same(&at(same, None)), "{same}");
@@ -64,10 +67,10 @@ mod tests {
     }
 
     #[test]
-    fn a_serial_outweighs_an_address() {
-        let cable = at("http://127.0.0.1:8081", Some("A"));
-        assert!(cable.is_same(&at("http://127.0.0.1:9000", Some("A"))), "another port of the same phone");
-        assert!(!cable.is_same(&at("http://127.0.0.1:8081", Some("B"))), "another phone on the same port");
-        assert!(cable.is_same(&at("http://localhost:8081", None)));
+    fn serial_takes_precedence_over_address() {
+        let usb = at("http://127.0.0.1:8081", Some("A"));
+        assert!(usb.is_same(&at("http://127.0.0.1:9000", Some("A"))), "another port of the same phone");
+        assert!(!usb.is_same(&at("http://127.0.0.1:8081", Some("B"))), "another phone on the same port");
+        assert!(usb.is_same(&at("http://localhost:8081", None)));
     }
 }

@@ -1,4 +1,4 @@
-//! Leases: a session keeps a device for a while.
+//! Leases: a session reserves a device for a limited time.
 
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use afd_proto::device::LeaseInfo;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// Somebody else holds the device.
+/// Another session holds the lease of the device.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("session {:?} holds the device for another {} ms", .0.session, .0.remaining_ms)]
 pub struct Busy(pub LeaseInfo);
 
-/// At most one lease.
+/// Lease of a device; held by at most one session at a time.
 #[derive(Debug, Default)]
 pub struct Lease(Mutex<Option<(String, Instant)>>);
 
 impl Lease {
-    /// The lease, while it holds.
+    /// Returns the lease unless it has expired or there is none.
     pub fn current(&self) -> Option<LeaseInfo> {
         Self::holder(&mut self.0.lock())
     }
@@ -32,10 +32,10 @@ impl Lease {
         })
     }
 
-    /// Whether this session may act.
+    /// Checks that this session may act.
     ///
     /// # Errors
-    /// [`Busy`] while another session holds a lease.
+    /// [`Busy`] while another session holds the lease.
     pub fn check(&self, session: &str) -> Result<(), Busy> {
         match self.current() {
             Some(held) if held.session != session => Err(Busy(held)),
@@ -46,7 +46,7 @@ impl Lease {
     /// Takes or renews the lease.
     ///
     /// # Errors
-    /// [`Busy`] while another session holds one.
+    /// [`Busy`] while another session holds it.
     pub fn take(&self, session: &str, ttl: Duration) -> Result<LeaseInfo, Busy> {
         let mut slot = self.0.lock();
         if let Some(held) = Self::holder(&mut slot).filter(|held| held.session != session) {
@@ -56,7 +56,7 @@ impl Lease {
         Ok(LeaseInfo { session: session.to_owned(), remaining_ms: u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX) })
     }
 
-    /// Gives the lease back; false when this session holds none.
+    /// Releases the lease; false if this session does not hold it.
     pub fn release(&self, session: &str) -> bool {
         let mut slot = self.0.lock();
         let held = Self::holder(&mut slot).is_some_and(|l| l.session == session);
@@ -66,7 +66,7 @@ impl Lease {
         held
     }
 
-    /// Takes over the lease of a device that this one replaces, unless somebody holds this one.
+    /// Takes over the lease of the device that this one replaces, unless this one is already leased.
     pub fn inherit(&self, other: &Lease) {
         let theirs = other.0.lock().clone();
         let mut slot = self.0.lock();
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_lease_ends_by_itself() {
+    async fn lease_expires_and_can_be_renewed() {
         let lease = Lease::default();
         lease.take("a", Duration::from_secs(5)).expect("free");
         assert_eq!(lease.check("b").expect_err("held").0, LeaseInfo { session: "a".into(), remaining_ms: 5000 });

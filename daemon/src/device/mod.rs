@@ -1,6 +1,6 @@
-//! The devices: a driver each, an actor that keeps their order, leases, the registry.
+//! Devices: drivers, one actor per physical device that serialises access, leases, and the registry.
 //!
-//! Nothing above this room knows that a phone is a phone: it sees [`Snapshot`]s and sends [`Input`]s.
+//! Higher layers are independent of the kind of device: they read [`Snapshot`]s and send [`Input`]s.
 
 mod actor;
 pub mod adb;
@@ -27,53 +27,53 @@ use crate::page::Snapshot;
 pub use handle::{Device, DeviceGuard, PendingRead, Ticket};
 pub use lease::Busy;
 pub use reading::{Reading, TreeReading};
-pub use registry::{Changes, Registry, Resolved, Unresolved};
+pub use registry::{Changes, Registry, ResolveError, Resolved};
 pub use rows::{find, row_id};
 
-/// A future that a driver returns.
-pub type Driven<'a, T> = Pin<Box<dyn Future<Output = Result<T, DriverError>> + Send + 'a>>;
+/// Future returned by the methods of a driver.
+pub type DriverFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, DriverError>> + Send + 'a>>;
 
-/// Why there can be no driver for the settings of a device.
+/// Why no driver can be created from the settings of a device.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// The URL is not one of a device.
+    /// The URL is not acceptable as that of a device.
     #[error(transparent)]
     Unfit(#[from] config::Unfit),
-    /// The URL cannot be read.
+    /// The URL cannot be parsed.
     #[error("{0}")]
     Url(#[from] url::ParseError),
-    /// The system gives no HTTP client.
-    #[error("cannot make an HTTP client: {0}")]
+    /// The HTTP client cannot be created.
+    #[error("cannot create an HTTP client: {0}")]
     Client(#[from] reqwest::Error),
 }
 
-/// Why a device did not do it.
+/// Why a request to a device failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DriverError {
-    /// It could not be reached, or did not answer a question.
-    #[error("the device cannot be reached: {0}")]
+    /// The device could not be reached, or did not respond to a read.
+    #[error("cannot reach the device: {0}")]
     Unreachable(String),
-    /// It refused the token.
-    #[error("the device refused the token: {0}")]
+    /// The device rejected the token.
+    #[error("the device rejected the token: {0}")]
     Auth(String),
-    /// It answered that it could not do it.
-    #[error("the device could not do it: {message}")]
+    /// The device responded with an error.
+    #[error("the device reported an error: {message}")]
     Refused {
-        /// HTTP status or the like.
+        /// HTTP status, if there was one.
         status: Option<u16>,
-        /// Its own words.
+        /// Error message of the device.
         message: String,
     },
-    /// It answered nonsense.
-    #[error("the device gave an answer that cannot be understood: {0}")]
-    Nonsense(String),
-    /// The action was sent and its answer was lost.
-    #[error("the action was sent, but its answer was lost: {0}")]
+    /// The response of the device could not be parsed.
+    #[error("malformed response from the device: {0}")]
+    Protocol(String),
+    /// The action was sent but its response was lost: it may or may not have happened.
+    #[error("the action was sent, but its response was lost: {0}")]
     Lost(String),
-    /// Too many calls wait for it.
-    #[error("{0} calls wait for the device, which is the limit")]
-    Crowded(u64),
-    /// Our own part failed.
+    /// The queue of the device is full; holds the limit.
+    #[error("the queue of the device is full ({0} waiting calls)")]
+    QueueFull(u64),
+    /// The daemon itself failed.
     #[error("{0}")]
     Failed(String),
 }
@@ -83,135 +83,135 @@ impl DriverError {
         DriverError::Failed("the device was removed".to_owned())
     }
 
-    /// The code on the wire.
+    /// Returns the error code for the wire.
     pub fn code(&self) -> ErrorCode {
         match self {
             DriverError::Unreachable(_) => ErrorCode::DeviceUnreachable,
             DriverError::Auth(_) => ErrorCode::DeviceAuth,
-            DriverError::Refused { .. } | DriverError::Nonsense(_) => ErrorCode::DeviceError,
+            DriverError::Refused { .. } | DriverError::Protocol(_) => ErrorCode::DeviceError,
             DriverError::Lost(_) => ErrorCode::OutcomeUnknown,
-            DriverError::Crowded(_) => ErrorCode::LimitExceeded,
+            DriverError::QueueFull(_) => ErrorCode::LimitExceeded,
             DriverError::Failed(_) => ErrorCode::Internal,
         }
     }
 }
 
-/// What a driver can be asked to do.
+/// An action that a driver can perform.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
-    /// A tap, device pixels.
+    /// Tap at a point, device pixels.
     Tap(f64, f64),
-    /// A press that lasts, device pixels and milliseconds.
+    /// Long press at a point, device pixels and milliseconds.
     LongPress(f64, f64, u32),
-    /// Two taps in quick succession, device pixels.
+    /// Double tap at a point, device pixels.
     DoubleTap(f64, f64),
-    /// From one point to another, device pixels, in milliseconds.
+    /// Swipe `[x1, y1, x2, y2]` in device pixels; duration in milliseconds.
     Swipe([f64; 4], u32),
-    /// A scroll of the whole screen.
+    /// Scroll of the whole screen.
     Scroll(Direction, Amount),
-    /// Back.
+    /// Back button.
     Back,
-    /// Home.
+    /// Home button.
     Home,
-    /// A key by its code.
+    /// Press of a key, by Android key code.
     Key(i32),
-    /// Text into the focused field.
+    /// Text to type into the focused field.
     Text(Secret),
-    /// Opens an app.
+    /// Launch of an app, by package.
     Launch(String),
-    /// Stops an app.
+    /// Stop of an app, by package.
     Stop(String),
-    /// Shows or hides the marks that the device itself draws.
+    /// Change of the overlay that the device draws.
     Overlay(OverlaySetting),
-    /// A command of its shell, and how long it may take, milliseconds.
+    /// Shell command and the time it may take, milliseconds.
     Shell(Secret, u32),
-    /// An intent.
+    /// Android intent to send.
     Intent(Intent),
 }
 
-/// The marks that a device itself draws; what is not said stays or is as usual.
+/// Settings of the overlay of marks that the device draws. An absent offset keeps the current one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverlaySetting {
-    /// Whether they are shown.
+    /// Whether the overlay is shown.
     pub enabled: bool,
-    /// At most this many.
+    /// Maximum number of marks.
     pub max_marks: u32,
-    /// Only what can be acted on.
+    /// Mark interactive elements only.
     pub interactive_only: bool,
-    /// Whether they follow the screen.
+    /// Whether the marks are refreshed automatically.
     pub auto_refresh: bool,
-    /// How often, milliseconds.
+    /// Refresh interval, milliseconds.
     pub refresh_interval_ms: u32,
-    /// Moves them to the right, device pixels.
+    /// Horizontal offset of the marks (positive: right), device pixels.
     pub offset_x: Option<i32>,
-    /// Moves them down, device pixels.
+    /// Vertical offset of the marks (positive: down), device pixels.
     pub offset_y: Option<i32>,
 }
 
-/// An intent. Its parts must have been checked: the device puts them into a command line.
+/// An Android intent. Its parts must be validated: the device puts them into a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intent {
-    /// Action.
+    /// Action, for example `android.intent.action.VIEW`.
     pub action: Option<String>,
-    /// URI.
+    /// Data URI.
     pub data: Option<String>,
-    /// Package.
+    /// Package that the intent is limited to.
     pub package: Option<String>,
-    /// `package/class`.
+    /// Component, as `package/class`.
     pub component: Option<String>,
-    /// Texts by name.
+    /// String extras by name.
     pub extras: BTreeMap<String, String>,
 }
 
-/// How a picture is to be taken.
+/// How a screenshot is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shot {
-    /// Longest side, pixels.
+pub struct ScreenshotOptions {
+    /// Maximum length of the longer side, pixels.
     pub max_dim: u32,
     /// JPEG quality, 1 to 100.
     pub quality: u32,
-    /// Whether the marks that the device itself draws are left out.
+    /// Whether the overlay of the device is hidden in the picture.
     pub hide_overlay: bool,
 }
 
-/// What is in front.
+/// The foreground app.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Top {
-    /// The package.
+pub struct ForegroundApp {
+    /// Its package.
     pub app: Option<String>,
-    /// `package/activity`.
+    /// Its activity, as `package/activity`.
     pub place: Option<String>,
 }
 
-/// A kind of device. Reads may be repeated by the driver, inputs never.
+/// Driver of a kind of device. It may retry reads; an input may only be sent again if it certainly was not delivered.
 pub trait Driver: Send + Sync + 'static {
-    /// Name of the kind.
+    /// Returns the name of the kind.
     fn kind(&self) -> &'static str;
 
-    /// What it can do, in words for clients.
+    /// Returns the capabilities, as named to clients.
     fn capabilities(&self) -> &'static [&'static str];
 
-    /// Where it is, without credentials.
+    /// Returns the URL of the device, without credentials.
     fn url(&self) -> String;
 
-    /// Asks whether it is there; returns its own name for itself.
-    fn health(&self) -> Driven<'_, String>;
+    /// Checks that the device responds; returns the type that it reports.
+    fn health(&self) -> DriverFuture<'_, String>;
 
-    /// What is in front.
-    fn top<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Top>;
+    /// Reads the foreground app.
+    fn top<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp>;
 
-    /// What is on the screen.
-    fn snapshot<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Snapshot>;
+    /// Reads the element tree of the screen.
+    fn snapshot<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Snapshot>;
 
-    /// A picture of the screen as JPEG.
-    fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: Shot) -> Driven<'a, Vec<u8>>;
+    /// Takes a screenshot, as JPEG.
+    fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>>;
 
-    /// The marks that the device itself draws.
-    fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Overlay>;
+    /// Reads the state of the overlay that the device draws.
+    fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Overlay>;
 
-    /// Installed packages.
-    fn packages<'a>(&'a self, token: Option<&'a Secret>, filter: Option<&'a str>, system: bool) -> Driven<'a, Vec<String>>;
+    /// Lists installed packages.
+    fn packages<'a>(&'a self, token: Option<&'a Secret>, filter: Option<&'a str>, system: bool) -> DriverFuture<'a, Vec<String>>;
 
-    /// Does something, once; returns the device's own words.
-    fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> Driven<'a, String>;
+    /// Performs an action once; returns the message of the device.
+    fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String>;
 }

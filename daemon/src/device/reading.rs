@@ -1,4 +1,4 @@
-//! What a read found, and when.
+//! Results of reading a device.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use tokio::time::Instant;
 
 use crate::page::Snapshot;
 
-/// What a read found, and when in the order of the device.
+/// Result of a read, with its position in the order of what happened on the device.
 #[derive(Debug, Clone)]
 pub struct Reading<T> {
-    /// What was found.
+    /// What was read.
     pub value: T,
-    /// Its place in the order of what happens.
+    /// Sequence number, from the same counter as events and intents.
     pub seq: i64,
-    /// How many inputs the device had been sent before.
+    /// Number of inputs that the device had been sent before.
     pub inputs: u64,
-    /// When.
+    /// When the read finished.
     pub at: Instant,
 }
 
-/// A reading of the tree.
+/// A reading of the element tree.
 pub type TreeReading = Reading<Arc<Snapshot>>;

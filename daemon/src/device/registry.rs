@@ -1,4 +1,4 @@
-//! Which devices there are, and which one a call means.
+//! Registry of devices: adds, replaces and removes them, and resolves which one a call means.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -13,62 +13,62 @@ use super::actor::Actor;
 use super::autofish::Autofish;
 use super::handle::{Device, NextSeq};
 use super::identity::Identity;
-use super::usb::{self, AdbSettings, Cable, UsbPhone};
+use super::usb::{self, AdbSettings, UsbLink, UsbPhone};
 use crate::config::{self, DeviceSettings};
 use crate::live::Live;
 use crate::task::Tasks;
 
-/// At most this many devices that calls named by URL are kept.
+/// Maximum number of idle ad-hoc devices (those that calls named by URL) that are kept.
 const MAX_AD_HOC: usize = 64;
 
-/// The device of a call.
+/// Device of a call.
 #[derive(Clone)]
 pub struct Resolved {
-    /// It.
+    /// The device.
     pub device: Arc<Device>,
-    /// The token of this call, when it brought one.
+    /// Token given in the call; `None` to use the configured one.
     pub token: Option<Secret>,
 }
 
-/// Why a call means no device.
+/// Why no device could be resolved for a call.
 #[derive(Debug, thiserror::Error)]
-pub enum Unresolved {
-    /// There is none of that name.
-    #[error("there is no device {name:?}")]
+pub enum ResolveError {
+    /// No device has that name.
+    #[error("no such device: {name:?}")]
     Unknown {
-        /// The name.
+        /// The name in the call.
         name: String,
-        /// The names that there are.
+        /// The names that exist.
         known: Vec<String>,
     },
-    /// None is configured at all.
+    /// The call names no device and none is configured.
     #[error("no device is configured")]
     None,
-    /// Several are configured and none is named.
+    /// The call names no device and several are configured.
     #[error("{} devices are configured ({}) and the call names none", .0.len(), .0.join(", "))]
     Ambiguous(Vec<String>),
-    /// The URL is not one.
+    /// The URL is invalid.
     #[error("url: {error}, got {url:?}")]
     BadUrl {
-        /// What was given, without credentials.
+        /// The URL in the call, without credentials.
         url: String,
-        /// Why.
+        /// The cause.
         #[source]
         error: SetupError,
     },
-    /// Both a name and a URL.
+    /// The call gives both a name and a URL.
     #[error("`device` and `url` exclude each other")]
     Both,
 }
 
-/// What a change of the settings did.
+/// Devices affected by a change of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Devices that came.
+    /// Names of added devices.
     pub added: Vec<String>,
-    /// Devices whose settings changed.
+    /// Names of devices whose settings changed.
     pub changed: Vec<String>,
-    /// Devices that went.
+    /// Names of removed devices.
     pub removed: Vec<String>,
 }
 
@@ -77,31 +77,32 @@ struct Entry {
     settings: DeviceSettings,
 }
 
-/// The names, and the queues of the physical devices behind them.
+/// Devices by name, and the actors of the physical devices behind them. An actor can be listed under
+/// several identities: one per serial or address by which its device is or was configured.
 #[derive(Default)]
-struct Known {
+struct Devices {
     entries: BTreeMap<String, Entry>,
     actors: Vec<(Identity, Weak<Actor>)>,
 }
 
-/// The devices.
+/// The registry of devices.
 pub struct Registry {
-    known: RwLock<Known>,
+    known: RwLock<Devices>,
     adb: AdbSettings,
     next_seq: NextSeq,
     live: Arc<Live>,
     tasks: Tasks,
 }
 
-impl Known {
-    /// The queue of a physical device: one, whatever names it goes by.
+impl Devices {
+    /// Returns the actor of a physical device: the existing one if any known identity is the same device, else a new one.
     fn actor(&mut self, name: &str, identity: Identity, tasks: &Tasks) -> Arc<Actor> {
         self.actors.retain(|(_, actor)| actor.strong_count() > 0);
-        // An address that two phones had one after the other makes them no one phone.
+        // Two phones that had the same address one after the other are still different phones.
         let other = |actor: &Weak<Actor>| self.actors.iter().any(|(known, a)| a.ptr_eq(actor) && known.is_other(&identity));
         let same = self.actors.iter().find(|(known, actor)| known.is_same(&identity) && !other(actor));
         if let Some(actor) = same.and_then(|(_, actor)| actor.upgrade()) {
-            // The latest address is looked for as well.
+            // From now on the device is recognised by its new identity too.
             if !self.actors.iter().any(|(known, _)| *known == identity) {
                 self.actors.push((identity, Arc::downgrade(&actor)));
             }
@@ -112,52 +113,52 @@ impl Known {
         actor
     }
 
-    /// The device at an address, if one is known.
-    fn at(&self, identity: &Identity) -> Option<&Entry> {
+    /// Returns the known device with this identity.
+    fn find(&self, identity: &Identity) -> Option<&Entry> {
         self.entries.values().find(|e| Identity::of(&e.settings).is_same(identity))
     }
 }
 
 impl Registry {
-    /// A registry without devices.
+    /// Returns a registry without devices.
     pub fn new(next_seq: NextSeq, live: Arc<Live>, tasks: Tasks) -> Self {
         Self { known: RwLock::default(), adb: AdbSettings::default(), next_seq, live, tasks }
     }
 
-    fn start(&self, known: &mut Known, name: &str, source: DeviceSource, settings: &DeviceSettings) -> Result<Arc<Device>, SetupError> {
+    fn create(&self, known: &mut Devices, name: &str, source: DeviceSource, settings: &DeviceSettings) -> Result<Arc<Device>, SetupError> {
         let identity = Identity::of(settings);
         let Some(usb) = &settings.usb else {
             let driver = Arc::new(Autofish::new(settings)?);
             let actor = known.actor(name, identity, &self.tasks);
             return Ok(Device::new(name.to_owned(), source, driver, actor, self.next_seq.clone(), self.live.clone()));
         };
-        let cable = Arc::new(Cable::new(self.adb.clone(), usb.clone()));
-        let driver = Arc::new(UsbPhone::new(settings, cable.clone())?);
+        let link = Arc::new(UsbLink::new(self.adb.clone(), usb.clone()));
+        let driver = Arc::new(UsbPhone::new(settings, link.clone())?);
         let actor = known.actor(name, identity, &self.tasks);
         let device = Device::new(name.to_owned(), source, driver, actor, self.next_seq.clone(), self.live.clone());
         let weak = Arc::downgrade(&device);
-        self.tasks.spawn(format!("usb:{name}"), move || usb::watch(weak.clone(), cable.clone()));
+        self.tasks.spawn(format!("usb:{name}"), move || usb::watch(weak.clone(), link.clone()));
         Ok(device)
     }
 
-    /// Changes how `adb` is called.
+    /// Replaces the `adb` settings of all USB devices.
     pub fn set_adb(&self, settings: &config::Adb) {
         *self.adb.write() = settings.clone();
     }
 
-    /// Whether a device can be made of these settings.
+    /// Checks that a device can be created from these settings.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// When the URL is invalid or no HTTP client can be created.
     pub fn check(settings: &DeviceSettings) -> Result<(), SetupError> {
         Autofish::new(settings).map(|_| ())
     }
 
-    /// Adds a device; one of the same name is replaced. Calls in flight finish as they began, in the same queue as long as it is
-    /// the same physical device.
+    /// Adds a device, replacing one of the same name. Calls in flight finish with the old settings; the queue is kept if it is the
+    /// same physical device, otherwise only the lease is taken over.
     ///
     /// # Errors
-    /// When the settings are of no use.
+    /// When no device can be created from the settings; see [`Self::check`].
     pub fn add(&self, name: &str, source: DeviceSource, settings: &DeviceSettings) -> Result<Arc<Device>, SetupError> {
         let mut known = self.known.write();
         let old = known.entries.get(name);
@@ -165,7 +166,7 @@ impl Registry {
             return Ok(same.device.clone());
         }
         let old = old.map(|e| e.device.clone());
-        let device = self.start(&mut known, name, source, settings)?;
+        let device = self.create(&mut known, name, source, settings)?;
         if let Some(old) = old.filter(|old| !Arc::ptr_eq(old.actor(), device.actor())) {
             device.actor().lease.inherit(&old.actor().lease);
         }
@@ -173,12 +174,12 @@ impl Registry {
         Ok(device)
     }
 
-    /// Takes a device out; calls in flight finish.
+    /// Removes a device and returns its source; calls in flight finish.
     pub fn remove(&self, name: &str) -> Option<DeviceSource> {
         self.known.write().entries.remove(name).map(|e| e.device.source())
     }
 
-    /// Makes the configured devices those of the settings.
+    /// Adds, replaces and removes configured devices to match the configuration.
     pub fn apply(&self, wanted: &BTreeMap<String, DeviceSettings>) -> Changes {
         let mut changes = Changes::default();
         let known: BTreeMap<String, DeviceSettings> = self
@@ -201,53 +202,50 @@ impl Registry {
             };
             match self.add(name, DeviceSource::Config, settings) {
                 Ok(_) => list.push(name.clone()),
-                Err(error) => tracing::warn!(device = %name, %error, "cannot use the device"),
+                Err(error) => tracing::warn!(device = %name, %error, "cannot use the configured device"),
             }
         }
         changes
     }
 
-    /// The name that a device goes by: its own, or that of the device at this URL. Looking it up makes no device.
+    /// Resolves a name or URL to the name of a device, without creating one. A URL of no known device is only normalised.
     pub fn name_of(&self, name: &str) -> String {
         if !name.starts_with("http://") {
             return name.to_owned();
         }
         let settings = DeviceSettings::at(name);
-        let known = self.known.read().at(&Identity::of(&settings)).map(|e| e.device.name().to_owned());
+        let known = self.known.read().find(&Identity::of(&settings)).map(|e| e.device.name().to_owned());
         known.or_else(|| Autofish::new(&settings).ok().map(|driver| super::Driver::url(&driver))).unwrap_or_else(|| name.to_owned())
     }
 
-    /// All devices, by name.
+    /// Returns all devices, sorted by name.
     pub fn list(&self) -> Vec<Arc<Device>> {
         self.known.read().entries.values().map(|e| e.device.clone()).collect()
     }
 
-    /// A device by name, and its settings.
+    /// Returns a device and its settings by name.
     pub fn get(&self, name: &str) -> Option<(Arc<Device>, DeviceSettings)> {
         self.known.read().entries.get(name).map(|e| (e.device.clone(), e.settings.clone()))
     }
 
-    /// The device that a call means.
-    ///
-    /// # Errors
-    /// [`Unresolved`]
-    pub fn resolve(&self, address: &Address<'_>) -> Result<Resolved, Unresolved> {
+    /// Resolves the device that a call means: by name, by URL, or the only one configured.
+    pub fn resolve(&self, address: &Address<'_>) -> Result<Resolved, ResolveError> {
         let token = address.token.cloned();
         match (address.device, address.url) {
-            (Some(_), Some(_)) => Err(Unresolved::Both),
+            (Some(_), Some(_)) => Err(ResolveError::Both),
             (None, Some(url)) => self.by_url(url, token),
             (Some(name), None) => match self.get(name) {
                 Some((device, _)) => Ok(Resolved { device, token }),
-                None => Err(Unresolved::Unknown { name: name.to_owned(), known: self.configured() }),
+                None => Err(ResolveError::Unknown { name: name.to_owned(), known: self.configured() }),
             },
             (None, None) => {
                 let mut configured = self.configured();
                 match (configured.pop(), configured.is_empty()) {
-                    (None, _) => Err(Unresolved::None),
-                    (Some(name), true) => self.get(&name).map(|(device, _)| Resolved { device, token }).ok_or(Unresolved::None),
+                    (None, _) => Err(ResolveError::None),
+                    (Some(name), true) => self.get(&name).map(|(device, _)| Resolved { device, token }).ok_or(ResolveError::None),
                     (Some(name), false) => {
                         configured.push(name);
-                        Err(Unresolved::Ambiguous(configured))
+                        Err(ResolveError::Ambiguous(configured))
                     }
                 }
             }
@@ -258,14 +256,14 @@ impl Registry {
         self.known.read().entries.iter().filter(|(_, e)| e.device.source() != DeviceSource::Call).map(|(n, _)| n.clone()).collect()
     }
 
-    /// The device at a URL: a known one, else one that is made for such calls.
-    fn by_url(&self, url: &str, token: Option<Secret>) -> Result<Resolved, Unresolved> {
+    /// Returns the device at a URL: a known one, else a new ad-hoc device.
+    fn by_url(&self, url: &str, token: Option<Secret>) -> Result<Resolved, ResolveError> {
         let settings = DeviceSettings::at(url);
-        let bad = |error| Unresolved::BadUrl { url: strip_userinfo(url).to_owned(), error };
+        let bad = |error| ResolveError::BadUrl { url: strip_userinfo(url).to_owned(), error };
         let driver = Autofish::new(&settings).map_err(bad)?;
         let key = super::Driver::url(&driver);
         let mut known = self.known.write();
-        if let Some(entry) = known.at(&Identity::of(&settings)) {
+        if let Some(entry) = known.find(&Identity::of(&settings)) {
             return Ok(Resolved { device: entry.device.clone(), token });
         }
         let is_idle = |e: &Entry| e.device.source() == DeviceSource::Call && e.device.is_idle();
@@ -273,13 +271,13 @@ impl Registry {
         if idle.len() >= MAX_AD_HOC {
             known.entries.remove(&idle[0]);
         }
-        let device = self.start(&mut known, &key, DeviceSource::Call, &settings).map_err(bad)?;
+        let device = self.create(&mut known, &key, DeviceSource::Call, &settings).map_err(bad)?;
         known.entries.insert(key, Entry { device: device.clone(), settings });
         Ok(Resolved { device, token })
     }
 }
 
-/// A URL without what stands before an `@`, which may be a password.
+/// Returns a URL without anything before an `@`, which may be a password; at most 100 characters.
 fn strip_userinfo(url: &str) -> String {
     url.rsplit('@').next().unwrap_or(url).chars().take(100).collect()
 }

@@ -1,13 +1,10 @@
-//! The rows of devices: a device is a row, not a string.
+//! Database rows of devices, to which other tables refer by id.
 
 use rusqlite::{Connection, OptionalExtension, named_params};
 
 use crate::store::{Result, new_uid, now_ms};
 
-/// The row of a device that is known, without making one.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the row id of a device; `None` if it has no row yet.
 pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached("SELECT id FROM devices WHERE name = :name")?
@@ -15,10 +12,7 @@ pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
         .optional()?)
 }
 
-/// The row of a device; made when it is first used.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the row id of a device; inserts or undeletes the row if necessary and updates its kind.
 pub fn row_id(connection: &Connection, origin: &str, name: &str, kind: &str) -> Result<i64> {
     let now = now_ms();
     Ok(connection

@@ -1,4 +1,4 @@
-//! A phone at the end of a cable: the HTTP driver, and a forward of `adb` that is made again when it is gone.
+//! A phone connected by USB: the HTTP driver over an `adb` port forward, which is restored when it is gone.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -12,47 +12,48 @@ use tokio::time::Instant;
 use super::adb::{self, Adb, Forward};
 use super::autofish::Autofish;
 use super::handle::Device;
-use super::{Driven, Driver, DriverError, Input, SetupError, Shot, Top};
+use super::{Driver, DriverError, DriverFuture, ForegroundApp, Input, ScreenshotOptions, SetupError};
 use crate::config::{self, DeviceSettings, Usb};
 use crate::page::Snapshot;
-use crate::task::checkpoint;
+use crate::task::failpoint;
 
-/// How long to wait before looking again for a server that does not run, or a phone that is not there.
+/// Initial delay between attempts to reach the adb server or a missing phone; it doubles with each attempt.
 const RETRY: Duration = Duration::from_secs(2);
-/// The longest that this wait grows to.
+/// Maximum delay between attempts.
 const MAX_RETRY: Duration = Duration::from_secs(30);
-/// How often the server is asked, beside what it tells by itself.
-const LOOK: Duration = Duration::from_secs(3);
+/// Interval at which the device list is polled, in addition to the server's own updates.
+const POLL_INTERVAL: Duration = Duration::from_secs(3);
 
-/// How `adb` is called, which may change while devices live.
+/// Shared `adb` settings, which may change while devices exist.
 pub(super) type AdbSettings = Arc<RwLock<config::Adb>>;
 
-/// The cable of a phone.
-pub(super) struct Cable {
-    /// As the settings say it now.
+/// USB connection of a phone.
+pub(super) struct UsbLink {
+    /// The current settings.
     adb: AdbSettings,
     usb: Usb,
-    /// Only one repair at a time.
-    turn: tokio::sync::Mutex<()>,
+    /// Serialises repairs.
+    repair_lock: tokio::sync::Mutex<()>,
 }
 
-impl Cable {
+impl UsbLink {
     pub(super) fn new(adb: AdbSettings, usb: Usb) -> Self {
-        Self { adb, usb, turn: tokio::sync::Mutex::default() }
+        Self { adb, usb, repair_lock: tokio::sync::Mutex::default() }
     }
 
     fn adb(&self) -> Adb {
         Adb::new(&self.adb.read())
     }
 
+    /// Returns the state in which `adb` lists the phone; `None` if it is not attached.
     async fn state(&self, adb: &Adb) -> Result<Option<String>, String> {
         let devices = adb.devices().await.map_err(|e| e.to_string())?;
         Ok(devices.into_iter().find(|d| d.serial == self.usb.serial).map(|d| d.state))
     }
 
-    /// Makes sure that the phone is attached and the forward is there. A new server has forgotten both addresses and forwards.
+    /// Makes sure that the phone is attached and the forward exists. A restarted server has lost both connections and forwards.
     async fn repair(&self) -> Result<(), String> {
-        let _turn = self.turn.lock().await;
+        let _lock = self.repair_lock.lock().await;
         let (adb, serial) = (self.adb(), &self.usb.serial);
         let mut state = self.state(&adb).await?;
         if state.as_deref() != Some("device") && adb::is_address(serial) {
@@ -64,48 +65,48 @@ impl Cable {
         }
         match state.as_deref() {
             Some("device") => {}
-            Some(other) => return Err(format!("adb says that {serial} is {other}")),
+            Some(other) => return Err(format!("adb lists {serial} as {other}")),
             None => return Err(format!("{serial} is not attached")),
         }
         let forward = Forward { serial: serial.clone(), local: self.usb.local_port, remote: self.usb.device_port };
-        let there = adb.forwards().await.map_err(|e| e.to_string())?;
-        if there.contains(&forward) {
+        let existing = adb.forwards().await.map_err(|e| e.to_string())?;
+        if existing.contains(&forward) {
             return Ok(());
         }
-        // Ours of before, to another port of the phone, would be in the way.
-        let stale = there.iter().find(|f| (f.serial.as_str(), f.local) == (serial.as_str(), forward.local));
+        // A previous forward of ours to another port of the phone would block the local port.
+        let stale = existing.iter().find(|f| (f.serial.as_str(), f.local) == (serial.as_str(), forward.local));
         if let Some(stale) = stale.filter(|_| self.usb.own_forward) {
             adb.remove_forward(stale).await.map_err(|e| e.to_string())?;
         }
-        tracing::info!(%serial, local = forward.local, "making the forward again");
+        tracing::info!(%serial, local = forward.local, "restoring the adb forward");
         adb.forward(serial, forward.local, forward.remote).await.map(|_| ()).map_err(|e| e.to_string())
     }
 }
 
-/// The driver of a phone at the end of a cable.
+/// Driver of a phone connected by USB.
 pub(super) struct UsbPhone {
     phone: Autofish,
-    cable: Arc<Cable>,
-    /// Set once the forward is known to lead to the right place. Connections through a wrong one would stay.
-    looked: OnceCell<()>,
+    link: Arc<UsbLink>,
+    /// Set once the forward has been verified. Connections made through a wrong forward would be kept alive and reused.
+    verified: OnceCell<()>,
 }
 
 impl UsbPhone {
-    pub(super) fn new(settings: &DeviceSettings, cable: Arc<Cable>) -> Result<Self, SetupError> {
-        Ok(Self { phone: Autofish::new(settings)?, cable, looked: OnceCell::new() })
+    pub(super) fn new(settings: &DeviceSettings, link: Arc<UsbLink>) -> Result<Self, SetupError> {
+        Ok(Self { phone: Autofish::new(settings)?, link, verified: OnceCell::new() })
     }
 
-    /// Looks at the forward before the first use. Where that cannot be done, the first use itself will tell what is wrong.
-    async fn look(&self) {
-        let _ = self.looked.get_or_try_init(|| self.cable.repair()).await;
+    /// Verifies the forward before the first use. A failure is ignored here: the request that follows will report it.
+    async fn verify(&self) {
+        let _ = self.verified.get_or_try_init(|| self.link.repair()).await;
     }
 
-    /// Does something, and once more if nothing reached the phone because the forward was gone.
-    fn over_cable<'a, T: Send + 'a>(&'a self, work: impl Fn() -> Driven<'a, T> + Send + Sync + 'a) -> Driven<'a, T> {
+    /// Runs a request; if nothing reached the phone, repairs the forward and runs the request once more.
+    fn with_repair<'a, T: Send + 'a>(&'a self, work: impl Fn() -> DriverFuture<'a, T> + Send + Sync + 'a) -> DriverFuture<'a, T> {
         Box::pin(async move {
-            self.look().await;
+            self.verify().await;
             match work().await {
-                Err(DriverError::Unreachable(_)) => match self.cable.repair().await {
+                Err(DriverError::Unreachable(_)) => match self.link.repair().await {
                     Ok(()) => work().await,
                     Err(why) => Err(DriverError::Unreachable(why)),
                 },
@@ -128,104 +129,104 @@ impl Driver for UsbPhone {
         self.phone.url()
     }
 
-    fn health(&self) -> Driven<'_, String> {
-        self.over_cable(move || self.phone.health())
+    fn health(&self) -> DriverFuture<'_, String> {
+        self.with_repair(move || self.phone.health())
     }
 
-    fn top<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Top> {
-        self.over_cable(move || self.phone.top(token))
+    fn top<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp> {
+        self.with_repair(move || self.phone.top(token))
     }
 
-    fn snapshot<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Snapshot> {
-        self.over_cable(move || self.phone.snapshot(token))
+    fn snapshot<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Snapshot> {
+        self.with_repair(move || self.phone.snapshot(token))
     }
 
-    fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: Shot) -> Driven<'a, Vec<u8>> {
-        self.over_cable(move || self.phone.screenshot(token, shot))
+    fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>> {
+        self.with_repair(move || self.phone.screenshot(token, shot))
     }
 
-    fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Overlay> {
-        self.over_cable(move || self.phone.overlay(token))
+    fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Overlay> {
+        self.with_repair(move || self.phone.overlay(token))
     }
 
-    fn packages<'a>(&'a self, token: Option<&'a Secret>, filter: Option<&'a str>, system: bool) -> Driven<'a, Vec<String>> {
-        self.over_cable(move || self.phone.packages(token, filter, system))
+    fn packages<'a>(&'a self, token: Option<&'a Secret>, filter: Option<&'a str>, system: bool) -> DriverFuture<'a, Vec<String>> {
+        self.with_repair(move || self.phone.packages(token, filter, system))
     }
 
-    /// An input that was certainly not sent may be sent again, unless it is for a point: what lies there was looked at before the
-    /// repair, which takes its time.
-    fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> Driven<'a, String> {
+    /// An input that was certainly not sent is sent again, unless it targets a point: the screen was read before the repair, which
+    /// takes a while, and may have changed since.
+    fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         match input {
             Input::Tap(..) | Input::LongPress(..) | Input::DoubleTap(..) | Input::Swipe(..) => Box::pin(async move {
-                self.look().await;
+                self.verify().await;
                 let result = self.phone.perform(token, input).await;
                 if matches!(result, Err(DriverError::Unreachable(_))) {
-                    let _ = self.cable.repair().await;
+                    let _ = self.link.repair().await;
                 }
                 result
             }),
-            _ => self.over_cable(move || self.phone.perform(token, input)),
+            _ => self.with_repair(move || self.phone.perform(token, input)),
         }
     }
 }
 
-/// Follows whether the phone is attached, and brings it back when it is again. Ends with the device.
-pub(super) async fn watch(device: Weak<Device>, cable: Arc<Cable>) {
+/// Tracks whether the phone is attached and reconnects it. Ends when the device is dropped.
+pub(super) async fn watch(device: Weak<Device>, link: Arc<UsbLink>) {
     let mut wait = RETRY;
     while device.strong_count() > 0 {
-        checkpoint(&format!("usb:{}", cable.usb.serial));
-        if let Some(mut tracker) = cable.adb().track().await {
+        failpoint(&format!("usb:{}", link.usb.serial));
+        if let Some(mut tracker) = link.adb().track().await {
             wait = RETRY;
-            follow(&device, &cable, &mut tracker).await;
-            tell(&device, "the adb server ended");
+            track_state(&device, &link, &mut tracker).await;
+            mark_unreachable(&device, "the adb server stopped");
         }
         tokio::time::sleep(wait).await;
         wait = (wait * 2).min(MAX_RETRY);
     }
 }
 
-fn tell(device: &Weak<Device>, why: &str) {
+fn mark_unreachable(device: &Weak<Device>, why: &str) {
     if let Some(device) = device.upgrade() {
-        device.note(Some(&DriverError::Unreachable(why.to_owned())));
+        device.update_health(Some(&DriverError::Unreachable(why.to_owned())));
     }
 }
 
-/// Follows one server until it ends.
-async fn follow(device: &Weak<Device>, cable: &Cable, tracker: &mut adb::Tracker) {
+/// Tracks the phone through one adb server, until the server stops.
+async fn track_state(device: &Weak<Device>, link: &UsbLink, tracker: &mut adb::Tracker) {
     let mut known: Option<Option<String>> = None;
-    let mut call_at = Instant::now();
+    let mut reconnect_at = Instant::now();
     let mut wait = RETRY;
     while device.strong_count() > 0 {
         let list = tokio::select! {
             list = tracker.next() => list,
-            // Some servers do not tell when a phone that has an address goes offline.
-            () = tokio::time::sleep(LOOK) => cable.adb().attached().await,
+            // Some servers do not report that a phone connected over the network went offline.
+            () = tokio::time::sleep(POLL_INTERVAL) => link.adb().attached().await,
         };
         let Some(list) = list else { return };
-        let state = list.into_iter().find(|d| d.serial == cable.usb.serial).map(|d| d.state);
+        let state = list.into_iter().find(|d| d.serial == link.usb.serial).map(|d| d.state);
         let attached = state.as_deref() == Some("device");
         if known.as_ref() != Some(&state) {
-            (wait, call_at) = (RETRY, Instant::now() + RETRY);
-            changed(device, &state).await;
-        } else if !attached && adb::is_address(&cable.usb.serial) && Instant::now() >= call_at {
-            // It does not come back by itself: it is called.
-            let _ = cable.repair().await;
+            (wait, reconnect_at) = (RETRY, Instant::now() + RETRY);
+            handle_state_change(device, &state).await;
+        } else if !attached && adb::is_address(&link.usb.serial) && Instant::now() >= reconnect_at {
+            // A phone connected over the network does not come back by itself.
+            let _ = link.repair().await;
             wait = (wait * 2).min(MAX_RETRY);
-            call_at = Instant::now() + wait;
+            reconnect_at = Instant::now() + wait;
         }
         known = Some(state);
     }
 }
 
-async fn changed(device: &Weak<Device>, state: &Option<String>) {
+async fn handle_state_change(device: &Weak<Device>, state: &Option<String>) {
     match state.as_deref() {
-        // The driver makes the forward again if it has to.
+        // The driver restores the forward if necessary.
         Some("device") => {
             if let Some(device) = device.upgrade() {
                 let _ = device.health().await;
             }
         }
-        Some(other) => tell(device, &format!("adb says that the phone is {other}")),
-        None => tell(device, "the phone is not attached"),
+        Some(other) => mark_unreachable(device, &format!("adb lists the phone as {other}")),
+        None => mark_unreachable(device, "the phone is not attached"),
     }
 }

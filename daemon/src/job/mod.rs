@@ -1,4 +1,4 @@
-//! Background work: what there is, when it runs, what came of it. The jobs themselves live with their subject.
+//! Background jobs: registry, schedule and last results. The jobs themselves are defined in the modules that need them.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -15,12 +15,12 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::store::now_ms;
-use crate::task::{Tasks, checkpoint, reason};
+use crate::task::{Tasks, failpoint, panic_message};
 
-/// What a job did, in words, or why it could not.
+/// Summary of what a job did, or why it failed.
 pub type Outcome = Result<String, Failure>;
 
-/// Why a job could not do its work, as it is told.
+/// Error message of a failed job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure(String);
 
@@ -30,29 +30,29 @@ impl<E: Display> From<E> for Failure {
     }
 }
 
-/// When a job runs for the first time: a daemon that never lives long is to do its work too.
-const FIRST: Duration = Duration::from_secs(60);
+/// Maximum delay of the first run, so that a daemon that never runs for long does its jobs too.
+const MAX_FIRST_DELAY: Duration = Duration::from_secs(60);
 
 type Work = Box<dyn Fn() -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
 
-/// What a job is.
+/// A registered job.
 struct Entry {
     name: &'static str,
     about: &'static str,
     every: Duration,
     work: Work,
-    /// Tells the clock that the next run was moved.
-    moved: Notify,
-    /// When it runs next.
+    /// Wakes the schedule loop when the next run was rescheduled.
+    rescheduled: Notify,
+    /// Time of the next run.
     next: Mutex<Instant>,
-    /// A job never runs twice at once.
-    alone: tokio::sync::Mutex<()>,
-    last: Mutex<Last>,
+    /// Held during a run, so that a job never runs twice at once.
+    run_lock: tokio::sync::Mutex<()>,
+    last: Mutex<LastRun>,
 }
 
-/// What came of the last run.
+/// Whether a job is running, and the result of its last run.
 #[derive(Debug, Clone, Default)]
-struct Last {
+struct LastRun {
     running: bool,
     runs: u64,
     at: Option<i64>,
@@ -60,19 +60,19 @@ struct Last {
     outcome: Option<Outcome>,
 }
 
-/// The jobs.
+/// The registered jobs.
 pub struct Jobs {
     entries: Mutex<Vec<Arc<Entry>>>,
     tasks: Tasks,
 }
 
 impl Jobs {
-    /// No jobs yet.
+    /// Creates an empty registry.
     pub fn new(tasks: Tasks) -> Self {
         Self { entries: Mutex::default(), tasks }
     }
 
-    /// Adds a job and starts its clock. Must run inside the runtime; the job ends with it.
+    /// Adds a job and starts its schedule. Must be called inside the runtime; the job ends with it.
     pub fn add<F, Fut>(&self, name: &'static str, about: &'static str, every: Duration, work: F)
     where
         F: Fn() -> Fut + Send + Sync + 'static,
@@ -83,15 +83,15 @@ impl Jobs {
             about,
             every,
             work: Box::new(move || Box::pin(work())),
-            moved: Notify::new(),
-            next: Mutex::new(Instant::now() + FIRST.min(every)),
-            alone: tokio::sync::Mutex::default(),
+            rescheduled: Notify::new(),
+            next: Mutex::new(Instant::now() + MAX_FIRST_DELAY.min(every)),
+            run_lock: tokio::sync::Mutex::default(),
             last: Mutex::default(),
         });
         self.entries.lock().push(entry.clone());
         self.tasks.spawn(format!("job:{name}"), move || {
             let entry = entry.clone();
-            async move { entry.keep_running().await }
+            async move { entry.run_on_schedule().await }
         });
     }
 
@@ -99,36 +99,36 @@ impl Jobs {
         self.entries.lock().iter().find(|e| e.name == name).cloned()
     }
 
-    /// Asks for a run soon.
+    /// Schedules a run as soon as possible.
     pub fn nudge(&self, name: &str) {
         self.nudge_at(name, Instant::now());
     }
 
-    /// Asks for a run at a time, unless one comes before.
+    /// Schedules a run at a time, unless an earlier one is scheduled already.
     pub fn nudge_at(&self, name: &str, at: Instant) {
         let Some(entry) = self.find(name) else { return };
         let mut next = entry.next.lock();
         if at < *next {
             *next = at;
-            entry.moved.notify_one();
+            entry.rescheduled.notify_one();
         }
     }
 
-    /// Runs a job now; `None` when there is none of that name.
+    /// Runs a job now and returns its state; `None` when there is no job of this name.
     pub async fn run(&self, name: &str) -> Option<Job> {
         let entry = self.find(name)?;
-        // What it failed of is told by its information.
+        // A failure is part of the returned state.
         let _ = entry.run().await;
         Some(entry.info())
     }
 
-    /// All jobs.
+    /// Returns the state of all jobs.
     pub fn list(&self) -> Vec<Job> {
         self.entries.lock().iter().map(|e| e.info()).collect()
     }
 }
 
-/// Says that a job runs, until it does not, however that comes.
+/// Marks a job as running until dropped, also when the run panics or is cancelled.
 struct Running<'a>(&'a Entry);
 
 impl<'a> Running<'a> {
@@ -145,36 +145,36 @@ impl Drop for Running<'_> {
 }
 
 impl Entry {
-    async fn keep_running(&self) {
+    async fn run_on_schedule(&self) {
         loop {
             let next = *self.next.lock();
             tokio::select! {
                 () = tokio::time::sleep_until(next) => {}
-                () = self.moved.notified() => continue,
+                () = self.rescheduled.notified() => continue,
             }
             *self.next.lock() = Instant::now() + self.every;
             if let Err(panic) = self.run().await {
-                // Counted, and waited after, by who supervises this task.
+                // The supervisor of this task counts the panic and delays the restart.
                 std::panic::resume_unwind(panic);
             }
         }
     }
 
-    /// Runs the job; a panic is an outcome, too.
+    /// Runs the job. A panic is recorded as its outcome and returned as the error.
     async fn run(&self) -> Result<(), Box<dyn Any + Send>> {
-        let _alone = self.alone.lock().await;
+        let _guard = self.run_lock.lock().await;
         let begun = Instant::now();
         let ended = {
             let _running = Running::new(self);
             let work = async {
-                checkpoint(&format!("job:{}", self.name));
+                failpoint(&format!("job:{}", self.name));
                 (self.work)().await
             };
             AssertUnwindSafe(work).catch_unwind().await
         };
         let (outcome, panic) = match ended {
             Ok(outcome) => (outcome, None),
-            Err(panic) => (Err(reason(panic.as_ref()).into()), Some(panic)),
+            Err(panic) => (Err(panic_message(panic.as_ref()).into()), Some(panic)),
         };
         match &outcome {
             Ok(said) => tracing::debug!(job = self.name, %said, "a job ran"),
@@ -182,7 +182,7 @@ impl Entry {
         }
         let mut last = self.last.lock();
         let runs = last.runs + 1;
-        *last = Last { running: false, runs, at: Some(now_ms()), duration: Some(begun.elapsed()), outcome: Some(outcome) };
+        *last = LastRun { running: false, runs, at: Some(now_ms()), duration: Some(begun.elapsed()), outcome: Some(outcome) };
         panic.map_or(Ok(()), Err)
     }
 
@@ -212,15 +212,15 @@ impl Entry {
 mod tests {
     use super::*;
 
-    /// Before, every failure of a language model left one more sleeper behind.
+    /// Regression test: every failure of the language model left another sleeping task behind.
     #[tokio::test(start_paused = true)]
-    async fn however_often_a_run_is_asked_for_it_comes_once() {
+    async fn repeated_requests_for_a_run_cause_a_single_run() {
         let jobs = Jobs::new(Tasks::default());
         let (ran, mut runs) = tokio::sync::mpsc::unbounded_channel();
         jobs.add("often", "is asked for often", Duration::from_secs(3600), move || {
             let ran = ran.clone();
             async move {
-                ran.send(Instant::now()).expect("somebody counts");
+                ran.send(Instant::now()).expect("a receiver");
                 Ok("done".to_owned())
             }
         });
@@ -228,8 +228,8 @@ mod tests {
         for later in 1..=100 {
             jobs.nudge_at("often", begun + Duration::from_secs(5 + later % 7));
         }
-        assert_eq!(runs.recv().await.map(|at| at.duration_since(begun).as_secs()), Some(5), "at the earliest of them");
+        assert_eq!(runs.recv().await.map(|at| at.duration_since(begun).as_secs()), Some(5), "at the earliest requested time");
         let next = runs.recv().await.map(|at| at.duration_since(begun).as_secs());
-        assert_eq!(next, Some(3605), "and then on its clock");
+        assert_eq!(next, Some(3605), "then at its regular interval");
     }
 }

@@ -1,29 +1,29 @@
-//! Why the daemon did not start.
+//! Startup errors.
 
-/// Why the daemon did not start.
+/// Why the daemon did not start or ended with a failure.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Another daemon serves this socket or this database.
+    /// Another daemon already uses this socket or this database.
     #[error("{0}")]
-    Taken(String),
-    /// The socket cannot be made.
-    #[error("the socket {path} cannot be used: {why}")]
+    AlreadyRunning(String),
+    /// The socket cannot be created or used.
+    #[error("cannot use the socket {path}: {why}")]
     Socket {
-        /// Where.
+        /// Path of the socket.
         path: String,
-        /// Why.
+        /// The cause.
         why: String,
     },
-    /// The settings are bad.
-    #[error("the settings are refused: {0}")]
+    /// The configuration is invalid.
+    #[error("invalid configuration: {0}")]
     Config(#[from] crate::config::ConfigError),
     /// The database cannot be used.
     #[error(transparent)]
     Store(#[from] crate::store::StoreError),
-    /// A vital part failed while it ran.
-    #[error("{0}; start it again")]
+    /// A critical background thread panicked.
+    #[error("{0}; restart the daemon")]
     Failed(String),
-    /// The machine refuses something that is needed.
+    /// A system call that the daemon depends on failed.
     #[error("{0}")]
     System(String),
 }

@@ -1,4 +1,4 @@
-//! One daemon per socket and one per database, by locks on files that are never deleted.
+//! One daemon per socket and per database, enforced by locks on files that are never deleted.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read, Seek};
@@ -8,58 +8,58 @@ use std::time::{Duration, Instant};
 
 use super::StartError;
 
-/// How long a daemon that is leaving may take: its drain, and the end of its writes.
-const LEAVING: Duration = Duration::from_secs(20);
-/// How long a lock of a process that is being killed may stay.
-const DYING: Duration = Duration::from_secs(3);
-/// How often a lock is tried again.
+/// How long to wait for a daemon that is shutting down: its drain and its last writes.
+const SHUTDOWN_WAIT: Duration = Duration::from_secs(20);
+/// How long to wait for the lock of a process that has been killed but not reaped.
+const KILLED_WAIT: Duration = Duration::from_secs(3);
+/// Interval between attempts to take a lock.
 const RETRY: Duration = Duration::from_millis(10);
-/// What the lock file of a daemon says that is on its way out.
-const LEAVING_WORD: &str = "leaving";
+/// Word in the lock file of a daemon that is shutting down.
+const LEAVING_MARK: &str = "leaving";
 
-/// Held until it is dropped, or the process ends.
+/// The locks of a running daemon, held until this is dropped or the process exits.
 pub(super) struct Locks {
-    /// The database itself, so that neither a link to it nor a deleted lock file lets a second daemon in. It must stay open:
-    /// closing it would end the locks that SQLite holds on it. It is free before the files are, which others wait for.
+    /// The locked database file itself, so that neither a link nor a deleted lock file lets a second daemon in. It must stay
+    /// open: closing it would drop SQLite's own locks. As the first field it is released before the lock files others wait for.
     _database: File,
     files: [File; 2],
 }
 
 impl Locks {
-    /// Takes the locks of a socket and a database; waits for a daemon that is leaving.
-    pub(super) fn take(socket: &Path, database: &Path) -> Result<Self, StartError> {
+    /// Locks a socket and a database; waits for a daemon that is shutting down.
+    pub(super) fn acquire(socket: &Path, database: &Path) -> Result<Self, StartError> {
         let socket = lock_socket(socket)?;
         let (file, database) = lock_database(database)?;
         Ok(Self { files: [socket, file], _database: database })
     }
 
-    /// Tells who waits for these locks that they will soon be free.
-    pub(super) fn note_leaving(&self) {
+    /// Marks the lock files, so that a daemon waiting for them knows that they will be released soon.
+    pub(super) fn mark_leaving(&self) {
         for file in &self.files {
-            if let Err(error) = sign(file, LEAVING_WORD) {
+            if let Err(error) = write_holder(file, LEAVING_MARK) {
                 tracing::debug!(%error, "cannot write to a lock file");
             }
         }
     }
 }
 
-/// Writes who holds a lock, in one step: somebody may be reading it. A longer text replaces a shorter one.
-fn sign(file: &File, word: &str) -> std::io::Result<()> {
+/// Writes the holder of a lock in a single write, as another process may be reading it. One holder's text only gets longer.
+fn write_holder(file: &File, word: &str) -> std::io::Result<()> {
     file.write_all_at(format!("{} {word}\n", std::process::id()).as_bytes(), 0)
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// Makes sure of the socket's directory, and takes its lock.
+/// Creates or checks the socket's directory, and takes the socket's lock.
 fn lock_socket(socket: &Path) -> Result<File, StartError> {
     let refuse = |why: String| StartError::Socket { path: socket.display().to_string(), why };
-    // The kernel's limit for the path of a socket.
+    // Linux limit for the path of a Unix socket.
     if socket.as_os_str().len() > 107 {
-        return Err(refuse("its path is longer than 107 bytes; choose a shorter one with --socket".into()));
+        return Err(refuse("the path is longer than 107 bytes; choose a shorter one with --socket".into()));
     }
     match std::fs::symlink_metadata(socket) {
         Ok(meta) if !meta.file_type().is_socket() => return Err(refuse("the path exists and is not a socket".into())),
@@ -67,11 +67,11 @@ fn lock_socket(socket: &Path) -> Result<File, StartError> {
     }
     let dir = socket.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !dir.exists() {
-        DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|e| refuse(format!("cannot make its directory: {e}")))?;
+        DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|e| refuse(format!("cannot create its directory: {e}")))?;
     }
     let meta = std::fs::symlink_metadata(dir).map_err(|e| refuse(e.to_string()))?;
     if !meta.is_dir() {
-        return Err(refuse("its directory is not a directory (a link does not count)".into()));
+        return Err(refuse("its parent is not a directory (symbolic links are not followed)".into()));
     }
     if meta.uid() != rustix::process::geteuid().as_raw() {
         return Err(refuse(format!("its directory belongs to user {}", meta.uid())));
@@ -83,31 +83,31 @@ fn lock_socket(socket: &Path) -> Result<File, StartError> {
             meta.mode() & 0o777
         )));
     }
-    lock(&beside(socket, ".lock"), &format!("serves the socket {}", socket.display()))
+    lock(&with_suffix(socket, ".lock"), &format!("serves the socket {}", socket.display()))
 }
 
-/// Takes the lock of a database, and that of the file itself.
+/// Takes the lock file of a database, and locks the database file itself.
 fn lock_database(database: &Path) -> Result<(File, File), StartError> {
     if let Some(dir) = database.parent().filter(|d| !d.as_os_str().is_empty() && !d.exists()) {
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(dir)
-            .map_err(|e| StartError::System(format!("cannot make {}: {e}", dir.display())))?;
+            .map_err(|e| StartError::System(format!("cannot create {}: {e}", dir.display())))?;
     }
     let fail = |e: std::io::Error| StartError::System(format!("cannot open {}: {e}", database.display()));
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(database).map_err(fail)?;
     let real = database.canonicalize().map_err(fail)?;
     let what = format!("uses the database {}", database.display());
-    let beside = lock(&beside(&real, ".lock"), &what)?;
+    let lock_file = lock(&with_suffix(&real, ".lock"), &what)?;
     match file.try_lock() {
-        Ok(()) => Ok((beside, file)),
-        Err(std::fs::TryLockError::WouldBlock) => Err(StartError::Taken(format!("another daemon {what}"))),
+        Ok(()) => Ok((lock_file, file)),
+        Err(std::fs::TryLockError::WouldBlock) => Err(StartError::AlreadyRunning(format!("another daemon {what}"))),
         Err(std::fs::TryLockError::Error(error)) => Err(fail(error)),
     }
 }
 
-/// Who holds a lock, as its file says it.
+/// Holder of a lock, read from the lock file.
 #[derive(Default)]
 struct Holder {
     pid: Option<i32>,
@@ -119,18 +119,18 @@ impl Holder {
         let mut text = String::new();
         let _ = file.rewind().and_then(|()| file.read_to_string(&mut text));
         let mut words = text.split_whitespace();
-        Self { pid: words.next().and_then(|pid| pid.parse().ok()), leaving: words.next() == Some(LEAVING_WORD) }
+        Self { pid: words.next().and_then(|pid| pid.parse().ok()), leaving: words.next() == Some(LEAVING_MARK) }
     }
 
-    /// Until when it is worth waiting: the lock of a daemon that ends will be free.
-    fn patience(&self) -> Duration {
+    /// How long to wait for the lock: only a holder that is shutting down or dead will release it.
+    fn max_wait(&self) -> Duration {
         let alive = self.pid.and_then(rustix::process::Pid::from_raw).is_some_and(|pid| {
-            // One that was killed is there until its parent has asked for its end.
+            // A killed process remains as a zombie until its parent reaps it.
             rustix::process::test_kill_process(pid).is_ok() && !is_zombie(pid)
         });
         match (self.leaving, alive) {
-            (true, _) => LEAVING,
-            (false, false) => DYING,
+            (true, _) => SHUTDOWN_WAIT,
+            (false, false) => KILLED_WAIT,
             (false, true) => Duration::ZERO,
         }
     }
@@ -146,21 +146,21 @@ fn lock(path: &Path, what: &str) -> Result<File, StartError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
     let file = options.open(path).map_err(fail)?;
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         match file.try_lock() {
             Ok(()) => break,
             Err(std::fs::TryLockError::WouldBlock) => {
                 let holder = Holder::read(&file);
-                if begun.elapsed() >= holder.patience() {
+                if started.elapsed() >= holder.max_wait() {
                     let who = holder.pid.map_or_else(|| "another daemon".to_owned(), |pid| format!("another daemon (pid {pid})"));
-                    return Err(StartError::Taken(format!("{who} {what}")));
+                    return Err(StartError::AlreadyRunning(format!("{who} {what}")));
                 }
                 std::thread::sleep(RETRY);
             }
             Err(std::fs::TryLockError::Error(error)) => return Err(fail(error)),
         }
     }
-    file.set_len(0).and_then(|()| sign(&file, "")).map_err(fail)?;
+    file.set_len(0).and_then(|()| write_holder(&file, "")).map_err(fail)?;
     Ok(file)
 }

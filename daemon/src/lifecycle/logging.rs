@@ -1,4 +1,4 @@
-//! Logs go to standard error; systemd and `afctl` decide where that leads. A line that belongs to a call carries its trace id.
+//! Logging to standard error, which systemd or `afctl` redirect. Lines that belong to a call carry its trace id.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use super::Args;
 use crate::control;
 
-/// The time, unless the journal has times of its own, and the trace id of the call.
+/// Prefix of a log line: the time, unless the journal adds its own, and the trace id of the current call.
 struct TimeAndTrace {
     time: Option<SystemTime>,
 }
@@ -33,6 +33,6 @@ pub(super) fn start(args: &Args) {
     let timer = TimeAndTrace { time: (!journal).then_some(SystemTime) };
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).with_timer(timer);
     if builder.try_init().is_err() {
-        tracing::debug!("logging was started before");
+        tracing::debug!("logging is already initialised");
     }
 }

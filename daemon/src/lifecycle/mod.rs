@@ -1,4 +1,4 @@
-//! From arguments to exit: single instance, socket, signals, readiness, drain.
+//! Life of the daemon process: arguments, single instance, socket, signals, readiness, drain.
 
 mod args;
 mod error;
@@ -18,19 +18,19 @@ use crate::config::Config;
 use crate::control::Core;
 use crate::rpc;
 use crate::store::Store;
-use crate::task::checkpoint;
+use crate::task::failpoint;
 
 pub use args::Args;
 pub use error::StartError;
 
-/// Runs the daemon until it is told to stop.
+/// Runs the daemon until it is asked to stop.
 ///
 /// # Errors
-/// [`StartError`] when it cannot start. Whoever waits for its readiness is told as well.
+/// When it cannot start, or ends because a critical thread panicked. Both are also reported to the readiness socket.
 pub fn run(args: Args) -> Result<(), StartError> {
     logging::start(&args);
     if args.detached {
-        // A daemon that a terminal started must not end with it.
+        // A daemon started from a terminal must survive the terminal.
         let _ = rustix::process::setsid();
     }
     let started = start(&args);
@@ -54,7 +54,7 @@ fn start(args: &Args) -> Result<Started, StartError> {
     let socket_path = overrides.socket.clone();
     let config = Config::load(overrides)?;
     Store::probe(&config.get().database)?;
-    let locks = instance::Locks::take(&socket_path, &config.get().database)?;
+    let locks = instance::Locks::acquire(&socket_path, &config.get().database)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(8)
@@ -62,38 +62,38 @@ fn start(args: &Args) -> Result<Started, StartError> {
         .enable_all()
         .build()
         .map_err(|e| StartError::System(format!("cannot start the runtime: {e}")))?;
-    let _inside = runtime.enter();
+    let entered = runtime.enter();
     let core = Core::open(config)?;
     let listener = socket::bind(&socket_path)?;
-    drop(_inside);
+    drop(entered);
     Ok((runtime, core, listener, locks))
 }
 
 async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance::Locks) -> Result<(), StartError> {
-    let closed = core.settle().await?;
-    if closed > 0 {
-        tracing::warn!(count = closed, "actions of a daemon that ended early have an unknown outcome");
+    let unfinished = core.close_open_intents().await?;
+    if unfinished > 0 {
+        tracing::warn!(count = unfinished, "actions that a previous daemon left unfinished have an unknown outcome");
     }
     signals::listen(&core)?;
     let _watcher = watch::start(&core);
     core.artifacts.watch(&core.tasks).await;
     crate::control::jobs::start(&core);
-    let checked = Arc::downgrade(&core);
-    core.tasks.spawn("integrity-check", move || check(checked.clone()));
-    let stopper = core.clone();
-    core.tasks.spawn("end-on-failure", move || end_on_failure(Arc::downgrade(&stopper), stopper.tasks.fatal()));
+    let weak = Arc::downgrade(&core);
+    core.tasks.spawn("integrity-check", move || check_integrity(weak.clone()));
+    let watched = core.clone();
+    core.tasks.spawn("end-on-failure", move || end_on_failure(Arc::downgrade(&watched), watched.tasks.fatal()));
     systemd::ready();
     tracing::info!(socket = %core.config.socket().display(), database = %core.store.path().display(), "ready");
     let methods = rpc::methods(&core);
     let (listener, cleanup) = listener.into_parts();
     let mut stopping = core.runtime.stopping();
-    let leave = async {
-        // Without a sender there is no daemon any more.
+    let on_stop = async {
+        // An error means that the sender, and with it the daemon, is gone.
         let _ = stopping.wait_for(|stop| *stop).await;
-        locks.note_leaving();
+        locks.mark_leaving();
         systemd::stopping();
     };
-    let (deadline, ()) = tokio::join!(rpc::serve(core.clone(), methods, listener), leave);
+    let (deadline, ()) = tokio::join!(rpc::serve(core.clone(), methods, listener), on_stop);
     drain(&core, deadline).await;
     cleanup.remove();
     let failed = core.tasks.fatal().borrow().clone();
@@ -101,7 +101,7 @@ async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance:
     failed.map_or(Ok(()), |why| Err(StartError::Failed(why)))
 }
 
-/// Ends the daemon when a part failed that nothing can replace.
+/// Stops the daemon when a critical thread has panicked.
 async fn end_on_failure(core: Weak<Core>, mut fatal: tokio::sync::watch::Receiver<Option<String>>) {
     if fatal.wait_for(Option::is_some).await.is_ok()
         && let Some(core) = core.upgrade()
@@ -110,9 +110,9 @@ async fn end_on_failure(core: Weak<Core>, mut fatal: tokio::sync::watch::Receive
     }
 }
 
-/// Checks the database, off the way of the first calls: a large one takes long.
-async fn check(core: Weak<Core>) {
-    checkpoint("integrity-check");
+/// Checks the database some time after startup, so that a long check does not delay the first calls.
+async fn check_integrity(core: Weak<Core>) {
+    failpoint("integrity-check");
     tokio::time::sleep(Duration::from_secs(10)).await;
     let Some(core) = core.upgrade() else { return };
     if let Err(error) = core.store.check().await {
@@ -120,13 +120,13 @@ async fn check(core: Weak<Core>) {
     }
 }
 
-/// Actions outlive their connections; they and the writer get the rest of the time.
+/// Waits for actions that outlive their connections and for the last writes, until the deadline.
 async fn drain(core: &Core, deadline: Instant) {
     while core.runtime.in_flight() > 0 && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     if let Err(error) = core.store.flush().await {
-        tracing::warn!(%error, "the last writes may be lost");
+        tracing::warn!(%error, "cannot flush the database; the last writes may be lost");
     }
     core.store.close();
 }

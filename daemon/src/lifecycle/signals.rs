@@ -1,4 +1,4 @@
-//! SIGTERM and SIGINT drain, a second one ends at once; SIGHUP reloads.
+//! Signal handling: SIGTERM and SIGINT drain, a second one exits immediately, SIGHUP reloads the configuration.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use signal_hook::iterator::Signals;
 
 use super::StartError;
 use crate::control::{Core, admin};
-use crate::task::checkpoint;
+use crate::task::failpoint;
 
 pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|e| StartError::System(format!("cannot listen for signals: {e}")))?;
@@ -16,13 +16,13 @@ pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
     let listener = move || {
         let mut stopping = false;
         for signal in &mut signals {
-            checkpoint("signals");
+            failpoint("signals");
             match signal {
                 SIGHUP => {
                     let core = core.clone();
                     runtime.spawn(async move {
                         if let Err(error) = admin::reload(&core).await {
-                            tracing::warn!(%error, "the settings stay as they were");
+                            tracing::warn!(%error, "cannot reload the configuration; the previous one stays in force");
                         }
                     });
                 }
@@ -37,7 +37,7 @@ pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
     };
     std::thread::Builder::new()
         .name("signals".into())
-        .spawn(move || tasks.run_vital("signals", listener))
+        .spawn(move || tasks.run_critical("signals", listener))
         .map(|_| ())
         .map_err(|e| StartError::System(format!("cannot listen for signals: {e}")))
 }

@@ -1,4 +1,4 @@
-//! Readiness, told to whoever set `NOTIFY_SOCKET`: systemd, or the `afctl` that started the daemon.
+//! Readiness notification to the owner of `NOTIFY_SOCKET`: systemd, or the `afctl` that started the daemon.
 
 use sd_notify::NotifyState;
 

@@ -1,12 +1,12 @@
-//! What happens, told to whoever listens.
+//! Broadcast of what happens in the daemon to its subscribers.
 
 use afd_proto::events::Message;
 use tokio::sync::broadcast;
 
-/// How many messages a slow listener may lag behind.
+/// Maximum number of messages that a slow subscriber may lag behind.
 const CAPACITY: usize = 1024;
 
-/// The broadcast.
+/// The broadcast channel.
 pub struct Live {
     sender: broadcast::Sender<Message>,
 }
@@ -18,13 +18,13 @@ impl Default for Live {
 }
 
 impl Live {
-    /// Tells everybody who listens now.
+    /// Sends a message to all current subscribers.
     pub fn publish(&self, message: Message) {
-        // Without a listener there is nobody to tell.
+        // Sending fails only when there are no subscribers.
         let _ = self.sender.send(message);
     }
 
-    /// Starts listening.
+    /// Subscribes to the messages published from now on.
     pub fn subscribe(&self) -> broadcast::Receiver<Message> {
         self.sender.subscribe()
     }

@@ -1,4 +1,7 @@
-//! Events and the intents before them (DESIGN 6.1, 6.6).
+//! Events, and the intents that precede them.
+//!
+//! An intent is committed before its action is sent and is replaced by the event, so that an action is on record even when
+//! the daemon crashes before its outcome is known.
 
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus};
@@ -9,58 +12,55 @@ use serde_json::Value;
 use super::{Origin, Place};
 use crate::store::{Result, now_ms};
 
-/// A caller's key against doing it twice, and a hash of what it was used for.
+/// A request key of the caller, which prevents executing a call twice, and a hash of the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The key.
     pub key: String,
-    /// Equal for equal calls; keyed, for the call may hold typed text.
+    /// Hash that is equal for equal calls; keyed, because the call may contain typed text.
     pub hash: String,
 }
 
 /// An event to be recorded.
 #[derive(Debug, Clone)]
 pub struct Event {
-    /// Its uid, also that of its intent.
+    /// Its uid, shared with its intent.
     pub uid: String,
-    /// Place in the order of the device.
+    /// Sequence number, shared with intents and observations.
     pub seq: i64,
-    /// Key against doing it twice.
+    /// Request key, if the caller gave one.
     pub request: Option<Request>,
-    /// What kind.
+    /// Act, verify or recover.
     pub category: Category,
     /// The verb.
     pub op: String,
     /// How it ended.
     pub status: EventStatus,
-    /// Whether the device was sent anything.
+    /// Whether anything was sent to the device.
     pub sent: bool,
-    /// What was done.
+    /// The action, if it is known.
     pub action: Option<Action>,
-    /// Why it failed.
+    /// Error code of the failure.
     pub failure: Option<ErrorCode>,
-    /// The error as it was answered.
+    /// The error that a repeated call gets.
     pub error: Option<Value>,
-    /// The result as it was answered.
+    /// The result that a repeated call gets.
     pub result: Option<Value>,
-    /// What was seen.
+    /// Details of what was done or checked, such as the point of a tap.
     pub evidence: Option<Value>,
-    /// How long it took, milliseconds.
+    /// Duration, milliseconds.
     pub duration_ms: i64,
-    /// Where it began.
+    /// Place at the start.
     pub before: Place,
-    /// What it judged or answered.
+    /// Uid of the act that it judged, or of the failure that it answers.
     pub parent: Option<String>,
-    /// For a verify: whether the page could be judged at all. An unreliable or moving one says nothing about an act.
+    /// For a verify: whether the page could be judged at all. An unreliable or unsettled page says nothing about an act.
     pub judges: bool,
-    /// When it ended, UTC milliseconds.
+    /// Time of the end, UTC milliseconds.
     pub at: i64,
 }
 
-/// Commits that something is about to be sent. Returns the failure that a recovery answers: its uid and cause.
-///
-/// # Errors
-/// What SQLite says.
+/// Inserts the intent of an action that is about to be sent. Returns the failure that a recovery answers: its uid and cause.
 pub fn intend(connection: &Connection, origin: &Origin, event: &Event) -> Result<Option<(String, String)>> {
     let answered = match event.category {
         Category::Recover => open_failure(connection, origin)?,
@@ -101,10 +101,7 @@ fn json<T: serde::Serialize>(value: &Option<T>) -> Option<String> {
     value.as_ref().and_then(|v| serde_json::to_string(v).ok())
 }
 
-/// Writes an event in the place of its intent.
-///
-/// # Errors
-/// What SQLite says.
+/// Inserts an event in place of its intent.
 pub(super) fn put(connection: &Connection, origin: &Origin, event: &Event, parent: Option<&str>) -> Result<()> {
     connection.prepare_cached("DELETE FROM intents WHERE uid = :uid")?.execute(named_params! {":uid": &event.uid})?;
     insert(connection, origin, event, parent)
@@ -152,7 +149,7 @@ fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&s
     Ok(())
 }
 
-/// The failure that the session has not got out of yet: the newest act or verify, if it failed.
+/// Returns the failure that the session has not recovered from yet, its uid and cause: the newest act or verify, if it failed.
 pub(super) fn open_failure(connection: &Connection, origin: &Origin) -> Result<Option<(String, String)>> {
     let newest = connection
         .prepare_cached(
@@ -169,24 +166,21 @@ pub(super) fn open_failure(connection: &Connection, origin: &Origin) -> Result<O
 /// The recorded outcome of a request key.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// Hash of the call that it was used for.
+    /// Hash of the call that the key was used for.
     pub hash: String,
-    /// The result, when it went well.
+    /// The result, if the call succeeded.
     pub result: Option<Value>,
-    /// The error, when it did not.
+    /// The error, if it failed.
     pub error: Option<Value>,
 }
 
-/// Looks up what came of a request key.
-///
-/// # Errors
-/// What SQLite says.
+/// Looks up the outcome of a request key.
 pub fn outcome(connection: &Connection, session: i64, device: i64, key: &str) -> Result<Option<Outcome>> {
     let value = |row: &Row<'_>, name: &str| -> rusqlite::Result<Option<Value>> {
         Ok(row.get::<_, Option<String>>(name)?.and_then(|text| serde_json::from_str(&text).ok()))
     };
-    // An intent that is still open while nobody works on its key was sent, and its event could not be recorded.
-    let open = open_error("the action was sent and its event could not be recorded").to_string();
+    // An intent that is still open although no call with its key is running was sent, but its event could not be recorded.
+    let open = open_error("the action was sent, but its event could not be recorded").to_string();
     Ok(connection
         .prepare_cached(
             "SELECT request_hash, result, error FROM events WHERE session_id = :session AND device_id = :device AND request_key = :key
@@ -203,16 +197,13 @@ pub fn outcome(connection: &Connection, session: i64, device: i64, key: &str) ->
         .optional()?)
 }
 
-/// The error of something whose outcome nobody knows.
+/// Builds the error of an action whose outcome is unknown.
 fn open_error(message: &str) -> Value {
     serde_json::json!({"code": ErrorCode::OutcomeUnknown.name(), "message": message, "hint": "observe again to see what happened"})
 }
 
-/// Intents that a crash left open, or only those of one call: what they were about may have happened. Each becomes an event, with
-/// `why` as its error; returns their uids.
-///
-/// # Errors
-/// What SQLite says.
+/// Turns intents that a crash left open, or only those of one call, into events of unknown outcome, because their actions may
+/// have been executed. `why` becomes the message of their error. Returns their uids.
 pub fn close_open_intents(connection: &Connection, trace: Option<&str>, why: &str) -> Result<Vec<String>> {
     let error = open_error(why);
     let mut close = connection.prepare(
@@ -265,10 +256,10 @@ mod tests {
         }
     }
 
-    /// An action whose event could not be recorded leaves its intent: its key must not be free for a second tap, and the next
-    /// start must not stumble over it.
+    /// An action whose event could not be recorded leaves its intent: a second tap with the same key must be refused, and the
+    /// next start must be able to close the intent.
     #[tokio::test]
-    async fn an_intent_without_an_event_keeps_its_request_key() {
+    async fn open_intent_keeps_its_request_key() {
         let dir = tempfile::tempdir().expect("a directory");
         let store = Store::open(&dir.path().join("m.db"), &crate::task::Tasks::default(), crate::memory::last_seq).expect("opens");
         let origin = Origin { store: "o".into(), session: 1, device: 1, trace: "t".into() };

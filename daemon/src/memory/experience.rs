@@ -1,4 +1,4 @@
-//! Handing back what was learned: the page first, then its activity, then its app.
+//! Looks up what was learned about a place: first about its page, then its activity, then its app.
 
 use afd_proto::memory::{Experience, Recovery, Scope, Transition};
 use afd_proto::vocabulary::{Action, PageRef};
@@ -6,20 +6,20 @@ use rusqlite::{Connection, Row, types::ToSql};
 
 use super::Place;
 use crate::page::target;
-use crate::store::{Result, json, readable};
+use crate::store::{Result, json, skip_unreadable};
 
-/// What is asked for.
+/// What to look up.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
-    /// Where.
+    /// The place to look up.
     pub place: Place,
     /// Only recoveries from this cause.
     pub failure_cause: Option<String>,
-    /// At most this many of each.
+    /// Maximum number of transitions, and of recoveries.
     pub limit: usize,
 }
 
-/// The tiers of a place, the nearest first: scope, column, value.
+/// Returns the known tiers of a place, nearest first: scope, column, value.
 fn tiers(place: &Place) -> Vec<(Scope, &'static str, &str)> {
     [(Scope::Page, "page_key", &place.page_key), (Scope::Activity, "activity", &place.activity), (Scope::App, "app", &place.app)]
         .into_iter()
@@ -27,10 +27,8 @@ fn tiers(place: &Place) -> Vec<(Scope, &'static str, &str)> {
         .collect()
 }
 
-/// Looks up what is known, nearest and best first.
-///
-/// # Errors
-/// What SQLite says.
+/// Looks up transitions and recoveries, nearest and best first. With a failure cause, only recoveries are returned; without
+/// any known place, they come from everywhere.
 pub fn find(connection: &Connection, query: &Query) -> Result<Experience> {
     let tiers = tiers(&query.place);
     let mut experience = Experience { transitions: Vec::new(), recoveries: Vec::new() };
@@ -72,7 +70,7 @@ pub fn find(connection: &Connection, query: &Query) -> Result<Experience> {
     Ok(experience)
 }
 
-/// A table with its columns and its order, which an index of each tier has.
+/// A table with its columns and its order, for which there is an index per tier.
 type Table = (&'static str, &'static str, &'static str);
 
 const TRANSITIONS: Table = (
@@ -88,7 +86,7 @@ const RECOVERIES: Table = (
     "success_count DESC, failure_count, last_at DESC",
 );
 
-/// Fills `out` up to the limit, tier by tier; a row shows up in its nearest tier only.
+/// Fills `out` up to the limit, tier by tier; a row appears only in its nearest tier.
 fn search<T>(
     connection: &Connection,
     tiers: &[(Scope, &'static str, &str)],
@@ -104,7 +102,7 @@ fn search<T>(
             break;
         }
         let filter = if cause.is_some() { "AND failure_cause = :cause" } else { "" };
-        // The rows of nearer tiers may come again, so that many more are asked for.
+        // The rows of nearer tiers may match again, so the limit is raised by their number.
         let sql = format!("SELECT {columns} FROM {table} WHERE {column} = :value {filter} ORDER BY {order} LIMIT :limit");
         let wanted = i64::try_from(limit + seen.len()).unwrap_or(i64::MAX);
         let mut statement = connection.prepare_cached(&sql)?;
@@ -112,7 +110,7 @@ fn search<T>(
         values.extend(cause.as_ref().map(|c| (":cause", c as &dyn ToSql)));
         let mut rows = statement.query(values.as_slice())?;
         while let Some(row) = rows.next()? {
-            let Some((uid, item)) = readable(read(row, *scope))? else { continue };
+            let Some((uid, item)) = skip_unreadable(read(row, *scope))? else { continue };
             if out.len() < limit && seen.insert(uid) {
                 out.push(item);
             }

@@ -1,7 +1,8 @@
-//! What another tool knew, as rows of ours. Transitions and recoveries are projections of events and of these rows, so that
-//! making them again keeps both; a row that is taken over again counts only what it has more.
+//! Transitions and recoveries imported from another tool, kept in tables of their own. The projected transitions and recoveries
+//! are derived from events and from these rows, so that a rebuild keeps both. Importing a row again adds only the difference
+//! to its previous counts.
 
-use afd_proto::import::Taken;
+use afd_proto::import::ImportOutcome;
 use afd_proto::vocabulary::Action;
 use rusqlite::{Connection, OptionalExtension, named_params};
 
@@ -15,11 +16,8 @@ fn json(action: &Action) -> String {
     serde_json::to_string(action).unwrap_or_else(|_| "{}".to_owned())
 }
 
-/// Takes over a transition.
-///
-/// # Errors
-/// What SQLite says.
-pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTransition) -> Result<Taken> {
+/// Imports a transition, and adds the change of its counts to the projected transition.
+pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTransition) -> Result<ImportOutcome> {
     let key = action_key(&t.action);
     let uid = derived_uid(&["imported transition", source, &t.page.key, &key]);
     let known: Option<[i64; 3]> = connection
@@ -30,7 +28,7 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
         .optional()?;
     let before = known.unwrap_or_default();
     if known == Some(t.counts) {
-        return Ok(Taken::Present);
+        return Ok(ImportOutcome::Present);
     }
     let [success, verified, failure] = t.counts;
     let (post_activity, post_fingerprint) = t.post.clone().unzip();
@@ -67,13 +65,13 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
             ":last_at": last_at,
             ":now": now_ms(),
         })?;
-    // Cleaning may find later that what looked like a failure was none: then there are fewer.
+    // May be negative: cleaning can find out later that what looked like a failure was none.
     let more = [success - before[0], verified - before[1], failure - before[2]];
     credit_transition(connection, &uid, more)?;
-    Ok(Taken::Added)
+    Ok(ImportOutcome::Added)
 }
 
-/// Names the projected row of a page and an action, whatever it comes from.
+/// Returns the uid of the projected row that an imported row belongs to; rows projected from events have the same uid.
 fn projected_uid(connection: &Connection, sql: &str, uid: &str, kind: &str) -> Result<String> {
     let parts: [String; 3] = connection
         .prepare_cached(sql)?
@@ -82,7 +80,7 @@ fn projected_uid(connection: &Connection, sql: &str, uid: &str, kind: &str) -> R
     Ok(derived_uid(&parts))
 }
 
-/// Adds counts of an imported row to the transition that it is about.
+/// Adds counts of an imported row to its projected transition.
 fn credit_transition(connection: &Connection, uid: &str, [success, verified, failure]: [i64; 3]) -> Result<()> {
     let named = projected_uid(
         connection,
@@ -120,11 +118,8 @@ fn credit_transition(connection: &Connection, uid: &str, [success, verified, fai
     Ok(())
 }
 
-/// Takes over a recovery.
-///
-/// # Errors
-/// What SQLite says.
-pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecovery) -> Result<Taken> {
+/// Imports a recovery, and adds the change of its counts to the projected recovery.
+pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecovery) -> Result<ImportOutcome> {
     let AfPage { app, activity, key: page_key, fingerprint } = &r.page;
     let key = action_key(&r.action);
     let uid = derived_uid(&["imported recovery", source, page_key, &r.cause, &key]);
@@ -134,7 +129,7 @@ pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecove
         .optional()?;
     let before = known.unwrap_or_default();
     if known == Some(r.counts) {
-        return Ok(Taken::Present);
+        return Ok(ImportOutcome::Present);
     }
     let [success, failure] = r.counts;
     connection
@@ -164,10 +159,10 @@ pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecove
             ":now": now_ms(),
         })?;
     credit_recovery(connection, &uid, [success - before[0], failure - before[1]])?;
-    Ok(Taken::Added)
+    Ok(ImportOutcome::Added)
 }
 
-/// Adds counts of an imported row to the recovery that it is about.
+/// Adds counts of an imported row to its projected recovery.
 fn credit_recovery(connection: &Connection, uid: &str, [success, failure]: [i64; 2]) -> Result<()> {
     let named = projected_uid(
         connection,
@@ -195,7 +190,7 @@ fn credit_recovery(connection: &Connection, uid: &str, [success, failure]: [i64;
     Ok(())
 }
 
-/// Adds all imported rows to projections that were emptied.
+/// Adds all imported rows to the emptied projections.
 pub(super) fn project(connection: &Connection) -> Result<()> {
     let rows = |sql: &str| -> Result<Vec<(String, [i64; 3])>> {
         let mut statement = connection.prepare(sql)?;

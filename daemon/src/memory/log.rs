@@ -1,4 +1,4 @@
-//! Looking back: the log, what a session saw last, counts.
+//! Queries about the past: the log of events, what a session saw last, statistics.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use crate::store::{Conditions, Page, Result, word};
 
-/// Which events.
+/// Which events to read.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Only this session.
@@ -17,21 +17,18 @@ pub struct Filter {
     pub device: Option<String>,
     /// Only this app.
     pub app: Option<String>,
-    /// Only those that ended so.
+    /// Only events with this status.
     pub status: Option<EventStatus>,
-    /// Only those that were recorded after the one with this cursor, oldest first.
+    /// Only events recorded after the one with this cursor, oldest first.
     pub after: Option<i64>,
-    /// The page of them, by number.
+    /// Page of the list; its cursor is a sequence number.
     pub page: Page,
 }
 
 const COLUMNS: &str = "e.id, e.uid, e.seq, e.at, s.name AS session, d.name AS device, e.trace_id, e.category, e.op, e.status, e.action,
     e.failure_cause, e.evidence, e.duration_ms, e.app, e.activity, e.page_key, e.fingerprint, e.parent_uid";
 
-/// Reads events; newest first, or oldest first from `after` on.
-///
-/// # Errors
-/// What SQLite says.
+/// Reads events: newest first, or oldest first when `after` is set.
 pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
     let wanted = Conditions::new("e.deleted_at IS NULL")
         .given("s.name = :session", ":session", filter.session.clone())
@@ -53,10 +50,7 @@ pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
     Ok(Log { events, next_cursor })
 }
 
-/// One event as it goes over the wire.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns an event in its wire format.
 pub fn one(connection: &Connection, uid: &str) -> Result<Option<Event>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id JOIN devices d ON d.id = e.device_id WHERE e.uid = :uid"
@@ -92,10 +86,7 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     })
 }
 
-/// What a session saw last, on a device or on the one that it used last.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns what a session saw last, on the given device or on the one that it used last.
 pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> Result<SessionContext> {
     let row = connection
         .prepare_cached(
@@ -141,10 +132,7 @@ pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> 
     }))
 }
 
-/// Counts what is in memory, of one session (by its row; no row has the number 0) or of all.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns statistics of the memory, of one session (by its row id; 0 matches no session) or of all.
 pub fn stats(connection: &Connection, id: Option<i64>) -> Result<Stats> {
     let of = |always: &str| Conditions::new(always).given("session_id = :id", ":id", id);
     let one = |table: &str, wanted: &Conditions| -> Result<i64> {
@@ -169,8 +157,8 @@ pub fn stats(connection: &Connection, id: Option<i64>) -> Result<Stats> {
     })
 }
 
-/// What events say together.
-struct Counted {
+/// Statistics of events.
+struct EventStats {
     total: i64,
     by_op: BTreeMap<String, i64>,
     by_status: BTreeMap<String, i64>,
@@ -186,11 +174,11 @@ fn count_sql(wanted: &Conditions) -> String {
     )
 }
 
-/// Counts events in one pass over them.
-fn count_events(connection: &Connection, wanted: &Conditions) -> Result<Counted> {
+/// Computes the statistics of events in one query.
+fn count_events(connection: &Connection, wanted: &Conditions) -> Result<EventStats> {
     let mut statement = connection.prepare_cached(&count_sql(wanted))?;
     let mut rows = statement.query(&*wanted.values())?;
-    let mut counted = Counted {
+    let mut counted = EventStats {
         total: 0,
         by_op: BTreeMap::new(),
         by_status: BTreeMap::new(),
@@ -222,9 +210,9 @@ mod tests {
     use crate::store::Store;
     use crate::task::Tasks;
 
-    /// Before, the counts of one session read all events of all sessions.
+    /// Regression test: the statistics of one session used to read the events of all sessions.
     #[tokio::test]
-    async fn the_counts_of_a_session_read_its_own_events() {
+    async fn session_statistics_use_the_session_index() {
         let dir = tempfile::tempdir().expect("a directory");
         let store = Store::open(&dir.path().join("m.db"), &Tasks::default(), |_| Ok(0)).expect("opens");
         let plan = store.read(|c| {

@@ -1,7 +1,8 @@
-//! What was seen and done, and what was learned from it (seed 000).
+//! What was observed and done, and what was learned from it.
 //!
-//! Observations and events are facts, written once; [`record`] writes them and has [`projection`] keep what follows from them:
-//! transitions, recoveries and [`moves`]. [`experience`] hands it back. [`views`] is what sessions see right now, in memory.
+//! Observations and events are facts, written once. [`record`] writes them and updates what is derived from them:
+//! transitions and recoveries in [`projection`], and [`moves`]. [`experience`] looks it up. [`views`] holds in memory what
+//! sessions see right now.
 
 pub mod af;
 pub mod events;
@@ -23,23 +24,23 @@ use sha2::{Digest, Sha256};
 
 use crate::store::Result;
 
-/// Whose row it is: the same for every row of one call.
+/// Store, session, device and call that a row belongs to: the same for all rows of one call.
 #[derive(Debug, Clone)]
 pub struct Origin {
-    /// The store's uid.
+    /// Uid of the store.
     pub store: String,
-    /// Row of the session.
+    /// Row id of the session.
     pub session: i64,
-    /// Row of the device.
+    /// Row id of the device.
     pub device: i64,
-    /// The call.
+    /// Trace id of the call.
     pub trace: String,
 }
 
-/// Where something happened, as far as it was known.
+/// Where something happened, as far as known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The observation that tells.
+    /// Uid of the observation that this was read from.
     pub observation: Option<String>,
     /// Package.
     pub app: Option<String>,
@@ -47,15 +48,15 @@ pub struct Place {
     pub activity: Option<String>,
     /// Page key.
     pub page_key: Option<String>,
-    /// Fingerprint.
+    /// Readable fingerprint of the page.
     pub fingerprint: Option<String>,
-    /// Key of its structure, which states are recognised by.
+    /// Structure key, by which states are recognised.
     pub structure: Option<String>,
-    /// Key of the structure of the page under it, when it is a dialog.
+    /// For a dialog: structure key of the page beneath it.
     pub below: Option<String>,
 }
 
-/// A uid that follows from what a projected row is about, so that making it again gives the same.
+/// Derives the uid of a projected row from what it is about, so that a rebuild results in the same uid.
 pub fn derived_uid(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -67,10 +68,7 @@ pub fn derived_uid(parts: &[&str]) -> String {
     uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()
 }
 
-/// The last number in the order of what happened.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the highest sequence number in use.
 pub fn last_seq(connection: &Connection) -> Result<i64> {
     let max = |table: &str| {
         connection.query_row(&format!("SELECT coalesce(max(seq), 0) AS last_seq FROM {table}"), [], |row| row.get::<_, i64>("last_seq"))

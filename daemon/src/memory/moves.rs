@@ -1,8 +1,10 @@
-//! What leads from one page to another: a projection of events and observations, keyed by structures.
+//! Moves: which action leads from which page to which, a projection of events and observations keyed by page structures.
 //!
-//! An act or recovery that was closed by a settled observation is a success that leads there; a failed one leads nowhere. What
-//! came up without anything having been done is a move of its own, by waiting. States are not known here: they are laid over
-//! the moves when the state graph is read.
+//! An act or recovery that was closed by a settled observation is a success that leads to the observed page; an act that
+//! failed, or whose check failed, is a failure without a destination. A page that appeared although nothing had been done
+//! counts as a move by waiting. Successes and failures are also kept as weights that halve every 30 days, so that recent
+//! experience counts more. States are not known here: the structures are mapped to states when the state graph is read, so
+//! moves need not be recounted when states change.
 
 use afd_proto::vocabulary::{Action, Verb};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
@@ -11,12 +13,12 @@ use super::observations::Observation;
 use super::{Origin, Place, derived_uid};
 use crate::page::moves::Move;
 use crate::page::target;
-use crate::store::{Result, json, now_ms, readable};
+use crate::store::{Result, json, now_ms, skip_unreadable};
 
-/// After so long an experience weighs half, milliseconds.
-const HALF_LIFE: f64 = 30.0 * 24.0 * 3600.0 * 1000.0;
+/// Time after which the weight of an experience is halved, milliseconds.
+const HALF_LIFE_MS: f64 = 30.0 * 24.0 * 3600.0 * 1000.0;
 
-/// What is added.
+/// A success or failure to be added to a move.
 pub(super) struct Count<'a> {
     pub from: &'a Place,
     pub action: &'a str,
@@ -27,12 +29,12 @@ pub(super) struct Count<'a> {
     pub at: i64,
 }
 
-/// How much of a weight is left after a time.
-fn faded(weight: f64, since: i64) -> f64 {
-    weight * (-(since.max(0) as f64) / HALF_LIFE).exp2()
+/// Returns what is left of a weight after a time in milliseconds.
+fn decayed(weight: f64, since: i64) -> f64 {
+    weight * (-(since.max(0) as f64) / HALF_LIFE_MS).exp2()
 }
 
-/// Successes and failures of a move as they weigh, and since when.
+/// Reads the weights of a move's successes and failures, and the time at which they were computed.
 fn weights(connection: &Connection, from: &str, action_key: &str, to: &str, below: &str) -> Result<Option<(f64, f64, i64)>> {
     Ok(connection
         .prepare_cached(
@@ -45,7 +47,7 @@ fn weights(connection: &Connection, from: &str, action_key: &str, to: &str, belo
         .optional()?)
 }
 
-/// Counts a success or a failure.
+/// Adds a success or failure to its move; does nothing when a structure is unknown.
 pub(super) fn count(connection: &Connection, store: &str, c: &Count<'_>) -> Result<()> {
     let Some(from) = &c.from.structure else { return Ok(()) };
     let to = match c.to {
@@ -60,8 +62,8 @@ pub(super) fn count(connection: &Connection, store: &str, c: &Count<'_>) -> Resu
     let known = weights(connection, from, c.action_key, to, below)?;
     let (successes, failures, weighted_at) = known.unwrap_or((0.0, 0.0, c.at));
     let at = weighted_at.max(c.at);
-    // What comes late, as when memories are merged, has faded already.
-    let add = |weight: f64, one: i64| faded(weight, at - weighted_at) + faded(one as f64, at - c.at);
+    // An experience that is added late, as when memories are merged, has lost weight already.
+    let add = |weight: f64, one: i64| decayed(weight, at - weighted_at) + decayed(one as f64, at - c.at);
     connection
         .prepare_cached(
             "INSERT INTO moves (uid, origin, from_key, from_app, action_key, action, to_key, to_app, below_key, success_count,
@@ -101,8 +103,8 @@ pub(super) fn count(connection: &Connection, store: &str, c: &Count<'_>) -> Resu
     Ok(())
 }
 
-/// Counts that a page came up although nothing had been done since the session's observation before.
-pub(super) fn came_by_itself(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
+/// Counts a page that appeared although nothing had been done since the session's previous observation.
+pub(super) fn appeared_spontaneously(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
     if observation.place.structure.is_none() {
         return Ok(());
     }
@@ -140,8 +142,8 @@ pub(super) fn came_by_itself(connection: &Connection, origin: &Origin, observati
     )
 }
 
-/// Counts all that came up by itself again, from the observations.
-pub(super) fn recount_what_came(connection: &Connection) -> Result<()> {
+/// Recounts all pages that appeared spontaneously, from the observations.
+pub(super) fn recount_spontaneous(connection: &Connection) -> Result<()> {
     let mut statement = connection.prepare(
         "SELECT origin, session_id, device_id, uid, seq, app, structure_key, below_key, observed_at FROM observations
          WHERE settled = 1 AND reliable = 1 AND structure_key IS NOT NULL AND deleted_at IS NULL ORDER BY origin, seq, id",
@@ -151,15 +153,13 @@ pub(super) fn recount_what_came(connection: &Connection) -> Result<()> {
         let origin =
             Origin { store: row.get("origin")?, session: row.get("session_id")?, device: row.get("device_id")?, trace: String::new() };
         let place = Place { app: row.get("app")?, structure: row.get("structure_key")?, below: row.get("below_key")?, ..Place::default() };
-        came_by_itself(connection, &origin, &Observation::at_place(row.get("uid")?, row.get("seq")?, place, row.get("observed_at")?))?;
+        let observation = Observation::at_place(row.get("uid")?, row.get("seq")?, place, row.get("observed_at")?);
+        appeared_spontaneously(connection, &origin, &observation)?;
     }
     Ok(())
 }
 
-/// The moves that begin or end in an app, weights as they are now, in the order in which they were first made.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the moves that start or end in an app, with their weights at the time `now`, in the order of their creation.
 pub fn of_app(connection: &Connection, app: &str, now: i64) -> Result<Vec<Move>> {
     let read = |row: &Row<'_>| -> rusqlite::Result<Move> {
         let age = now - row.get::<_, i64>("weighted_at")?;
@@ -172,14 +172,14 @@ pub fn of_app(connection: &Connection, app: &str, now: i64) -> Result<Vec<Move>>
             below: some(row.get("below_key")?),
             successes: row.get("success_count")?,
             failures: row.get("failure_count")?,
-            success_weight: faded(row.get("success_weight")?, age),
-            failure_weight: faded(row.get("failure_weight")?, age),
+            success_weight: decayed(row.get("success_weight")?, age),
+            failure_weight: decayed(row.get("failure_weight")?, age),
             duration_ms: row.get("duration_ms")?,
             last_at: row.get("last_at")?,
         })
     };
     let mut statement = connection.prepare_cached("SELECT * FROM moves WHERE from_app = :app OR to_app = :app ORDER BY id")?;
-    let moves = statement.query_map(named_params! {":app": app}, read)?.filter_map(|row| readable(row).transpose());
+    let moves = statement.query_map(named_params! {":app": app}, read)?.filter_map(|row| skip_unreadable(row).transpose());
     Ok(moves.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -188,10 +188,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_old_experience_weighs_less() {
+    fn weight_halves_with_every_half_life() {
         let day = 24 * 3600 * 1000;
-        assert!((faded(8.0, 30 * day) - 4.0).abs() < 1e-9);
-        assert!((faded(8.0, 90 * day) - 1.0).abs() < 1e-9);
-        assert_eq!(faded(8.0, -day), 8.0);
+        assert!((decayed(8.0, 30 * day) - 4.0).abs() < 1e-9);
+        assert!((decayed(8.0, 90 * day) - 1.0).abs() < 1e-9);
+        assert_eq!(decayed(8.0, -day), 8.0);
     }
 }

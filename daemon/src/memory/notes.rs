@@ -1,7 +1,7 @@
-//! Notes: chains of what agents want to know again, and finding them.
+//! Notes: what agents want to remember, in chains by app and topic, and how they are searched.
 //!
-//! Ranking looks at a bounded number of candidates, the newest of those that have the words in their topic and the newest
-//! of all that have them, so that a word that every note has costs no more than a rare one.
+//! A search ranks a bounded number of candidates: the newest notes with the words in their topic, and the newest notes with
+//! the words anywhere. A word that every note contains therefore costs no more than a rare one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,22 +9,22 @@ use afd_proto::notes::{Matched, Note, Notes, SimilarNote};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use crate::store::{Conditions, Page, Result, new_uid, now_ms};
-use crate::text::Mark::{App, Below, Topic};
+use crate::text::TokenKind::{App, Topic, TopicPath};
 use crate::text::{self, Query};
 
-/// At most this many notes of each kind of match are ranked, the same ones for every page of an answer.
+/// Maximum number of notes that are ranked per kind of match; the same ones for every page of a result.
 const CANDIDATES: usize = 200;
-/// At most this many words of a query are looked for one by one.
+/// Maximum number of words of a query that are searched one by one.
 const MAX_TERMS: usize = 16;
-/// The part of a content that is ranked, characters.
-const RANKED: usize = 8192;
-/// Characters of a snippet.
-const SNIPPET: usize = 160;
-/// Notes with at least this share of common words are shown when one is saved.
-const SIMILAR: f64 = 0.5;
-/// At most this many of them.
+/// Length of the part of a content that is ranked, characters.
+const RANKED_CHARS: usize = 8192;
+/// Length of a snippet, characters.
+const SNIPPET_CHARS: usize = 160;
+/// Minimum share of common words for an existing note to be reported as similar when one is saved.
+const MIN_SIMILARITY: f64 = 0.5;
+/// Maximum number of similar notes that are reported.
 const MAX_SIMILAR: usize = 3;
-/// How many words of a new note are looked up to find similar ones, and how many notes each may bring.
+/// Maximum number of words of a new note that are looked up to find similar ones, and of notes considered per word.
 const PROBES: (usize, usize) = (8, 30);
 
 const COLUMNS: &str = "n.id, n.uid, n.app, n.topic, n.position, n.content, s.name, n.created_at";
@@ -32,7 +32,7 @@ const COLUMNS: &str = "n.id, n.uid, n.app, n.topic, n.position, n.content, s.nam
 /// A note to be saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewNote {
-    /// The uid, when it is given by what the note is a copy of.
+    /// Uid derived from the imported original; `None` for a new one.
     pub uid: Option<String>,
     /// Package; empty for none.
     pub app: String,
@@ -40,18 +40,18 @@ pub struct NewNote {
     pub topic: String,
     /// Content.
     pub content: String,
-    /// The call.
+    /// Trace id of the call.
     pub trace: String,
-    /// When, UTC milliseconds; now if it is not given.
+    /// Time of creation, UTC milliseconds; now when `None`.
     pub at: Option<i64>,
 }
 
-/// Which notes.
+/// Which notes to return.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Package.
+    /// Only notes about this package; empty for notes about no app.
     pub app: Option<String>,
-    /// How the topic begins.
+    /// Only notes whose topic has this prefix.
     pub topic: Option<String>,
 }
 
@@ -71,20 +71,17 @@ fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
     })
 }
 
-/// Everything that a note is found by.
+/// Returns the index entry of a note: all tokens that it is found by, separated by spaces.
 fn tokens(app: &str, topic: &str, content: &str) -> String {
     let mut tokens = vec![text::whole(App, app)];
-    tokens.extend(topic.match_indices('/').map(|(end, _)| text::whole(Below, &topic[..end])));
+    tokens.extend(topic.match_indices('/').map(|(end, _)| text::whole(TopicPath, &topic[..end])));
     tokens.extend(text::words(topic).iter().map(|word| Topic.mark(word)));
     tokens.extend(text::words(&format!("{topic} \n {content}")));
     tokens.extend(text::grams(&format!("{topic} {content}")));
     tokens.join(" ")
 }
 
-/// Appends a note of a session, by its row, to its chain; `None` when a note of this uid is there already.
-///
-/// # Errors
-/// What SQLite says.
+/// Appends a note of a session, by its row id, to its chain; returns `None` when a note with this uid exists already.
 pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote) -> Result<Option<Note>> {
     let (uid, at) = (new.uid.clone().unwrap_or_else(new_uid), new.at.unwrap_or_else(now_ms));
     let inserted = connection
@@ -116,10 +113,7 @@ pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote) 
     one(connection, id)
 }
 
-/// A note by its number.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a note by its id.
 pub fn one(connection: &Connection, id: i64) -> Result<Option<Note>> {
     Ok(connection
         .prepare_cached(&format!(
@@ -129,20 +123,14 @@ pub fn one(connection: &Connection, id: i64) -> Result<Option<Note>> {
         .optional()?)
 }
 
-/// How many notes a session has, by its row.
-///
-/// # Errors
-/// What SQLite says.
+/// Counts the notes of a session, by its row id.
 pub fn count(connection: &Connection, session: i64) -> Result<i64> {
     Ok(connection
         .prepare_cached("SELECT count(*) AS count FROM notes WHERE session_id = :session_id AND deleted_at IS NULL")?
         .query_row(named_params! {":session_id": session}, |row| row.get("count"))?)
 }
 
-/// The notes of a session, by its row, first one first.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the notes of a session, by its row id, oldest first.
 pub fn of_session(connection: &Connection, session: i64) -> Result<Vec<Note>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM notes n JOIN sessions s ON s.id = n.session_id WHERE n.session_id = :session AND n.deleted_at IS NULL
@@ -154,29 +142,20 @@ pub fn of_session(connection: &Connection, session: i64) -> Result<Vec<Note>> {
 }
 
 /// Whether a note was deleted.
-///
-/// # Errors
-/// What SQLite says.
 pub fn is_deleted(connection: &Connection, uid: &str) -> Result<bool> {
     Ok(connection
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM notes WHERE uid = :uid AND deleted_at IS NOT NULL) AS found")?
         .query_row(named_params! {":uid": uid}, |row| row.get("found"))?)
 }
 
-/// How many notes a chain has.
-///
-/// # Errors
-/// What SQLite says.
+/// Counts the notes of a chain.
 pub fn chain_length(connection: &Connection, app: &str, topic: &str) -> Result<i64> {
     Ok(connection
         .prepare_cached("SELECT count(*) AS count FROM notes WHERE app = :app AND topic = :topic AND deleted_at IS NULL")?
         .query_row(named_params! {":app": app, ":topic": topic}, |row| row.get("count"))?)
 }
 
-/// Deletes a note by number or uid and forgets its content; returns it as it was.
-///
-/// # Errors
-/// What SQLite says.
+/// Deletes a note by id or uid and erases its content; returns it as it was, or `None` when there is no such note.
 pub fn delete(connection: &Connection, id: Option<i64>, uid: Option<&str>) -> Result<Option<Note>> {
     let found = match (id, uid) {
         (Some(id), _) => Some(id),
@@ -195,7 +174,7 @@ pub fn delete(connection: &Connection, id: Option<i64>, uid: Option<&str>) -> Re
     Ok(Some(note))
 }
 
-/// The conditions of a filter, and their values.
+/// Builds the conditions of a filter.
 fn conditions(filter: &Filter) -> Conditions {
     let topic = filter.topic.as_ref().filter(|t| !t.is_empty());
     Conditions::new("n.deleted_at IS NULL")
@@ -204,10 +183,7 @@ fn conditions(filter: &Filter) -> Conditions {
         .given("n.topic < :above", ":above", topic.map(|t| format!("{t}\u{10FFFF}")))
 }
 
-/// The newest notes, from an offset on.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the newest notes, starting at an offset.
 pub fn newest(connection: &Connection, filter: &Filter, offset: usize, limit: usize) -> Result<Notes> {
     let page = Page::first(limit);
     let wanted = conditions(filter).value(":limit", page.reads()).value(":offset", as_i64(offset));
@@ -226,18 +202,18 @@ fn as_i64(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// The newest notes that an expression finds, long contents cut.
+/// Returns the newest notes that match a full-text expression, with long contents truncated.
 fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: usize) -> Result<Vec<Note>> {
     let mut scoped = format!("({expression})");
     if let Some(app) = &filter.app {
         scoped = format!("\"{}\" AND {scoped}", text::whole(App, app));
     }
     if let Some((below, _)) = filter.topic.as_deref().and_then(|t| t.rsplit_once('/')) {
-        scoped = format!("\"{}\" AND {scoped}", text::whole(Below, below));
+        scoped = format!("\"{}\" AND {scoped}", text::whole(TopicPath, below));
     }
     let wanted = conditions(filter).value(":expression", scoped).value(":limit", as_i64(limit));
-    // CROSS JOIN: the index leads, newest first, and stops at the limit.
-    let columns = COLUMNS.replace("n.content", &format!("substr(n.content, 1, {RANKED}) AS content"));
+    // CROSS JOIN makes SQLite read the index first, newest first, and stop at the limit.
+    let columns = COLUMNS.replace("n.content", &format!("substr(n.content, 1, {RANKED_CHARS}) AS content"));
     let sql = format!(
         "SELECT {columns} FROM note_index x CROSS JOIN notes n ON n.id = x.rowid JOIN sessions s ON s.id = n.session_id
          WHERE note_index MATCH :expression AND {} ORDER BY x.rowid DESC LIMIT :limit",
@@ -248,12 +224,9 @@ fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: u
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The notes that match a query best, from an offset on. When none has all its words, those that have some.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the notes that match a query best, starting at an offset; if no note has all its words, those that have some.
 pub fn search(connection: &Connection, query: &Query, filter: &Filter, offset: usize, limit: usize) -> Result<Notes> {
-    let mut found = matching(connection, &query.all_in(Topic), filter, CANDIDATES)?;
+    let mut found = matching(connection, &query.all_of_kind(Topic), filter, CANDIDATES)?;
     found.extend(matching(connection, &query.all(), filter, CANDIDATES)?);
     let mut matched = Matched::All;
     if found.is_empty() && query.terms().count() > 1 {
@@ -272,7 +245,7 @@ pub fn search(connection: &Connection, query: &Query, filter: &Filter, offset: u
     let more = notes.len() > offset + limit;
     let mut notes: Vec<Note> = notes.into_iter().skip(offset).take(limit).collect();
     for note in &mut notes {
-        note.snippet = text::snippet(&note.content, &terms, SNIPPET);
+        note.snippet = text::snippet(&note.content, &terms, SNIPPET_CHARS);
         if let Some(whole) = one(connection, note.id)? {
             note.content = whole.content;
         }
@@ -280,7 +253,7 @@ pub fn search(connection: &Connection, query: &Query, filter: &Filter, offset: u
     Ok(Notes { notes, matched: Some(matched), next_cursor: more.then(|| as_i64(offset + limit)) })
 }
 
-/// How well a note matches: a whole word counts more than a part, the topic more than the content.
+/// Scores how well a note matches: a whole word counts more than part of a word, the topic more than the content.
 fn score(note: &Note, terms: &[&str]) -> f64 {
     let (topic, content) = (text::fold(&note.topic), text::fold(&note.content));
     let place = |folded: &str, term: &str, whole: f64, part: f64| {
@@ -299,7 +272,7 @@ fn score(note: &Note, terms: &[&str]) -> f64 {
     let of = |term: &&str| {
         let topic = place(&topic, term, 1.0, 0.8).max(place(&topic_joined, term, 0.9, 0.7));
         let content = place(&content, term, 0.7, 0.5).max(place(&content_joined, term, 0.6, 0.4));
-        // In both it is surely about that.
+        // Found in both, the topic counts in full; found only in the topic, it counts a little less.
         if topic > 0.0 && content > 0.0 { topic } else { (topic * 0.9).max(content) }
     };
     let sum: f64 = terms.iter().map(of).sum();
@@ -307,14 +280,11 @@ fn score(note: &Note, terms: &[&str]) -> f64 {
     (score * 1000.0).round() / 1000.0
 }
 
-/// Notes that say much the same as a text, about the same app or about none in particular.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns notes with much the same content, about the same app or about no app.
 pub fn similar(connection: &Connection, app: &str, content: &str) -> Result<Vec<SimilarNote>> {
     let own: HashSet<String> = text::words(content).into_iter().collect();
     let mut probes: Vec<&String> = own.iter().filter(|w| w.chars().count() > 1).collect();
-    // Long words are rare; the order must not depend on the hash.
+    // Long words first, because they are rare; sorted, so that the order does not depend on the hash set.
     probes.sort_by_key(|w| (std::cmp::Reverse(w.chars().count()), w.as_str()));
     let mut found: HashMap<i64, Note> = HashMap::new();
     for word in probes.into_iter().take(PROBES.0) {
@@ -332,7 +302,7 @@ pub fn similar(connection: &Connection, app: &str, content: &str) -> Result<Vec<
             let similarity = (as_i64(both) as f64 / as_i64(all.max(1)) as f64 * 100.0).round() / 100.0;
             SimilarNote { similarity, note }
         })
-        .filter(|s| s.similarity >= SIMILAR)
+        .filter(|s| s.similarity >= MIN_SIMILARITY)
         .collect();
     similar.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(b.note.id.cmp(&a.note.id)));
     similar.truncate(MAX_SIMILAR);

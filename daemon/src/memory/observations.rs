@@ -1,4 +1,4 @@
-//! Observations and the session's cache of the newest one.
+//! Observations, and the cache of each session's newest one per device (`session_state`).
 
 use afd_proto::vocabulary::ObservationSource;
 use rusqlite::{Connection, OptionalExtension, named_params};
@@ -6,41 +6,41 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 use super::{Origin, Place};
 use crate::store::{Result, new_uid, now_ms};
 
-/// An observation as a row.
+/// An observation to be recorded.
 #[derive(Debug, Clone)]
 pub struct Observation {
     /// Its uid.
     pub uid: String,
-    /// Place in the order of the device.
+    /// Sequence number, shared with events and intents.
     pub seq: i64,
-    /// What looked.
+    /// Kind of call that observed.
     pub source: ObservationSource,
-    /// Where it was.
+    /// Observed place.
     pub place: Place,
-    /// Hash of the content.
+    /// Hash of the page content.
     pub content_hash: Option<String>,
-    /// Whether it had settled.
+    /// Whether the page had settled.
     pub settled: bool,
-    /// Whether the tree can be trusted.
+    /// Whether the node tree can be trusted.
     pub reliable: bool,
-    /// Why not.
+    /// Why the tree cannot be trusted.
     pub reason: Option<String>,
-    /// How the service worked.
+    /// Mode in which the phone's service worked.
     pub mode: Option<String>,
-    /// Whether a web view was there.
+    /// Whether the page contained a web view.
     pub has_web_view: Option<bool>,
-    /// `high` or `low`.
+    /// Reliability of the nodes: `high` or `low`.
     pub node_reliability: Option<&'static str>,
-    /// How many nodes there were.
+    /// Number of nodes.
     pub nodes: Option<usize>,
-    /// How many refs there were.
+    /// Number of refs.
     pub refs: Option<usize>,
-    /// When, UTC milliseconds.
+    /// Time of the observation, UTC milliseconds.
     pub at: i64,
 }
 
 impl Observation {
-    /// One of which only its place counts.
+    /// Creates an observation of which only the place matters.
     pub(super) fn at_place(uid: String, seq: i64, place: Place, at: i64) -> Self {
         Self {
             uid,
@@ -60,16 +60,13 @@ impl Observation {
         }
     }
 
-    /// Whether something may be learned from its tree.
-    pub fn teaches(&self) -> bool {
+    /// Whether its tree is good enough to learn from: settled, reliable, and of a known page.
+    pub fn is_conclusive(&self) -> bool {
         self.settled && self.reliable && self.place.page_key.is_some()
     }
 }
 
-/// Writes an observation, and updates the session's cache by its quality rules.
-///
-/// # Errors
-/// What SQLite says.
+/// Inserts an observation and, when it is reliable, updates the session's cache.
 pub(super) fn put(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
     insert(connection, origin, observation)?;
     if observation.reliable {
@@ -115,8 +112,9 @@ fn insert(connection: &Connection, origin: &Origin, o: &Observation) -> Result<(
     Ok(())
 }
 
-/// The seed's table: `top` updates app and activity only; `screen` and `page` always overwrite; `refs` overwrites the
-/// fingerprint only if the activity changed, it does not come from the screen, or there is none.
+/// Updates the session's cache by the source of the observation: `top` updates app and activity only; `refs` overwrites the
+/// fingerprint only if the activity changed or the cached one is missing, stale or from `refs` itself; all others always
+/// overwrite it.
 fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Result<()> {
     let keep = match o.source {
         ObservationSource::Top => "1",
@@ -164,10 +162,7 @@ fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Re
     Ok(())
 }
 
-/// Something was done on the device: what sessions saw of it may be out of date.
-///
-/// # Errors
-/// What SQLite says.
+/// Marks what all sessions saw of a device as possibly out of date, because something was done on it.
 pub fn mark_stale(connection: &Connection, device: i64) -> Result<()> {
     connection
         .prepare_cached("UPDATE session_state SET stale = 1, updated_at = :updated_at WHERE device_id = :device_id AND stale = 0")?
@@ -175,10 +170,7 @@ pub fn mark_stale(connection: &Connection, device: i64) -> Result<()> {
     Ok(())
 }
 
-/// The key of the structure that an observation saw.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the structure key of an observation.
 pub fn structure_of(connection: &Connection, uid: &str) -> Result<Option<String>> {
     let found = connection
         .prepare_cached("SELECT structure_key FROM observations WHERE uid = :uid")?

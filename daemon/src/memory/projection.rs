@@ -1,9 +1,17 @@
-//! Transitions and recoveries: what follows from events and observations (DESIGN 6.7).
+//! Transitions and recoveries: counters that are derived from events and observations.
 //!
-//! An act that went well is closed by the next settled observation of its session, unless somebody else acted in between:
-//! a success. The first passing verify after that adds a verified; a failed act, or the first failing verify, a failure. A
-//! recovery is closed the same way. The links are kept in the events (`after_uid`, `parent_uid`), so that all counters can
-//! be made again from them.
+//! A transition counts how an act on a page ended, and remembers the page that it led to. A successful act is closed by the
+//! next settled, reliable observation of its session: that is a success. It stays open when something else was sent to the
+//! device in between, by this session or another, since the observed page may be the result of that. The first passing verify
+//! of a closed act adds a verified success; a failed act, or the first failing verify, adds a failure. A recovery is closed
+//! the same way, and is counted by the page and the cause of the failure that it answers.
+//!
+//! What happened in between is decided by `seq`, which events, intents and observations share; an open intent counts as an
+//! action that is still under way.
+//!
+//! Invariant: all counters can be rebuilt from the events ([`rebuild`]), because the events keep the links: `after_uid` is the
+//! observation that closed an act or recovery, `parent_uid` the act that a verify judged or the failure that a recovery
+//! answers.
 
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus};
@@ -15,8 +23,8 @@ use super::observations::Observation;
 use super::{Origin, Place, derived_uid, moves};
 use crate::store::{Result, now_ms, word};
 
-/// An act or recovery as its row tells it.
-struct Done {
+/// An event, with what its row says about the action.
+struct EventRow {
     uid: String,
     seq: i64,
     session: i64,
@@ -30,14 +38,14 @@ struct Done {
     duration_ms: i64,
 }
 
-const DONE: &str =
+const COLUMNS: &str =
     "uid, seq, session_id, category, status, after_uid, parent_uid, action, action_key, before_uid AS observation, app, activity, page_key,
     fingerprint, structure_key, NULL AS below_key, at, duration_ms";
 
-fn done(row: &Row<'_>) -> rusqlite::Result<Done> {
+fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
     let action: Option<String> = row.get("action")?;
     let key: Option<String> = row.get("action_key")?;
-    Ok(Done {
+    Ok(EventRow {
         uid: row.get("uid")?,
         seq: row.get("seq")?,
         session: row.get("session_id")?,
@@ -52,18 +60,18 @@ fn done(row: &Row<'_>) -> rusqlite::Result<Done> {
     })
 }
 
-/// The last thing that was done on the device before `seq`, if this session did it; `None` too when something is still
-/// under way. What was refused changed nothing on the screen, and is left out unless `own_refusals` count.
-fn last_done(connection: &Connection, origin: &Origin, seq: i64, own_refusals: bool) -> Result<Option<Done>> {
+/// Returns the last action on the device before `seq`, if this session did it; `None` also when an action is still under way.
+/// A refused action changed nothing on the screen and is ignored, unless it is the session's own and `own_refusals` is set.
+fn last_action(connection: &Connection, origin: &Origin, seq: i64, own_refusals: bool) -> Result<Option<EventRow>> {
     let last = connection
         .prepare_cached(&format!(
-            "SELECT {DONE} FROM events
+            "SELECT {COLUMNS} FROM events
              WHERE device_id = :device_id AND seq < :seq AND category <> 'verify' AND (sent = 1 OR (:own_refusals
              AND session_id = :session_id)) ORDER BY seq DESC LIMIT 1"
         ))?
         .query_row(
             named_params! {":device_id": origin.device, ":seq": seq, ":session_id": origin.session, ":own_refusals": own_refusals},
-            done,
+            event_row,
         )
         .optional()?;
     let Some(last) = last else { return Ok(None) };
@@ -73,9 +81,9 @@ fn last_done(connection: &Connection, origin: &Origin, seq: i64, own_refusals: b
     Ok((!under_way && last.session == origin.session).then_some(last))
 }
 
-/// Closes the act or recovery that a settled observation follows.
+/// Closes the act or recovery that precedes a settled observation, and counts its success.
 pub(super) fn close_act(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
-    let Some(last) = last_done(connection, origin, observation.seq, false)? else { return Ok(()) };
+    let Some(last) = last_action(connection, origin, observation.seq, false)? else { return Ok(()) };
     if last.status != EventStatus::Ok || last.after.is_some() {
         return Ok(());
     }
@@ -85,8 +93,8 @@ pub(super) fn close_act(connection: &Connection, origin: &Origin, observation: &
     credit_success(connection, &origin.store, &last, &observation.place, observation.at)
 }
 
-fn credit_success(connection: &Connection, store: &str, last: &Done, after: &Place, at: i64) -> Result<()> {
-    moved(connection, store, last, Some(after), at)?;
+fn credit_success(connection: &Connection, store: &str, last: &EventRow, after: &Place, at: i64) -> Result<()> {
+    count_move(connection, store, last, Some(after), at)?;
     if last.category == Category::Act {
         transition(connection, store, last, &Change { success: Some((after, at)), ..Change::default() })
     } else {
@@ -94,15 +102,15 @@ fn credit_success(connection: &Connection, store: &str, last: &Done, after: &Pla
     }
 }
 
-/// The act that a verify at `seq` judges: the session's own last one, if it went well. A check after a refused act is about
-/// that act, and about none before it.
+/// Returns the act that a verify at `seq` judges: the session's last one, if it succeeded. A check after a refused act judges
+/// no act at all, in particular none before the refused one.
 pub(super) fn judged_act(connection: &Connection, origin: &Origin, seq: i64) -> Result<Option<String>> {
-    let last = last_done(connection, origin, seq, true)?;
+    let last = last_action(connection, origin, seq, true)?;
     Ok(last.filter(|l| l.category == Category::Act && l.status == EventStatus::Ok).map(|l| l.uid))
 }
 
-/// Whether a failure tells something about the action, and not just about the connection or the caller.
-fn tells_about_action(cause: Option<ErrorCode>) -> bool {
+/// Whether a failure says something about the action, and not just about the connection, the daemon or the caller.
+fn is_about_action(cause: Option<ErrorCode>) -> bool {
     !matches!(
         cause,
         None | Some(
@@ -120,7 +128,7 @@ fn tells_about_action(cause: Option<ErrorCode>) -> bool {
     )
 }
 
-/// Counts what an event adds to transitions and recoveries.
+/// Adds a new event to the counters of transitions and recoveries.
 pub(super) fn count_event(connection: &Connection, origin: &Origin, event: &Event, parent: Option<&str>) -> Result<()> {
     match (event.category, event.status) {
         (Category::Act, EventStatus::Failed) => count_failed_act(connection, origin, event),
@@ -137,7 +145,7 @@ pub(super) fn count_event(connection: &Connection, origin: &Origin, event: &Even
 }
 
 fn count_failed_act(connection: &Connection, origin: &Origin, event: &Event) -> Result<()> {
-    if !tells_about_action(event.failure) || event.action.as_ref().is_none_or(is_nameless) {
+    if !is_about_action(event.failure) || event.action.as_ref().is_none_or(is_untargeted) {
         return Ok(());
     }
     match find(connection, &event.uid)? {
@@ -167,7 +175,7 @@ fn count_verify(
         )?
         .query_row(named_params! {":parent_uid": act, ":verify": verify, ":status": status.word()}, |r| r.get("found"))?;
     match status {
-        // Without a settled page after it nobody knows what the act led to.
+        // Without a settled page after the act, it is unknown where it led.
         EventStatus::Ok if first && row.after.is_some() => {
             transition(connection, store, &row, &Change { verified: Some(op), ..Change::default() })
         }
@@ -178,17 +186,18 @@ fn count_verify(
     }
 }
 
-fn find(connection: &Connection, uid: &str) -> Result<Option<Done>> {
+fn find(connection: &Connection, uid: &str) -> Result<Option<EventRow>> {
     Ok(connection
-        .prepare_cached(&format!("SELECT {DONE} FROM events WHERE uid = :uid"))?
-        .query_row(named_params! {":uid": uid}, done)
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM events WHERE uid = :uid"))?
+        .query_row(named_params! {":uid": uid}, event_row)
         .optional()?)
 }
 
-/// Counts a move: where it led, or that it failed.
-fn moved(connection: &Connection, store: &str, done: &Done, to: Option<&Place>, at: i64) -> Result<()> {
-    let Some((action, action_key)) = &done.action else { return Ok(()) };
-    moves::count(connection, store, &moves::Count { from: &done.before, action, action_key, to, duration_ms: done.duration_ms, at })
+/// Counts a move: a success that leads to a place, or a failure.
+fn count_move(connection: &Connection, store: &str, event_row: &EventRow, to: Option<&Place>, at: i64) -> Result<()> {
+    let Some((action, action_key)) = &event_row.action else { return Ok(()) };
+    let count = moves::Count { from: &event_row.before, action, action_key, to, duration_ms: event_row.duration_ms, at };
+    moves::count(connection, store, &count)
 }
 
 /// What is added to a transition.
@@ -199,11 +208,11 @@ struct Change<'a> {
     failure: Option<&'static str>,
 }
 
-fn transition(connection: &Connection, store: &str, done: &Done, change: &Change<'_>) -> Result<()> {
+fn transition(connection: &Connection, store: &str, event_row: &EventRow, change: &Change<'_>) -> Result<()> {
     if change.failure.is_some() {
-        moved(connection, store, done, None, done.at)?;
+        count_move(connection, store, event_row, None, event_row.at)?;
     }
-    let (Some(page_key), Some((action, action_key))) = (&done.before.page_key, &done.action) else { return Ok(()) };
+    let (Some(page_key), Some((action, action_key))) = (&event_row.before.page_key, &event_row.action) else { return Ok(()) };
     let after = change.success.map(|(place, _)| place);
     connection
         .prepare_cached(
@@ -228,10 +237,10 @@ fn transition(connection: &Connection, store: &str, done: &Done, change: &Change
         .execute(named_params! {
             ":uid": derived_uid(&["transition", page_key, action_key]),
             ":origin": store,
-            ":app": done.before.app.as_deref().unwrap_or(""),
-            ":activity": done.before.activity.as_deref().unwrap_or(""),
+            ":app": event_row.before.app.as_deref().unwrap_or(""),
+            ":activity": event_row.before.activity.as_deref().unwrap_or(""),
             ":page_key": page_key,
-            ":fingerprint": done.before.fingerprint.as_deref().unwrap_or(page_key),
+            ":fingerprint": event_row.before.fingerprint.as_deref().unwrap_or(page_key),
             ":action_key": action_key,
             ":action": action,
             ":post_activity": after.and_then(|p| p.activity.as_ref()),
@@ -243,15 +252,15 @@ fn transition(connection: &Connection, store: &str, done: &Done, change: &Change
             ":failure_count": i64::from(change.failure.is_some()),
             ":failure_cause": change.failure,
             ":last_success_at": change.success.map(|(_, at)| at),
-            ":last_at": done.at,
+            ":last_at": event_row.at,
             ":updated_at": now_ms(),
         })?;
     Ok(())
 }
 
-/// Counts a recovery: a success at a time, or a failure.
-fn recovery(connection: &Connection, store: &str, done: &Done, success_at: Option<i64>) -> Result<()> {
-    let (Some(parent), Some((action, action_key))) = (&done.parent, &done.action) else { return Ok(()) };
+/// Counts a recovery: a success at the given time, or a failure.
+fn recovery(connection: &Connection, store: &str, event_row: &EventRow, success_at: Option<i64>) -> Result<()> {
+    let (Some(parent), Some((action, action_key))) = (&event_row.parent, &event_row.action) else { return Ok(()) };
     let Some(failure) = find_failure(connection, parent)? else { return Ok(()) };
     let page_key = failure.place.page_key.unwrap_or_default();
     connection
@@ -280,19 +289,19 @@ fn recovery(connection: &Connection, store: &str, done: &Done, success_at: Optio
             ":success_count": i64::from(success_at.is_some()),
             ":failure_count": i64::from(success_at.is_none()),
             ":last_success_at": success_at,
-            ":last_at": done.at,
+            ":last_at": event_row.at,
             ":updated_at": now_ms(),
         })?;
     Ok(())
 }
 
-/// Where something failed, and why.
+/// Place and cause of a failure.
 struct Failure {
     place: Place,
     cause: String,
 }
 
-/// A failed event whose page is known.
+/// Returns place and cause of a failed event, if its page is known.
 fn find_failure(connection: &Connection, uid: &str) -> Result<Option<Failure>> {
     Ok(connection
         .prepare_cached(
@@ -304,7 +313,7 @@ fn find_failure(connection: &Connection, uid: &str) -> Result<Option<Failure>> {
         .optional()?)
 }
 
-/// The columns of a place.
+/// Reads the columns of a place.
 fn place(row: &Row<'_>) -> rusqlite::Result<Place> {
     Ok(Place {
         observation: row.get("observation")?,
@@ -317,18 +326,15 @@ fn place(row: &Row<'_>) -> rusqlite::Result<Place> {
     })
 }
 
-/// Makes transitions, recoveries and moves again from events, observations and what was imported.
-///
-/// # Errors
-/// What SQLite says.
+/// Rebuilds transitions, recoveries and moves from events, observations and imported rows.
 pub fn rebuild(connection: &Connection, store: &str) -> Result<()> {
     connection.execute_batch("DELETE FROM transitions; DELETE FROM recoveries; DELETE FROM moves;")?;
     super::imported::project(connection)?;
-    let mut events =
-        connection.prepare(&format!("SELECT {DONE}, op, failure_cause FROM events WHERE deleted_at IS NULL ORDER BY origin, seq, id"))?;
+    let mut events = connection
+        .prepare(&format!("SELECT {COLUMNS}, op, failure_cause FROM events WHERE deleted_at IS NULL ORDER BY origin, seq, id"))?;
     let mut rows = events.query([])?;
     while let Some(row) = rows.next()? {
-        let (event, op): (Done, String) = (done(row)?, row.get("op")?);
+        let (event, op): (EventRow, String) = (event_row(row)?, row.get("op")?);
         let cause = row.get::<_, Option<String>>("failure_cause")?.and_then(|c| ErrorCode::from_name(&c));
         match (event.category, event.status) {
             (Category::Act | Category::Recover, EventStatus::Ok) => {
@@ -336,7 +342,7 @@ pub fn rebuild(connection: &Connection, store: &str) -> Result<()> {
                     credit_success(connection, store, &event, &after, at)?;
                 }
             }
-            (Category::Act, EventStatus::Failed) if tells_about_action(cause) && !nameless(&event) => {
+            (Category::Act, EventStatus::Failed) if is_about_action(cause) && !is_untargeted_event(&event) => {
                 transition(connection, store, &event, &Change { failure: cause.map(ErrorCode::name), ..Change::default() })?;
             }
             (Category::Recover, EventStatus::Failed) => recovery(connection, store, &event, None)?,
@@ -348,16 +354,16 @@ pub fn rebuild(connection: &Connection, store: &str) -> Result<()> {
             _ => {}
         }
     }
-    moves::recount_what_came(connection)
+    moves::recount_spontaneous(connection)
 }
 
-/// A touch that says neither what nor where: nothing can be learned from it.
-fn nameless(done: &Done) -> bool {
-    let action: Option<Action> = done.action.as_ref().and_then(|(text, _)| serde_json::from_str(text).ok());
-    action.is_none_or(|a| is_nameless(&a))
+/// Whether an event is a tap with neither a target nor a point, from which nothing can be learned.
+fn is_untargeted_event(event_row: &EventRow) -> bool {
+    let action: Option<Action> = event_row.action.as_ref().and_then(|(text, _)| serde_json::from_str(text).ok());
+    action.is_none_or(|a| is_untargeted(&a))
 }
 
-fn is_nameless(action: &Action) -> bool {
+fn is_untargeted(action: &Action) -> bool {
     matches!(action.verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap) && action.target.is_none() && action.point.is_none()
 }
 

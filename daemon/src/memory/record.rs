@@ -1,4 +1,4 @@
-//! Recording what was done and seen: first the fact, then what follows from it.
+//! Records what was done and observed: first the fact, then what is derived from it.
 
 use afd_proto::memory::Category;
 use rusqlite::Connection;
@@ -8,10 +8,8 @@ use super::observations::{self, Observation};
 use super::{Origin, moves, projection};
 use crate::store::Result;
 
-/// Records an event in the place of its intent, and what follows from it.
-///
-/// # Errors
-/// What SQLite says; then nothing of it is recorded.
+/// Records an event in place of its intent, and what is derived from it. To be called in a write of the store, which rolls
+/// everything back on an error.
 pub fn event(connection: &Connection, origin: &Origin, event: &Event) -> Result<()> {
     let parent = match (event.category, &event.parent) {
         (_, Some(parent)) => Some(parent.clone()),
@@ -27,15 +25,13 @@ pub fn event(connection: &Connection, origin: &Origin, event: &Event) -> Result<
     projection::count_event(connection, origin, event, parent.as_deref())
 }
 
-/// Records an observation, and closes the act before it.
-///
-/// # Errors
-/// What SQLite says; then nothing of it is recorded.
+/// Records an observation, closes the act before it, and counts a page that appeared spontaneously. To be called in a write of
+/// the store, which rolls everything back on an error.
 pub fn observation(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
     observations::put(connection, origin, observation)?;
-    if observation.teaches() {
+    if observation.is_conclusive() {
         projection::close_act(connection, origin, observation)?;
-        moves::came_by_itself(connection, origin, observation)?;
+        moves::appeared_spontaneously(connection, origin, observation)?;
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! What came of calls that carried a request key (see `migrations/05-requests`).
+//! Outcomes of writing calls that carried a request key, so that a repeated call is not executed twice. Acts are not among them:
+//! their events keep the request key.
 
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde_json::Value;
@@ -6,41 +7,38 @@ use serde_json::Value;
 use super::notes;
 use crate::store::{Result, new_uid, now_ms};
 
-/// How long an outcome is kept, milliseconds: longer than anybody asks again.
+/// How long an outcome is kept, milliseconds: longer than any caller retries.
 const KEPT_MS: i64 = 24 * 3600 * 1000;
-/// The largest result that is kept, bytes.
+/// Maximum size of a result that is kept, bytes.
 const MAX_RESULT: usize = 256 << 10;
-/// The method whose results hold notes.
-pub const NOTING: &str = "memory.save";
+/// Method whose results contain notes.
+pub const SAVE_NOTE_METHOD: &str = "memory.save";
 
-/// A call that was begun.
+/// A recorded call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recorded {
+pub struct RecordedCall {
     /// Hash of the call that the key was used for.
     pub hash: String,
-    /// Whether it was done.
+    /// Whether it has finished.
     pub done: bool,
-    /// Its result as JSON; missing when it was too large to be kept, or spoke of what was deleted since.
+    /// Result as JSON; `None` before the end, when it was too large to be kept, or when it contained a note deleted since.
     pub result: Option<String>,
 }
 
-/// What was recorded of a key.
-///
-/// # Errors
-/// When the database cannot be read.
-pub fn find(connection: &Connection, method: &str, key: &str) -> Result<Option<Recorded>> {
+/// Returns the recorded call of a request key.
+pub fn find(connection: &Connection, method: &str, key: &str) -> Result<Option<RecordedCall>> {
     Ok(connection
         .prepare_cached("SELECT request_hash, done, result FROM requests WHERE method = :method AND request_key = :key")?
         .query_row(named_params! {":method": method, ":key": key}, |row| {
-            Ok(Recorded { hash: row.get("request_hash")?, done: row.get("done")?, result: row.get("result")? })
+            Ok(RecordedCall { hash: row.get("request_hash")?, done: row.get("done")?, result: row.get("result")? })
         })
         .optional()?)
 }
 
-/// Records that a call is begun.
+/// Records that a call has started.
 ///
 /// # Errors
-/// When the key is there already, or the database cannot be written.
+/// When the key is recorded already, or the database cannot be written.
 pub fn begin(connection: &Connection, origin: &str, method: &str, key: &str, hash: &str) -> Result<()> {
     connection
         .prepare_cached(
@@ -58,20 +56,17 @@ pub fn begin(connection: &Connection, origin: &str, method: &str, key: &str, has
     Ok(())
 }
 
-/// Records what came of a call.
-///
-/// # Errors
-/// When the database cannot be written.
+/// Records the result of a call.
 pub fn finish(connection: &Connection, method: &str, key: &str, result: &str) -> Result<()> {
     let result = Some(result).filter(|r| r.len() <= MAX_RESULT);
-    let speaks_of_deleted = |result: &str| -> Result<bool> {
+    let mentions_deleted = |result: &str| -> Result<bool> {
         let value: Value = serde_json::from_str(result).unwrap_or_default();
         let uids = [value.pointer("/note/uid")].into_iter().chain(value["similar"].as_array().into_iter().flatten().map(|n| n.get("uid")));
         uids.flatten().filter_map(Value::as_str).try_fold(false, |found, uid| Ok(found || notes::is_deleted(connection, uid)?))
     };
-    // It may have been deleted since it was read.
+    // A note may have been deleted since it was read for the result.
     let result = match result {
-        Some(result) if method == NOTING && speaks_of_deleted(result)? => None,
+        Some(result) if method == SAVE_NOTE_METHOD && mentions_deleted(result)? => None,
         other => other,
     };
     connection
@@ -80,10 +75,7 @@ pub fn finish(connection: &Connection, method: &str, key: &str, result: &str) ->
     Ok(())
 }
 
-/// Forgets a call that failed and changed nothing: its key may be used again.
-///
-/// # Errors
-/// When the database cannot be written.
+/// Removes a call that failed and changed nothing, so that its key can be used again.
 pub fn forget(connection: &Connection, method: &str, key: &str) -> Result<()> {
     connection
         .prepare_cached("DELETE FROM requests WHERE method = :method AND request_key = :key")?
@@ -91,10 +83,7 @@ pub fn forget(connection: &Connection, method: &str, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Forgets the results that speak of a thing which was deleted; that the calls were done is still known.
-///
-/// # Errors
-/// When the database cannot be written.
+/// Clears the results that contain the uid of something deleted; the calls stay recorded as done.
 pub fn forget_results_about(connection: &Connection, method: &str, uid: &str) -> Result<()> {
     connection
         .prepare_cached(
@@ -104,10 +93,7 @@ pub fn forget_results_about(connection: &Connection, method: &str, uid: &str) ->
     Ok(())
 }
 
-/// Deletes what is older than a day; returns how many rows.
-///
-/// # Errors
-/// When the database cannot be written.
+/// Deletes calls older than a day; returns the number of rows.
 pub fn prune(connection: &Connection) -> Result<usize> {
     Ok(connection.execute("DELETE FROM requests WHERE begun_at < :oldest", named_params! {":oldest": now_ms() - KEPT_MS})?)
 }

@@ -1,4 +1,5 @@
-//! Typed text is kept as its length and a keyed hash (DESIGN 6.9). The key lies beside the database, for its owner only.
+//! Keyed hashes of typed text, of which only the length and this hash are stored. The key is a file beside the database that
+//! only its owner can read.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -12,20 +13,20 @@ use sha2::Sha256;
 
 use crate::store::Result;
 
-/// How many typed texts are recognised when they come back.
+/// Maximum number of typed texts that are recognised when they appear again.
 const REMEMBERED: usize = 4096;
 
-/// The key, and the hashes of what was typed lately, by whichever session.
+/// The key, and the hashes of texts that any session typed recently.
 pub struct Secrets {
     key: [u8; 32],
     typed: Mutex<VecDeque<String>>,
 }
 
 impl Secrets {
-    /// Reads the key beside a database; makes it the first time.
+    /// Reads the key beside a database, creating it the first time.
     ///
     /// # Errors
-    /// When it can neither be read nor made.
+    /// When it can be neither read nor created.
     pub fn open(database: &Path) -> std::io::Result<Self> {
         let beside = |suffix: &str| {
             let mut path = database.as_os_str().to_owned();
@@ -34,7 +35,7 @@ impl Secrets {
         };
         let path = beside(".key");
         if !path.exists() {
-            // Made whole under another name first: half a key would lock the memory for good.
+            // Written completely under a temporary name first: a truncated key could not be read at any later start.
             let temporary = beside(".key.new");
             let mut key = [0; 32];
             getrandom::fill(&mut key).map_err(|e| std::io::Error::other(e.to_string()))?;
@@ -48,11 +49,8 @@ impl Secrets {
         Ok(Self { key, typed: Mutex::default() })
     }
 
-    /// Takes up the hashes of what was typed before the daemon was started.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn recall(&self, connection: &Connection) -> Result<()> {
+    /// Loads the hashes of texts that were typed before this start of the daemon.
+    pub fn load_typed(&self, connection: &Connection) -> Result<()> {
         let limit = i64::try_from(REMEMBERED).unwrap_or(i64::MAX);
         let mut statement = connection.prepare("SELECT evidence FROM events WHERE op = 'text' ORDER BY seq DESC LIMIT :limit")?;
         let rows = statement.query_map(named_params! {":limit": limit}, |row| row.get::<_, Option<String>>("evidence"))?;
@@ -66,14 +64,14 @@ impl Secrets {
         Ok(())
     }
 
-    /// A hash that only the owner of the key can make.
+    /// Returns a hash that can only be computed with the key.
     pub fn hash(&self, text: &str) -> String {
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else { return String::new() };
         mac.update(text.as_bytes());
         crate::hex::encode(&mac.finalize().into_bytes()[..16])
     }
 
-    /// Remembers that this was typed.
+    /// Remembers that a text was typed.
     pub fn remember(&self, text: &str) {
         let hash = self.hash(text);
         let mut typed = self.typed.lock();
@@ -85,7 +83,7 @@ impl Secrets {
         }
     }
 
-    /// Whether exactly this was typed lately.
+    /// Whether exactly this text was typed recently.
     pub fn was_typed(&self, text: &str) -> bool {
         let hash = self.hash(text);
         self.typed.lock().contains(&hash)

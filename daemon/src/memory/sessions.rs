@@ -1,4 +1,4 @@
-//! What a session did and saw: figures, pages, the last action.
+//! What a session did and saw: totals, visited pages, recent observations, the last action.
 
 use afd_proto::context::SeenLately;
 use afd_proto::memory::{Category, EventStatus};
@@ -9,29 +9,26 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 use crate::page::target;
 use crate::store::{Result, word};
 
-/// Figures of a session's events.
+/// Totals of a session's events and observations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Actions and recoveries that were done.
+    /// Number of successful actions and recoveries.
     pub done: i64,
-    /// Checks that held.
-    pub held: i64,
-    /// Checks that did not.
-    pub did_not_hold: i64,
-    /// Everything else that failed or whose outcome is unknown.
+    /// Number of checks that passed.
+    pub passed_checks: i64,
+    /// Number of checks that failed.
+    pub failed_checks: i64,
+    /// Number of other events that failed or whose outcome is unknown.
     pub errors: i64,
-    /// Observations.
+    /// Number of observations.
     pub observations: i64,
-    /// When something was done or seen last, UTC milliseconds.
+    /// Time of the last event or observation, UTC milliseconds.
     pub last_at: Option<i64>,
 }
 
-/// Counts what a session did, by its row.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the totals of a session, by its row id.
 pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
-    let (done, held, did_not_hold, errors, acted_at) = connection
+    let (done, passed_checks, failed_checks, errors, acted_at) = connection
         .prepare_cached(
             "SELECT coalesce(sum(status = 'ok' AND category <> 'verify'), 0) AS done, coalesce(sum(status = 'ok' AND category = 'verify'),
                 0) AS verified,
@@ -45,13 +42,10 @@ pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
     let (observations, seen_at) = connection
         .prepare_cached("SELECT count(*) AS count, max(observed_at) AS max_observed_at FROM observations WHERE session_id = :session_id")?
         .query_row(named_params! {":session_id": session}, |row| Ok((row.get("count")?, row.get::<_, Option<i64>>("max_observed_at")?)))?;
-    Ok(Totals { done, held, did_not_hold, errors, observations, last_at: acted_at.max(seen_at) })
+    Ok(Totals { done, passed_checks, failed_checks, errors, observations, last_at: acted_at.max(seen_at) })
 }
 
-/// When something was done or seen last by a session, UTC milliseconds.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the time of a session's last event or observation, UTC milliseconds.
 pub fn last_at(connection: &Connection, session: i64) -> Result<Option<i64>> {
     let newest = |table: &str, column: &str| -> Result<Option<i64>> {
         let sql = format!("SELECT {column} AS at FROM {table} WHERE session_id = :session_id ORDER BY seq DESC LIMIT 1");
@@ -60,12 +54,9 @@ pub fn last_at(connection: &Connection, session: i64) -> Result<Option<i64>> {
     Ok(newest("events", "at")?.max(newest("observations", "observed_at")?))
 }
 
-/// The pages that a session saw, last seen first, each with the key of its newest structure.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the pages that a session saw, most recent first, each with its newest structure key.
 pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, Option<String>)>> {
-    // With max(), the other columns are those of the row that has it.
+    // With max(), SQLite takes the other columns from the row that holds the maximum.
     let mut statement = connection.prepare_cached(
         "SELECT app, activity, page_key, count(*) AS count, min(observed_at) AS min_observed_at, observed_at, uid, fingerprint,
             content_hash, node_count, ref_count,
@@ -95,10 +86,7 @@ pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, 
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The last looks of a session at a screen, newest first.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the last observations of a session, newest first.
 pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec<SeenLately>> {
     let mut statement = connection.prepare_cached(
         "SELECT o.uid, o.observed_at, d.name, o.source, o.app, o.activity, o.page_key, o.settled, o.reliable
@@ -120,10 +108,7 @@ pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The keys of all structures that a session saw.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the keys of all structures that a session saw.
 pub fn structures(connection: &Connection, session: i64) -> Result<Vec<String>> {
     let mut statement = connection
         .prepare_cached("SELECT DISTINCT structure_key FROM observations WHERE session_id = :session_id AND structure_key IS NOT NULL")?;
@@ -131,10 +116,7 @@ pub fn structures(connection: &Connection, session: i64) -> Result<Vec<String>> 
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// What a session did last, in words; what was typed is not in them.
-///
-/// # Errors
-/// What SQLite says.
+/// Describes the last action of a session in words, without any typed text.
 pub fn last_action(connection: &Connection, session: i64) -> Result<Option<String>> {
     let found = connection
         .prepare_cached(

@@ -1,4 +1,4 @@
-//! What sessions see right now: their newest observation of each device, and the aliases that they may use.
+//! What sessions see right now, in memory: their newest observation of each device, and the aliases that they may use.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,41 +10,41 @@ use super::Place;
 use crate::page::Snapshot;
 use crate::page::refs::Recorded;
 
-/// How many views are kept; the ones that were not used for longest go first.
+/// Maximum number of views; the least recently updated ones are dropped first.
 const MAX_VIEWS: usize = 512;
 
 /// What a session saw last.
 #[derive(Debug, Clone)]
-pub struct Seen {
-    /// Where it was.
+pub struct LastSeen {
+    /// Observed place.
     pub place: Place,
-    /// How many inputs the device had been sent before.
+    /// Number of inputs that had been sent to the device before.
     pub inputs: u64,
-    /// Whether the tree can be trusted.
+    /// Whether the node tree can be trusted.
     pub reliable: bool,
 }
 
 /// The aliases that an observation returned.
 #[derive(Debug)]
-pub struct Shown {
-    /// That observation.
+pub struct ShownRefs {
+    /// Uid of the observation.
     pub observation: String,
-    /// Where it was.
+    /// Observed place.
     pub place: Place,
-    /// What was on the screen.
+    /// Content of the screen.
     pub snapshot: Arc<Snapshot>,
-    /// What each alias stands for.
+    /// The ref that each alias stands for.
     pub refs: HashMap<String, Recorded>,
 }
 
 #[derive(Default)]
 struct View {
-    seen: Option<Seen>,
-    shown: Option<Arc<Shown>>,
+    seen: Option<LastSeen>,
+    shown: Option<Arc<ShownRefs>>,
     used: u64,
 }
 
-/// The last content that was read from a device, whoever read it.
+/// The content last read from a device by any session, and when it was first read.
 #[derive(Debug, Clone)]
 struct Content {
     hash: String,
@@ -52,7 +52,7 @@ struct Content {
     at: Instant,
 }
 
-/// All views.
+/// The views of all sessions.
 #[derive(Default)]
 pub struct Views {
     inner: Mutex<Inner>,
@@ -66,8 +66,8 @@ struct Inner {
 }
 
 impl Views {
-    /// Keeps what a session saw, and the aliases when it was shown any.
-    pub fn update(&self, session: i64, device: i64, seen: Seen, shown: Option<Arc<Shown>>) {
+    /// Stores what a session saw, and replaces its aliases if it was shown any.
+    pub fn update(&self, session: i64, device: i64, seen: LastSeen, shown: Option<Arc<ShownRefs>>) {
         let mut inner = self.inner.lock();
         inner.clock += 1;
         let clock = inner.clock;
@@ -83,23 +83,23 @@ impl Views {
         }
     }
 
-    /// What a session saw last on a device.
-    pub fn seen(&self, session: i64, device: i64) -> Option<Seen> {
+    /// Returns what a session saw last on a device.
+    pub fn seen(&self, session: i64, device: i64) -> Option<LastSeen> {
         self.inner.lock().views.get(&(session, device)).and_then(|v| v.seen.clone())
     }
 
-    /// The aliases of a session's newest observation that returned refs.
-    pub fn shown(&self, session: i64, device: i64) -> Option<Arc<Shown>> {
+    /// Returns the aliases of a session's newest observation that returned refs.
+    pub fn shown(&self, session: i64, device: i64) -> Option<Arc<ShownRefs>> {
         self.inner.lock().views.get(&(session, device)).and_then(|v| v.shown.clone())
     }
 
-    /// Notes the content of a device. Returns whether it has stood still: the content before was the same, at least
-    /// `apart` ago, with no input since.
-    pub fn stood_still(&self, device: i64, hash: &str, inputs: u64, at: Instant, apart: std::time::Duration) -> bool {
+    /// Records the content of a device. Returns whether the screen has settled: the same content was read at least `min_gap`
+    /// earlier, with no input since.
+    pub fn is_settled(&self, device: i64, hash: &str, inputs: u64, at: Instant, min_gap: std::time::Duration) -> bool {
         let mut inner = self.inner.lock();
         let before = inner.contents.get(&device);
         let same = before.is_some_and(|c| c.hash == hash && c.inputs == inputs);
-        let still = same && before.is_some_and(|c| at.saturating_duration_since(c.at) >= apart);
+        let still = same && before.is_some_and(|c| at.saturating_duration_since(c.at) >= min_gap);
         if !same {
             inner.contents.insert(device, Content { hash: hash.to_owned(), inputs, at });
         }

@@ -1,4 +1,4 @@
-//! A language model behind HTTP: OpenAI's chat completions, which many servers speak, or Anthropic's messages.
+//! A language model behind HTTP: the OpenAI chat completions API, which many servers implement, or the Anthropic messages API.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,46 +7,47 @@ use afd_proto::Secret;
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 
-use super::{Answer, LanguageModel, ModelError, Request};
+use super::{Completion, LanguageModel, ModelError, Request};
 use crate::config::{LanguageModelSettings, Provider};
 use crate::net::{self, BodyError};
 
-/// The largest answer that is read, bytes.
-const MAX_ANSWER: usize = 1 << 20;
-/// The version of Anthropic's interface.
+/// Maximum size of a response body, bytes.
+const MAX_RESPONSE: usize = 1 << 20;
+/// Version of the Anthropic API.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
-/// Why an endpoint cannot be used. What is in a key is never said.
+/// Why an endpoint cannot be used. The message does not contain the key itself.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
-    /// The variable that is to hold the key is not set.
-    #[error("the variable {0} of the daemon is not set")]
+    /// The environment variable for the key is not set.
+    #[error("environment variable {0} is not set for the daemon")]
     NoVariable(String),
-    /// The file that is to hold the key cannot be read.
-    #[error("the key file {} cannot be read: {error}", file.display())]
+    /// The key file cannot be read.
+    #[error("cannot read key file {}: {error}", file.display())]
     KeyFile {
-        /// The file.
+        /// Path of the key file.
         file: PathBuf,
-        /// Why.
+        /// Cause.
         #[source]
         error: std::io::Error,
     },
-    /// The system gives no HTTP client.
-    #[error("cannot make an HTTP client: {0}")]
+    /// The HTTP client cannot be created.
+    #[error("cannot create an HTTP client: {0}")]
     Client(#[from] reqwest::Error),
 }
 
-/// An endpoint.
+/// A configured language model endpoint.
 pub struct Endpoint {
     client: Client,
     settings: LanguageModelSettings,
     key: Option<Secret>,
 }
 
-/// The key: from the variable that is named, else from the file that is named, which systemd may have brought as a credential.
+/// Reads the key from the configured environment variable, else from the configured file, which may be a systemd credential. Returns
+/// `None` if neither is configured.
 ///
 /// # Errors
-/// Why there is none although one is named. What is in it is never said.
+/// If a source is configured but yields no key. The error never contains the key.
 fn key(settings: &LanguageModelSettings) -> Result<Option<Secret>, EndpointError> {
     if let Some(name) = &settings.key_env
         && let Some(value) = std::env::var_os(name).and_then(|v| v.into_string().ok()).filter(|v| !v.is_empty())
@@ -64,10 +65,10 @@ fn key(settings: &LanguageModelSettings) -> Result<Option<Secret>, EndpointError
 }
 
 impl Endpoint {
-    /// The endpoint of the settings; `None` when they name none.
+    /// Creates the configured endpoint; `None` if no provider is configured.
     ///
     /// # Errors
-    /// Why it cannot be used.
+    /// If the key cannot be read or the HTTP client cannot be created.
     pub fn new(settings: &LanguageModelSettings) -> Result<Option<Self>, EndpointError> {
         if settings.provider.is_none() {
             return Ok(None);
@@ -93,62 +94,65 @@ impl Endpoint {
         if self.settings.provider == Some(Provider::Anthropic) {
             call = call.header("anthropic-version", ANTHROPIC_VERSION);
         }
-        let response = call.send().await.map_err(|e| later(&e))?;
+        let response = call.send().await.map_err(|e| temporary(&e))?;
         let status = response.status();
-        let answer = net::body(response, MAX_ANSWER).await.map_err(|error| match error {
-            BodyError::Http(error) => later(&error),
-            BodyError::TooLarge(_) => ModelError::Never("its answer is too large".to_owned()),
+        let response = net::body(response, MAX_RESPONSE).await.map_err(|error| match error {
+            BodyError::Http(error) => temporary(&error),
+            BodyError::TooLarge(_) => ModelError::Permanent("the response is too large".to_owned()),
         })?;
         if !status.is_success() {
-            return Err(refused(status));
+            return Err(status_error(status));
         }
-        let value: Value = serde_json::from_slice(&answer).map_err(|_| ModelError::Never("its answer is no JSON".to_owned()))?;
-        self.text(&value).ok_or_else(|| ModelError::Never("its answer holds no text".to_owned()))
+        let value: Value = serde_json::from_slice(&response).map_err(|_| ModelError::Permanent("the response is not JSON".to_owned()))?;
+        self.text(&value).ok_or_else(|| ModelError::Permanent("the response contains no text".to_owned()))
     }
 
+    /// Returns the path and the JSON body of a request.
     fn body(&self, request: &Request) -> (&'static str, Value) {
-        let (name, user) = (&self.settings.name, json!({"role": "user", "content": request.material}));
+        let (name, user) = (&self.settings.name, json!({"role": "user", "content": request.input}));
         match self.settings.provider {
             Some(Provider::Anthropic) => (
                 "/v1/messages",
-                json!({"model": name, "max_tokens": request.max_tokens, "system": request.task, "messages": [user], "temperature": 0}),
+                json!({"model": name, "max_tokens": request.max_tokens, "system": request.system, "messages": [user], "temperature": 0}),
             ),
             _ => {
-                let messages = json!([{"role": "system", "content": request.task}, user]);
+                let messages = json!([{"role": "system", "content": request.system}, user]);
                 ("/chat/completions", json!({"model": name, "max_tokens": request.max_tokens, "messages": messages, "temperature": 0}))
             }
         }
     }
 
-    fn text(&self, answer: &Value) -> Option<String> {
+    /// Extracts the text from a response.
+    fn text(&self, response: &Value) -> Option<String> {
         let text = match self.settings.provider {
             Some(Provider::Anthropic) => {
-                let blocks = answer.get("content")?.as_array()?;
+                let blocks = response.get("content")?.as_array()?;
                 blocks.iter().filter_map(|b| b.get("text")?.as_str()).collect::<Vec<_>>().join("\n")
             }
-            _ => answer.pointer("/choices/0/message/content")?.as_str()?.to_owned(),
+            _ => response.pointer("/choices/0/message/content")?.as_str()?.to_owned(),
         };
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }
 }
 
-/// What may be different next time. The URL may hold a secret, so it is not said.
-fn later(error: &reqwest::Error) -> ModelError {
+/// Converts a transport error, which a retry may fix. The URL may contain a secret, so it is not included in the message.
+fn temporary(error: &reqwest::Error) -> ModelError {
     let what = if error.is_timeout() {
-        "it did not answer in time"
+        "the request timed out"
     } else if error.is_connect() {
-        "it cannot be reached"
+        "cannot connect to the endpoint"
     } else {
         "the connection failed"
     };
-    ModelError::Later(what.to_owned())
+    ModelError::Temporary(what.to_owned())
 }
 
-fn refused(status: StatusCode) -> ModelError {
-    let what = format!("it answered {status}");
-    let later = status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
-    if later { ModelError::Later(what) } else { ModelError::Never(what) }
+/// Converts an HTTP error status; server errors, rate limits and timeouts are temporary.
+fn status_error(status: StatusCode) -> ModelError {
+    let what = format!("HTTP {status}");
+    let retryable = status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
+    if retryable { ModelError::Temporary(what) } else { ModelError::Permanent(what) }
 }
 
 impl LanguageModel for Endpoint {
@@ -156,7 +160,7 @@ impl LanguageModel for Endpoint {
         &self.settings.name
     }
 
-    fn ask<'a>(&'a self, request: &'a Request) -> Answer<'a> {
+    fn ask<'a>(&'a self, request: &'a Request) -> Completion<'a> {
         Box::pin(self.send(request))
     }
 }

@@ -1,4 +1,4 @@
-//! Models: counting tokens as a language model does, and asking one for a text.
+//! Language models: counting tokens, and requesting completions over HTTP.
 
 mod endpoint;
 mod tokens;
@@ -7,38 +7,38 @@ use std::future::Future;
 use std::pin::Pin;
 
 pub use endpoint::Endpoint;
-pub use tokens::{Counter, ESTIMATE, Tokenizers, give_back_memory};
+pub use tokens::{Counter, ESTIMATE, Tokenizers, trim_heap};
 
-/// Why a language model gave no answer.
+/// Error of a request to a language model.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// It may answer later: it was busy, slow, or out of reach.
+    /// The model was busy, slow or unreachable; a retry may succeed.
     #[error("{0}")]
-    Later(String),
-    /// It will not: the request, the key or the answer is of no use.
+    Temporary(String),
+    /// The request, the key or the response is invalid; a retry is pointless.
     #[error("{0}")]
-    Never(String),
+    Permanent(String),
 }
 
-/// What a language model is asked.
+/// A request to a language model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// What it is to do.
-    pub task: String,
-    /// What it is to do it with.
-    pub material: String,
-    /// The most that it may answer, tokens.
+    /// Instructions, sent as the system prompt.
+    pub system: String,
+    /// Text to process, sent as the user message.
+    pub input: String,
+    /// Maximum length of the response, tokens.
     pub max_tokens: u32,
 }
 
-/// The answer of a language model, on its way.
-pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<String, ModelError>> + Send + 'a>>;
+/// Pending response of a language model.
+pub type Completion<'a> = Pin<Box<dyn Future<Output = Result<String, ModelError>> + Send + 'a>>;
 
-/// Something that writes texts.
+/// A language model that completes text.
 pub trait LanguageModel: Send + Sync {
-    /// Its name.
+    /// Returns the name of the model.
     fn name(&self) -> &str;
 
-    /// Asks it once, for as long as it may take.
-    fn ask<'a>(&'a self, request: &'a Request) -> Answer<'a>;
+    /// Sends a request once, without retries.
+    fn ask<'a>(&'a self, request: &'a Request) -> Completion<'a>;
 }

@@ -1,5 +1,4 @@
-//! Counting tokens. The tables of a tokenizer take some 46 MB: they are loaded when they are first needed and dropped when nobody
-//! needed them for a while.
+//! Token counting. The tables of a tokenizer take about 46 MB, so they are loaded on first use and dropped after an idle period.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,18 +9,18 @@ use parking_lot::{Mutex, MutexGuard};
 use tiktoken_rs::CoreBPE;
 use tiktoken_rs::tokenizer::{Tokenizer, get_tokenizer};
 
-/// What counts where no tokenizer is known.
+/// Tokenizer name that is reported for models without a known tokenizer.
 pub const ESTIMATE: &str = "estimate";
 
-/// The longest piece that a tokenizer is given at once, bytes. Its patterns give up on very long stretches without a word.
-const PIECE: usize = 32 << 10;
+/// Maximum size of the input passed to a tokenizer at once, bytes. Its patterns fail on very long runs without a word boundary.
+const MAX_CHUNK: usize = 32 << 10;
 
-/// The tokenizers that are loaded.
+/// The loaded tokenizers.
 #[derive(Default)]
 pub struct Tokenizers {
     loaded: Mutex<HashMap<Tokenizer, Loaded>>,
-    /// Whether somebody sees to it that tables go in time.
-    swept: AtomicBool,
+    /// Whether a task is responsible for dropping idle tables.
+    has_sweeper: AtomicBool,
 }
 
 struct Loaded {
@@ -29,14 +28,15 @@ struct Loaded {
     used: Instant,
 }
 
-/// Counts tokens as a model does. While there is one, its tables stay loaded.
+/// Counts tokens the way a model does. Its tables stay loaded while it exists.
 #[derive(Clone)]
 pub struct Counter {
     name: &'static str,
     tables: Option<Arc<CoreBPE>>,
 }
 
-const NAMED: &[(&str, Tokenizer)] = &[
+/// The supported encodings by name.
+const ENCODINGS: &[(&str, Tokenizer)] = &[
     ("o200k_harmony", Tokenizer::O200kHarmony),
     ("o200k_base", Tokenizer::O200kBase),
     ("cl100k_base", Tokenizer::Cl100kBase),
@@ -45,14 +45,14 @@ const NAMED: &[(&str, Tokenizer)] = &[
     ("r50k_base", Tokenizer::R50kBase),
 ];
 
-/// The tokenizer of a model, or the one of that name.
+/// Returns the tokenizer of this name, or that of the model of this name.
 fn tokenizer_of(model: &str) -> Option<Tokenizer> {
-    let named = NAMED.iter().find(|(name, _)| *name == model).map(|(_, tokenizer)| *tokenizer);
+    let named = ENCODINGS.iter().find(|(name, _)| *name == model).map(|(_, tokenizer)| *tokenizer);
     named.or_else(|| get_tokenizer(model)).map(|t| if t == Tokenizer::Gpt2 { Tokenizer::R50kBase } else { t })
 }
 
 fn name_of(tokenizer: Tokenizer) -> &'static str {
-    NAMED.iter().find(|(_, t)| *t == tokenizer).map_or(ESTIMATE, |(name, _)| name)
+    ENCODINGS.iter().find(|(_, t)| *t == tokenizer).map_or(ESTIMATE, |(name, _)| name)
 }
 
 fn load(tokenizer: Tokenizer) -> Option<CoreBPE> {
@@ -64,26 +64,26 @@ fn load(tokenizer: Tokenizer) -> Option<CoreBPE> {
         Tokenizer::P50kEdit => tiktoken_rs::p50k_edit(),
         _ => tiktoken_rs::r50k_base(),
     };
-    loaded.inspect_err(|error| tracing::error!(%error, "a tokenizer cannot be loaded")).ok()
+    loaded.inspect_err(|error| tracing::error!(%error, "cannot load the tokenizer tables")).ok()
 }
 
 impl Tokenizers {
-    /// Takes up the sweeping, unless somebody has it already.
-    pub fn begin_sweeping(&self) -> bool {
-        !self.swept.swap(true, Ordering::SeqCst)
+    /// Claims the task of dropping idle tables. Returns false if it is already claimed.
+    pub fn claim_sweeper(&self) -> bool {
+        !self.has_sweeper.swap(true, Ordering::SeqCst)
     }
 
-    /// Gives up the sweeping.
-    pub fn end_sweeping(&self) {
-        self.swept.store(false, Ordering::SeqCst);
+    /// Releases the task of dropping idle tables.
+    pub fn release_sweeper(&self) {
+        self.has_sweeper.store(false, Ordering::SeqCst);
     }
 
     fn loaded(&self) -> MutexGuard<'_, HashMap<Tokenizer, Loaded>> {
         self.loaded.lock()
     }
 
-    /// What counts the tokens of a model, or of the tokenizer of that name: its own tokenizer, else an estimate. Loading tables takes a
-    /// fraction of a second, so it must not be called where that would hold somebody up.
+    /// Returns a counter for a model or a tokenizer name: its tokenizer if known, else an estimate. Blocking: loading the tables takes a
+    /// fraction of a second.
     pub fn counter(&self, model: &str) -> Counter {
         let Some(tokenizer) = tokenizer_of(model) else { return Counter::estimate() };
         let mut all = self.loaded();
@@ -96,12 +96,13 @@ impl Tokenizers {
         Counter { name: name_of(tokenizer), tables: Some(tables) }
     }
 
-    /// The name of what counts the tokens of a model.
+    /// Returns the name of the tokenizer of a model, or `estimate`.
     pub fn name(model: &str) -> &'static str {
         tokenizer_of(model).map_or(ESTIMATE, name_of)
     }
 
-    /// Drops the tables that nobody needed for so long; returns whether any went, and when to look again unless none is left.
+    /// Drops tables that are not in use and were last requested at least `idle` ago. Returns whether any were dropped, and the time
+    /// until the next check; `None` if no tables are left.
     pub fn sweep(&self, idle: Duration) -> (bool, Option<Duration>) {
         let mut all = self.loaded();
         let before = all.len();
@@ -112,69 +113,69 @@ impl Tokenizers {
     }
 }
 
-/// Hands memory that was freed back to the system: the tables are hundreds of thousands of small pieces, which the allocator
-/// would keep.
+/// Returns freed memory to the operating system. The tables consist of hundreds of thousands of small allocations, whose memory glibc
+/// would otherwise keep.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
-pub fn give_back_memory() {
+pub fn trim_heap() {
     // SAFETY: `malloc_trim` takes no pointer, may be called at any time from any thread (MT-Safe in glibc's manual), and touches
     // only memory that the allocator itself holds as free.
     unsafe { libc::malloc_trim(0) };
 }
 
-/// Other allocators give it back by themselves.
+/// Does nothing: other allocators return freed memory on their own.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub fn give_back_memory() {}
+pub fn trim_heap() {}
 
 impl Counter {
-    /// One that needs no tables.
+    /// Returns a counter that estimates and needs no tables.
     pub fn estimate() -> Self {
         Self { name: ESTIMATE, tables: None }
     }
 
-    /// The name of the tokenizer, or `estimate`.
+    /// Returns the name of the tokenizer, or `estimate`.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// How many tokens a text has.
+    /// Counts the tokens of a text.
     pub fn count(&self, text: &str) -> i64 {
         let count = match &self.tables {
-            Some(tables) => pieces(text).map(|piece| tables.encode_ordinary(piece).len()).sum(),
-            None => estimated(text),
+            Some(tables) => chunks(text).map(|chunk| tables.encode_ordinary(chunk).len()).sum(),
+            None => estimate_tokens(text),
         };
         i64::try_from(count).unwrap_or(i64::MAX)
     }
 }
 
-/// Cuts a long text where no token reaches over: before a blank that follows something else. Where there is none, anywhere between
-/// two characters, which may count one token too many.
-fn pieces(text: &str) -> impl Iterator<Item = &str> {
+/// Splits a long text where no token spans the split: before a space that follows an ASCII character other than whitespace. Without such a
+/// place it splits between any two characters, which may add one token to the count.
+fn chunks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        if rest.len() <= PIECE {
+        if rest.len() <= MAX_CHUNK {
             return Some(std::mem::take(&mut rest));
         }
-        let limit = (0..=PIECE).rev().find(|i| rest.is_char_boundary(*i)).unwrap_or(rest.len());
+        let limit = (0..=MAX_CHUNK).rev().find(|i| rest.is_char_boundary(*i)).unwrap_or(rest.len());
         let bytes = rest.as_bytes();
-        let blank = (limit / 2..limit).rev().find(|i| bytes[*i] == b' ' && !bytes[*i - 1].is_ascii_whitespace() && bytes[*i - 1] < 0x80);
-        let (piece, more) = rest.split_at(blank.unwrap_or(limit));
+        let split = (limit / 2..limit).rev().find(|i| bytes[*i] == b' ' && !bytes[*i - 1].is_ascii_whitespace() && bytes[*i - 1] < 0x80);
+        let (chunk, more) = rest.split_at(split.unwrap_or(limit));
         rest = more;
-        Some(piece)
+        Some(chunk)
     })
 }
 
-/// How many tokens a text may have: four letters of a Latin word make one, two of other alphabets, one of scripts without spaces;
-/// figures by three, signs by one.
-fn estimated(text: &str) -> usize {
+/// Estimates the tokens of a text in quarters of a token: one per ASCII letter, two per ASCII digit or non-ASCII letter, three per ASCII
+/// symbol, four per character of a script without spaces, eight for anything else. A single whitespace character is free.
+fn estimate_tokens(text: &str) -> usize {
     let mut quarters = 0;
-    let mut last_blank = true;
+    let mut after_whitespace = true;
     for c in text.chars() {
         quarters += match c {
-            c if c.is_whitespace() => usize::from(last_blank),
+            c if c.is_whitespace() => usize::from(after_whitespace),
             c if c.is_ascii_alphabetic() => 1,
             c if c.is_ascii_digit() => 2,
             c if c.is_ascii() => 3,
@@ -182,7 +183,7 @@ fn estimated(text: &str) -> usize {
             c if c.is_alphabetic() => 2,
             _ => 8,
         };
-        last_blank = c.is_whitespace();
+        after_whitespace = c.is_whitespace();
     }
     quarters.div_ceil(4)
 }
@@ -192,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn models_have_their_own_tokenizer_and_others_an_estimate() {
+    fn known_models_use_their_tokenizer_and_others_the_estimate() {
         assert_eq!(Tokenizers::name("gpt-4o"), "o200k_base");
         assert_eq!(Tokenizers::name("gpt-4"), "cl100k_base");
         assert_eq!(Tokenizers::name("cl100k_base"), "cl100k_base");
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_every_kind_are_counted_and_long_ones_in_pieces() {
+    fn long_texts_are_counted_in_chunks() {
         let tokenizers = Tokenizers::default();
         let counter = tokenizers.counter("cl100k_base");
         assert_eq!(counter.count(""), 0);
@@ -210,7 +211,7 @@ mod tests {
         assert_eq!(counter.count("tiktoken is great!"), 6);
         let text = "The quick brown fox, id 4711, jumps over the lazy dog.\n".repeat(4000);
         let whole = counter.tables.as_ref().expect("loaded").encode_ordinary(&text).len();
-        assert_eq!(counter.count(&text), whole as i64, "cutting changes nothing");
+        assert_eq!(counter.count(&text), whole as i64, "splitting does not change the count");
         for hard in [" ", "\n", "a", "^", "\t ", "测", "👍🏽", "0"] {
             let long = hard.repeat((1 << 18) / hard.len());
             assert!(counter.count(&long) > 1000, "{hard:?}");
@@ -218,18 +219,18 @@ mod tests {
     }
 
     #[test]
-    fn tables_go_when_nobody_needs_them() {
+    fn idle_tables_are_dropped() {
         let tokenizers = Tokenizers::default();
         let counter = tokenizers.counter("r50k_base");
         assert!(tokenizers.sweep(Duration::ZERO).1.is_some(), "it is in use");
         drop(counter);
-        assert!(tokenizers.sweep(Duration::from_secs(600)).1.is_some(), "it was used a moment ago");
+        assert!(tokenizers.sweep(Duration::from_secs(600)).1.is_some(), "it was used recently");
         assert_eq!(tokenizers.sweep(Duration::ZERO), (true, None));
         assert!(tokenizers.loaded().is_empty());
     }
 
     #[test]
-    fn an_estimate_is_near_what_a_tokenizer_says() {
+    fn estimate_is_close_to_the_real_count() {
         let counter = Tokenizers::default().counter("cl100k_base");
         for text in [
             "Open the settings and turn Wi-Fi off, then tell me what the status line says.",

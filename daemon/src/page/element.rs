@@ -1,7 +1,8 @@
-//! What on a screen is worth remembering as a component, and what makes it the same one the next time.
+//! Selects the elements of a screen that are remembered as components, and computes the key that identifies each of them.
 //!
-//! A component is named by what it is: resource id, class, role, and its words only where nothing else tells and they do not
-//! change by themselves. Rows of lists are one component for each kind of row, whatever they say.
+//! A key consists of stable properties: resource id, class and role. The text of an element is part of its key only where
+//! nothing else identifies it and the text is not expected to change. The rows of a list share one component per kind of row,
+//! whatever they contain.
 
 use afd_proto::vocabulary::Role;
 use std::collections::{HashMap, HashSet};
@@ -9,60 +10,60 @@ use std::collections::{HashMap, HashSet};
 use super::snapshot::{Flag, Node, Rect, Snapshot};
 use super::{label, mask, site, structure, target};
 
-/// The longest name made of a label, characters (seed 001).
+/// Maximum length of a name made from a label, characters.
 pub const MAX_NAME: usize = 30;
 
-/// Something to be remembered.
+/// An element to be remembered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element {
-    /// Equal for the same element of an app, whenever and wherever it is seen.
+    /// Identifies the element within its app, across observations.
     pub key: String,
-    /// What to call it, if nothing else is called so.
+    /// Preferred name, used if no other component has it.
     pub name: String,
     /// Its role.
     pub role: Role,
-    /// What it says; never what was typed into it, and nothing for what belongs to a list.
+    /// Its text; never typed text, and `None` inside lists.
     pub label: Option<String>,
     /// Resource id.
     pub res_id: Option<String>,
-    /// Class.
+    /// Class without its package.
     pub class: String,
-    /// Where it is.
+    /// Bounds in device pixels.
     pub bounds: Rect,
-    /// Whether it moves in and out of view with what it lies in.
+    /// Whether it lies in a scroll container, and so moves in and out of view.
     pub scrolls: bool,
 }
 
-/// An element before its twins are told apart.
+/// An element before duplicate keys are resolved.
 struct Draft {
     element: Element,
     words: Option<String>,
     of_list: bool,
 }
 
-/// How the keys of what belongs to the rows of a list begin.
+/// Prefix of the keys of elements inside list rows.
 const OF_LIST: &str = "list>";
 
-/// Whether a key is that of what belongs to the rows of a list.
-pub fn is_of_list(key: &str) -> bool {
+/// Returns whether a key is that of an element inside list rows.
+pub fn belongs_to_list(key: &str) -> bool {
     key.starts_with(OF_LIST)
 }
 
-/// The elements of what is in front, in reading order.
+/// Returns the elements of the foreground window, in reading order.
 pub fn all(snapshot: &Snapshot) -> Vec<Element> {
     let mut nodes = structure::front_nodes(snapshot);
     nodes.retain(|i| snapshot.nodes[*i].bounds.area() > 0);
     nodes.sort_by_key(|i| (snapshot.nodes[*i].bounds.top, snapshot.nodes[*i].bounds.left));
     let drafts: Vec<Draft> = nodes.into_iter().filter_map(|i| draft(snapshot, i)).collect();
-    tell_twins_apart(drafts)
+    resolve_duplicates(drafts)
 }
 
-/// The texts that can be read on the screen, typed ones and secrets aside; each once, in reading order.
+/// Returns the texts that can be read on the screen, except typed text and secrets; each once, in reading order.
 pub fn visible_texts(snapshot: &Snapshot) -> Vec<String> {
     let mut nodes = structure::front_nodes(snapshot);
     nodes.sort_by_key(|i| (snapshot.nodes[*i].bounds.top, snapshot.nodes[*i].bounds.left));
-    let said = |n: &Node| !n.is(Flag::Editable) && !n.password && !site::is_address_bar(n.id_name());
-    let nodes = nodes.into_iter().map(|i| &snapshot.nodes[i]).filter(|n| said(n));
+    let readable = |n: &Node| !n.is(Flag::Editable) && !n.password && !site::is_address_bar(n.id_name());
+    let nodes = nodes.into_iter().map(|i| &snapshot.nodes[i]).filter(|n| readable(n));
     let texts = nodes.filter_map(|n| n.text.as_deref().or(n.desc.as_deref())).map(str::trim).filter(|t| !t.is_empty());
     let mut met = HashSet::new();
     texts.filter(|t| met.insert(*t)).map(str::to_owned).collect()
@@ -74,8 +75,8 @@ fn acts(node: &Node) -> bool {
 
 fn draft(snapshot: &Snapshot, index: usize) -> Option<Draft> {
     let node = &snapshot.nodes[index];
-    let says = node.text.is_some() || node.desc.is_some();
-    if !acts(node) && (!says || node.is(Flag::Editable)) {
+    let has_text = node.text.is_some() || node.desc.is_some();
+    if !acts(node) && (!has_text || node.is(Flag::Editable)) {
         return None;
     }
     let list = snapshot.ancestors(index).find(|a| structure::is_list(&snapshot.nodes[*a]));
@@ -88,7 +89,7 @@ fn draft(snapshot: &Snapshot, index: usize) -> Option<Draft> {
     }
 }
 
-/// A part of a list's rows: the same for all rows.
+/// Returns the element that stands for the same part of every row of a list.
 fn row(node: &Node, role: Role, list: &Node) -> Draft {
     let within = list.res_id.as_deref().unwrap_or(&list.class);
     let what = node.res_id.as_deref().unwrap_or(&node.class);
@@ -106,7 +107,8 @@ fn row(node: &Node, role: Role, list: &Node) -> Draft {
     Draft { element, words: None, of_list: true }
 }
 
-/// A page of the web changes as it likes: only links and buttons with few plain words are remembered.
+/// Returns the element of a node inside a web page. Web pages change at will, so only interactive elements with a short label
+/// without digits are remembered.
 fn web_element(snapshot: &Snapshot, index: usize, role: Role) -> Option<Draft> {
     let words = label::of(snapshot, index).title;
     let plain = !words.is_empty() && words.chars().count() <= MAX_NAME && !words.chars().any(char::is_numeric);
@@ -118,7 +120,7 @@ fn element(snapshot: &Snapshot, index: usize, role: Role) -> Draft {
     let words = label::of(snapshot, index).title;
     let typed = site::is_address_bar(node.id_name());
     let words = (!words.is_empty() && !node.is(Flag::Scrollable) && !typed).then_some(words);
-    // What it says tells what it is only where it is there to be used; a switch says how it stands.
+    // The text identifies interactive elements only. The text of a switch or field is its value.
     let steady = words.as_deref().filter(|_| acts(node) && role != Role::Switch && role != Role::Field).map(mask::digits);
     let above = snapshot.ancestors(index).find_map(|a| snapshot.nodes[a].id_name()).unwrap_or_default();
     let key = match &node.res_id {
@@ -141,31 +143,32 @@ fn element(snapshot: &Snapshot, index: usize, role: Role) -> Draft {
     Draft { element, words: steady, of_list: false }
 }
 
-/// Ids that the system gives to what is different in each app and dialog.
+/// Returns whether an id is defined by the system; apps and dialogs use such ids for different elements.
 fn is_generic(res_id: &str) -> bool {
     res_id.starts_with("android:")
 }
 
-/// Elements alike in all else: those of a list are one, others are told apart by their words, or by their order.
-fn tell_twins_apart(drafts: Vec<Draft>) -> Vec<Element> {
-    let mut by_key: HashMap<&str, Twins<'_>> = HashMap::new();
+/// Resolves duplicate keys: inside lists duplicates are one element; others are told apart by their texts if all of them
+/// differ, else by their order.
+fn resolve_duplicates(drafts: Vec<Draft>) -> Vec<Element> {
+    let mut by_key: HashMap<&str, Duplicates<'_>> = HashMap::new();
     for draft in &drafts {
-        let twins = by_key.entry(&draft.element.key).or_default();
-        twins.count += 1;
-        twins.words.extend(draft.words.as_deref());
+        let duplicates = by_key.entry(&draft.element.key).or_default();
+        duplicates.count += 1;
+        duplicates.words.extend(draft.words.as_deref());
     }
     let mut met: HashMap<&str, usize> = HashMap::new();
     let mut out = Vec::with_capacity(drafts.len());
     for draft in &drafts {
-        let twins = &by_key[draft.element.key.as_str()];
+        let duplicates = &by_key[draft.element.key.as_str()];
         let at = met.entry(&draft.element.key).or_default();
         *at += 1;
         let mut element = draft.element.clone();
         if draft.of_list && *at > 1 {
             continue;
         }
-        if !draft.of_list && twins.count > 1 {
-            if twins.words.len() == twins.count {
+        if !draft.of_list && duplicates.count > 1 {
+            if duplicates.words.len() == duplicates.count {
                 element.key = format!("{}|{}", element.key, draft.words.as_deref().unwrap_or_default());
             } else if *at > 1 {
                 element.key = format!("{}|{at}", element.key);
@@ -176,14 +179,14 @@ fn tell_twins_apart(drafts: Vec<Draft>) -> Vec<Element> {
     out
 }
 
-/// Elements alike in all else.
+/// Elements with the same key.
 #[derive(Default)]
-struct Twins<'a> {
+struct Duplicates<'a> {
     count: usize,
     words: HashSet<&'a str>,
 }
 
-/// A label as a name: spaces become `_`, slashes `-`; at most [`MAX_NAME`] characters (seed 001).
+/// Converts a label into a name: whitespace and control characters become `_`, slashes `-`; at most [`MAX_NAME`] characters.
 pub fn clean(label: &str) -> String {
     let clean = |c: char| match c {
         '/' => '-',
@@ -193,7 +196,7 @@ pub fn clean(label: &str) -> String {
     label.chars().map(clean).take(MAX_NAME).collect()
 }
 
-/// The name of something that has none.
+/// Returns the name of an element without a label, made from its centre.
 pub fn unlabeled(bounds: &Rect) -> String {
     let (x, y) = bounds.center();
     format!("unlabeled_{x}_{y}")

@@ -1,4 +1,11 @@
-//! Which page it is: the readable fingerprint, the key that pages are matched by, and a hash of the content.
+//! Page identity: a readable fingerprint, the key that pages are matched by, and hashes of the content.
+//!
+//! The fingerprint names place, mode, web view, resource ids and characteristic classes of a page. Ids that every window has
+//! and the rows of lists are left out, so that scrolling and new data do not change it. The page key is the fingerprint without
+//! the mode, which is a property of the service and not of the page.
+//!
+//! Two hashes answer different questions: [`exact_content`] whether anything at all changed, and [`content_hash`] whether
+//! anything moved, ignoring what changes by itself (digits, clocks, progress bars).
 
 use std::collections::BTreeSet;
 
@@ -7,31 +14,31 @@ use sha2::{Digest, Sha256};
 use super::mask;
 use super::snapshot::{Flag, Node, Snapshot, WindowKind};
 
-/// At most this many id names (seed, "Page Fingerprint").
+/// Maximum number of id names in a fingerprint.
 const MAX_IDS: usize = 8;
-/// At most this many class names.
+/// Maximum number of class names in a fingerprint.
 const MAX_CLASSES: usize = 6;
 /// Ids that every window has.
 const COMMON_IDS: &[&str] = &["content", "statusBarBackground", "navigationBarBackground", "action_bar_root"];
-/// Classes that tell what kind of page it is.
+/// Classes that characterise the kind of a page.
 const ANCHOR_CLASSES: &[&str] =
     &["RecyclerView", "ListView", "ViewPager", "TabLayout", "Toolbar", "EditText", "WebView", "FrameLayout", "DialogTitle"];
-/// Classes whose content is the list's, not the page's: it scrolls in and out, and says nothing about which page it is.
+/// Classes of lists: their content scrolls in and out and says nothing about the page.
 const LIST_CLASSES: &[&str] = &["RecyclerView", "ListView", "GridView"];
-/// Classes whose content moves by itself.
+/// Classes whose content changes by itself.
 const VOLATILE_CLASSES: &[&str] = &["ProgressBar", "Chronometer", "TextClock", "DigitalClock", "AnalogClock", "ViewFlipper"];
 
-/// The identity of a page.
+/// Fingerprint and key of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Identity {
     /// `act=A|mode=M|wv=0|rid=a,b|cls=X,Y`; `rid` only when there are ids.
     pub fingerprint: String,
-    /// The same without the mode.
+    /// The fingerprint without the mode.
     pub key: String,
 }
 
-/// Computes the identity. Ids and classes come from the app's own windows, the content of lists aside; `place` stands where the activity is unknown
-/// for good.
+/// Computes the identity of a page; `None` while its activity is unknown. Ids and classes come from the app's own windows,
+/// without the content of lists. Where the activity can never be known, the package stands in for it.
 pub fn identity(snapshot: &Snapshot) -> Option<Identity> {
     let place = match (&snapshot.place, snapshot.place_knowable) {
         (Some(place), _) => place.clone(),
@@ -48,12 +55,12 @@ pub fn identity(snapshot: &Snapshot) -> Option<Identity> {
     Some(Identity { fingerprint: format!("act={place}|mode={}|{structure}", snapshot.mode), key: format!("act={place}|{structure}") })
 }
 
-/// The page key of a fingerprint: without its mode. A page key stays as it is.
+/// Returns the page key of a fingerprint, that is the fingerprint without its mode. A page key is returned unchanged.
 pub fn key_of(fingerprint: &str) -> String {
     fingerprint.split('|').filter(|part| !part.starts_with("mode=")).collect::<Vec<_>>().join("|")
 }
 
-/// A hash of exactly what the page shows, typed text aside. Two equal hashes mean that nothing at all changed.
+/// Hashes exactly what the page shows, except typed text. Equal hashes mean that nothing changed at all.
 pub fn exact_content(snapshot: &Snapshot) -> String {
     let mut hash = Sha256::new();
     for node in snapshot.content() {
@@ -64,7 +71,7 @@ pub fn exact_content(snapshot: &Snapshot) -> String {
     crate::hex::encode(&hash.finalize()[..16])
 }
 
-/// A hash of what the page shows, volatile nodes, digits and typed text aside. Two equal hashes mean that nothing moved.
+/// Hashes what the page shows, except volatile nodes, digits and typed text. Equal hashes mean that nothing moved.
 pub fn content_hash(snapshot: &Snapshot) -> String {
     let mut hash = Sha256::new();
     let mut put = |text: &str| {

@@ -1,38 +1,40 @@
-//! What a ref says, so that a list row without a text of its own reads "Wi-Fi, Connected".
+//! Labels of refs: a list row without a text of its own is labelled by the texts of its children, for example "Wi-Fi,
+//! Connected".
 
 use super::mask;
 use super::snapshot::{Flag, Node, Snapshot};
 
-/// The words of a ref.
+/// The label of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Label {
-    /// The first words; empty when there are none.
+    /// First text; empty when there is none.
     pub title: String,
-    /// The others.
+    /// Further texts.
     pub rest: Vec<String>,
 }
 
 impl Label {
-    /// All words, joined by commas.
+    /// Returns all texts, joined by commas.
     pub fn text(&self) -> String {
         std::iter::once(&self.title).chain(&self.rest).filter(|w| !w.is_empty()).cloned().collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether two labels are of the same thing: equal titles, the rest equal with digits and times masked.
-    pub fn same_thing(&self, other: &Label) -> bool {
+    /// Returns whether two labels are those of the same element: equal titles, and equal other texts once digits and times are
+    /// masked.
+    pub fn same_element(&self, other: &Label) -> bool {
         let masked = |l: &Label| l.rest.iter().map(|w| mask::digits(w)).collect::<Vec<_>>();
         self.title == other.title && masked(self) == masked(other)
     }
 }
 
-/// The words of a node itself. What was typed into a field is not among them.
+/// Returns the text or description of a node itself. Text typed into a field does not count.
 fn own_words(node: &Node) -> Option<&str> {
     let text = if node.is(Flag::Editable) { None } else { node.text.as_deref() };
     text.or(node.desc.as_deref()).filter(|w| !w.is_empty())
 }
 
-/// The label of a node: its own text or description, else the texts of nodes below that are not inside another ref.
-/// A scroll container has only its own.
+/// Returns the label of a node: its own text or description, else the texts of the descendants that are not inside another ref.
+/// Scroll containers and fields only have their own.
 pub fn of(snapshot: &Snapshot, index: usize) -> Label {
     let node = &snapshot.nodes[index];
     if let Some(own) = own_words(node) {

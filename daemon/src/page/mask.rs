@@ -1,9 +1,9 @@
-//! What may change without the thing becoming another thing: digits and times. And what must not be shown: secrets.
+//! Masking: of digits and times, which may change while an element stays the same, and of secrets, which must not be shown.
 
-/// What stands in for the text of a password field; it does not tell the length.
+/// Replacement for the text of a password field; it does not reveal the length.
 pub const HIDDEN: &str = "\u{2022}\u{2022}\u{2022}\u{2022}\u{2022}\u{2022}";
 
-/// Replaces each run of digits, and the separators of numbers and times between digits, by one `#`.
+/// Replaces each number or time, including the separators between its digits, by one `#`.
 pub fn digits(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let chars: Vec<char> = text.chars().collect();
@@ -24,7 +24,7 @@ pub fn digits(text: &str) -> String {
     out
 }
 
-/// Whether an editable node with these words holds a secret.
+/// Returns whether an editable node with these words holds a secret.
 pub fn names_secret(words: &[Option<&str>]) -> bool {
     const SIGNS: &[&str] = &[
         "passw",
@@ -44,7 +44,7 @@ pub fn names_secret(words: &[Option<&str>]) -> bool {
     words.iter().flatten().map(|w| w.to_lowercase()).any(|w| SIGNS.iter().any(|s| w.contains(s)) || w.ends_with("/pin"))
 }
 
-/// Whether a text consists of the bullets that hide a secret.
+/// Returns whether a text consists only of the bullets that hide a secret.
 pub fn is_bullets(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| matches!(c, '\u{2022}' | '\u{25cf}' | '*'))
 }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_times_are_one_mark() {
+    fn numbers_and_times_are_masked_as_one() {
         assert_eq!(digits("2 min ago"), digits("13 min ago"));
         assert_eq!(digits("12:45, 1,204.50 EUR"), "#, # EUR");
         assert_eq!(digits("a1b22."), "a#b#.");

@@ -1,9 +1,9 @@
-//! Pure code about pages: no I/O, no clock, no database.
+//! Pure functions over screen contents: no I/O, no clock, no database.
 //!
-//! A driver turns what its device says into a [`Snapshot`]; everything else here is computed from it: what can be acted
-//! on ([`refs`]), what it says ([`label`]), which page it is ([`fingerprint`]), what its state is recognised by ([`structure`],
-//! [`site`], [`moves`]), what is to be learned of it ([`element`]), whether it can be trusted ([`reliability`]), what a selector means
-//! ([`select`]) and where to touch ([`touch`]).
+//! A driver converts the output of its device into a [`Snapshot`]. Everything else is computed from it: the interactive
+//! elements ([`refs`]), their labels ([`label`]), the identity of the page ([`fingerprint`]), what its state is recognised by
+//! ([`structure`], [`site`], [`moves`]), the components to be learned ([`element`]), whether the tree can be trusted
+//! ([`reliability`]), the nodes that a selector matches ([`select`]) and touch points ([`touch`]).
 
 pub mod element;
 pub mod fingerprint;

@@ -1,30 +1,30 @@
-//! What leads from one page to another: memory counts it, and the state graph is laid over it.
+//! Counted transitions between page structures. The memory counts them; the state graph is built from them.
 
 use afd_proto::vocabulary::Action;
 
-/// What leads from one structure to another.
+/// A counted transition from one page structure to another.
 #[derive(Debug, Clone)]
 pub struct Move {
-    /// Structure before.
+    /// Key of the structure before the action.
     pub from: String,
-    /// What was done.
+    /// The action.
     pub action: Action,
-    /// What two actions that do the same have in common.
+    /// Key that is equal for actions that do the same.
     pub action_key: String,
-    /// Structure after; `None` for failures.
+    /// Key of the structure after the action; `None` for failures.
     pub to: Option<String>,
-    /// Structure of the page under that, when it is a dialog.
+    /// Key of the page structure under it, when it is a dialog.
     pub below: Option<String>,
-    /// How often it led there.
+    /// Number of times the action led there.
     pub successes: i64,
-    /// How often it failed.
+    /// Number of times the action failed.
     pub failures: i64,
-    /// Successes, older ones weighing less.
+    /// Successes, weighted by age.
     pub success_weight: f64,
-    /// Failures, older ones weighing less.
+    /// Failures, weighted by age.
     pub failure_weight: f64,
-    /// How long all successes took, milliseconds.
+    /// Total duration of all successes, milliseconds.
     pub duration_ms: i64,
-    /// When it was done last, UTC milliseconds.
+    /// Time of the last attempt, UTC milliseconds.
     pub last_at: i64,
 }

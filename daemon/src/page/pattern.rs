@@ -1,12 +1,14 @@
-//! Page patterns (seed 002, `urlToPattern`): a page's name without what is different each time.
+//! Page patterns: names of pages in which variable parts are replaced by placeholders, so that `/users/1` and `/users/2` are
+//! one page.
 
 use url::Url;
 
-/// The longest name, characters.
-pub const LONGEST: usize = 2_000;
+/// Maximum length of a page name, characters.
+pub const MAX_LENGTH: usize = 2_000;
 
-/// The pattern of a page: for a URL its scheme, host, port and path with placeholders, no credentials, no query, and of the fragment
-/// only a route. Anything else (page keys, activities, codes of states) is a pattern by itself.
+/// Returns the pattern of a page. That of an HTTP URL consists of scheme, host, port and path with placeholders; credentials
+/// and query are dropped, and a fragment is kept only if it is a route. Anything else (page keys, activities, codes of states)
+/// is its own pattern.
 pub fn of(page: &str) -> String {
     let page = page.trim();
     let Some(url) = parse(page) else { return page.to_owned() };
@@ -15,7 +17,7 @@ pub fn of(page: &str) -> String {
         pattern.push_str(&format!(":{port}"));
     }
     pattern.push_str(&path(url.path()));
-    // A route of an application that lives in one page; an anchor is no page.
+    // The route of a single-page application; any other fragment is an anchor on the same page.
     if let Some(route) = url.fragment().map(|f| f.trim_start_matches('!')).filter(|f| f.starts_with('/')) {
         let route = route.split('?').next().unwrap_or_default();
         pattern.push_str(&format!("#{}", path(route)));
@@ -37,7 +39,7 @@ fn path(path: &str) -> String {
     format!("/{joined}")
 }
 
-/// A part of a path, or what stands for it: whole parts only, so that `2fa` stays what it is.
+/// Returns a path segment, or the placeholder that replaces it. Only whole segments are replaced, so `2fa` stays as it is.
 fn segment(text: &str) -> String {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     let length = text.chars().count();
@@ -51,7 +53,7 @@ fn segment(text: &str) -> String {
     } else if hex && length >= 8 && digits > 0 {
         Some(":id")
     } else if plain && length >= 12 && digits >= 3 && words < 2 {
-        // Keys of stores and the like: long, and full of figures.
+        // Opaque keys, for example of databases: long and full of digits.
         Some(":id")
     } else {
         None
@@ -65,7 +67,7 @@ fn is_date(text: &str) -> bool {
     matches!(parts.as_slice(), [year, month, day] if number(year, 4) && number(month, 2) && number(day, 2))
 }
 
-/// What pages of one site or one app begin with.
+/// Returns the prefix that the patterns of one site or app share.
 pub fn site(pattern: &str) -> String {
     match pattern.split_once("://") {
         Some((scheme, rest)) => format!("{scheme}://{}", rest.split(['/', '#']).next().unwrap_or_default()),
@@ -73,7 +75,7 @@ pub fn site(pattern: &str) -> String {
     }
 }
 
-/// How close two patterns are, from 0 to 1: 1 for the same one, else the share of their parts that are equal from the beginning on.
+/// Returns how similar two patterns are, 0 to 1: 1 if they are equal, else the share of leading parts that are equal.
 pub fn similarity(one: &str, other: &str) -> f64 {
     if one == other {
         return 1.0;
@@ -84,7 +86,7 @@ pub fn similarity(one: &str, other: &str) -> f64 {
     let (one, other) = (parts(one), parts(other));
     let common = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
     let longest = one.len().max(other.len()).max(1);
-    // Never the very page.
+    // Only the same page scores 1.
     (common as f64 / longest as f64).min(0.99)
 }
 
@@ -93,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_different_each_time_becomes_a_placeholder() {
+    fn variable_parts_become_placeholders() {
         for (page, pattern) in [
             ("https://Shop.Example:443/users/123/profile?tab=2#top", "https://shop.example/users/:id/profile"),
             ("https://me:secret@shop.example/cart/", "https://shop.example/cart"),
@@ -109,12 +111,12 @@ mod tests {
             ("act=com.example/.Main|wv=0|rid=list", "act=com.example/.Main|wv=0|rid=list"),
         ] {
             assert_eq!(of(page), pattern, "{page}");
-            assert_eq!(of(&of(page)), pattern, "a pattern is its own pattern: {page}");
+            assert_eq!(of(&of(page)), pattern, "a pattern maps to itself: {page}");
         }
     }
 
     #[test]
-    fn pages_that_lie_together_are_alike() {
+    fn neighbouring_pages_are_similar() {
         let (cart, pay) = (of("https://s.example/shop/cart"), of("https://s.example/shop/pay"));
         assert!(similarity(&cart, &pay) > 0.5 && similarity(&cart, &pay) < 1.0);
         assert_eq!(similarity(&cart, &cart), 1.0);

@@ -1,29 +1,35 @@
-//! What can be acted on, in the order in which aliases are given, and finding it again later.
+//! Refs: the interactive elements of a screen, in the order in which aliases (`@n1`, `@n2` and so on) are assigned, and finding
+//! a ref again on a later screen.
+//!
+//! Each ref has two tokens: the exact one is equal for the same element at the same place, the identity token for the same kind
+//! of element anywhere. Neither is enough alone, as the rows of a list may change under an unchanged place: a ref is found
+//! again only if its label still matches, and only if there is exactly one candidate or the page did not change at all.
 
 use std::cmp::Reverse;
 
 use super::label::{self, Label};
 use super::snapshot::{Flag, Snapshot, WindowKind};
 
-/// Something that can be acted on.
+/// An interactive element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ref {
     /// Index of its node in the snapshot.
     pub node: usize,
-    /// What it says.
+    /// Its label.
     pub label: Label,
-    /// Equal for the same thing at the same place.
+    /// Token that is equal for the same element at the same place.
     pub exact: String,
-    /// Equal for the same kind of thing anywhere.
+    /// Token that is equal for the same kind of element anywhere.
     pub identity: String,
 }
 
-/// Rounds toward zero to a multiple of 8, as the service does: a shift of a few pixels is none.
+/// Rounds toward zero to a multiple of 8, as the service does, so that a shift of a few pixels makes no difference.
 fn coarse(v: i32) -> i32 {
     (v / 8) * 8
 }
 
-/// All refs: the focused window first, then the highest layer; within a window from the top left, larger before smaller.
+/// Returns all refs: the focused window first, then by descending layer; within a window from the top left, larger before
+/// smaller.
 pub fn all(snapshot: &Snapshot) -> Vec<Ref> {
     let mut found: Vec<usize> = (0..snapshot.nodes.len())
         .filter(|i| {
@@ -58,35 +64,35 @@ fn make(snapshot: &Snapshot, index: usize) -> Ref {
     }
 }
 
-/// A ref as a session was shown it.
+/// A ref as it was shown to a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
     /// The ref.
     pub what: Ref,
-    /// [`exact_content`](super::fingerprint::exact_content) of that observation; tells twins apart.
+    /// [`exact_content`](super::fingerprint::exact_content) of that observation, to tell duplicates apart.
     pub content: std::sync::Arc<str>,
 }
 
-/// Where a recorded ref is now.
+/// Where a recorded ref is on the current screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// Index into the current refs.
     pub index: usize,
-    /// Whether it is at another place than it was.
+    /// Whether it is at another place than before.
     pub moved: bool,
 }
 
-/// Finds a recorded ref among the current ones: by its exact token, else by its identity token, each time only if the
-/// label is still of the same thing; and only if it is the one such ref, or nothing on the page changed at all (`content` is
-/// the hash of what is there now).
+/// Finds a recorded ref among the current ones: by its exact token, else by its identity token. In both cases its label must
+/// still match, and it must be the only such ref, unless nothing on the page changed at all. `content` is the
+/// [`exact_content`](super::fingerprint::exact_content) of the current screen.
 ///
 /// # Errors
-/// How many candidates there were, when there was not exactly one.
+/// The number of candidates, when there was not exactly one.
 pub fn find(recorded: &Recorded, now: &[Ref], content: &str) -> Result<Found, usize> {
-    let same = |r: &Ref| r.identity == recorded.what.identity && r.label.same_thing(&recorded.what.label);
+    let same = |r: &Ref| r.identity == recorded.what.identity && r.label.same_element(&recorded.what.label);
     let alike: Vec<usize> = (0..now.len()).filter(|i| same(&now[*i])).collect();
     let exact: Vec<usize> =
-        (0..now.len()).filter(|i| now[*i].exact == recorded.what.exact && now[*i].label.same_thing(&recorded.what.label)).collect();
+        (0..now.len()).filter(|i| now[*i].exact == recorded.what.exact && now[*i].label.same_element(&recorded.what.label)).collect();
     if let [index] = exact.as_slice()
         && (alike.len() <= 1 || *recorded.content == *content)
     {

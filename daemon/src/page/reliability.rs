@@ -1,12 +1,12 @@
-//! Whether the tree of a screen can be trusted (DESIGN 6.5).
+//! Reliability: whether the accessibility tree of a screen can be trusted.
 
 use super::snapshot::{Snapshot, WindowKind};
 
-/// Why the tree cannot be trusted, or `None` when it can.
+/// Returns why the tree cannot be trusted, or `None` when it can.
 pub fn doubt(snapshot: &Snapshot) -> Option<&'static str> {
     if snapshot.nodes.is_empty() {
         return Some(if snapshot.degraded {
-            "the accessibility service of the phone is off: the screen cannot be read"
+            "the phone's accessibility service is off: the screen cannot be read"
         } else {
             "the screen is empty"
         });
@@ -18,15 +18,15 @@ pub fn doubt(snapshot: &Snapshot) -> Option<&'static str> {
         return Some("the screen has a single node");
     }
     if snapshot.place.is_none() && snapshot.place_knowable {
-        return Some("the activity was changing while it was read");
+        return Some("the activity changed while the screen was read");
     }
     None
 }
 
-/// Why a page that never stood still cannot be trusted.
+/// Reason given for a page that did not settle.
 pub const MOVING: &str = "the page was still moving";
 
-/// `high`, or `low` where the tree may not show everything.
+/// Returns `high`, or `low` where the tree may not show everything.
 pub fn grade(snapshot: &Snapshot) -> &'static str {
     if snapshot.nodes.is_empty() || snapshot.has_web_view() { "low" } else { "high" }
 }

@@ -1,22 +1,22 @@
-//! What a selector means on a screen.
+//! Selectors: finding the nodes of a screen by a property or by text.
 
 use afd_proto::vocabulary::By;
 
 use super::snapshot::{Flag, Node, Snapshot, WindowKind};
 
-/// Names nodes by one of their properties.
+/// Selects nodes by one of their properties.
 #[derive(Debug, Clone, Copy)]
 pub struct Selector<'a> {
-    /// Which property; aliases are resolved elsewhere.
+    /// Property to compare; aliases are resolved elsewhere.
     pub by: By,
-    /// Its value.
+    /// Value to look for.
     pub value: &'a str,
-    /// Whole and case-sensitive, instead of a part in any case.
+    /// Whether the value must match completely and case-sensitively, instead of being contained in any case.
     pub exact: bool,
 }
 
 impl Selector<'_> {
-    /// Whether a node matches.
+    /// Returns whether a node matches.
     pub fn matches(&self, node: &Node) -> bool {
         let value = match self.by {
             By::Text => node.text.as_deref(),
@@ -28,7 +28,7 @@ impl Selector<'_> {
             }
             By::Ref => None,
         };
-        // The name alone is a whole id too: `title` means `android:id/title`.
+        // An exact match may leave out the package: `title` matches `android:id/title`.
         let by_name = self.by == By::ResId && self.exact && node.id_name() == Some(self.value);
         by_name || value.is_some_and(|v| compare(v, self.value, self.exact))
     }
@@ -38,19 +38,19 @@ fn compare(value: &str, wanted: &str, exact: bool) -> bool {
     if exact { value == wanted } else { value.to_lowercase().contains(&wanted.to_lowercase()) }
 }
 
-/// Indices of the visible nodes whose text or description contains this, overlays aside.
-pub fn saying(snapshot: &Snapshot, text: &str, case_sensitive: bool) -> Vec<usize> {
+/// Returns the indices of the visible nodes whose text or description contains `text`, without overlays.
+pub fn containing(snapshot: &Snapshot, text: &str, case_sensitive: bool) -> Vec<usize> {
     let fold = |text: &str| if case_sensitive { text.to_owned() } else { text.to_lowercase() };
     let wanted = fold(text);
-    let says = |i: &usize| {
+    let contains = |i: &usize| {
         let node = &snapshot.nodes[*i];
         let overlay = snapshot.windows.get(node.window).is_some_and(|w| w.kind == WindowKind::Overlay);
         node.is(Flag::Visible) && !overlay && [&node.text, &node.desc].into_iter().flatten().any(|t| fold(t).contains(&wanted))
     };
-    (0..snapshot.nodes.len()).filter(says).collect()
+    (0..snapshot.nodes.len()).filter(contains).collect()
 }
 
-/// Indices of the visible nodes that match, overlays aside.
+/// Returns the indices of the visible nodes that match, without overlays.
 pub fn visible(snapshot: &Snapshot, selector: &Selector<'_>) -> Vec<usize> {
     (0..snapshot.nodes.len())
         .filter(|i| {
@@ -61,7 +61,8 @@ pub fn visible(snapshot: &Snapshot, selector: &Selector<'_>) -> Vec<usize> {
         .collect()
 }
 
-/// What a tap on the matching nodes could mean: each match, or the nearest node above it that takes taps; every one once.
+/// Returns the nodes that a tap on the matching nodes could be meant for: each match itself, or its nearest ancestor that takes
+/// taps; each once.
 pub fn tappable(snapshot: &Snapshot, matches: &[usize]) -> Vec<usize> {
     let takes_taps = |i: &usize| {
         let node = &snapshot.nodes[*i];

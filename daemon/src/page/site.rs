@@ -1,29 +1,30 @@
-//! Naming a site: one level under a browser, by registrable domain (seed 001).
+//! Sites: the pages of a browser are grouped by registrable domain.
 
-/// A site, as a URL names it. Credentials, path and query are not kept.
+/// A site, parsed from a URL. Credentials, path and query are not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
-    /// The registrable domain with underscores, `united_com`; for `localhost` and addresses host and port, `localhost_8080`.
+    /// Registrable domain with underscores, such as `united_com`; for `localhost` and addresses host and port, such as
+    /// `localhost_8080`.
     pub name: String,
-    /// The registrable domain, or the host itself when it has none.
+    /// Registrable domain, or the host itself when it has none.
     pub domain: String,
-    /// The whole host, lower case.
+    /// Full host name, in lower case.
     pub host: String,
-    /// The port, when the URL has one.
+    /// Port, when the URL has one.
     pub port: Option<u16>,
 }
 
-/// Names that browsers give to their address bars.
+/// Id names of the address bars of browsers.
 const ADDRESS_BARS: &[&str] =
     &["url_bar", "mozac_browser_toolbar_url_view", "location_bar_edit_text", "url_field", "omnibarTextInput", "address_bar"];
 
-/// Whether a node of this id name is an address bar: what it shows is as good as typed.
+/// Returns whether a node with this id name is an address bar, whose text is treated as typed.
 pub fn is_address_bar(id_name: Option<&str>) -> bool {
     id_name.is_some_and(|name| ADDRESS_BARS.contains(&name))
 }
 
-/// Reads a URL, a host, or the text of a browser's address bar. `None` when it names no site: a file, a page of the browser
-/// itself, or nothing that can be a host.
+/// Parses a URL, a host, or the text of a browser's address bar. Returns `None` when it names no site: a file, an internal page
+/// of the browser, or something that cannot be a host.
 pub fn parse(url: &str) -> Option<Site> {
     let url = url.trim();
     let rest = match url.split_once("://") {
@@ -40,7 +41,7 @@ pub fn parse(url: &str) -> Option<Site> {
     }
     let address = host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok();
     let valid = address || host.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '.' | '_'));
-    // A single word in an address bar is a search, unless it is this machine.
+    // A single word in an address bar is a search, unless it is `localhost` or has a port.
     if !valid || !(address || host == "localhost" || host.contains('.') || port.is_some()) {
         return None;
     }
@@ -84,14 +85,14 @@ mod tests {
         }
         assert_eq!(name("https://kyfw.12306.cn/otn").as_deref(), Some("12306_cn"));
         assert_eq!(name("http://shop.example.co.uk").as_deref(), Some("example_co_uk"));
-        assert_eq!(name("https://me.github.io/").as_deref(), Some("me_github_io"), "a suffix under which others live");
+        assert_eq!(name("https://me.github.io/").as_deref(), Some("me_github_io"), "a public suffix");
         let site = parse("https://User:pw@Shop.Example.COM:8443/a").expect("a site");
         assert_eq!((site.domain.as_str(), site.host.as_str(), site.port), ("example.com", "shop.example.com", Some(8443)));
         assert!(!format!("{site:?}").contains("pw"));
     }
 
     #[test]
-    fn this_machine_and_addresses_keep_their_port() {
+    fn localhost_and_addresses_keep_their_port() {
         assert_eq!(name("http://localhost:8080/x").as_deref(), Some("localhost_8080"));
         assert_eq!(name("localhost").as_deref(), Some("localhost"));
         assert_eq!(name("http://127.0.0.1:3000").as_deref(), Some("127_0_0_1_3000"));
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_site_has_no_name() {
+    fn non_sites_are_rejected() {
         for url in
             ["", "about:blank", "chrome://settings/x", "file:///tmp/a.html", "cheap flights", "united", "a b.com", "x:99999", "[zz]:1", "["]
         {

@@ -1,44 +1,44 @@
-//! What is on a screen, in one vocabulary for all sources.
+//! Screen contents in one model for all drivers: windows, nodes and their flags.
 
 use std::str::FromStr;
 
 /// A rectangle in device pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rect {
-    /// Left.
+    /// Left edge.
     pub left: i32,
-    /// Top.
+    /// Top edge.
     pub top: i32,
-    /// Right, not included.
+    /// Right edge, exclusive.
     pub right: i32,
-    /// Bottom, not included.
+    /// Bottom edge, exclusive.
     pub bottom: i32,
 }
 
 impl Rect {
-    /// Width, 0 when it is inside out.
+    /// Returns the width; 0 for an inverted rectangle.
     pub fn width(&self) -> i32 {
         self.right.saturating_sub(self.left).max(0)
     }
 
-    /// Height, 0 when it is inside out.
+    /// Returns the height; 0 for an inverted rectangle.
     pub fn height(&self) -> i32 {
         self.bottom.saturating_sub(self.top).max(0)
     }
 
-    /// Width times height.
+    /// Returns width times height.
     pub fn area(&self) -> i64 {
         i64::from(self.width()) * i64::from(self.height())
     }
 
-    /// Its middle.
+    /// Returns the centre.
     pub fn center(&self) -> (i32, i32) {
-        // Of two 32-bit numbers the mean always is one.
+        // The mean of two 32-bit numbers always fits into 32 bits.
         let mean = |a: i32, b: i32| i32::try_from((i64::from(a) + i64::from(b)) / 2).unwrap_or(a);
         (mean(self.left, self.right), mean(self.top, self.bottom))
     }
 
-    /// The same with a margin on each side.
+    /// Returns the rectangle extended by a margin on each side.
     pub fn grown(&self, margin: i32) -> Self {
         Self {
             left: self.left.saturating_sub(margin),
@@ -48,7 +48,7 @@ impl Rect {
         }
     }
 
-    /// Whether a point lies in it.
+    /// Returns whether a point lies in it.
     pub fn contains(&self, x: f64, y: f64) -> bool {
         x >= f64::from(self.left) && x < f64::from(self.right) && y >= f64::from(self.top) && y < f64::from(self.bottom)
     }
@@ -71,21 +71,21 @@ impl FromStr for Rect {
     }
 }
 
-/// What a node is and can do.
+/// A property or capability of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Flag {
     /// Visible to the user.
     Visible = 1,
-    /// Takes taps.
+    /// Accepts taps.
     Clickable = 2,
-    /// Takes long presses.
+    /// Accepts long presses.
     LongClickable = 4,
     /// Can take the focus.
     Focusable = 8,
-    /// Scrolls.
+    /// Can be scrolled.
     Scrollable = 16,
-    /// Takes text.
+    /// Accepts text input.
     Editable = 32,
     /// Enabled.
     Enabled = 64,
@@ -105,24 +105,24 @@ const NAMES: [(Flag, &str); 6] = [
 ];
 
 impl Flags {
-    /// Whether a flag holds.
+    /// Returns whether a flag is set.
     pub fn has(self, flag: Flag) -> bool {
         self.0 & flag as u8 != 0
     }
 
-    /// With a flag.
+    /// Returns the set with a flag added.
     pub fn with(self, flag: Flag) -> Self {
         Self(self.0 | flag as u8)
     }
 
-    /// The names, `on` or `off` first, joined by commas; `focusable` is left out for refs.
+    /// Returns the names of the flags, `on` or `off` first, joined by commas; `focusable` is left out for refs.
     pub fn text(self, with_focusable: bool) -> String {
         let first = if self.has(Flag::Visible) { "on" } else { "off" };
         let rest = NAMES.iter().filter(|(f, _)| self.has(*f) && (with_focusable || *f != Flag::Focusable)).map(|(_, n)| *n);
         std::iter::once(first).chain(rest).collect::<Vec<_>>().join(",")
     }
 
-    /// Reads the names; both vocabularies of the service are known, unknown names are ignored.
+    /// Parses the names of flags. Both vocabularies of the service are accepted; unknown names are ignored.
     pub fn parse(text: &str) -> Self {
         text.split(',').fold(Self::default(), |flags, name| match name.trim() {
             "on" => flags.with(Flag::Visible),
@@ -137,23 +137,23 @@ impl Flags {
     }
 }
 
-/// What a window is for.
+/// Type of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WindowKind {
     /// An app.
     Application,
-    /// The system's bars.
+    /// System bars.
     System,
     /// A keyboard.
     InputMethod,
-    /// Drawn by an accessibility service, our own marks among them.
+    /// Drawn by an accessibility service, including the marks of our own.
     Overlay,
-    /// Anything else, by the device's name for it.
+    /// Any other type, with the device's name for it.
     Other(String),
 }
 
 impl WindowKind {
-    /// The device's name for it.
+    /// Returns the device's name of the type.
     pub fn name(&self) -> &str {
         match self {
             WindowKind::Application => "APPLICATION",
@@ -164,7 +164,7 @@ impl WindowKind {
         }
     }
 
-    /// The kind of a name.
+    /// Returns the type with this name.
     pub fn parse(name: &str) -> Self {
         match name {
             "APPLICATION" => WindowKind::Application,
@@ -179,28 +179,28 @@ impl WindowKind {
 /// A window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
-    /// The device's number for it.
+    /// Id on the device.
     pub id: i64,
-    /// What it is for.
+    /// Type.
     pub kind: WindowKind,
     /// The package that drew it; empty when unknown.
     pub app: String,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// Higher lies over lower.
+    /// Layer; windows on higher layers cover those on lower ones.
     pub layer: i64,
-    /// Whether input goes to it.
+    /// Whether it has the input focus.
     pub focused: bool,
 }
 
-/// A node that says something or can be acted on; merely structural ones are left out.
+/// A node that has content or is interactive; purely structural nodes are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// The device's id for it; good within one snapshot only.
+    /// Id on the device; valid within one snapshot only.
     pub id: String,
     /// Index of its window.
     pub window: usize,
-    /// Index of the node above it that is listed.
+    /// Index of its nearest ancestor that is listed.
     pub parent: Option<usize>,
     /// Class without its package.
     pub class: String,
@@ -208,61 +208,61 @@ pub struct Node {
     pub text: Option<String>,
     /// Content description.
     pub desc: Option<String>,
-    /// Resource id, whole.
+    /// Full resource id.
     pub res_id: Option<String>,
-    /// Where it is.
+    /// Bounds in device pixels.
     pub bounds: Rect,
-    /// What it is and can do.
+    /// Properties and capabilities.
     pub flags: Flags,
     /// Whether it holds a secret; its text is masked already.
     pub password: bool,
-    /// Whether the device cut its text.
+    /// Whether the device truncated its text.
     pub truncated: bool,
 }
 
 impl Node {
-    /// Whether a flag holds.
+    /// Returns whether a flag is set.
     pub fn is(&self, flag: Flag) -> bool {
         self.flags.has(flag)
     }
 
-    /// Whether it can be acted on now.
+    /// Returns whether the node can be interacted with now.
     pub fn is_ref(&self) -> bool {
         let able = [Flag::Clickable, Flag::LongClickable, Flag::Editable, Flag::Scrollable].into_iter().any(|f| self.is(f));
         able && self.is(Flag::Enabled) && self.is(Flag::Visible) && self.bounds.area() > 0
     }
 
-    /// The id name after the last `/`.
+    /// Returns the part of the resource id after the last `/`.
     pub fn id_name(&self) -> Option<&str> {
         self.res_id.as_deref().map(|id| id.rsplit('/').next().unwrap_or(id)).filter(|n| !n.is_empty())
     }
 }
 
-/// What is on a screen at one moment.
+/// The contents of a screen at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Snapshot {
-    /// The package in front; `None` while it is unknown.
+    /// Package of the foreground app; `None` while it is unknown.
     pub app: Option<String>,
     /// `package/activity` or a URL; `None` while it is unknown.
     pub place: Option<String>,
     /// Whether the place can be known at all in this mode. Where it cannot, the package stands in for it.
     pub place_knowable: bool,
-    /// The site, for browsers.
+    /// Name of the site, for browsers.
     pub site: Option<String>,
-    /// How the device's service works.
+    /// Mode in which the device's service reads the screen.
     pub mode: String,
-    /// Whether the service says that it sees less than it should.
+    /// Whether the service reports that it sees less than it should.
     pub degraded: bool,
     /// Width and height in device pixels, when known.
     pub size: Option<(i32, i32)>,
-    /// Windows, the topmost first.
+    /// Windows, topmost first.
     pub windows: Vec<Window>,
     /// Nodes of all windows in pre-order.
     pub nodes: Vec<Node>,
 }
 
 impl Snapshot {
-    /// Whether a node belongs to the app's own content: not to the system's bars, a keyboard or an overlay.
+    /// Returns whether a node belongs to the app's own content: not to the system bars, a keyboard or an overlay.
     pub fn is_content(&self, node: &Node) -> bool {
         self.windows.get(node.window).is_some_and(|w| match &w.kind {
             WindowKind::Application | WindowKind::Other(_) => true,
@@ -270,22 +270,22 @@ impl Snapshot {
         })
     }
 
-    /// The nodes of the app's own content.
+    /// Returns the nodes of the app's own content.
     pub fn content(&self) -> impl Iterator<Item = &Node> {
         self.nodes.iter().filter(|n| self.is_content(n))
     }
 
-    /// Indices of the nodes above a node, the nearest first.
+    /// Returns the indices of a node's ancestors, nearest first.
     pub fn ancestors(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(self.nodes[index].parent, |i| self.nodes[*i].parent)
     }
 
-    /// Whether a web view is on the screen.
+    /// Returns whether the app's own content contains a web view.
     pub fn has_web_view(&self) -> bool {
         self.content().any(|n| n.class.to_lowercase().contains("webview"))
     }
 
-    /// What stands in for the place where it cannot be known: the focused application window's package.
+    /// Returns the substitute for a place that cannot be known: the package of the foreground app, followed by `/`.
     pub fn stand_in_place(&self) -> Option<String> {
         self.app.as_ref().map(|app| format!("{app}/"))
     }

@@ -1,8 +1,12 @@
-//! What states are recognised by: place, title and the set of things on a page, free of what changes by itself.
+//! Page structures: what states are recognised by.
 //!
-//! The readable fingerprint lists eight ids and is kept as the seed has it; a structure has them all, so that two pages of one
-//! activity can be told apart and a page of which a node is missing can be recognised. Measured on recordings (`ui-traces`
-//! among the tools in `tests/`).
+//! A structure consists of the place of a page (activity or URL), its title, and the set of resource ids and classes of its
+//! visible nodes. Everything that changes by itself is left out: positions, counts, texts other than the title, and digits in
+//! the title. A dialog has no place, as it may open anywhere in its app.
+//!
+//! The readable fingerprint ([`super::fingerprint`]) lists at most eight ids. A structure has all of them, so that two pages of
+//! one activity can be told apart, and a page of which a node is missing can still be recognised by similarity. The rules were
+//! measured on recordings of real apps, see the program `ui-traces` in `tests/`.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +15,11 @@ use sha2::{Digest, Sha256};
 use super::snapshot::{Flag, Node, Snapshot, WindowKind};
 use super::{mask, site};
 
-/// The longest text that is taken for a title, characters.
+/// Maximum length of a title, characters.
 const MAX_TITLE: usize = 40;
-/// A window that covers less of the screen than this, in percent, is a dialog or a menu.
+/// A window that covers less than this share of the screen is a dialog or a menu, percent.
 const DIALOG_PERCENT: i64 = 60;
-/// Classes whose rows come and go.
+/// Parts of the class names of lists, whose rows come and go.
 const LISTS: &[&str] = &["RecyclerView", "ListView", "GridView"];
 
 /// The structure of a page, or of a dialog over one.
@@ -23,20 +27,20 @@ const LISTS: &[&str] = &["RecyclerView", "ListView", "GridView"];
 pub struct Structure {
     /// Package.
     pub app: String,
-    /// Site, for browsers; its name as [`super::site`] makes it.
+    /// Name of the site as made by [`super::site`], for browsers.
     pub site: Option<String>,
-    /// Where it is: the activity, or nothing for a dialog, which may come up anywhere in its app.
+    /// Activity or URL; empty for a dialog, which may open anywhere in its app.
     pub place: String,
-    /// What it calls itself, digits masked, when it has a title.
+    /// Title, digits masked, if the page has one.
     pub title: Option<String>,
-    /// Hashes of what is on it, sorted, each once.
+    /// Hashes of the resource ids, or else the classes, of its nodes; sorted, each once.
     pub features: Vec<u64>,
     /// Whether it is a dialog, a menu or a pop-up over a page.
     pub dialog: bool,
 }
 
 impl Structure {
-    /// Equal for equal structures: 32 hexadecimal digits.
+    /// Returns the key of the structure, 32 hexadecimal digits. Equal structures have equal keys.
     pub fn key(&self) -> String {
         let mut hash = Sha256::new();
         for part in [Some(&self.app), self.site.as_ref(), Some(&self.place), self.title.as_ref()] {
@@ -49,28 +53,28 @@ impl Structure {
     }
 }
 
-/// What is on a screen: the structure in front, and that of the page under a dialog.
+/// The structures of a screen: that in the foreground, and that of the page under a dialog.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Structures {
-    /// What takes input.
+    /// Structure of the window that takes input.
     pub front: Structure,
-    /// The page that lies under it, when it is a dialog and the device tells.
+    /// Structure of the page under it, when it is a dialog and the device reports that page.
     pub below: Option<Structure>,
 }
 
-/// A feature's hash.
+/// Returns the hash of a feature.
 pub fn feature(text: &str) -> u64 {
     let digest = Sha256::digest(text.as_bytes());
     u64::from_le_bytes(digest[..8].try_into().unwrap_or_default())
 }
 
-/// The index of the window in front: the focused one of the app windows that show something, else the topmost.
+/// Returns the index of the foreground window: of the app windows with visible nodes the focused one, else the topmost.
 fn front(snapshot: &Snapshot) -> Option<usize> {
     let windows = app_windows(snapshot);
     windows.iter().copied().find(|i| snapshot.windows[*i].focused).or(windows.first().copied())
 }
 
-/// The app windows that show something, the topmost first.
+/// Returns the indices of the app windows with visible nodes, topmost first.
 fn app_windows(snapshot: &Snapshot) -> Vec<usize> {
     let shows = |i: usize| snapshot.nodes.iter().any(|n| n.window == i && n.is(Flag::Visible));
     let app = |i: &usize| matches!(snapshot.windows[*i].kind, WindowKind::Application | WindowKind::Other(_));
@@ -79,23 +83,23 @@ fn app_windows(snapshot: &Snapshot) -> Vec<usize> {
     found
 }
 
-/// The indices of the nodes of the window in front; what a dialog covers is not among them.
+/// Returns the indices of the visible nodes of the foreground window, without the page under a dialog.
 pub fn front_nodes(snapshot: &Snapshot) -> Vec<usize> {
     let window = front(snapshot);
     (0..snapshot.nodes.len()).filter(|i| Some(snapshot.nodes[*i].window) == window && snapshot.nodes[*i].is(Flag::Visible)).collect()
 }
 
-/// Whether a node lies in a list, whose rows say nothing about the page.
+/// Returns whether a node lies in a list, whose rows say nothing about the page.
 pub fn in_list(snapshot: &Snapshot, index: usize) -> bool {
     snapshot.ancestors(index).any(|a| is_list(&snapshot.nodes[a]))
 }
 
-/// Whether a node is a list.
+/// Returns whether a node is a list.
 pub fn is_list(node: &Node) -> bool {
     LISTS.iter().any(|c| node.class.contains(c))
 }
 
-/// Computes the structures; `None` while the place is not known.
+/// Computes the structures of a screen; `None` while its place is not known.
 pub fn of(snapshot: &Snapshot) -> Option<Structures> {
     let place = match (&snapshot.place, snapshot.place_knowable) {
         (Some(place), _) => place.clone(),
@@ -109,7 +113,7 @@ pub fn of(snapshot: &Snapshot) -> Option<Structures> {
     Some(Structures { front: of_window(snapshot, front, &place, dialog), below })
 }
 
-/// Whether a window leaves much of the screen free.
+/// Returns whether a window leaves much of the screen uncovered, see [`DIALOG_PERCENT`].
 fn small(snapshot: &Snapshot, window: usize) -> bool {
     let Some((width, height)) = snapshot.size else { return false };
     let nodes = || snapshot.nodes.iter().filter(|n| n.window == window && n.is(Flag::Visible) && n.bounds.area() > 0);
@@ -135,7 +139,7 @@ fn of_window(snapshot: &Snapshot, window: usize, place: &str, dialog: bool) -> S
     }
 }
 
-/// What a page calls itself: the first text of its bar, or of a node whose id says so.
+/// Returns the title of a page: the first static text in its toolbar, or in a node whose id contains `title`.
 fn title(snapshot: &Snapshot, nodes: &[usize]) -> Option<String> {
     let height = nodes.iter().map(|i| snapshot.nodes[*i].bounds.bottom).max()?;
     let top = nodes.iter().map(|i| snapshot.nodes[*i].bounds.top).min()?;
@@ -146,14 +150,14 @@ fn title(snapshot: &Snapshot, nodes: &[usize]) -> Option<String> {
             && !node.is(Flag::Clickable)
             && !node.password
             && node.class.contains("TextView");
-        // The upper third, as dialogs are low.
+        // The upper third of the window rather than a fixed height, as dialogs are low.
         let high = (i64::from(node.bounds.top) - i64::from(top)) * 3 < i64::from(height) - i64::from(top);
         if !still || !high || in_list(snapshot, *i) || !(names_title(node) || snapshot.ancestors(*i).any(|a| is_bar(&snapshot.nodes[a]))) {
             return None;
         }
         let text = mask::digits(node.text.as_deref()?.trim());
-        let says = text.chars().any(char::is_alphabetic) && text.chars().count() <= MAX_TITLE && !text.contains("://");
-        says.then_some(text)
+        let is_title = text.chars().any(char::is_alphabetic) && text.chars().count() <= MAX_TITLE && !text.contains("://");
+        is_title.then_some(text)
     })
 }
 

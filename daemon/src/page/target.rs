@@ -1,11 +1,11 @@
-//! Naming a node by what it is, so that the name outlives the observation (DESIGN 6.8).
+//! Targets: descriptions of nodes by their properties, which stay valid after the observation they were made from.
 
 use afd_proto::vocabulary::{Action, Role, Target, Verb};
 
 use super::label;
 use super::snapshot::{Flag, Node, Snapshot};
 
-/// What a node is for.
+/// Returns the role of a node, from its flags and its class.
 pub fn role(node: &Node) -> Role {
     let class = node.class.as_str();
     let any = |words: &[&str]| words.iter().any(|w| class.contains(w));
@@ -30,7 +30,7 @@ pub fn role(node: &Node) -> Role {
     }
 }
 
-/// What a node is, in words that outlive the observation.
+/// Returns the description of a node. Nodes that are equal in all else are numbered.
 pub fn describe(snapshot: &Snapshot, index: usize) -> Target {
     let mut target = without_ordinal(snapshot, index);
     let twins: Vec<usize> = (0..snapshot.nodes.len())
@@ -60,7 +60,8 @@ fn without_ordinal(snapshot: &Snapshot, index: usize) -> Target {
     }
 }
 
-/// What two descriptions of the same target have in common: the title and the stable names, not the changing rest.
+/// Returns a key that is equal for descriptions of the same target: title and stable properties, without the part of the label
+/// that changes.
 pub fn key(target: &Target) -> String {
     let title = target.label.as_deref().map(|l| l.split(", ").next().unwrap_or(l)).unwrap_or("");
     let part = |v: &Option<String>| v.clone().unwrap_or_default();
@@ -68,7 +69,7 @@ pub fn key(target: &Target) -> String {
     format!("{}|{title}|{}|{}|{}|{ordinal}", target.role, part(&target.res_id), part(&target.class), part(&target.path))
 }
 
-/// What two actions that do the same thing have in common. A point counts only where there is no target, and coarsely.
+/// Returns a key that is equal for actions that do the same. A point counts only without a target, rounded to 32 pixels.
 pub fn action_key(action: &Action) -> String {
     let what = match (&action.target, &action.point) {
         (Some(target), _) => key(target),
@@ -79,7 +80,7 @@ pub fn action_key(action: &Action) -> String {
     format!("{}|{what}|{params}|{}", action.verb, action.slots.join(","))
 }
 
-/// One line that says what an action does.
+/// Describes an action in one line.
 pub fn sentence(action: &Action) -> String {
     let verb = match action.verb {
         Verb::LongPress => "long-press",

@@ -1,4 +1,4 @@
-//! The pure rules about pages, on lists that are made up.
+//! Tests of the page rules on synthetic screens.
 
 use afd_proto::vocabulary::{Action, By, Point, Role, Target, Verb};
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn window(kind: WindowKind, layer: i64, focused: bool) -> Window {
     Window { id: layer, kind, app: "a.b".into(), title: String::new(), layer, focused }
 }
 
-/// A list whose rows have no text of their own, scrolled by some pixels: only what is visible is in the tree.
+/// A list whose rows have no text of their own, scrolled by some pixels. Only visible rows are in the tree.
 fn list(rows: &[(String, String)], scroll: i32) -> Snapshot {
     let mut nodes = vec![node(0, None, "RecyclerView", "", [0, 300, 1080, 2300], &[Flag::Scrollable])];
     nodes[0].res_id = Some("a.b:id/list".into());
@@ -63,9 +63,9 @@ fn recorded(snapshot: &Snapshot, index: usize) -> Recorded {
 }
 
 proptest! {
-    /// Whatever the list does in between, a ref is found only where its own title still is.
+    /// However the list changes, a ref is only found on a row that still has its title.
     #[test]
-    fn a_ref_is_never_found_on_another_title(
+    fn ref_is_never_found_on_another_title(
         titles in proptest::collection::vec(0..12u8, 3..14),
         after in proptest::collection::vec(0..12u8, 3..14),
         scroll in 0..900i32,
@@ -80,15 +80,15 @@ proptest! {
         let current = refs::all(&now);
         if let Ok(found) = refs::find(&wanted, &current, &fingerprint::exact_content(&now)) {
             prop_assert_eq!(&current[found.index].label.title, &wanted.what.label.title);
-            // Where several rows are alike, nothing else may have changed either.
+            // With duplicates, a ref is found only if nothing else changed.
             let twins = current.iter().filter(|r| r.label.title == wanted.what.label.title && r.identity == wanted.what.identity).count();
             prop_assert!(twins == 1 || current.len() == all.len());
         }
     }
 
-    /// A list of different rows that scrolls by whole rows is followed while the row is in sight.
+    /// In a list of distinct rows that scrolls by complete rows, a row is followed as long as it is visible.
     #[test]
-    fn a_row_that_is_still_in_sight_is_followed(scroll in 0..5i32, pick in 1..9usize) {
+    fn visible_row_is_followed_while_scrolling(scroll in 0..5i32, pick in 1..9usize) {
         let rows: Vec<_> = (0..20).map(|n| (format!("Title {n}"), "same".to_owned())).collect();
         let before = list(&rows, 0);
         let wanted = recorded(&before, pick);
@@ -96,7 +96,7 @@ proptest! {
         let now = refs::all(&after);
         let found = refs::find(&wanted, &now, &fingerprint::exact_content(&after));
         if i32::try_from(pick).expect("small") > scroll {
-            let found = found.expect("in sight");
+            let found = found.expect("visible");
             prop_assert_eq!(&now[found.index].label.title, &wanted.what.label.title);
             prop_assert_eq!(found.moved, scroll > 0);
         } else {
@@ -104,9 +104,9 @@ proptest! {
         }
     }
 
-    /// Reading rectangles and flags never fails in another way than by saying so.
+    /// Any text and any bounds are handled without a panic, and bounds survive a round trip.
     #[test]
-    fn odd_bounds_are_no_trouble(text in "\\PC{0,40}", l in any::<i32>(), t in any::<i32>(), r in any::<i32>(), b in any::<i32>()) {
+    fn extreme_bounds_do_not_panic(text in "\\PC{0,40}", l in any::<i32>(), t in any::<i32>(), r in any::<i32>(), b in any::<i32>()) {
         let _ = text.parse::<Rect>();
         let rect = Rect { left: l, top: t, right: r, bottom: b };
         prop_assert!(rect.area() >= 0);
@@ -115,7 +115,7 @@ proptest! {
 }
 
 #[test]
-fn equal_icons_in_rows_that_take_no_taps_are_not_confused_by_a_scroll() {
+fn equal_icons_are_not_confused_after_scrolling() {
     let page = |first: usize| {
         let mut page = list(&[], 0);
         for row in 0..5 {
@@ -141,17 +141,17 @@ fn pairs(rows: &[(&str, &str)]) -> Vec<(String, String)> {
 fn labels_come_from_the_subtree_but_not_from_other_refs() {
     let mut page = list(&pairs(&[("Wi-Fi", "Connected"), ("Bluetooth", "Off")]), 0);
     assert_eq!(label::of(&page, 1).text(), "Wi-Fi, Connected");
-    assert_eq!(label::of(&page, 0).text(), "", "a scroll container has only its own");
+    assert_eq!(label::of(&page, 0).text(), "", "a scroll container only has a label of its own");
     page.nodes[3].flags = flags(&[Flag::Clickable]);
-    assert_eq!(label::of(&page, 1).text(), "Wi-Fi", "what stands in another ref is that one's");
+    assert_eq!(label::of(&page, 1).text(), "Wi-Fi", "texts inside another ref belong to that ref");
     let mut field = list(&pairs(&[("x", "y")]), 0);
-    field.nodes[1] = node(1, Some(0), "EditText", "typed by somebody", [0, 300, 1080, 500], &[Flag::Editable, Flag::Clickable]);
+    field.nodes[1] = node(1, Some(0), "EditText", "typed text", [0, 300, 1080, 500], &[Flag::Editable, Flag::Clickable]);
     field.nodes[1].desc = Some("Name".into());
-    assert_eq!(label::of(&field, 1).text(), "Name", "what was typed is no label");
+    assert_eq!(label::of(&field, 1).text(), "Name", "typed text is not a label");
 }
 
 #[test]
-fn a_fingerprint_leaves_out_what_changes() {
+fn fingerprint_ignores_changing_content() {
     let key = |s: &Snapshot| fingerprint::identity(s).expect("a page").key;
     let one = list(&pairs(&[("Wi-Fi", "2 min ago"), ("B", "b")]), 0);
     let mut two = list(&pairs(&[("Other", "3 min ago")]), 0);
@@ -167,7 +167,7 @@ fn a_fingerprint_leaves_out_what_changes() {
 }
 
 #[test]
-fn the_content_hash_sees_movement_and_not_time() {
+fn content_hash_detects_movement_but_not_time() {
     let at = |rest: &str, scroll| fingerprint::content_hash(&list(&pairs(&[("A", rest), ("B", "b")]), scroll));
     assert_eq!(at("2 min ago", 0), at("13 min ago", 0));
     assert_ne!(at("2 min ago", 0), at("2 min ago", 3));
@@ -175,7 +175,7 @@ fn the_content_hash_sees_movement_and_not_time() {
 }
 
 #[test]
-fn doubtful_screens_are_named() {
+fn untrusted_screens_give_a_reason() {
     let good = list(&pairs(&[("A", "a")]), 0);
     assert_eq!(reliability::doubt(&good), None);
     assert_eq!(reliability::doubt(&Snapshot::default()), Some("the screen is empty"));
@@ -191,7 +191,7 @@ fn doubtful_screens_are_named() {
 }
 
 #[test]
-fn a_touch_avoids_what_lies_in_and_over_its_target() {
+fn touch_avoids_nodes_in_and_over_its_target() {
     let mut page = list(&pairs(&[("A", "a"), ("B", "b")]), 0);
     assert_eq!(touch::point(&page, 1), Ok(Point { x: 540.0, y: 400.0 }));
     // A switch in the middle of the row is another ref.
@@ -200,24 +200,24 @@ fn a_touch_avoids_what_lies_in_and_over_its_target() {
     page.nodes[5].parent = Some(0);
     let p = touch::point(&page, 1).expect("free");
     assert!(!(400.0..700.0).contains(&p.x) && (0.0..1080.0).contains(&p.x));
-    // A window over it.
+    // A window above it.
     page.windows.push(window(WindowKind::Application, 3, false));
     let mut sheet = node(20, None, "FrameLayout", "Sheet", [0, 300, 600, 500], &[Flag::Clickable]);
     sheet.window = 1;
     page.nodes.push(sheet);
     assert!(touch::point(&page, 1).expect("free").x >= 700.0);
-    assert_eq!(touch::under(&page, 100.0, 400.0), Some(page.nodes.len() - 1));
-    // A keyboard over all of it.
+    assert_eq!(touch::node_at(&page, 100.0, 400.0), Some(page.nodes.len() - 1));
+    // The window covers all of it.
     page.nodes.last_mut().expect("the sheet").bounds.right = 1080;
     assert_eq!(touch::point(&page, 1), Err(page.nodes.len() - 1));
-    // What lies over a row in its own window and takes no touches lets them through.
+    // A node of the same window that takes no touches lets them through.
     let mut shown = list(&pairs(&[("A", "a")]), 0);
     shown.nodes.push(node(8, Some(0), "TextView", "badge", [0, 300, 1080, 500], &[]));
     assert_eq!(touch::point(&shown, 1), Ok(Point { x: 540.0, y: 400.0 }));
 }
 
 #[test]
-fn a_touch_stays_on_the_screen() {
+fn touch_stays_on_the_screen() {
     let mut page = list(&pairs(&[("A", "a")]), 0);
     page.size = Some((1080, 2400));
     page.nodes[1].bounds = Rect { left: 0, top: 1800, right: 1080, bottom: 4000 };
@@ -227,27 +227,27 @@ fn a_touch_stays_on_the_screen() {
 }
 
 #[test]
-fn selectors_match_and_climb() {
+fn selectors_match_and_resolve_to_clickable_ancestors() {
     let page = list(&pairs(&[("Wi-Fi", "On"), ("Wi-Fi Direct", "Off")]), 0);
     let find = |by, value, exact| select::visible(&page, &select::Selector { by, value, exact });
     assert_eq!(find(By::Text, "wi-fi", false).len(), 2);
     let exact = find(By::Text, "Wi-Fi", true);
-    assert_eq!(select::tappable(&page, &exact), [1], "the text climbs to its row");
-    assert_eq!(find(By::ResId, "list", true), [0], "a name is a whole id");
+    assert_eq!(select::tappable(&page, &exact), [1], "the text resolves to its row");
+    assert_eq!(find(By::ResId, "list", true), [0], "the id name alone is an exact match");
     assert_eq!(find(By::Class, "android.widget.TextView", true).len(), 4);
     assert!(find(By::Ref, "@n1", false).is_empty());
 }
 
 #[test]
-fn twins_are_told_apart_by_their_ordinal() {
+fn equal_targets_are_told_apart_by_ordinal() {
     let page = list(&pairs(&[("Same", "x"), ("Same", "x"), ("Other", "y")]), 0);
     assert_eq!([1, 4, 7].map(|i| target::describe(&page, i).ordinal), [Some(0), Some(1), None]);
     let key = |rest: &str| target::key(&target::describe(&list(&pairs(&[("Ann", rest)]), 0), 1));
-    assert_eq!(key("2 min ago"), key("3 min ago"), "only the title names it");
+    assert_eq!(key("2 min ago"), key("3 min ago"), "only the title is part of the key");
 }
 
 #[test]
-fn actions_are_the_same_when_they_do_the_same() {
+fn equivalent_actions_have_equal_keys() {
     let tap = |label: &str, x: f64| Action {
         target: Some(Target { role: Role::Row, label: Some(label.into()), ..Target::default() }),
         point: Some(Point { x, y: 1.0 }),

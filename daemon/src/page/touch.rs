@@ -1,23 +1,27 @@
-//! Where to touch a node so that the touch reaches it and nothing else.
+//! Touch points: where to touch a node so that the touch reaches it and nothing else.
+//!
+//! A node is touched at its centre, or at the centre of the largest part of it that nothing covers. It is covered by anything
+//! in a higher window, and by later nodes of its own window that take touches themselves; nodes that only show something let
+//! touches through. A focused app window above it takes every touch, like a modal dialog.
 
 use afd_proto::vocabulary::Point;
 
 use super::snapshot::{Flag, Node, Rect, Snapshot, WindowKind};
 
-/// At most this many things that lie over a target are taken apart; what is covered more is not worth looking for.
+/// Maximum number of covering nodes that are subtracted from a target; more heavily covered targets are given up.
 const MAX_BLOCKERS: usize = 200;
-/// A free place must be at least this wide and high, device pixels: a finger is no needle.
+/// Minimum width and height of a free part, device pixels: a finger needs some room.
 const MIN_FREE: i32 = 4;
 
-/// The middle of a node, or the middle of its largest part that nothing covers, so that a touch there reaches it. What is not on
-/// the screen is no part of it.
+/// Returns the centre of a node, or that of its largest uncovered part, so that a touch there reaches the node. Parts that are
+/// off the screen do not count.
 ///
 /// # Errors
-/// The node that lies over its middle, when it is covered everywhere.
+/// The node that covers its centre, when it is covered everywhere.
 pub fn point(snapshot: &Snapshot, index: usize) -> Result<Point, usize> {
     let whole = snapshot.nodes[index].bounds;
     let shown = on_screen(snapshot, whole);
-    // What lies off the screen has its middle there.
+    // A node that is completely off the screen keeps its own centre.
     let bounds = if shown.area() > 0 && shown.width() > 0 { shown } else { whole };
     let middle = middle(&bounds);
     if let Some(over) = modal_over(snapshot, index) {
@@ -27,7 +31,7 @@ pub fn point(snapshot: &Snapshot, index: usize) -> Result<Point, usize> {
     let blockers: Vec<Rect> =
         (0..snapshot.nodes.len()).filter(|i| blocks(snapshot, index, *i)).map(|i| snapshot.nodes[i].bounds).take(MAX_BLOCKERS).collect();
     let point = self::middle(&largest_free(&bounds, &blockers).ok_or(over)?);
-    // Beyond the limit of blockers nothing was subtracted.
+    // Blockers beyond the limit were not subtracted.
     blocker(snapshot, index, &point).map_or(Ok(point), Err)
 }
 
@@ -35,8 +39,7 @@ fn middle(r: &Rect) -> Point {
     Point { x: f64::midpoint(r.left.into(), r.right.into()), y: f64::midpoint(r.top.into(), r.bottom.into()) }
 }
 
-/// A node of a dialog over the window of a target: a focused window of an app that lies over it takes every touch, also those
-/// outside of itself.
+/// Returns a node of a modal window above a node: a focused app window takes every touch, even outside its own bounds.
 fn modal_over(snapshot: &Snapshot, index: usize) -> Option<usize> {
     let own = snapshot.nodes[index].window;
     let layer = snapshot.windows.get(own)?.layer;
@@ -48,7 +51,7 @@ fn modal_over(snapshot: &Snapshot, index: usize) -> Option<usize> {
     (0..snapshot.nodes.len()).find(|i| snapshot.nodes[*i].window == window && snapshot.nodes[*i].is(Flag::Visible))
 }
 
-/// Whether two windows share a part of the screen; those that stand side by side do not.
+/// Returns whether two windows share a part of the screen; windows side by side do not.
 fn overlap(snapshot: &Snapshot, a: usize, b: usize) -> bool {
     let extent = |window: usize| {
         let shown = snapshot.nodes.iter().filter(|n| n.window == window && n.is(Flag::Visible) && n.bounds.area() > 0);
@@ -68,10 +71,10 @@ fn on_screen(snapshot: &Snapshot, bounds: Rect) -> Rect {
     Rect { left: bounds.left.max(0), top: bounds.top.max(0), right: bounds.right.min(width), bottom: bounds.bottom.min(height) }
 }
 
-/// The free part of a rectangle whose shorter side is longest; among equal ones the largest.
+/// Returns the free part of a rectangle whose shorter side is longest; among equal ones the largest.
 ///
-/// Takes each blocker in turn and splits every free part into what lies left, right, above and below of it, at full length, so
-/// that the parts overlap and the largest is among them.
+/// Each blocker splits every free part into what lies left, right, above and below of it, at full length. The parts overlap, so
+/// the largest is always among them.
 fn largest_free(target: &Rect, blockers: &[Rect]) -> Option<Rect> {
     let mut free = vec![*target];
     for b in blockers {
@@ -89,7 +92,7 @@ fn largest_free(target: &Rect, blockers: &[Rect]) -> Option<Rect> {
                 }
             }
         }
-        // The best few are enough, and their number stays bounded.
+        // Keeping only the best parts bounds the work.
         rest.sort_by_key(|r| std::cmp::Reverse(size(r)));
         rest.truncate(64);
         free = rest;
@@ -97,17 +100,18 @@ fn largest_free(target: &Rect, blockers: &[Rect]) -> Option<Rect> {
     free.into_iter().max_by_key(size)
 }
 
+/// Returns the rank of a rectangle: its shorter side, then its area.
 fn size(r: &Rect) -> (i32, i64) {
     (r.width().min(r.height()), r.area())
 }
 
-/// What would take a touch at this point instead.
+/// Returns the node that would take a touch at this point instead.
 fn blocker(snapshot: &Snapshot, index: usize, p: &Point) -> Option<usize> {
     (0..snapshot.nodes.len()).rev().find(|i| snapshot.nodes[*i].bounds.contains(p.x, p.y) && blocks(snapshot, index, *i))
 }
 
-/// Whether a node takes touches that are meant for another one: anything in a higher window, or in the same window a later node
-/// that takes touches itself. What merely shows something lets a touch through.
+/// Returns whether another node takes touches that are meant for a node: anything in a higher window, or a later node of the
+/// same window that takes touches itself. Nodes that only show something let touches through.
 fn blocks(snapshot: &Snapshot, index: usize, other: usize) -> bool {
     let node = &snapshot.nodes[other];
     let window = |i: usize| snapshot.windows.get(snapshot.nodes[i].window);
@@ -122,8 +126,8 @@ fn blocks(snapshot: &Snapshot, index: usize, other: usize) -> bool {
     other > index && takes
 }
 
-/// The deepest visible node under a point, in the topmost window that has one there.
-pub fn under(snapshot: &Snapshot, x: f64, y: f64) -> Option<usize> {
+/// Returns the deepest visible node at a point, in the topmost window that has one there.
+pub fn node_at(snapshot: &Snapshot, x: f64, y: f64) -> Option<usize> {
     let hits = |i: &usize| {
         let node: &Node = &snapshot.nodes[*i];
         node.is(Flag::Visible)
@@ -136,9 +140,9 @@ pub fn under(snapshot: &Snapshot, x: f64, y: f64) -> Option<usize> {
     found.into_iter().rfind(|i| layer(i) == top)
 }
 
-/// The node that a touch under a point would act on: the deepest one, or the nearest above it that takes taps.
-pub fn acts_on(snapshot: &Snapshot, x: f64, y: f64) -> Option<usize> {
-    let deepest = under(snapshot, x, y)?;
+/// Returns the node that a touch at a point acts on: the deepest one, or its nearest clickable ancestor.
+pub fn touched_node(snapshot: &Snapshot, x: f64, y: f64) -> Option<usize> {
+    let deepest = node_at(snapshot, x, y)?;
     std::iter::once(deepest)
         .chain(snapshot.ancestors(deepest))
         .find(|i| snapshot.nodes[*i].is_ref() && snapshot.nodes[*i].is(Flag::Clickable))
@@ -167,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_is_free_whatever_lies_there() {
+    fn result_is_free_for_random_blockers() {
         let mut state = 1_u64;
         let mut next = |below: i32| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,4 +1,4 @@
-//! Marks: a box around each thing and its name on it, in letters that can be read at any size of the picture.
+//! Annotations on screenshots: a box around each element and its label, in letters that are legible at any size of the picture.
 
 use std::convert::Infallible;
 
@@ -12,23 +12,23 @@ use embedded_graphics::{
 };
 use image::RgbImage;
 
-/// Something to be marked, in pixels of the picture.
+/// An element to be annotated, in pixels of the picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
     /// Left, top, right, bottom.
     pub bounds: [f64; 4],
-    /// Its name; none draws a thin grey box.
+    /// Label to draw; `None` draws a thin grey box instead.
     pub label: Option<String>,
 }
 
-/// Colours that differ from each other and on which white letters can be read.
+/// Colours that are easy to tell apart and on which white letters are legible.
 const COLORS: [[u8; 3]; 6] = [[200, 30, 30], [20, 90, 200], [10, 120, 50], [150, 40, 160], [180, 90, 0], [0, 110, 120]];
 const QUIET: [u8; 3] = [130, 130, 130];
 
-/// A rectangle of whole pixels: left, top, right, bottom, the last two outside.
+/// A rectangle of whole pixels: left, top, right, bottom; right and bottom are exclusive.
 type Area = [i64; 4];
 
-/// Width times height; 0 when it is inside out.
+/// Returns width times height; 0 for an inverted rectangle.
 fn size(area: &Area) -> i64 {
     let side = |from: usize, to: usize| area[to].saturating_sub(area[from]).max(0);
     side(0, 2).saturating_mul(side(1, 3))
@@ -38,7 +38,7 @@ fn overlap(a: &Area, b: &Area) -> i64 {
     size(&[a[0].max(b[0]), a[1].max(b[1]), a[2].min(b[2]), a[3].min(b[3])])
 }
 
-/// Draws boxes and names. Names of small things move to where no other name is.
+/// Draws boxes and labels. Labels are placed so that they cover each other as little as possible.
 pub fn annotate(picture: &mut RgbImage, marks: &[Mark]) {
     let (font, zoom) = letters(picture.width().min(picture.height()));
     let stroke = if zoom > 1 { 3 } else { 2 };
@@ -48,7 +48,7 @@ pub fn annotate(picture: &mut RgbImage, marks: &[Mark]) {
         outline(picture, area, width, color);
     }
     let mut taken: Vec<Area> = Vec::new();
-    // Small things have the least room for their names, so that they choose first.
+    // Small elements have the fewest places for a label, so theirs are placed first.
     let mut order: Vec<usize> = (0..marks.len()).filter(|i| marks[*i].label.is_some()).collect();
     order.sort_by_key(|i| size(&areas[*i]));
     for index in order {
@@ -65,7 +65,7 @@ fn color(index: usize) -> [u8; 3] {
     COLORS[index % COLORS.len()]
 }
 
-/// Letters that suit a picture by its shorter side, and how often each of their pixels is repeated.
+/// Returns the font for a picture with this shorter side, and the factor by which its pixels are enlarged.
 fn letters(shorter: u32) -> (&'static MonoFont<'static>, u32) {
     match shorter {
         0..250 => (&ascii::FONT_6X10, 1),
@@ -81,7 +81,7 @@ fn plate_size(font: &MonoFont<'_>, zoom: u32, text: &str) -> (i64, i64) {
     ((letters * i64::from(size.width) + 4) * zoom, (i64::from(size.height) + 2) * zoom)
 }
 
-/// Where a name goes: in a corner of its thing, else beside it; where it covers other names least.
+/// Returns where a label goes: in a corner of its element, else beside it, wherever it covers the least of other labels.
 fn place(area: &Area, (width, height): (i64, i64), taken: &[Area], (w, h): (u32, u32)) -> Area {
     let [left, top, right, bottom] = *area;
     let spots = [
@@ -99,7 +99,7 @@ fn place(area: &Area, (width, height): (i64, i64), taken: &[Area], (w, h): (u32,
         [x, y, x + width, y + height]
     };
     let covered = |place: &Area| taken.iter().map(|t| overlap(place, t)).sum::<i64>();
-    // The first of the best: corners of the thing itself come first.
+    // The first minimum wins, so corners of the element itself are preferred.
     spots.into_iter().map(within).min_by_key(covered).unwrap_or_else(|| within((left, top)))
 }
 
@@ -111,7 +111,7 @@ fn put(picture: &mut RgbImage, x: i64, y: i64, color: [u8; 3]) {
     }
 }
 
-/// What of a rectangle lies on the picture.
+/// Clips a rectangle to the picture.
 fn clipped(picture: &RgbImage, area: &Area) -> Area {
     let (w, h) = (i64::from(picture.width()), i64::from(picture.height()));
     [area[0].clamp(0, w), area[1].clamp(0, h), area[2].clamp(0, w), area[3].clamp(0, h)]
@@ -138,7 +138,7 @@ fn outline(picture: &mut RgbImage, area: &Area, width: i64, color: [u8; 3]) {
     }
 }
 
-/// Letters whose pixels are repeated.
+/// A draw target that enlarges each pixel of a letter to a square.
 struct Zoomed<'a> {
     picture: &'a mut RgbImage,
     at: (i64, i64),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn names_do_not_cover_each_other() {
+    fn labels_do_not_cover_each_other() {
         let marks = marks();
         let (font, zoom) = letters(300);
         let mut taken: Vec<Area> = Vec::new();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_and_names_are_drawn_within_the_picture() {
+    fn annotations_stay_within_the_picture() {
         for size in [(300, 400), (40, 30), (1, 1), (1080, 2400)] {
             let mut picture = RgbImage::from_pixel(size.0, size.1, image::Rgb([255; 3]));
             annotate(&mut picture, &marks());
@@ -202,15 +202,15 @@ mod tests {
         }
     }
 
-    /// Letters are white on their plate, so that there must be both in the corner of a thing.
+    /// Letters are white on a coloured plate, so both colours must appear in the corner of the element.
     #[test]
-    fn a_name_can_be_read_on_its_thing() {
+    fn label_is_legible_on_its_element() {
         let mut picture = RgbImage::from_pixel(1080, 2400, image::Rgb([128; 3]));
         annotate(&mut picture, &[Mark { bounds: [100.0, 200.0, 500.0, 400.0], label: Some("@n7".into()) }]);
         let plate: Vec<[u8; 3]> =
             (104..160).flat_map(|x| (204..230).map(move |y| (x, y))).map(|(x, y)| picture.get_pixel(x, y).0).collect();
         assert!(plate.iter().filter(|p| **p == [255; 3]).count() > 50);
         assert!(plate.iter().filter(|p| **p == COLORS[0]).count() > 200);
-        assert_eq!(picture.get_pixel(300, 300).0, [128; 3], "the thing itself stays as it is");
+        assert_eq!(picture.get_pixel(300, 300).0, [128; 3], "the inside of the element is unchanged");
     }
 }

@@ -1,4 +1,4 @@
-//! Pictures, as pure code: how large they are, what is drawn on them, how they are written.
+//! Image helpers without I/O: sizes, decoding and encoding, scaling, annotations, and template matching ([`ncc`]).
 
 mod marks;
 pub mod ncc;
@@ -11,25 +11,25 @@ use image::{ImageFormat, ImageReader, RgbImage};
 
 pub use marks::{Mark, annotate};
 
-/// Why a file is no picture, or a picture cannot be written.
+/// Error from decoding or encoding a picture.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct PictureError(#[from] image::ImageError);
 
 type Result<T> = std::result::Result<T, PictureError>;
 
-/// Width and height of a JPEG, from its header.
+/// Returns width and height of a JPEG, read from its header.
 ///
 /// # Errors
-/// When it is no picture.
+/// When the data is not a JPEG.
 pub fn size(jpeg: &[u8]) -> Result<(u32, u32)> {
     Ok(ImageReader::with_format(Cursor::new(jpeg), ImageFormat::Jpeg).into_dimensions()?)
 }
 
-/// Width and height of a PNG or JPEG, and whether it is a PNG.
+/// Returns width and height of a PNG or JPEG, and whether it is a PNG.
 ///
 /// # Errors
-/// When it is neither.
+/// When the data is neither.
 pub fn size_any(file: &[u8]) -> Result<((u32, u32), bool)> {
     let png = file.starts_with(b"\x89PNG");
     let format = if png { ImageFormat::Png } else { ImageFormat::Jpeg };
@@ -37,10 +37,10 @@ pub fn size_any(file: &[u8]) -> Result<((u32, u32), bool)> {
     Ok((size, png))
 }
 
-/// The pixels of a JPEG.
+/// Decodes a JPEG.
 ///
 /// # Errors
-/// When it is no picture, or larger than any screen.
+/// When the data is not a JPEG, or a side is longer than 20,000 pixels.
 pub fn decode(jpeg: &[u8]) -> Result<RgbImage> {
     decode_as(jpeg, ImageFormat::Jpeg)
 }
@@ -54,10 +54,10 @@ fn decode_as(file: &[u8], format: ImageFormat) -> Result<RgbImage> {
     Ok(reader.decode()?.into_rgb8())
 }
 
-/// The pixels of a PNG or JPEG.
+/// Decodes a PNG or JPEG.
 ///
 /// # Errors
-/// When it is neither, or larger than any screen.
+/// When the data is neither, or a side is longer than 20,000 pixels.
 pub fn decode_any(file: &[u8]) -> Result<RgbImage> {
     if !file.starts_with(b"\x89PNG") {
         return decode(file);
@@ -65,7 +65,7 @@ pub fn decode_any(file: &[u8]) -> Result<RgbImage> {
     decode_as(file, ImageFormat::Png)
 }
 
-/// A picture no side of which is longer than this, pixels.
+/// Scales a picture down so that neither side is longer than `longest` pixels. A smaller picture is returned unchanged.
 pub fn at_most(picture: RgbImage, longest: u32) -> RgbImage {
     let (width, height) = picture.dimensions();
     if width.max(height) <= longest {
@@ -75,10 +75,10 @@ pub fn at_most(picture: RgbImage, longest: u32) -> RgbImage {
     image::imageops::thumbnail(&picture, scaled(width), scaled(height))
 }
 
-/// A picture as a file; the quality, from 1 to 100, is that of a JPEG.
+/// Encodes a picture. `quality`, 1 to 100, applies to JPEG only.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When encoding fails.
 pub fn encode(picture: &RgbImage, format: Format, quality: u8) -> Result<Vec<u8>> {
     let mut out = Cursor::new(Vec::new());
     match format {
@@ -88,18 +88,19 @@ pub fn encode(picture: &RgbImage, format: Format, quality: u8) -> Result<Vec<u8>
     Ok(out.into_inner())
 }
 
-/// How a picture relates to the screen.
+/// How a screenshot maps to the screen of the device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Relation {
-    /// How many of its pixels a pixel of the screen has.
+    /// Screenshot pixels per device pixel.
     pub scale: f64,
     /// Width and height of the screen, device pixels.
     pub screen: (u32, u32),
 }
 
-/// Relates a picture to the screen. The service shrinks pictures so that both sides are at most `max_dim`, and never enlarges
-/// them. It may leave its bars out of the screen's size, which concerns the longer side only: that side tells more exactly, but
-/// counts only when it fits.
+/// Computes how a screenshot maps to the screen; `None` when that needs a screen size and none is known. The service shrinks
+/// screenshots so that neither side is longer than `max_dim`, and never enlarges them. The reported screen size may leave out
+/// the system bars, which affects the longer side only: that side gives the more precise scale, but is used only if it agrees
+/// with the shorter one.
 pub fn relate((width, height): (u32, u32), max_dim: u32, screen: Option<(i32, i32)>) -> Option<Relation> {
     if width.max(height) < max_dim {
         return Some(Relation { scale: 1.0, screen: (width, height) });
@@ -109,7 +110,7 @@ pub fn relate((width, height): (u32, u32), max_dim: u32, screen: Option<(i32, i3
     let (short, long) = (f64::from(a.min(b)), f64::from(a.max(b)));
     let shorter = f64::from(width.min(height)) / short;
     let longer = f64::from(width.max(height)) / long;
-    // One pixel of the shorter side is what rounding may have changed.
+    // Rounding may have changed the shorter side by one pixel.
     let fits = (longer / shorter - 1.0).abs() <= 1.0 / f64::from(width.min(height).max(1));
     let scale = if fits { longer } else { shorter }.min(1.0);
     let upright = height >= width;
@@ -126,24 +127,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_is_related_to_the_whole_screen() {
+    fn screenshot_maps_to_the_full_screen() {
         let of = |size, max_dim, screen| relate(size, max_dim, screen).map(|r| (r.scale, r.screen));
         assert_eq!(of((540, 1200), 1200, Some((1080, 2400))), Some((0.5, (1080, 2400))));
-        // The bars are missing from the screen's height.
+        // The reported height leaves out the system bars.
         assert_eq!(of((540, 1200), 1200, Some((1080, 2200))), Some((0.5, (1080, 2400))));
-        // Turned.
+        // Landscape.
         assert_eq!(of((1200, 540), 1200, Some((1080, 2400))), Some((0.5, (2400, 1080))));
-        // Rounded, ever more.
+        // Increasing rounding errors.
         assert_eq!(of((158, 350), 350, Some((1080, 2400))), Some((350.0 / 2400.0, (1080, 2400))));
         assert_eq!(of((23, 50), 50, Some((1080, 2400))), Some((50.0 / 2400.0, (1080, 2400))));
         assert_eq!(of((1, 1), 1, Some((1080, 2400))).map(|r| r.1), Some((1080, 2400)));
-        // Smaller than what was asked for: not shrunk at all.
+        // Smaller than the limit: not shrunk at all.
         assert_eq!(of((1080, 2400), 4000, None), Some((1.0, (1080, 2400))));
         assert_eq!(of((540, 1200), 1200, None), None);
     }
 
     #[test]
-    fn what_is_written_can_be_read() {
+    fn encoded_pictures_can_be_decoded() {
         let picture = RgbImage::from_fn(30, 20, |x, _| image::Rgb([if x < 15 { 250 } else { 10 }; 3]));
         let jpeg = encode(&picture, Format::Jpeg, 90).expect("writes");
         assert_eq!(size(&jpeg).expect("reads"), (30, 20));

@@ -1,34 +1,41 @@
-//! Finding pictures in a picture: normalised cross-correlation of brightness, first where a thing was, then coarsely all over,
-//! then thoroughly all over.
+//! Template matching by normalised cross-correlation (NCC) of brightness.
 //!
-//! A picture of one brightness has no correlation with anything: it is never found, and nothing is found on a flat ground.
+//! The score of a place is the correlation between the template and the pixels there, from -1 to 1, where 1 means equal up to
+//! brightness and contrast. Integral images give the mean and the variance of any place in constant time, so only the sum of
+//! products has to visit every pixel.
+//!
+//! A search takes up to three steps and stops at the first that scores [`MATCH_SCORE`] or more: around the last known place, over the
+//! whole area at the coarsest of three sizes (full, half, quarter), and over the whole area at the next finer size. The best
+//! candidates of a reduced size are refined level by level up to the full size, whose score decides.
+//!
+//! The correlation with an area of uniform brightness is not defined: flat templates are rejected, and flat places score 0.
 
 use std::num::NonZero;
 
 use image::RgbImage;
 
-/// Found means this alike, 0 to 1 (seed 001).
-pub const FOUND: f64 = 0.8;
-/// Two pictures so alike show the same thing (seed 001).
-pub const SAME: f64 = 0.92;
-/// As alike as this, nothing better is looked for.
-const CERTAIN: f64 = 0.95;
-/// How far from its place a thing is looked for first, pixels.
+/// Minimum score of a match, 0 to 1.
+pub const MATCH_SCORE: f64 = 0.8;
+/// Two pictures with a higher score than this show the same element.
+pub const SAME_SCORE: f64 = 0.92;
+/// A match with at least this score is accepted without looking for a better one.
+const CERTAIN_SCORE: f64 = 0.95;
+/// Distance from the last known place that is searched first, pixels.
 const NEAR: i32 = 24;
-/// A coarse look needs a template of at least so many pixels in each direction.
+/// Minimum width and height of a template at a reduced size, pixels.
 const COARSE_SIDE: usize = 6;
-/// What a coarse look must find to look closer; shrinking blurs, so that it is less than [`FOUND`].
-const COARSE_FOUND: f64 = 0.55;
-/// How many places a coarse look proposes.
+/// Minimum score of a candidate before refinement. It is lower than [`MATCH_SCORE`], since shrinking blurs.
+const COARSE_SCORE: f64 = 0.55;
+/// Maximum number of candidates that are refined.
 const PROPOSALS: usize = 6;
-/// One row in so many is looked at first where much is to be looked at.
+/// One row in this many is compared first, to reject hopeless places early.
 const SPARSE: usize = 4;
-/// Brightness that varies less than this says nothing (standard deviation, of 255).
+/// An area with a smaller standard deviation of brightness (of 255) counts as flat.
 const FLAT: f64 = 2.0;
-/// Products of brightness and deviation that fit 32 bits together.
+/// Number of products of brightness and deviation whose sum fits 32 bits.
 const PIECE: usize = 2048;
 
-/// Brightness of a picture.
+/// A greyscale picture.
 #[derive(Debug, Clone)]
 pub struct Gray {
     width: usize,
@@ -37,19 +44,19 @@ pub struct Gray {
 }
 
 impl Gray {
-    /// The brightness of a picture.
+    /// Converts a picture to greyscale.
     pub fn of(picture: &RgbImage) -> Self {
         let (width, height) = (picture.width() as usize, picture.height() as usize);
         let bright = |p: &image::Rgb<u8>| ((u32::from(p[0]) * 299 + u32::from(p[1]) * 587 + u32::from(p[2]) * 114 + 500) / 1000) as i16;
         Self { width, height, pixels: picture.pixels().map(bright).collect() }
     }
 
-    /// Width and height.
+    /// Returns width and height.
     pub fn size(&self) -> (usize, usize) {
         (self.width, self.height)
     }
 
-    /// Half as wide and high.
+    /// Returns the picture at half its width and height.
     fn halved(&self) -> Self {
         let (width, height) = (self.width / 2, self.height / 2);
         let mut pixels = Vec::with_capacity(width * height);
@@ -60,7 +67,7 @@ impl Gray {
         Self { width, height, pixels }
     }
 
-    /// Scaled to a size, by taking the nearest pixels.
+    /// Returns the picture at another size, by nearest neighbour.
     fn scaled(&self, width: usize, height: usize) -> Self {
         let at = |x: usize, y: usize| self.pixels[(y * self.height / height) * self.width + x * self.width / width];
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| at(x, y)).collect();
@@ -68,15 +75,15 @@ impl Gray {
     }
 }
 
-/// Sums over any rectangle of a picture in four steps.
+/// A greyscale picture with integral images of its pixels and of their squares.
 #[derive(Debug)]
-struct Ground {
+struct IntegralImage {
     gray: Gray,
     sums: Vec<i64>,
     squares: Vec<i64>,
 }
 
-impl Ground {
+impl IntegralImage {
     fn new(gray: Gray) -> Self {
         let stride = gray.width + 1;
         let (mut sums, mut squares) = (vec![0; stride * (gray.height + 1)], vec![0; stride * (gray.height + 1)]);
@@ -93,18 +100,20 @@ impl Ground {
         Self { gray, sums, squares }
     }
 
+    /// Returns the sum of an integral image over a rectangle.
     fn area(&self, table: &[i64], x: usize, y: usize, w: usize, h: usize) -> i64 {
         let stride = self.gray.width + 1;
         table[(y + h) * stride + x + w] - table[y * stride + x + w] - table[(y + h) * stride + x] + table[y * stride + x]
     }
 
-    /// How alike a template and the place at this corner are, -1 to 1.
-    fn likeness(&self, t: &Level, x: usize, y: usize) -> f64 {
-        self.likeness_if(t, x, y, f64::NEG_INFINITY)
+    /// Returns the score of a template whose top left corner is at this place, -1 to 1.
+    fn score(&self, t: &Level, x: usize, y: usize) -> f64 {
+        self.score_if(t, x, y, f64::NEG_INFINITY)
     }
 
-    /// The same, or 0 where a quarter of the rows tells already that it is not half as much as is wanted.
-    fn likeness_if(&self, t: &Level, x: usize, y: usize, wanted: f64) -> f64 {
+    /// Like [`Self::score`], but returns 0 where a quarter of the rows already predicts less than half of the `wanted`
+    /// score.
+    fn score_if(&self, t: &Level, x: usize, y: usize, wanted: f64) -> f64 {
         let n = (t.width * t.height) as f64;
         let (sum, square) = (self.area(&self.sums, x, y, t.width, t.height), self.area(&self.squares, x, y, t.width, t.height));
         let variance = square as f64 - (sum as f64) * (sum as f64) / n;
@@ -115,7 +124,7 @@ impl Ground {
             let start = (y + row) * self.gray.width + x;
             let ground = &self.gray.pixels[start..start + t.width];
             let line = &t.deviations[row * t.width..(row + 1) * t.width];
-            // In pieces: the products of a very wide row do not fit 32 bits together.
+            // In pieces, as the products of a very wide row could overflow 32 bits.
             let piece = |(a, b): (&[i16], &[i16])| i64::from(a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum::<i32>());
             line.chunks(PIECE).zip(ground.chunks(PIECE)).map(piece).sum::<i64>()
         };
@@ -129,7 +138,7 @@ impl Ground {
             }
         }
         product += (0..t.height).filter(|r| r % SPARSE != 0).map(row).sum::<i64>();
-        // The deviations do not sum up to nothing exactly, as they were rounded.
+        // Correct for rounding: the deviations do not sum up to exactly zero.
         (product as f64 - t.residue * sum as f64 / n) / scale
     }
 }
@@ -139,17 +148,17 @@ impl Ground {
 struct Level {
     width: usize,
     height: usize,
-    /// Eight times how far each pixel is from the mean.
+    /// Eight times the deviation of each pixel from the mean, rounded.
     deviations: Vec<i16>,
     residue: f64,
     norm: f64,
-    /// The sum of the deviations of every fourth row, and how much more all rows weigh than those.
+    /// Sum of the deviations in the rows that are compared first, and the ratio of the energy of all rows to theirs.
     sparse_residue: f64,
     sparse_share: f64,
 }
 
 impl Level {
-    /// `None` when it is flat.
+    /// Prepares a template for one size; `None` when it is flat.
     fn new(gray: &Gray) -> Option<Self> {
         let n = gray.pixels.len() as f64;
         let mean = gray.pixels.iter().map(|p| f64::from(*p)).sum::<f64>() / n;
@@ -165,14 +174,14 @@ impl Level {
     }
 }
 
-/// What is looked for, at full, half and quarter size.
+/// A picture to search for, at full, half and quarter size as far as it is large enough.
 #[derive(Debug)]
 pub struct Template {
     levels: Vec<Level>,
 }
 
 impl Template {
-    /// A template of a picture; `None` when it is flat, and so would be found nowhere or everywhere.
+    /// Prepares a template; `None` when it is empty or flat, as it would match nowhere or everywhere.
     pub fn of(picture: &RgbImage) -> Option<Self> {
         let gray = Gray::of(picture);
         if gray.width == 0 || gray.height == 0 {
@@ -191,37 +200,37 @@ impl Template {
     }
 }
 
-/// How a thing was found.
+/// Search step that found a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
-    /// Where it was.
+pub enum SearchStep {
+    /// Around the last known place.
     InPlace,
-    /// By a coarse look at everything.
+    /// Over the whole area, at the coarsest size.
     Coarsely,
-    /// By a thorough look at everything.
+    /// Over the whole area, at the next finer size.
     Thoroughly,
 }
 
-/// Where a thing is.
+/// A match.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
+pub struct Match {
     /// Left edge, pixels.
     pub x: i32,
     /// Top edge, pixels.
     pub y: i32,
-    /// How alike, 0 to 1.
-    pub likeness: f64,
-    /// How it was found.
-    pub how: How,
+    /// Score, 0 to 1.
+    pub score: f64,
+    /// Search step that found it.
+    pub how: SearchStep,
 }
 
-/// A rectangle of places: left, top, right, bottom; the last two not included.
+/// A rectangle of places: left, top, right, bottom; right and bottom are exclusive.
 type Area = (i32, i32, i32, i32);
 
-/// A picture to be searched.
+/// A picture to search in, at full, half and quarter size.
 #[derive(Debug)]
 pub struct Scene {
-    levels: Vec<Ground>,
+    levels: Vec<IntegralImage>,
 }
 
 impl Scene {
@@ -230,10 +239,10 @@ impl Scene {
         let full = Gray::of(picture);
         let half = full.halved();
         let quarter = half.halved();
-        Self { levels: [full, half, quarter].into_iter().map(Ground::new).collect() }
+        Self { levels: [full, half, quarter].into_iter().map(IntegralImage::new).collect() }
     }
 
-    /// Where something can be so that all of it lies in the bounds, at a level.
+    /// Returns the places at a level where all of the template lies inside the bounds.
     fn places(&self, t: &Level, level: usize, bounds: Area) -> Area {
         let (width, height) = self.levels[level].gray.size();
         let shrink = 1 << level;
@@ -241,22 +250,22 @@ impl Scene {
         ((bounds.0 / shrink).max(0), (bounds.1 / shrink).max(0), most(width, t.width, bounds.2), most(height, t.height, bounds.3))
     }
 
-    /// The best place in an area at a level.
+    /// Returns the best score in an area at a level, and its place.
     fn best(&self, t: &Template, level: usize, area: Area) -> Option<(f64, i32, i32)> {
         let level_of = t.levels.get(level)?;
         let mut best: Option<(f64, i32, i32)> = None;
         for y in area.1..area.3 {
             for x in area.0..area.2 {
-                let likeness = self.levels[level].likeness(level_of, x as usize, y as usize);
-                if best.is_none_or(|b| likeness > b.0) {
-                    best = Some((likeness, x, y));
+                let score = self.levels[level].score(level_of, x as usize, y as usize);
+                if best.is_none_or(|b| score > b.0) {
+                    best = Some((score, x, y));
                 }
             }
         }
         best
     }
 
-    /// Follows a place of a level down to the full picture.
+    /// Refines a place of a level step by step up to full size.
     fn refine(&self, t: &Template, level: usize, (x, y): (i32, i32), bounds: Area) -> Option<(f64, i32, i32)> {
         let (mut x, mut y) = (x, y);
         let mut found = None;
@@ -270,21 +279,21 @@ impl Scene {
         found
     }
 
-    /// Places at a level that are worth a closer look, the best first; neighbours of better ones left out.
+    /// Returns the best candidates at a level, best first; of close neighbours only the best.
     fn proposals(&self, t: &Template, level: usize, bounds: Area) -> Vec<(f64, i32, i32)> {
         let Some(own) = t.levels.get(level) else { return Vec::new() };
         let area = self.places(own, level, bounds);
         let mut found: Vec<(f64, i32, i32)> = Vec::new();
         for y in area.1..area.3 {
             for x in area.0..area.2 {
-                let likeness = self.levels[level].likeness_if(own, x as usize, y as usize, COARSE_FOUND);
-                if likeness < COARSE_FOUND || (found.len() == PROPOSALS && found[PROPOSALS - 1].0 >= likeness) {
+                let score = self.levels[level].score_if(own, x as usize, y as usize, COARSE_SCORE);
+                if score < COARSE_SCORE || (found.len() == PROPOSALS && found[PROPOSALS - 1].0 >= score) {
                     continue;
                 }
                 match found.iter_mut().find(|f| (f.1 - x).abs() <= 2 && (f.2 - y).abs() <= 2) {
-                    Some(near) if near.0 < likeness => *near = (likeness, x, y),
+                    Some(near) if near.0 < score => *near = (score, x, y),
                     Some(_) => {}
-                    None => found.push((likeness, x, y)),
+                    None => found.push((score, x, y)),
                 }
                 found.sort_by(|a, b| b.0.total_cmp(&a.0));
                 found.truncate(PROPOSALS);
@@ -293,31 +302,32 @@ impl Scene {
         found
     }
 
-    /// Finds a template inside bounds, looking first where it was.
-    pub fn find(&self, t: &Template, was_at: Option<(i32, i32)>, bounds: Area) -> Option<Hit> {
+    /// Searches for a template inside the bounds, beginning around its last known place.
+    pub fn find(&self, t: &Template, was_at: Option<(i32, i32)>, bounds: Area) -> Option<Match> {
         if let Some(hit) = was_at.and_then(|place| self.in_place(t, place, bounds)) {
             return Some(hit);
         }
         let coarsest = t.levels.len() - 1;
-        let hit = |found: Option<(f64, i32, i32)>, how| found.filter(|f| f.0 >= FOUND).map(|(likeness, x, y)| Hit { x, y, likeness, how });
-        let look = |level: usize, how: How| {
-            let refined = self.proposals(t, level, bounds).into_iter().filter_map(|(likeness, x, y)| match level {
-                0 => Some((likeness, x, y)),
+        let hit =
+            |found: Option<(f64, i32, i32)>, how| found.filter(|f| f.0 >= MATCH_SCORE).map(|(score, x, y)| Match { x, y, score, how });
+        let look = |level: usize, how: SearchStep| {
+            let refined = self.proposals(t, level, bounds).into_iter().filter_map(|(score, x, y)| match level {
+                0 => Some((score, x, y)),
                 _ => self.refine(t, level, (x, y), bounds),
             });
             hit(refined.max_by(|a, b| a.0.total_cmp(&b.0)), how)
         };
-        // Quarter size first; then the next finer one, at which nothing that matters is blurred away.
-        look(coarsest, How::Coarsely).or_else(|| if coarsest > 0 { look(coarsest - 1, How::Thoroughly) } else { None })
+        // The coarsest size first, then the next finer one, at which no relevant detail is blurred away.
+        look(coarsest, SearchStep::Coarsely).or_else(|| if coarsest > 0 { look(coarsest - 1, SearchStep::Thoroughly) } else { None })
     }
 
-    /// Looks where it was: at the very place, then around it.
-    fn in_place(&self, t: &Template, (x, y): (i32, i32), bounds: Area) -> Option<Hit> {
+    /// Searches at the last known place, then around it.
+    fn in_place(&self, t: &Template, (x, y): (i32, i32), bounds: Area) -> Option<Match> {
         let all = self.places(&t.levels[0], 0, bounds);
         let inside = |x: i32, y: i32| x >= all.0 && y >= all.1 && x < all.2 && y < all.3;
-        let here = if inside(x, y) { self.levels[0].likeness(&t.levels[0], x as usize, y as usize) } else { 0.0 };
-        if here >= CERTAIN {
-            return Some(Hit { x, y, likeness: here, how: How::InPlace });
+        let here = if inside(x, y) { self.levels[0].score(&t.levels[0], x as usize, y as usize) } else { 0.0 };
+        if here >= CERTAIN_SCORE {
+            return Some(Match { x, y, score: here, how: SearchStep::InPlace });
         }
         let level = t.levels.len() - 1;
         let shrink = 1 << level;
@@ -329,18 +339,18 @@ impl Scene {
             (x / shrink + near + 1).min(coarse.2),
             (y / shrink + near + 1).min(coarse.3),
         );
-        let (likeness, cx, cy) = self.best(t, level, area)?;
-        let found = if level == 0 { Some((likeness, cx, cy)) } else { self.refine(t, level, (cx, cy), bounds) };
+        let (score, cx, cy) = self.best(t, level, area)?;
+        let found = if level == 0 { Some((score, cx, cy)) } else { self.refine(t, level, (cx, cy), bounds) };
         let better = found.filter(|f| f.0 > here).unwrap_or((here, x, y));
-        (better.0 >= FOUND).then_some(Hit { x: better.1, y: better.2, likeness: better.0, how: How::InPlace })
+        (better.0 >= MATCH_SCORE).then_some(Match { x: better.1, y: better.2, score: better.0, how: SearchStep::InPlace })
     }
 }
 
-/// What is looked for: its picture, and the left and top edge of where it was.
-pub type Wanted = (Template, Option<(i32, i32)>);
+/// A template, and the left and top edge of its last known place.
+pub type TemplateQuery = (Template, Option<(i32, i32)>);
 
-/// Finds templates inside bounds, on all cores.
-pub fn find_all(scene: &Scene, wanted: &[Wanted], bounds: Area) -> Vec<Option<Hit>> {
+/// Searches for templates inside the bounds, on all cores. The results are in the order of the templates.
+pub fn find_all(scene: &Scene, wanted: &[TemplateQuery], bounds: Area) -> Vec<Option<Match>> {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let next = std::sync::atomic::AtomicUsize::new(0);
     let work = || {
@@ -355,15 +365,16 @@ pub fn find_all(scene: &Scene, wanted: &[Wanted], bounds: Area) -> Vec<Option<Hi
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..cores.min(wanted.len()).max(1)).map(|_| scope.spawn(work)).collect();
         for worker in workers {
-            // A worker that panicked has found nothing.
+            // The templates of a worker that panicked count as not found.
             worker.join().unwrap_or_default().into_iter().for_each(|(i, hit)| found[i] = hit);
         }
     });
     found
 }
 
-/// How alike two pictures of things are, whatever their sizes; 0 when one is more than twice as large as the other, or flat.
-pub fn alike(a: &RgbImage, b: &RgbImage) -> f64 {
+/// Returns the score of two pictures after scaling both to a common size, -1 to 1. It is 0 when one of them is more than twice
+/// as wide or high as the other, narrower than five pixels, or flat.
+pub fn similarity(a: &RgbImage, b: &RgbImage) -> f64 {
     let (a, b) = (Gray::of(a), Gray::of(b));
     let far = |x: usize, y: usize| x > 2 * y || y > 2 * x;
     let (width, height) = (a.width.min(b.width), a.height.min(b.height));
@@ -371,7 +382,7 @@ pub fn alike(a: &RgbImage, b: &RgbImage) -> f64 {
         return 0.0;
     }
     match Level::new(&a.scaled(width, height)) {
-        Some(level) => Ground::new(b.scaled(width, height)).likeness(&level, 0, 0),
+        Some(level) => IntegralImage::new(b.scaled(width, height)).score(&level, 0, 0),
         None => 0.0,
     }
 }

@@ -1,4 +1,4 @@
-//! `act.*`
+//! Handlers of the `act.*` methods.
 
 use afd_proto::act::{
     ActBack, ActDoubleTap, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe,

@@ -1,4 +1,4 @@
-//! `artifact.*`
+//! Handlers of the `artifact.*` methods.
 
 use afd_proto::artifact::{ArtifactDelete, ArtifactGet, ArtifactList};
 

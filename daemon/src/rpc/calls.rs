@@ -1,4 +1,4 @@
-//! The calls of one connection that are under way: `rpc.cancel`, and progress.
+//! Calls in flight on one connection: cancellation (`rpc.cancel`) and progress notifications.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,31 +17,31 @@ use super::params;
 use super::register::{Module, register_sync, to_rpc};
 use crate::control::{CallScope, Error, ProgressSink, Step};
 
-/// What `rpc.*` needs to know of its connection.
+/// State of a connection that the `rpc.*` methods work on.
 pub(super) struct Calls {
     running: Mutex<Running>,
     progress: AtomicBool,
-    /// Subscriptions that were made and not ended by the client.
-    following: AtomicUsize,
+    /// Number of subscriptions that the client created and has not ended.
+    subscriptions: AtomicUsize,
     notifications: mpsc::Sender<Box<RawValue>>,
-    /// Taken by calls that must follow each other.
+    /// Lock held by calls that must run one after the other.
     order: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Default)]
 struct Running {
     calls: Vec<(Id<'static>, Arc<CallScope>)>,
-    /// Nobody is there any more: what has not begun yet never does.
-    gone: bool,
+    /// The client has disconnected: calls that start from now on are cancelled at once.
+    closed: bool,
 }
 
-/// A call, until it is dropped.
-pub(super) struct Entered {
+/// A tracked call; it is no longer tracked once this is dropped.
+pub(super) struct TrackedCall {
     calls: Option<Arc<Calls>>,
     pub scope: Arc<CallScope>,
 }
 
-impl Drop for Entered {
+impl Drop for TrackedCall {
     fn drop(&mut self) {
         if let Some(calls) = &self.calls {
             calls.running.lock().calls.retain(|(_, scope)| !Arc::ptr_eq(scope, &self.scope));
@@ -49,9 +49,9 @@ impl Drop for Entered {
     }
 }
 
-/// A call that no connection knows of: a notification.
-pub(super) fn unknown() -> Entered {
-    Entered { calls: None, scope: CallScope::new(None, Arc::default()) }
+/// Returns the scope of a call that no connection tracks: a notification.
+pub(super) fn untracked() -> TrackedCall {
+    TrackedCall { calls: None, scope: CallScope::new(None, Arc::default()) }
 }
 
 impl Calls {
@@ -59,21 +59,21 @@ impl Calls {
         Arc::new(Self {
             running: Mutex::default(),
             progress: AtomicBool::new(false),
-            following: AtomicUsize::new(0),
+            subscriptions: AtomicUsize::new(0),
             notifications,
             order: Arc::default(),
         })
     }
 
-    /// Keeps track of a call until the guard is dropped. Notifications have no id and cannot be cancelled one by one.
-    pub(super) fn enter(self: &Arc<Self>, id: &Id<'_>) -> Entered {
+    /// Tracks a call until the guard is dropped. Notifications have no id and cannot be cancelled individually.
+    pub(super) fn enter(self: &Arc<Self>, id: &Id<'_>) -> TrackedCall {
         let scope = CallScope::new(self.sink(id), self.order.clone());
         let mut running = self.running.lock();
-        if running.gone {
+        if running.closed {
             scope.cancel();
         }
         running.calls.push((id.clone().into_owned(), scope.clone()));
-        Entered { calls: Some(self.clone()), scope }
+        TrackedCall { calls: Some(self.clone()), scope }
     }
 
     fn sink(self: &Arc<Self>, id: &Id<'_>) -> Option<ProgressSink> {
@@ -85,7 +85,7 @@ impl Calls {
             let progress = Progress { id: id.clone(), done: step.done, total: step.total, message: step.message };
             let notification = json!({"jsonrpc": "2.0", "method": PROGRESS, "params": progress});
             if let Ok(notification) = to_raw_value(&notification) {
-                // A client that does not keep up misses steps, which the next one makes good.
+                // A client that does not keep up misses steps; the next one supersedes them.
                 let _ = notifications.try_send(notification);
             }
         }))
@@ -96,21 +96,21 @@ impl Calls {
         running.calls.iter().rev().find(|(own, _)| own == id).is_some_and(|(_, scope)| scope.cancel())
     }
 
-    /// Notes that a subscription was made, or ended.
-    pub(super) fn follow(&self, on: bool) {
-        let change = |count: usize| Some(if on { count + 1 } else { count.saturating_sub(1) });
-        let _ = self.following.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
+    /// Counts a subscription that was created (`true`) or ended (`false`).
+    pub(super) fn count_subscription(&self, created: bool) {
+        let change = |count: usize| Some(if created { count + 1 } else { count.saturating_sub(1) });
+        let _ = self.subscriptions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
     }
 
-    /// Whether the client follows events.
-    pub(super) fn follows(&self) -> bool {
-        self.following.load(Ordering::Relaxed) > 0
+    /// Whether the client has active subscriptions.
+    pub(super) fn has_subscriptions(&self) -> bool {
+        self.subscriptions.load(Ordering::Relaxed) > 0
     }
 
-    /// The client is gone: what has changed nothing yet ends.
+    /// Cancels all calls that have not committed to a change yet, and all future ones: the client has disconnected.
     pub(super) fn cancel_all(&self) {
         let mut running = self.running.lock();
-        running.gone = true;
+        running.closed = true;
         for (_, scope) in &running.calls {
             scope.cancel();
         }
@@ -123,7 +123,7 @@ pub(super) fn register(module: &mut Module) {
         let id = match params.id {
             Value::String(text) => Id::Str(text.into()),
             Value::Number(number) if number.is_u64() => Id::Number(number.as_u64().unwrap_or_default()),
-            other => return Err(to_rpc(Error::param("id", "the id of a call: a text, or a whole number of at least 0", other))),
+            other => return Err(to_rpc(Error::param("id", "the id of a call (a string or a non-negative integer)", other))),
         };
         let calls = extensions.get::<Arc<Calls>>();
         Ok(CancelResult { cancelled: calls.is_some_and(|calls| calls.cancel(&id)) })
@@ -136,10 +136,10 @@ pub(super) fn register(module: &mut Module) {
     });
 }
 
-/// The framing has no place for messages that nobody asked for.
+/// Returns the error for a call that needs notifications where the connection or message cannot carry them.
 pub(super) fn needs_connection() -> ErrorObjectOwned {
     to_rpc(
-        Error::new(ErrorCode::Unsupported, "notifications need a connection of their own, and no batch")
-            .hint("use lines, Content-Length frames or a WebSocket"),
+        Error::new(ErrorCode::Unsupported, "notifications are not available over plain HTTP or in a batch")
+            .hint("use newline-delimited JSON, Content-Length frames or a WebSocket"),
     )
 }

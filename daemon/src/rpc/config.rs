@@ -1,4 +1,4 @@
-//! `config.*`
+//! Handlers of the `config.*` methods.
 
 use afd_proto::config::{ConfigGet, ConfigList, ConfigSet, ConfigUnset};
 

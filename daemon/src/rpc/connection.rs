@@ -1,8 +1,8 @@
-//! A connection that carries many messages, from its first to its last.
+//! Serves a connection that carries many messages.
 //!
-//! Each call is a task of its own; its answer comes back through a bounded queue, so that a client that reads nothing stops
-//! nobody but itself. A call is polled once before it gets its task: what it queues for is queued in the order in which the
-//! calls came, and a call that is ready at once is answered in place.
+//! Each call runs in its own task and returns its response through a bounded queue, so that a client that reads nothing blocks
+//! only itself. A call is polled once before its task is spawned: calls thus enter the queues they wait in (a device's, for
+//! example) in the order in which they arrived, and a call that is ready at once is answered without a task.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -19,25 +19,25 @@ use tokio::sync::{mpsc, watch};
 
 use super::calls::Calls;
 use super::dispatch::{self, Caller};
-use super::places::Place;
+use super::places::Slot;
 use super::register::to_rpc;
 use super::transport::{Incoming, Transport};
 use crate::config::Limits;
 use crate::control::Error;
 
-/// How many notifications of subscriptions wait for the connection.
-const SINK: usize = 256;
-/// How often a connection that is not being read is looked at: whether anybody is left to read the answers.
-pub(super) const GONE_CHECK: Duration = Duration::from_millis(200);
+/// Maximum number of queued notifications.
+const NOTIFICATION_QUEUE: usize = 256;
+/// Interval at which a connection that is not being read from is checked for a disconnected client.
+pub(super) const GONE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// What every connection needs.
+/// What every connection is served with.
 #[derive(Clone)]
 pub(super) struct Context {
     pub methods: Methods,
     pub limits: Limits,
     pub stopping: watch::Receiver<bool>,
     pub id: ConnectionId,
-    pub place: Arc<Place>,
+    pub slot: Arc<Slot>,
 }
 
 impl Context {
@@ -45,223 +45,224 @@ impl Context {
         Duration::from_millis(self.limits.half_frame_ms)
     }
 
-    /// A caller that can be sent nothing but answers.
+    /// Returns a caller that cannot receive notifications.
     pub(super) fn caller(&self) -> Caller {
         Caller {
             methods: self.methods.clone(),
             connection: self.id,
             batch: self.limits.batch,
             in_batch: false,
-            reserved: self.place.is_reserved(),
+            reserved: self.slot.is_reserved(),
             calls: None,
             sink: None,
         }
     }
 }
 
-/// Ends when the daemon is to stop.
+/// Waits until the daemon is asked to stop.
 pub(super) async fn stopped(stopping: &mut watch::Receiver<bool>) {
-    // Without a sender there is no daemon any more.
+    // An error means that the sender, and with it the daemon, is gone.
     let _ = stopping.wait_for(|stop| *stop).await;
 }
 
-/// What happened next.
-enum Step {
+/// Next event of a connection.
+enum Event {
     Incoming(Incoming),
-    /// A call is done; some have no answer.
-    Answer(Option<String>),
+    /// A call finished; notifications have no response.
+    Response(Option<String>),
     Notification(Box<RawValue>),
     Flushed,
-    /// Nobody reads any more.
+    /// A write failed, or the connection's slot was taken away.
     Broken,
-    /// Nothing is read from the client: time to see whether it is still there.
-    Look,
+    /// Reading is paused: check whether the client is still connected.
+    CheckPeer,
     Stop,
 }
 
-type Answers = mpsc::Sender<Option<String>>;
+type Responses = mpsc::Sender<Option<String>>;
 
-/// Executes a message in a task of its own, unless it is done at once.
-fn begin(caller: Caller, bytes: Vec<u8>, answers: &Answers) -> Option<Option<String>> {
-    let mut work = Box::pin(dispatch::message(caller, bytes));
+/// Executes a message. Returns its response if it is ready at once, else spawns a task that sends it to `responses`.
+fn start(caller: Caller, bytes: Vec<u8>, responses: &Responses) -> Option<Option<String>> {
+    let mut work = Box::pin(dispatch::handle_message(caller, bytes));
     if let Some(done) = work.as_mut().now_or_never() {
         return Some(done);
     }
-    let answers = answers.clone();
+    let responses = responses.clone();
     tokio::spawn(async move {
-        let answer = work.await;
-        // Without a receiver there is no connection any more.
-        let _ = answers.send(answer).await;
+        let response = work.await;
+        // An error means that the connection is closed.
+        let _ = responses.send(response).await;
     });
     None
 }
 
-/// Ends the calls that have changed nothing yet, whatever way the connection ends.
-struct Gone(Arc<Calls>);
+/// Cancels the calls that have not committed to a change yet, however the connection ends.
+struct CancelOnDrop(Arc<Calls>);
 
-impl Drop for Gone {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel_all();
     }
 }
 
-/// A connection that is being served.
-struct Session<T> {
+/// State of a connection that is being served.
+struct Connection<T> {
     transport: T,
     context: Context,
     caller: Caller,
-    answers: Answers,
-    /// Calls that were begun and not answered yet.
+    responses: Responses,
+    /// Number of calls that were started and not answered yet.
     active: usize,
-    /// Whether the client may send more.
+    /// Whether more messages are read.
     reading: bool,
-    refused: bool,
-    /// The last message was a notification.
-    told: bool,
+    /// Whether a message was rejected, which ends the connection.
+    rejected: bool,
+    /// Whether the previous event was a notification.
+    just_notified: bool,
 }
 
-/// Runs a connection. Requests are read only while fewer than the limit are in flight and what was answered is being read, so
-/// that a client that asks faster than it is answered waits, and costs nothing.
+/// Serves a connection until it ends. Requests are read only while fewer than the limit are in flight and all responses are
+/// flushed: a client that sends faster than it is served has to wait and uses no memory meanwhile.
 pub(super) async fn run(transport: impl Transport, context: Context) {
-    let (sender, mut notifications) = mpsc::channel::<Box<RawValue>>(SINK);
-    let bound = Arc::new(BoundedSubscriptions::new(context.limits.subscriptions));
+    let (sender, mut notifications) = mpsc::channel::<Box<RawValue>>(NOTIFICATION_QUEUE);
+    let subscription_limit = Arc::new(BoundedSubscriptions::new(context.limits.subscriptions));
     let calls = Calls::new(sender.clone());
-    let _gone = Gone(calls.clone());
-    let caller = Caller { calls: Some(calls), sink: Some((MethodSink::new(sender), bound)), ..context.caller() };
-    let (answers, mut answered) = mpsc::channel(context.limits.in_flight.max(1));
+    let _cancel_on_drop = CancelOnDrop(calls.clone());
+    let caller = Caller { calls: Some(calls), sink: Some((MethodSink::new(sender), subscription_limit)), ..context.caller() };
+    let (responses, mut finished) = mpsc::channel(context.limits.in_flight.max(1));
     let mut stopping = context.stopping.clone();
     let reading = !*stopping.borrow();
-    let mut session = Session { transport, context, caller, answers, active: 0, reading, refused: false, told: false };
-    while session.reading || session.active > 0 || !session.transport.is_flushed() {
-        let step = session.step(&mut answered, &mut notifications, &mut stopping).await;
-        if !session.handle(step) {
+    let mut connection = Connection { transport, context, caller, responses, active: 0, reading, rejected: false, just_notified: false };
+    while connection.reading || connection.active > 0 || !connection.transport.is_flushed() {
+        let event = connection.next_event(&mut finished, &mut notifications, &mut stopping).await;
+        if !connection.handle(event) {
             return;
         }
     }
-    session.finish(&mut notifications).await;
+    connection.finish(&mut notifications).await;
 }
 
-impl<T: Transport> Session<T> {
-    async fn step(
+impl<T: Transport> Connection<T> {
+    async fn next_event(
         &mut self,
-        answered: &mut mpsc::Receiver<Option<String>>,
+        finished: &mut mpsc::Receiver<Option<String>>,
         notifications: &mut mpsc::Receiver<Box<RawValue>>,
         stopping: &mut watch::Receiver<bool>,
-    ) -> Step {
+    ) -> Event {
         let flushed = self.transport.is_flushed();
         let may_read = self.reading && self.active < self.context.limits.in_flight;
-        let (reading, waits) = (self.reading, !may_read && self.active > 0);
-        let place = self.context.place.clone();
+        let (reading, paused) = (self.reading, !may_read && self.active > 0);
+        let slot = self.context.slot.clone();
         let transport = &mut self.transport;
         let mut io = poll_fn(|cx| {
             match transport.poll_flush(cx) {
-                Poll::Ready(Err(_)) => return Poll::Ready(Step::Broken),
-                Poll::Ready(Ok(())) if !flushed => return Poll::Ready(Step::Flushed),
-                // What was answered is read before more is taken.
+                Poll::Ready(Err(_)) => return Poll::Ready(Event::Broken),
+                Poll::Ready(Ok(())) if !flushed => return Poll::Ready(Event::Flushed),
+                // The client must read its responses before more requests are accepted.
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Ok(())) => {}
             }
-            if may_read { transport.poll_next(cx).map(Step::Incoming) } else { Poll::Pending }
+            if may_read { transport.poll_next(cx).map(Event::Incoming) } else { Poll::Pending }
         });
-        // A long run of notifications must not keep the client from being heard.
-        let told = std::mem::take(&mut self.told);
-        // What is there already needs no waiting for everything else.
+        // After a notification, requests are polled first: a burst of notifications must not starve them.
+        let just_notified = std::mem::take(&mut self.just_notified);
+        // Fast path: what is ready already needs no select over everything.
         if reading && *stopping.borrow() {
-            return Step::Stop;
+            return Event::Stop;
         }
-        if place.is_evicted() {
-            return Step::Broken;
+        if slot.is_evicted() {
+            return Event::Broken;
         }
-        if flushed && let Ok(answer) = answered.try_recv() {
-            return Step::Answer(answer);
+        if flushed && let Ok(response) = finished.try_recv() {
+            return Event::Response(response);
         }
         if flushed
-            && !told
+            && !just_notified
             && let Ok(notification) = notifications.try_recv()
         {
-            return Step::Notification(notification);
+            return Event::Notification(notification);
         }
-        if let Some(step) = (&mut io).now_or_never() {
-            return step;
+        if let Some(event) = (&mut io).now_or_never() {
+            return event;
         }
         tokio::select! {
-            // Answers first: what is done is told before more is begun.
+            // Responses first: finished calls are reported before new ones start.
             biased;
-            () = stopped(stopping), if reading => Step::Stop,
-            () = place.evicted() => Step::Broken,
-            Some(answer) = answered.recv(), if flushed => Step::Answer(answer),
-            Some(notification) = notifications.recv(), if flushed => Step::Notification(notification),
-            step = io => step,
-            () = async { tokio::time::sleep(GONE_CHECK).await }, if waits => Step::Look,
+            () = stopped(stopping), if reading => Event::Stop,
+            () = slot.evicted() => Event::Broken,
+            Some(response) = finished.recv(), if flushed => Event::Response(response),
+            Some(notification) = notifications.recv(), if flushed => Event::Notification(notification),
+            event = io => event,
+            () = async { tokio::time::sleep(GONE_CHECK_INTERVAL).await }, if paused => Event::CheckPeer,
         }
     }
 
-    /// Returns false when the connection is over.
-    fn handle(&mut self, step: Step) -> bool {
-        match step {
-            Step::Incoming(Incoming::Message(bytes)) => {
-                self.context.place.speaks();
-                match begin(self.caller.clone(), bytes, &self.answers) {
-                    Some(answer) => {
+    /// Handles an event; returns false when the connection is over.
+    fn handle(&mut self, event: Event) -> bool {
+        match event {
+            Event::Incoming(Incoming::Message(bytes)) => {
+                self.context.slot.record_activity();
+                match start(self.caller.clone(), bytes, &self.responses) {
+                    Some(response) => {
                         self.set_active(self.active);
-                        self.tell(answer);
+                        self.send_response(response);
                     }
                     None => self.set_active(self.active + 1),
                 }
             }
-            Step::Incoming(Incoming::End) => {
+            Event::Incoming(Incoming::End) => {
                 self.reading = false;
                 return !self.transport.is_gone();
             }
-            Step::Incoming(Incoming::Refused(why)) => self.refuse(to_rpc(Error::new(ErrorCode::LimitExceeded, why))),
-            Step::Incoming(Incoming::Stalled) => {
-                let why = format!("a message was begun and not finished within {} ms", self.context.limits.half_frame_ms);
-                self.refuse(to_rpc(Error::new(ErrorCode::Timeout, why)));
+            Event::Incoming(Incoming::Rejected(why)) => self.reject(to_rpc(Error::new(ErrorCode::LimitExceeded, why))),
+            Event::Incoming(Incoming::Stalled) => {
+                let why = format!("the message was not complete within {} ms", self.context.limits.half_frame_ms);
+                self.reject(to_rpc(Error::new(ErrorCode::Timeout, why)));
             }
-            Step::Answer(answer) => {
+            Event::Response(response) => {
                 self.set_active(self.active - 1);
-                self.tell(answer);
+                self.send_response(response);
             }
-            Step::Notification(notification) => {
-                self.told = true;
+            Event::Notification(notification) => {
+                self.just_notified = true;
                 self.transport.queue(Box::<str>::from(notification).into());
             }
-            Step::Flushed => {}
-            Step::Stop => self.reading = false,
-            Step::Look => return !self.transport.is_gone(),
-            Step::Broken => return false,
+            Event::Flushed => {}
+            Event::Stop => self.reading = false,
+            Event::CheckPeer => return !self.transport.is_gone(),
+            Event::Broken => return false,
         }
         true
     }
 
     fn set_active(&mut self, active: usize) {
         self.active = active;
-        let follows = self.caller.calls.as_ref().is_some_and(|calls| calls.follows());
-        self.context.place.set_busy(active > 0 || follows);
+        let has_subscriptions = self.caller.calls.as_ref().is_some_and(|calls| calls.has_subscriptions());
+        self.context.slot.set_busy(active > 0 || has_subscriptions);
     }
 
-    fn tell(&mut self, answer: Option<String>) {
-        // Time to read it, before the place may be given away.
-        self.context.place.speaks();
-        if let Some(answer) = answer {
-            self.transport.queue(answer);
+    fn send_response(&mut self, response: Option<String>) {
+        // The client gets time to read the response before its slot may be taken away.
+        self.context.slot.record_activity();
+        if let Some(response) = response {
+            self.transport.queue(response);
         }
-        // A reserved place is for one question.
-        self.reading &= !self.context.place.is_reserved();
+        // A reserved slot serves a single request.
+        self.reading &= !self.context.slot.is_reserved();
     }
 
-    fn refuse(&mut self, error: ErrorObjectOwned) {
-        (self.reading, self.refused) = (false, true);
-        self.transport.queue(dispatch::text_of(dispatch::fault(Id::Null, error)));
+    fn reject(&mut self, error: ErrorObjectOwned) {
+        (self.reading, self.rejected) = (false, true);
+        self.transport.queue(dispatch::into_text(dispatch::error_response(Id::Null, error)));
     }
 
-    /// What subscriptions said before the end is still told.
+    /// Sends the notifications that are still queued, then closes the connection.
     async fn finish(mut self, notifications: &mut mpsc::Receiver<Box<RawValue>>) {
         while let Ok(notification) = notifications.try_recv() {
             self.transport.queue(Box::<str>::from(notification).into());
         }
         if poll_fn(|cx| self.transport.poll_flush(cx)).await.is_ok() {
-            self.transport.close(self.refused).await;
+            self.transport.close(self.rejected).await;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `conversation.*`
+//! Handlers of the `conversation.*` methods.
 
 use afd_proto::context::{ConversationContext, ConversationUsage, ConversationWorking};
 use afd_proto::conversation::{ConversationAppend, ConversationClear, ConversationCompact, ConversationList, ConversationSummary};

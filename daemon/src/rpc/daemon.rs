@@ -1,4 +1,4 @@
-//! `daemon.*`
+//! Handlers of the `daemon.*` methods.
 
 use afd_proto::daemon::{DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion};
 

@@ -1,4 +1,4 @@
-//! `device.*`
+//! Handlers of the `device.*` methods.
 
 use afd_proto::device::{DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceLease, DeviceList, DevicePackages, DeviceRelease, DeviceRemove};
 

@@ -1,4 +1,4 @@
-//! `events.*`
+//! Event subscriptions: `events.subscribe` and `events.unsubscribe`.
 
 use afd_proto::events::{Message, NOTIFICATION, Sent, SubscribeParams, UNSUBSCRIBE};
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use super::params;
 use super::register::{Module, to_rpc};
 use crate::control::{Core, events};
 
-/// After how long events are asked for again that could not be read: a subscriber that was told nothing would wait for ever.
-const AGAIN: Duration = Duration::from_secs(1);
+/// Delay before past events that could not be read are read again: giving up would leave the subscriber waiting for ever.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 pub(super) fn register(module: &mut Module) {
     let registered = module.register_subscription("events.subscribe", NOTIFICATION, UNSUBSCRIBE, |params, pending, core, _| async move {
@@ -21,10 +21,10 @@ pub(super) fn register(module: &mut Module) {
             Ok(params) => params,
             Err(error) => return pending.reject(to_rpc(error)).await,
         };
-        let coming = events::listen(&core);
+        let live = events::listen(&core);
         if let Ok(sink) = pending.accept().await {
-            // Ends when the subscriber does.
-            let _ = follow(&core, &sink, coming, &params).await;
+            // Returns when the subscriber is gone.
+            let _ = forward(&core, &sink, live, &params).await;
         }
     });
     if let Err(error) = registered {
@@ -32,18 +32,18 @@ pub(super) fn register(module: &mut Module) {
     }
 }
 
-/// Sends until the subscriber is gone.
-async fn follow(core: &Arc<Core>, sink: &SubscriptionSink, mut coming: Receiver<Message>, params: &SubscribeParams) -> Option<()> {
-    // Events are published after their commit and in the order of it: what comes live is newer than all of the past, and a
-    // subscriber's cursor only grows.
+/// Sends past events (when `since` is given), then live ones, until the subscriber is gone.
+async fn forward(core: &Arc<Core>, sink: &SubscriptionSink, mut live: Receiver<Message>, params: &SubscribeParams) -> Option<()> {
+    // Events are published after their commit and in commit order: live events are newer than all past ones, and a subscriber's
+    // cursor only grows.
     let mut last = params.since.unwrap_or(i64::MIN);
     while params.since.is_some() {
         let page = match events::past(core, params, last).await {
             Ok(page) => page,
             Err(error) => {
-                tracing::warn!(%error, "cannot read past events; they are asked for again");
+                tracing::warn!(%error, "cannot read past events; retrying");
                 tokio::select! {
-                    () = tokio::time::sleep(AGAIN) => continue,
+                    () = tokio::time::sleep(RETRY_DELAY) => continue,
                     () = sink.closed() => return None,
                 }
             }
@@ -59,11 +59,11 @@ async fn follow(core: &Arc<Core>, sink: &SubscriptionSink, mut coming: Receiver<
     let mut cursor = last.max(0);
     loop {
         let message = tokio::select! {
-            message = coming.recv() => message,
+            message = live.recv() => message,
             () = sink.closed() => return None,
         };
         match message {
-            // The past may have held it already.
+            // Already sent with the past events.
             Ok(Message::Event(event)) if event.cursor <= last => {}
             Ok(Message::Event(event)) => {
                 cursor = event.cursor;

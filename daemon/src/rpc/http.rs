@@ -1,4 +1,4 @@
-//! HTTP/1.1 and the way to a WebSocket.
+//! HTTP/1.1 connections, and their upgrade to a WebSocket.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -24,23 +24,23 @@ use super::stream::{ClientStream, Peer};
 use super::websocket::WebSocket;
 use crate::control::Error;
 
-type Answer = Response<Full<Bytes>>;
+type HttpResponse = Response<Full<Bytes>>;
 
-/// Serves a connection: requests one after the other, or one WebSocket.
+/// Serves a connection: sequential requests, or a WebSocket.
 pub(super) async fn serve(stream: ClientStream, context: Context) {
     let peer = match stream.peer() {
         Ok(peer) => Arc::new(peer),
-        Err(error) => return tracing::warn!(%error, "a connection is refused"),
+        Err(error) => return tracing::warn!(%error, "closed a connection: cannot monitor its client"),
     };
     let (upgraded, mut upgrade) = mpsc::channel::<WebSocket<TokioIo<hyper::upgrade::Upgraded>>>(1);
     let mut stopping = context.stopping.clone();
-    let (for_service, evicted) = (context.clone(), context.place.clone());
+    let (for_service, evicted) = (context.clone(), context.slot.clone());
     let service = service_fn(move |request| {
         let (context, upgraded, peer) = (for_service.clone(), upgraded.clone(), peer.clone());
-        async move { Ok::<_, Infallible>(answer(request, context, upgraded, &peer).await) }
+        async move { Ok::<_, Infallible>(handle_request(request, context, upgraded, &peer).await) }
     });
     let mut builder = hyper::server::conn::http1::Builder::new();
-    // A client may end its side after the request and still wants the answer.
+    // A client may shut down its sending side after the request and still expects the response.
     builder.half_close(true).timer(TokioTimer::new()).header_read_timeout(context.stall());
     {
         let mut served = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service).with_upgrades());
@@ -58,12 +58,12 @@ pub(super) async fn serve(stream: ClientStream, context: Context) {
     }
 }
 
-async fn answer(
+async fn handle_request(
     mut request: Request<Incoming>,
     context: Context,
     upgraded: mpsc::Sender<WebSocket<TokioIo<hyper::upgrade::Upgraded>>>,
     peer: &Peer,
-) -> Answer {
+) -> HttpResponse {
     if request.uri().path() != "/" {
         return empty(StatusCode::NOT_FOUND);
     }
@@ -75,12 +75,12 @@ async fn answer(
                 let _ = upgraded.send(socket).await;
             }
         });
-        return switch(&key);
+        return switching_protocols(&key);
     }
     if request.method() != Method::POST {
-        let mut refused = empty(StatusCode::METHOD_NOT_ALLOWED);
-        refused.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
-        return refused;
+        let mut response = empty(StatusCode::METHOD_NOT_ALLOWED);
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+        return response;
     }
     let limit = context.limits.frame_bytes;
     if request.body().size_hint().lower() > limit as u64 {
@@ -88,39 +88,41 @@ async fn answer(
     }
     let body = tokio::time::timeout(context.stall(), Limited::new(request.into_body(), limit).collect()).await;
     let bytes = match body {
-        Err(_) => return slow(context.stall()),
+        Err(_) => return timed_out(context.stall()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => return too_large(limit),
-        Ok(Err(_)) => return fault(StatusCode::BAD_REQUEST, to_rpc(Error::new(ErrorCode::InvalidRequest, "the body ended early"))),
+        Ok(Err(_)) => {
+            return error_response(StatusCode::BAD_REQUEST, to_rpc(Error::new(ErrorCode::InvalidRequest, "the body ended early")));
+        }
         Ok(Ok(body)) => body.to_bytes().to_vec(),
     };
-    if context.place.is_reserved() && !dispatch::is_owners(&bytes) {
-        return fault(StatusCode::SERVICE_UNAVAILABLE, dispatch::places_taken());
+    if context.slot.is_reserved() && !dispatch::is_admin_call(&bytes) {
+        return error_response(StatusCode::SERVICE_UNAVAILABLE, dispatch::connection_limit_error());
     }
-    context.place.speaks();
-    context.place.set_busy(true);
-    let answered = execute(&context, bytes, peer).await;
-    context.place.speaks();
-    context.place.set_busy(false);
-    match answered {
+    context.slot.record_activity();
+    context.slot.set_busy(true);
+    let outcome = execute(&context, bytes, peer).await;
+    context.slot.record_activity();
+    context.slot.set_busy(false);
+    match outcome {
         Ok(Some(text)) => json(StatusCode::OK, text),
         Ok(None) => empty(StatusCode::NO_CONTENT),
-        Err(_) => fault(
+        Err(_) => error_response(
             StatusCode::INTERNAL_SERVER_ERROR,
-            to_rpc(Error::new(ErrorCode::Internal, "the call ended early").hint("this is a fault of afd; its log says more")),
+            to_rpc(Error::new(ErrorCode::Internal, "the call ended early").hint("this is a bug in afd; see its log for details")),
         ),
     }
 }
 
-/// Executes a message for as long as its client is there: what has changed nothing by then ends.
+/// Executes a message. If the client disconnects, the call is cancelled unless it has committed to a change.
 async fn execute(context: &Context, bytes: Vec<u8>, peer: &Peer) -> Result<Option<String>, JoinError> {
     let calls = Calls::new(mpsc::channel(1).0);
     let caller = Caller { calls: Some(calls.clone()), ..context.caller() };
-    // A task of its own: hyper polls this future only while it has nothing to write.
-    let mut task = tokio::spawn(dispatch::message(caller, bytes));
+    // Runs in its own task, as hyper polls this future only while it has nothing to write.
+    let mut task = tokio::spawn(dispatch::handle_message(caller, bytes));
     loop {
         tokio::select! {
-            answered = &mut task => return answered,
-            () = tokio::time::sleep(connection::GONE_CHECK) => if peer.is_gone() {
+            outcome = &mut task => return outcome,
+            () = tokio::time::sleep(connection::GONE_CHECK_INTERVAL) => if peer.is_gone() {
                 calls.cancel_all();
                 return task.await;
             }
@@ -129,15 +131,15 @@ async fn execute(context: &Context, bytes: Vec<u8>, peer: &Peer) -> Result<Optio
 }
 
 fn web_socket_key(request: &Request<Incoming>) -> Option<HeaderValue> {
-    let says = |name, wanted: &str| {
+    let has_token = |name, wanted: &str| {
         let value = request.headers().get(name).and_then(|v| v.to_str().ok()).unwrap_or("");
         value.split(',').any(|part| part.trim().eq_ignore_ascii_case(wanted))
     };
-    let asks = request.method() == Method::GET && says(header::UPGRADE, "websocket") && says(header::CONNECTION, "upgrade");
-    request.headers().get(header::SEC_WEBSOCKET_KEY).filter(|_| asks).cloned()
+    let is_upgrade = request.method() == Method::GET && has_token(header::UPGRADE, "websocket") && has_token(header::CONNECTION, "upgrade");
+    request.headers().get(header::SEC_WEBSOCKET_KEY).filter(|_| is_upgrade).cloned()
 }
 
-fn switch(key: &HeaderValue) -> Answer {
+fn switching_protocols(key: &HeaderValue) -> HttpResponse {
     let mut response = empty(StatusCode::SWITCHING_PROTOCOLS);
     let headers = response.headers_mut();
     headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
@@ -148,38 +150,38 @@ fn switch(key: &HeaderValue) -> Answer {
     response
 }
 
-fn empty(status: StatusCode) -> Answer {
+fn empty(status: StatusCode) -> HttpResponse {
     let mut response = Response::new(Full::default());
     *response.status_mut() = status;
     response
 }
 
-fn json(status: StatusCode, text: String) -> Answer {
+fn json(status: StatusCode, text: String) -> HttpResponse {
     let mut response = Response::new(Full::new(Bytes::from(text)));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
 
-/// An error that ends the connection.
-pub(super) fn fault(status: StatusCode, error: ErrorObjectOwned) -> Answer {
-    let mut response = json(status, dispatch::fault(Id::Null, error).into_json().get().to_owned());
+/// Returns an error response that closes the connection.
+pub(super) fn error_response(status: StatusCode, error: ErrorObjectOwned) -> HttpResponse {
+    let mut response = json(status, dispatch::error_response(Id::Null, error).into_json().get().to_owned());
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }
 
-fn too_large(limit: usize) -> Answer {
-    fault(StatusCode::PAYLOAD_TOO_LARGE, dispatch::limit(format!("a message exceeds the limit of {limit} bytes")))
+fn too_large(limit: usize) -> HttpResponse {
+    error_response(StatusCode::PAYLOAD_TOO_LARGE, dispatch::limit_error(format!("a message exceeds the limit of {limit} bytes")))
 }
 
-fn slow(within: Duration) -> Answer {
-    let why = format!("a message was begun and not finished within {} ms", within.as_millis());
-    fault(StatusCode::REQUEST_TIMEOUT, to_rpc(Error::new(ErrorCode::Timeout, why)))
+fn timed_out(limit: Duration) -> HttpResponse {
+    let why = format!("the message was not complete within {} ms", limit.as_millis());
+    error_response(StatusCode::REQUEST_TIMEOUT, to_rpc(Error::new(ErrorCode::Timeout, why)))
 }
 
-/// An error as the bytes of a whole HTTP answer, for a connection that no engine serves.
-pub(super) fn raw_fault(status: StatusCode, error: ErrorObjectOwned) -> String {
-    let body = dispatch::fault(Id::Null, error).into_json();
+/// Returns an error as a complete HTTP response, for a connection that hyper does not serve.
+pub(super) fn raw_error_response(status: StatusCode, error: ErrorObjectOwned) -> String {
+    let body = dispatch::error_response(Id::Null, error).into_json();
     format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{}",
         body.get().len(),

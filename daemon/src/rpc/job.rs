@@ -1,4 +1,4 @@
-//! `job.*`
+//! Handlers of the `job.*` methods.
 
 use afd_proto::job::{JobList, JobRun};
 

@@ -1,4 +1,4 @@
-//! Accepting connections and telling the framings apart.
+//! Accepts connections and detects their framing.
 
 use std::io;
 use std::sync::Arc;
@@ -16,44 +16,44 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::connection::{self, Context};
-use super::places::Places;
+use super::places::Slots;
 use super::register::to_rpc;
 use super::stream::ClientStream;
-use super::transport::{Bytes, linger};
+use super::transport::{Framed, linger};
 use super::{dispatch, http};
 use crate::control::{Core, Error};
 
-/// How long a connection on a reserved place may take to say what it wants.
-const RESERVED_PATIENCE: Duration = Duration::from_secs(5);
-/// How often running out of file descriptors is logged.
-const ACCEPT_LOG: Duration = Duration::from_secs(60);
-/// The longest head of a first HTTP request, bytes.
+/// How long a connection on a reserved slot may take to send its first bytes.
+const RESERVED_TIMEOUT: Duration = Duration::from_secs(5);
+/// Minimum interval between log lines about failed accepts.
+const ACCEPT_LOG_INTERVAL: Duration = Duration::from_secs(60);
+/// Maximum size of the head of a connection's first HTTP request, bytes.
 const MAX_HEAD: usize = 64 << 10;
 
-/// What the first bytes of a connection say.
+/// Protocol of a connection, detected from its first byte.
 enum Protocol {
-    Bytes(Framing),
+    Framed(Framing),
     Http,
 }
 
-/// JSON begins with a brace, a bracket or white space; a header block with `Content-Length`; HTTP with another capital.
-fn protocol_of(first: u8) -> Protocol {
+/// JSON starts with a brace, a bracket or whitespace, a `Content-Length` frame with C, HTTP with another capital letter.
+fn detect_protocol(first: u8) -> Protocol {
     match first {
-        b'C' | b'c' => Protocol::Bytes(Framing::ContentLength),
+        b'C' | b'c' => Protocol::Framed(Framing::ContentLength),
         b'A'..=b'Z' => Protocol::Http,
-        _ => Protocol::Bytes(Framing::Line),
+        _ => Protocol::Framed(Framing::Line),
     }
 }
 
-/// Serves the socket until the daemon is to stop, then until the connections have finished what is in flight. Returns until
-/// when what still goes on may do so.
+/// Serves the socket until the daemon is asked to stop, then waits for the connections to finish what is in flight. Returns the
+/// deadline by which all remaining work must end.
 pub async fn serve(core: Arc<Core>, methods: Methods, listener: UnixListener) -> Instant {
     let mut stopping = core.runtime.stopping();
     let mut connections = JoinSet::new();
-    let places = Arc::new(Places::default());
+    let slots = Arc::new(Slots::default());
     let mut next_id = 0;
     let owner = rustix::process::geteuid().as_raw();
-    let mut told: Option<Instant> = None;
+    let mut last_logged: Option<Instant> = None;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -63,10 +63,10 @@ pub async fn serve(core: Arc<Core>, methods: Methods, listener: UnixListener) ->
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
-                // Out of file descriptors, most likely: give others time to end.
-                if told.is_none_or(|at| at.elapsed() >= ACCEPT_LOG) {
+                // Most likely out of file descriptors: give other connections time to close.
+                if last_logged.is_none_or(|at| at.elapsed() >= ACCEPT_LOG_INTERVAL) {
                     tracing::warn!(%error, "cannot accept a connection");
-                    told = Some(Instant::now());
+                    last_logged = Some(Instant::now());
                 }
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
@@ -77,34 +77,34 @@ pub async fn serve(core: Arc<Core>, methods: Methods, listener: UnixListener) ->
         }
         next_id += 1;
         let limits = core.config.get().limits.clone();
-        let Some(place) = places.admit(limits.connections, Duration::from_millis(limits.idle_ms)) else { continue };
-        let context = Context { methods: methods.clone(), limits, stopping: core.runtime.stopping(), id: ConnectionId(next_id), place };
-        let open = Open::new(core.clone());
+        let Some(slot) = slots.admit(limits.connections, Duration::from_millis(limits.idle_ms)) else { continue };
+        let context = Context { methods: methods.clone(), limits, stopping: core.runtime.stopping(), id: ConnectionId(next_id), slot };
+        let open = OpenConnection::new(core.clone());
         connections.spawn(async move {
             let _open = open;
-            begin(stream, context).await;
+            serve_connection(stream, context).await;
         });
     }
     drop(listener);
     let deadline = Instant::now() + core.config.get().drain;
     let all = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout_at(deadline, all).await.is_err() {
-        tracing::warn!("some calls did not finish in time");
+        tracing::warn!("some calls did not finish before the drain deadline");
     }
     deadline
 }
 
-/// Counts an open connection.
-struct Open(Arc<Core>);
+/// Counts an open connection until dropped.
+struct OpenConnection(Arc<Core>);
 
-impl Open {
+impl OpenConnection {
     fn new(core: Arc<Core>) -> Self {
         core.runtime.connections.fetch_add(1, Ordering::SeqCst);
         Self(core)
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.0.runtime.connections.fetch_sub(1, Ordering::SeqCst);
     }
@@ -114,50 +114,50 @@ fn belongs_to(stream: &UnixStream, owner: u32) -> bool {
     match stream.peer_cred() {
         Ok(peer) if peer.uid() == owner => true,
         Ok(peer) => {
-            tracing::warn!(uid = peer.uid(), pid = peer.pid(), "another user's connection was closed");
+            tracing::warn!(uid = peer.uid(), pid = peer.pid(), "closed a connection of another user");
             false
         }
         Err(error) => {
-            tracing::warn!(%error, "a connection without credentials was closed");
+            tracing::warn!(%error, "closed a connection: cannot read the credentials of its peer");
             false
         }
     }
 }
 
-async fn begin(mut stream: UnixStream, mut context: Context) {
+async fn serve_connection(mut stream: UnixStream, mut context: Context) {
     let mut first = Vec::with_capacity(4096);
-    let reserved = context.place.is_reserved();
+    let reserved = context.slot.is_reserved();
     let read = tokio::select! {
         read = stream.read_buf(&mut first) => read,
         () = connection::stopped(&mut context.stopping) => return,
-        () = context.place.evicted() => return,
-        () = tokio::time::sleep(RESERVED_PATIENCE), if reserved => return,
+        () = context.slot.evicted() => return,
+        () = tokio::time::sleep(RESERVED_TIMEOUT), if reserved => return,
     };
     let (Ok(1..), Some(byte)) = (read, first.first()) else { return };
-    match protocol_of(*byte) {
-        Protocol::Bytes(framing) => {
+    match detect_protocol(*byte) {
+        Protocol::Framed(framing) => {
             let stream = ClientStream::new(stream, first, context.stall());
-            let transport = Bytes::new(stream, framing, context.limits.frame_bytes, context.stall());
+            let transport = Framed::new(stream, framing, context.limits.frame_bytes, context.stall());
             connection::run(transport, context).await;
         }
         Protocol::Http => match tokio::time::timeout(context.stall(), read_head(&mut stream, &mut first)).await {
             Ok(Ok(())) => http::serve(ClientStream::new(stream, first, context.stall()), context).await,
             Ok(Err(error)) => {
-                tell(&mut stream, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, dispatch::limit(error.to_string())).await;
+                reject(&mut stream, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, dispatch::limit_error(error.to_string())).await;
             }
             Err(_) => {
-                let why = format!("a message was begun and not finished within {} ms", context.limits.half_frame_ms);
-                tell(&mut stream, StatusCode::REQUEST_TIMEOUT, to_rpc(Error::new(ErrorCode::Timeout, why))).await;
+                let why = format!("the message was not complete within {} ms", context.limits.half_frame_ms);
+                reject(&mut stream, StatusCode::REQUEST_TIMEOUT, to_rpc(Error::new(ErrorCode::Timeout, why))).await;
             }
         },
     }
 }
 
-/// Reads the head of the first request whole, so that a client that never finishes it can be told.
+/// Reads the complete head of the first request, so that a client that never finishes it can be sent an error.
 async fn read_head(stream: &mut UnixStream, head: &mut Vec<u8>) -> io::Result<()> {
     while !head.windows(4).any(|w| w == b"\r\n\r\n") {
         if head.len() > MAX_HEAD {
-            return Err(io::Error::other(format!("the head of the request exceeds {MAX_HEAD} bytes")));
+            return Err(io::Error::other(format!("the request head exceeds {MAX_HEAD} bytes")));
         }
         if stream.read_buf(head).await? == 0 {
             return Ok(());
@@ -166,9 +166,9 @@ async fn read_head(stream: &mut UnixStream, head: &mut Vec<u8>) -> io::Result<()
     Ok(())
 }
 
-/// Answers a client whose first request cannot be read.
-async fn tell(stream: &mut UnixStream, status: StatusCode, error: ErrorObjectOwned) {
-    let _ = stream.write_all(http::raw_fault(status, error).as_bytes()).await;
+/// Sends an error to a client whose first request cannot be read, and closes the connection.
+async fn reject(stream: &mut UnixStream, status: StatusCode, error: ErrorObjectOwned) {
+    let _ = stream.write_all(http::raw_error_response(status, error).as_bytes()).await;
     let _ = stream.shutdown().await;
     linger(stream).await;
 }

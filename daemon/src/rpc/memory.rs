@@ -1,4 +1,4 @@
-//! `memory.*`
+//! Handlers of the `memory.*` methods.
 
 use afd_proto::memory::{MemoryContext, MemoryDelete, MemoryExperience, MemoryImportAf, MemoryLog, MemorySave, MemorySearch, MemoryStats};
 

@@ -1,8 +1,9 @@
-//! The socket: one listener, four framings, one engine.
+//! JSON-RPC server on the Unix socket: one listener, four framings, one dispatcher.
 //!
-//! [`listener`] accepts and tells the framings apart by their first bytes; [`connection`] runs a connection that carries
-//! many messages ([`transport`]: lines and `Content-Length`, [`websocket`]), [`http`] one that carries a request at a time;
-//! both hand messages to [`dispatch`]. [`places`] says who may connect, [`calls`] keeps track of what a connection asked for. The files named after a namespace hold its handlers: decode, call the core, encode.
+//! [`listener`] accepts connections and detects the framing from the first bytes; [`connection`] runs connections that carry
+//! many messages ([`transport`]: lines and `Content-Length`, [`websocket`]), [`http`] those that carry one request at a time;
+//! both hand messages to [`dispatch`]. [`places`] enforces the connection limit, [`calls`] tracks the calls of a connection.
+//! The files named after a namespace register its handlers: decode, call the core, encode.
 
 mod act;
 mod artifact;
@@ -41,7 +42,7 @@ use crate::control::Core;
 pub use listener::serve;
 pub use openrpc::document;
 
-/// All methods of the table, with their handlers.
+/// Returns all methods of the method table with their handlers.
 pub fn methods(core: &Arc<Core>) -> Methods {
     let mut module = RpcModule::from_arc(core.clone());
     daemon::register(&mut module);

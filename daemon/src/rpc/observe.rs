@@ -1,10 +1,10 @@
-//! `observe.*`
+//! Handlers of the `observe.*` methods.
 
 use afd_proto::observe::{ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait};
 use afd_proto::picture::{ObserveOverlayGet, ObserveOverlaySet, ObserveScreenshot};
 
 use super::register::{Module, method};
-use crate::control::{observe, screenshot, waiting};
+use crate::control::{observe, screenshot, wait};
 
 pub(super) fn register(module: &mut Module) {
     method::<ObserveTop, _, _>(module, |core, p| async move { observe::top(&core, &p).await });
@@ -14,5 +14,5 @@ pub(super) fn register(module: &mut Module) {
     method::<ObserveScreenshot, _, _>(module, |core, p| async move { screenshot::take(&core, &p).await });
     method::<ObserveOverlayGet, _, _>(module, |core, p| async move { observe::overlay(&core, &p).await });
     method::<ObserveOverlaySet, _, _>(module, |core, p| async move { observe::set_overlay(&core, &p).await });
-    method::<ObserveWait, _, _>(module, |core, p| async move { waiting::wait(&core, &p).await });
+    method::<ObserveWait, _, _>(module, |core, p| async move { wait::wait(&core, &p).await });
 }

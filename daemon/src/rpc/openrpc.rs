@@ -1,4 +1,4 @@
-//! `rpc.discover`: the OpenRPC document, made from the method table.
+//! `rpc.discover`: the OpenRPC document, generated from the method table.
 
 use std::sync::OnceLock;
 
@@ -13,7 +13,7 @@ use super::params;
 use super::register::{Module, register_sync, to_rpc};
 
 pub(super) fn register(module: &mut Module) {
-    // Built once: a batch of these would keep a thread busy for seconds.
+    // Built once: a batch of these calls would otherwise block a thread for seconds.
     let document = OnceLock::new();
     register_sync::<RpcDiscover, _>(module, move |params, _| {
         let _: NoParams = params::decode(params).map_err(to_rpc)?;
@@ -21,12 +21,12 @@ pub(super) fn register(module: &mut Module) {
     });
 }
 
-/// The document as it is sent.
+/// Returns the document as JSON text.
 fn document_text() -> Box<RawValue> {
     to_raw_value(&document()).unwrap_or_default()
 }
 
-/// The document. Every type is under `components`; every parameter of a method is listed by name.
+/// Builds the document. Every type is under `components`; every parameter of a method is listed by name.
 pub fn document() -> Value {
     let settings = SchemaSettings::draft07().with(|s| s.definitions_path = "/components/schemas".into());
     let mut generator = SchemaGenerator::new(settings);
@@ -35,7 +35,11 @@ pub fn document() -> Value {
     let errors: Map<String, Value> = ErrorCode::ALL.iter().map(|c| (c.name().to_owned(), error(*c))).collect();
     json!({
         "openrpc": "1.3.2",
-        "info": {"title": "afd", "version": env!("CARGO_PKG_VERSION"), "description": "Hands on a phone and a memory of what they did there, for AI agents."},
+        "info": {
+            "title": "afd",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Lets AI agents operate Android phones and remembers what they did there.",
+        },
         "methods": methods,
         "components": {"schemas": schemas, "errors": errors},
     })
@@ -46,22 +50,22 @@ fn error(code: ErrorCode) -> Value {
 }
 
 fn describe(info: &MethodInfo, generator: &mut SchemaGenerator) -> Value {
-    // Makes the definition, so that its properties can be listed.
+    // Adds the definition to the generator, so that its properties can be listed.
     let reference = (info.params_schema)(generator);
     let mut params = properties(&reference, generator);
     if info.takes_request_key() && !params.iter().any(|p| p["name"] == "requestKey") {
-        let about = "The caller's key for this call, 1 to 256 bytes. The same key again returns the recorded outcome for a day.";
-        params.push(json!({"name": "requestKey", "required": false, "description": about, "schema": {"type": ["string", "null"]}}));
+        let description = "Idempotency key of this call, 1 to 256 bytes. Repeating a key within a day returns the recorded outcome.";
+        params.push(json!({"name": "requestKey", "required": false, "description": description, "schema": {"type": ["string", "null"]}}));
     }
     let result = (info.result_schema)(generator);
     let example: Map<String, Value> = serde_json::from_str(info.example).unwrap_or_default();
-    let given: Vec<Value> = example.into_iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
-    let also = [ErrorCode::InvalidParams, ErrorCode::StoreUnavailable, ErrorCode::StoreFull, ErrorCode::Internal, ErrorCode::Cancelled];
+    let example_params: Vec<Value> = example.into_iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+    let common = [ErrorCode::InvalidParams, ErrorCode::StoreUnavailable, ErrorCode::StoreFull, ErrorCode::Internal, ErrorCode::Cancelled];
     let errors: Vec<Value> = info
         .errors
         .iter()
         .copied()
-        .chain(also.into_iter().filter(|c| !info.errors.contains(c)))
+        .chain(common.into_iter().filter(|c| !info.errors.contains(c)))
         .map(|c| json!({"$ref": format!("#/components/errors/{}", c.name())}))
         .collect();
     json!({
@@ -71,7 +75,7 @@ fn describe(info: &MethodInfo, generator: &mut SchemaGenerator) -> Value {
         "params": params,
         "result": {"name": "result", "schema": result},
         "errors": errors,
-        "examples": [{"name": info.name, "params": given}],
+        "examples": [{"name": info.name, "params": example_params}],
         "x-effect": info.effect,
     })
 }
@@ -96,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_document_is_complete() {
+    fn document_covers_every_method_and_its_references_resolve() {
         let document = document();
         let methods = document["methods"].as_array().expect("methods");
         assert_eq!(methods.len(), afd_proto::methods().count());
@@ -106,7 +110,6 @@ mod tests {
                 assert!(param["description"].is_string(), "{} {}", method["name"], param["name"]);
             }
         }
-        // Every reference leads somewhere.
         let text = document.to_string();
         for reference in text.split("\"$ref\":\"#").skip(1).filter_map(|r| r.split('"').next()) {
             assert!(document.pointer(reference).is_some(), "{reference}");

@@ -1,4 +1,4 @@
-//! Reading parameters: flat objects, unknown keys refused, errors that carry the path of the field.
+//! Decodes parameters: flat objects without unknown keys; errors carry the path of the field.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use crate::control::{Error, replay};
 
-/// Fields whose values are not quoted in errors.
-const SECRET: &[&str] = &["text", "token", "command", "value"];
+/// Fields whose values are never quoted in errors.
+const SECRET_FIELDS: &[&str] = &["text", "token", "command", "value"];
 
-/// The most that is quoted of a value, bytes.
+/// Maximum length of a quoted value, bytes.
 const MAX_QUOTED: usize = 100;
 
-/// Reads a parameter object; no parameters are an empty one.
+/// Decodes a parameter object; absent parameters count as an empty object.
 ///
 /// # Errors
 /// `INVALID_PARAMS` with `path`, `expected` and `got`.
@@ -33,15 +33,15 @@ pub(super) fn decode<T: DeserializeOwned>(text: Option<&str>) -> Result<T, Error
     })
 }
 
-/// Takes the request key out of the parameters of a method that writes; acts read their keys themselves. Returns the rest, and the
-/// key.
+/// Splits the request key off the parameters of a method that writes. Methods recorded as events read their keys themselves.
+/// Returns the remaining parameters and the key.
 ///
 /// # Errors
-/// When the key is none.
+/// When the key is invalid.
 pub(super) fn request_key<'a>(text: Option<&'a str>, method: &MethodInfo) -> Result<(Option<Cow<'a, str>>, Option<String>), Error> {
     let takes_key = method.takes_request_key() && !method.is_recorded_as_event();
     let Some(text) = text.filter(|t| takes_key && t.contains("\"requestKey\"")) else { return Ok((text.map(Cow::Borrowed), None)) };
-    // What is no object is told by the decoder, which knows what was expected.
+    // Anything but an object is reported by the decoder, which knows what was expected.
     let Ok(mut params) = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(text) else { return Ok((Some(text.into()), None)) };
     let Some(key) = params.remove("requestKey") else { return Ok((Some(text.into()), None)) };
     let key: Value = serde_json::from_str(key.get()).unwrap_or_default();
@@ -56,9 +56,9 @@ fn invalid(path: &str, expected: &str, got: &str) -> Error {
         .details(json!({"path": path, "expected": expected, "got": got}))
 }
 
-/// The value at a path, as it was sent; none is shown of what may be a secret.
+/// Quotes the value at a path as it was sent, unless it may be a secret.
 fn value_at(text: &str, path: &str) -> String {
-    if SECRET.contains(&path) || path.starts_with("extras") {
+    if SECRET_FIELDS.contains(&path) || path.starts_with("extras") {
         return "a value of another type".to_owned();
     }
     let pointer = format!("/{}", path.replace(['.', '['], "/").replace(']', ""));
@@ -68,35 +68,35 @@ fn value_at(text: &str, path: &str) -> String {
     if value.is_empty() { "another value".to_owned() } else { short.to_owned() }
 }
 
-/// Turns the decoder's sentence into path, expected and got.
-fn explain(text: &str, path: &str, sentence: &str) -> Error {
-    let sentence = sentence.rsplit_once(" at line ").map_or(sentence, |(s, _)| s);
+/// Converts a serde error message into path, expected and got.
+fn explain(text: &str, path: &str, message: &str) -> Error {
+    let message = message.rsplit_once(" at line ").map_or(message, |(s, _)| s);
     let quoted = |s: &str| s.split('`').nth(1).unwrap_or("").to_owned();
-    if let Some(rest) = sentence.strip_prefix("missing field ") {
+    if let Some(rest) = message.strip_prefix("missing field ") {
         let field = quoted(rest);
         let path = if path.is_empty() { field } else { format!("{path}.{field}") };
         return invalid(&path, "a value", "nothing");
     }
-    if let Some(rest) = sentence.strip_prefix("unknown field ") {
+    if let Some(rest) = message.strip_prefix("unknown field ") {
         let (field, known) = rest.split_once(", ").unwrap_or((rest, ""));
         let field = quoted(&format!(" {field}"));
         let parent = path.strip_suffix(&field).unwrap_or(path).trim_end_matches('.');
         let path = if parent.is_empty() { field } else { format!("{parent}.{field}") };
-        return invalid(&path, &format!("a known parameter ({})", known.trim_start_matches("expected ")), "an unknown one");
+        return invalid(&path, &format!("a known parameter ({})", known.trim_start_matches("expected ")), "an unknown parameter");
     }
-    if sentence == "expected value" {
-        return invalid(path, "a text that is one of its values", &value_at(text, path));
+    if message == "expected value" {
+        return invalid(path, "one of the allowed values", &value_at(text, path));
     }
-    let (got, expected) = sentence.split_once(", expected ").unwrap_or((sentence, "another value"));
+    let (got, expected) = message.split_once(", expected ").unwrap_or((message, "another value"));
     let got = got.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ").trim_start_matches("unknown variant ");
     let expected = match expected {
         "f64" | "f32" => "a number",
-        "u32" | "u64" => "a whole number of at least 0",
-        "i32" | "i64" => "a whole number",
+        "u32" | "u64" => "a non-negative integer",
+        "i32" | "i64" => "an integer",
         "a boolean" => "true or false",
         other => other,
     };
-    let got = if SECRET.contains(&path) || path.starts_with("extras") { "a value of another type" } else { got };
+    let got = if SECRET_FIELDS.contains(&path) || path.starts_with("extras") { "a value of another type" } else { got };
     invalid(path, expected, got)
 }
 
@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    fn fault<T: DeserializeOwned + std::fmt::Debug>(text: &str) -> (String, String) {
+    fn decode_error<T: DeserializeOwned + std::fmt::Debug>(text: &str) -> (String, String) {
         let error = decode::<T>(Some(text)).expect_err("bad parameters");
         assert_eq!(error.code, ErrorCode::InvalidParams);
         let details = error.details.expect("details");
@@ -117,32 +117,32 @@ mod tests {
     }
 
     #[test]
-    fn faults_name_their_field() {
-        assert_eq!(fault::<SwipeParams>(r#"{"x1":1,"y1":"a","x2":1,"y2":1}"#).0, "y1");
-        assert_eq!(fault::<SwipeParams>(r#"{"x1":1,"x2":1,"y2":1}"#).0, "y1");
-        assert_eq!(fault::<ScreenParams>(r#"{"colour":1}"#).0, "colour");
-        assert_eq!(fault::<PageParams>(r#"{"include":["screen","tree"]}"#).0, "include[1]");
-        assert_eq!(fault::<ScrollParams>(r#"{"direction":"sideways"}"#).0, "direction");
-        assert_eq!(fault::<ScreenParams>("[1]").0, "");
+    fn errors_name_the_field() {
+        assert_eq!(decode_error::<SwipeParams>(r#"{"x1":1,"y1":"a","x2":1,"y2":1}"#).0, "y1");
+        assert_eq!(decode_error::<SwipeParams>(r#"{"x1":1,"x2":1,"y2":1}"#).0, "y1");
+        assert_eq!(decode_error::<ScreenParams>(r#"{"colour":1}"#).0, "colour");
+        assert_eq!(decode_error::<PageParams>(r#"{"include":["screen","tree"]}"#).0, "include[1]");
+        assert_eq!(decode_error::<ScrollParams>(r#"{"direction":"sideways"}"#).0, "direction");
+        assert_eq!(decode_error::<ScreenParams>("[1]").0, "");
     }
 
     #[test]
     fn typed_text_is_not_quoted() {
-        let (path, message) = fault::<TextParams>(r#"{"text":12345}"#);
+        let (path, message) = decode_error::<TextParams>(r#"{"text":12345}"#);
         assert_eq!(path, "text");
         assert!(!message.contains("12345"), "{message}");
     }
 
     #[test]
-    fn a_wrong_value_is_told() {
-        let told = fault::<PageParams>(r#"{"include":["screen",71]}"#).1;
-        assert!(told.ends_with("got 71"), "{told}");
-        let told = fault::<ScrollParams>(r#"{"direction":72}"#).1;
-        assert!(told.ends_with("got 72"), "{told}");
+    fn wrong_value_is_quoted() {
+        let message = decode_error::<PageParams>(r#"{"include":["screen",71]}"#).1;
+        assert!(message.ends_with("got 71"), "{message}");
+        let message = decode_error::<ScrollParams>(r#"{"direction":72}"#).1;
+        assert!(message.ends_with("got 72"), "{message}");
     }
 
     #[test]
-    fn nothing_is_an_empty_object() {
+    fn absent_params_are_an_empty_object() {
         assert!(decode::<ScreenParams>(None).is_ok() && decode::<ScreenParams>(Some("null")).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! `pattern.*`, `pageModel.*`
+//! Handlers of the `pattern.*` and `pageModel.*` methods.
 
 use afd_proto::pattern::{PageModelDelete, PageModelFind, PageModelSave, PatternDelete, PatternFind, PatternSave, PatternUsed};
 

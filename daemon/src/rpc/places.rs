@@ -1,8 +1,8 @@
-//! Who may connect when many do.
+//! Connection limit: decides which connections get a slot.
 //!
-//! Up to the limit everybody gets a place. Beyond it, the connection that has been silent for longest makes room, once it has
-//! been silent for long enough; where none has, a few reserved places answer the owner's methods, so that no crowd of clients
-//! can keep the owner from asking for the status or the end of the daemon.
+//! Up to the limit every connection gets a slot. Beyond it, the connection that has been idle longest is evicted if it was idle
+//! for long enough; if none was, a few reserved slots serve only the admin methods, so that no number of clients can keep the
+//! owner from querying the status or shutting the daemon down.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,107 +12,107 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Places beyond the limit.
+/// Number of reserved slots beyond the limit.
 const RESERVED: usize = 8;
-/// A connection that never said anything may be closed after so long when its place is needed.
-const SILENT: Duration = Duration::from_secs(1);
+/// Idle time after which a connection that never sent anything may be evicted.
+const SILENT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The place of one connection; it is given back when this is dropped.
-pub(super) struct Place {
-    places: Arc<Places>,
+/// Slot of one connection; dropping it frees the slot.
+pub(super) struct Slot {
+    slots: Arc<Slots>,
     id: u64,
     reserved: bool,
     opened: Instant,
-    /// Milliseconds after `opened` when something was last heard, plus one; 0 is never.
-    heard: AtomicU64,
+    /// Time of the last activity in milliseconds after `opened`, plus one; 0 means never.
+    last_activity: AtomicU64,
     busy: AtomicBool,
     evicted: CancellationToken,
 }
 
-/// All places.
+/// All slots.
 #[derive(Default)]
-pub(super) struct Places {
-    taken: Mutex<Vec<Seat>>,
+pub(super) struct Slots {
+    taken: Mutex<Vec<Entry>>,
     next_id: AtomicU64,
 }
 
-struct Seat {
+struct Entry {
     id: u64,
-    place: std::sync::Weak<Place>,
+    slot: std::sync::Weak<Slot>,
 }
 
-impl Places {
-    /// A place for a new connection; `None` when not even a reserved one is left.
-    pub(super) fn admit(self: &Arc<Self>, limit: usize, idle: Duration) -> Option<Arc<Place>> {
-        // Outlives the lock: the last of a place takes the lock when it is dropped.
-        let open: Vec<Arc<Place>>;
+impl Slots {
+    /// Returns a slot for a new connection; `None` when not even a reserved one is available.
+    pub(super) fn admit(self: &Arc<Self>, limit: usize, idle: Duration) -> Option<Arc<Slot>> {
+        // Declared before the lock guard, so dropped after it: dropping the last reference to a slot takes the lock.
+        let open: Vec<Arc<Slot>>;
         let mut taken = self.taken.lock();
-        open = taken.iter().filter_map(|seat| seat.place.upgrade()).collect();
+        open = taken.iter().filter_map(|entry| entry.slot.upgrade()).collect();
         let (reserved, ordinary): (Vec<_>, Vec<_>) = open.iter().filter(|p| !p.evicted.is_cancelled()).partition(|p| p.reserved);
-        let in_reserve = ordinary.len() >= limit && !make_room(&ordinary, |p| p.idle_for() >= p.patience(idle));
+        let in_reserve = ordinary.len() >= limit && !make_room(&ordinary, |p| p.idle_for() >= p.max_idle(idle));
         if in_reserve && reserved.len() >= RESERVED && !make_room(&reserved, |_| true) {
             return None;
         }
-        let place = Arc::new(Place {
-            places: self.clone(),
+        let slot = Arc::new(Slot {
+            slots: self.clone(),
             id: self.next_id.fetch_add(1, Ordering::Relaxed),
             reserved: in_reserve,
             opened: Instant::now(),
-            heard: AtomicU64::new(0),
+            last_activity: AtomicU64::new(0),
             busy: AtomicBool::new(false),
             evicted: CancellationToken::new(),
         });
-        taken.push(Seat { id: place.id, place: Arc::downgrade(&place) });
-        Some(place)
+        taken.push(Entry { id: slot.id, slot: Arc::downgrade(&slot) });
+        Some(slot)
     }
 }
 
-/// Closes the connection that has been silent for longest, if one of these may be closed.
-fn make_room(places: &[&Arc<Place>], may_go: impl Fn(&Place) -> bool) -> bool {
-    let silent = places.iter().filter(|p| !p.busy.load(Ordering::Relaxed) && may_go(p)).max_by_key(|p| p.idle_for());
-    silent.inspect(|place| place.evicted.cancel()).is_some()
+/// Evicts the longest idle of these connections that is not busy and may go; false if there is none.
+fn make_room(slots: &[&Arc<Slot>], may_go: impl Fn(&Slot) -> bool) -> bool {
+    let longest_idle = slots.iter().filter(|p| !p.busy.load(Ordering::Relaxed) && may_go(p)).max_by_key(|p| p.idle_for());
+    longest_idle.inspect(|slot| slot.evicted.cancel()).is_some()
 }
 
-impl Place {
-    /// Whether only the owner's methods are answered here.
+impl Slot {
+    /// Whether only the admin methods are served on this slot.
     pub(super) fn is_reserved(&self) -> bool {
         self.reserved
     }
 
-    /// Notes that the client said something, or was answered.
-    pub(super) fn speaks(&self) {
+    /// Records that the client sent something or was answered.
+    pub(super) fn record_activity(&self) {
         let since = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX - 1);
-        self.heard.store(since + 1, Ordering::Relaxed);
+        self.last_activity.store(since + 1, Ordering::Relaxed);
     }
 
-    /// Notes whether the client waits for an answer, or follows events.
+    /// Sets whether the client is waiting for a response or has subscriptions; if so, it is not evicted.
     pub(super) fn set_busy(&self, busy: bool) {
         self.busy.store(busy, Ordering::Relaxed);
     }
 
     fn idle_for(&self) -> Duration {
-        self.opened.elapsed().saturating_sub(Duration::from_millis(self.heard.load(Ordering::Relaxed).saturating_sub(1)))
+        self.opened.elapsed().saturating_sub(Duration::from_millis(self.last_activity.load(Ordering::Relaxed).saturating_sub(1)))
     }
 
-    /// How long it may be silent.
-    fn patience(&self, idle: Duration) -> Duration {
-        if self.heard.load(Ordering::Relaxed) == 0 { idle.min(SILENT) } else { idle }
+    /// How long the connection may be idle before it may be evicted.
+    fn max_idle(&self, idle: Duration) -> Duration {
+        if self.last_activity.load(Ordering::Relaxed) == 0 { idle.min(SILENT_TIMEOUT) } else { idle }
     }
 
-    /// Whether the place is needed for somebody else.
+    /// Whether the slot was given to another connection.
     pub(super) fn is_evicted(&self) -> bool {
         self.evicted.is_cancelled()
     }
 
-    /// Ends when the place is needed for somebody else.
+    /// Waits until the slot is given to another connection.
     pub(super) async fn evicted(&self) {
         self.evicted.cancelled().await;
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
-        self.places.taken.lock().retain(|seat| seat.id != self.id);
+        self.slots.taken.lock().retain(|entry| entry.id != self.id);
     }
 }
 
@@ -123,33 +123,33 @@ mod tests {
     const IDLE: Duration = Duration::from_secs(60);
 
     #[tokio::test(start_paused = true)]
-    async fn the_silent_make_room_and_the_busy_stay() {
-        let places = Arc::new(Places::default());
-        let silent = places.admit(2, IDLE).expect("a place");
-        let spoke = places.admit(2, IDLE).expect("a place");
+    async fn idle_connections_are_evicted_and_busy_ones_stay() {
+        let slots = Arc::new(Slots::default());
+        let silent = slots.admit(2, IDLE).expect("a slot");
+        let active = slots.admit(2, IDLE).expect("a slot");
         tokio::time::advance(Duration::from_millis(500)).await;
-        spoke.speaks();
-        assert!(places.admit(2, IDLE).expect("a place").is_reserved(), "nobody was silent for long enough");
+        active.record_activity();
+        assert!(slots.admit(2, IDLE).expect("a slot").is_reserved(), "none was idle for long enough");
         tokio::time::advance(Duration::from_secs(1)).await;
-        let next = places.admit(2, IDLE).expect("a place");
-        assert!(!next.is_reserved() && silent.evicted.is_cancelled() && !spoke.evicted.is_cancelled());
-        next.speaks();
-        spoke.set_busy(true);
+        let next = slots.admit(2, IDLE).expect("a slot");
+        assert!(!next.is_reserved() && silent.evicted.is_cancelled() && !active.evicted.is_cancelled());
+        next.record_activity();
+        active.set_busy(true);
         tokio::time::advance(IDLE).await;
-        next.speaks();
-        assert!(places.admit(2, IDLE).expect("a place").is_reserved(), "one is busy and one just spoke");
+        next.record_activity();
+        assert!(slots.admit(2, IDLE).expect("a slot").is_reserved(), "one is busy and one was just active");
         tokio::time::advance(IDLE).await;
-        assert!(!places.admit(2, IDLE).expect("a place").is_reserved());
-        assert!(next.evicted.is_cancelled() && !spoke.evicted.is_cancelled());
+        assert!(!slots.admit(2, IDLE).expect("a slot").is_reserved());
+        assert!(next.evicted.is_cancelled() && !active.evicted.is_cancelled());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_reserve_goes_to_the_newest() {
-        let places = Arc::new(Places::default());
-        let _held = places.admit(1, IDLE).expect("a place");
-        let reserve: Vec<_> = (0..RESERVED).map(|_| places.admit(1, IDLE).expect("a place")).collect();
+    async fn newest_connection_takes_over_a_reserved_slot() {
+        let slots = Arc::new(Slots::default());
+        let _held = slots.admit(1, IDLE).expect("a slot");
+        let reserve: Vec<_> = (0..RESERVED).map(|_| slots.admit(1, IDLE).expect("a slot")).collect();
         assert!(reserve.iter().all(|p| p.is_reserved()));
-        let newest = places.admit(1, IDLE).expect("a place");
+        let newest = slots.admit(1, IDLE).expect("a slot");
         assert!(newest.is_reserved() && !newest.evicted.is_cancelled());
         assert_eq!(reserve.iter().filter(|p| p.evicted.is_cancelled()).count(), 1);
     }

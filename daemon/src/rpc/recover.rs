@@ -1,4 +1,4 @@
-//! `recover.*`
+//! Handlers of the `recover.*` methods.
 
 use afd_proto::recover::{RecoverBack, RecoverHome, RecoverRelaunch};
 

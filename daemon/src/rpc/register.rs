@@ -1,4 +1,4 @@
-//! Registering a row of the method table with its handler.
+//! Registers the rows of the method table with their handlers.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use super::params;
 use crate::control::replay;
 use crate::control::{self, Core, Error};
 
-/// The module that handlers are registered with.
+/// The jsonrpsee module that handlers are registered with.
 pub(super) type Module = RpcModule<Core>;
 
-/// The one place where an error becomes a JSON-RPC error.
+/// Converts an error to a JSON-RPC error; this happens nowhere else.
 pub(super) fn to_rpc(error: Error) -> ErrorObjectOwned {
     let data = ErrorData {
         code: error.code,
@@ -27,7 +27,7 @@ pub(super) fn to_rpc(error: Error) -> ErrorObjectOwned {
     ErrorObjectOwned::owned(error.code.number(), error.message, Some(data))
 }
 
-/// Registers a method.
+/// Registers an asynchronous method.
 pub(super) fn method<M, F, Fut>(module: &mut Module, handler: F)
 where
     M: Method,
@@ -44,13 +44,13 @@ where
             replay::run(&core, &M::INFO, key, text.as_deref().unwrap_or_default(), work).await.map_err(to_rpc)
         }
     });
-    // Names come from the table, whose names are unique (a test checks it).
+    // Does not happen: names come from the method table, where they are unique (a test checks it).
     if let Err(error) = registered {
         tracing::error!(%error, method = M::INFO.name, "cannot register");
     }
 }
 
-/// Registers a method that is answered at once and needs to know of its connection.
+/// Registers a synchronous method whose handler gets the connection's extensions.
 pub(super) fn register_sync<M: Method, R: Serialize + Clone + 'static>(
     module: &mut Module,
     handler: impl Fn(Option<&str>, &Extensions) -> Result<R, ErrorObjectOwned> + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! `session.*`
+//! Handlers of the `session.*` methods.
 
 use afd_proto::coverage::SessionCoverage;
 use afd_proto::findings::{BugAdd, BugList, BugResolve, BugShow, ResultAdd, ResultList, TestedMark};

@@ -1,4 +1,4 @@
-//! A client's stream: reads and writes with a limit on how long a write may make no progress.
+//! A client's socket, with a limit on how long a write may make no progress.
 
 use std::future::Future;
 use std::io;
@@ -12,37 +12,37 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::time::Sleep;
 
-/// A stream whose writes fail with `TimedOut` when the client takes nothing for too long. Bytes that were read already come
-/// first.
+/// A stream whose writes fail with `TimedOut` when the client reads nothing for too long. Reads yield the bytes already consumed
+/// by framing detection first.
 pub(super) struct ClientStream {
     stream: UnixStream,
-    /// Read before the framing was known.
-    first: Vec<u8>,
+    /// Bytes read while the framing was detected.
+    prefix: Vec<u8>,
     stall: Duration,
-    /// Runs while a write waits.
+    /// Runs while a write is pending.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl ClientStream {
-    pub(super) fn new(stream: UnixStream, first: Vec<u8>, stall: Duration) -> Self {
-        Self { stream, first, stall, timer: None }
+    pub(super) fn new(stream: UnixStream, prefix: Vec<u8>, stall: Duration) -> Self {
+        Self { stream, prefix, stall, timer: None }
     }
 
-    /// Whether the client closed both directions. One that merely ended its own side still waits for answers.
+    /// Whether the client closed both directions. One that only shut down its sending side still expects responses.
     pub(super) fn is_gone(&self) -> bool {
         is_gone(self.stream.as_fd())
     }
 
-    /// What tells whether the client is gone, for whoever hands the stream itself to somebody else.
+    /// Returns a handle that tells whether the client is gone, for use after the stream itself was moved elsewhere.
     ///
     /// # Errors
-    /// When the process has no file descriptor left.
+    /// When the process is out of file descriptors.
     pub(super) fn peer(&self) -> io::Result<Peer> {
         Ok(Peer(self.stream.as_fd().try_clone_to_owned()?))
     }
 
-    /// Passes on what a write says, and fails when it waits for too long.
-    fn limited<T>(&mut self, cx: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    /// Returns the result of a write, or `TimedOut` when it has been pending for too long.
+    fn with_timeout<T>(&mut self, cx: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if polled.is_ready() {
             self.timer = None;
             return polled;
@@ -54,11 +54,11 @@ impl ClientStream {
     }
 }
 
-/// The other end of a stream.
+/// Handle that outlives a [`ClientStream`] and tells whether its client is gone.
 pub(super) struct Peer(OwnedFd);
 
 impl Peer {
-    /// As [`ClientStream::is_gone`].
+    /// See [`ClientStream::is_gone`].
     pub(super) fn is_gone(&self) -> bool {
         is_gone(self.0.as_fd())
     }
@@ -66,20 +66,20 @@ impl Peer {
 
 fn is_gone(fd: BorrowedFd<'_>) -> bool {
     let mut polled = [PollFd::from_borrowed_fd(fd, PollFlags::empty())];
-    let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-    rustix::event::poll(&mut polled, Some(&now)).is_ok() && polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
+    let no_wait = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+    rustix::event::poll(&mut polled, Some(&no_wait)).is_ok() && polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
 }
 
 impl AsyncRead for ClientStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        if self.first.is_empty() {
+        if self.prefix.is_empty() {
             return Pin::new(&mut self.stream).poll_read(cx, buf);
         }
-        let count = self.first.len().min(buf.remaining());
-        buf.put_slice(&self.first[..count]);
-        self.first.drain(..count);
-        if self.first.is_empty() {
-            self.first = Vec::new();
+        let count = self.prefix.len().min(buf.remaining());
+        buf.put_slice(&self.prefix[..count]);
+        self.prefix.drain(..count);
+        if self.prefix.is_empty() {
+            self.prefix = Vec::new();
         }
         Poll::Ready(Ok(()))
     }
@@ -88,7 +88,7 @@ impl AsyncRead for ClientStream {
 impl AsyncWrite for ClientStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write(cx, buf);
-        self.limited(cx, polled)
+        self.with_timeout(cx, polled)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -1,4 +1,4 @@
-//! Connections that carry many messages, as the engine sees them, and the two framings that carry bare bytes.
+//! Abstraction of connections that carry many messages, and its implementation for the two byte-stream framings.
 
 use std::future::Future;
 use std::io;
@@ -13,40 +13,40 @@ use tokio::time::{Instant, Sleep};
 
 use super::stream::ClientStream;
 
-/// How much of a large answer is sent before others get their turn, bytes: who reads fast would keep a thread otherwise.
-const PIECE: usize = 256 << 10;
-/// Capacity that an idle connection keeps for what it sends, bytes.
-const KEEP: usize = 64 << 10;
+/// How much of a large response is sent before yielding, bytes: a client that reads fast would otherwise monopolise a thread.
+const CHUNK: usize = 256 << 10;
+/// Output buffer capacity that an idle connection keeps, bytes.
+const IDLE_CAPACITY: usize = 64 << 10;
 
-/// What came.
+/// What was received.
 pub(super) enum Incoming {
-    /// A whole message.
+    /// A complete message.
     Message(Vec<u8>),
-    /// The other side will send no more.
+    /// The client will send no more.
     End,
-    /// It sent something that cannot be accepted.
-    Refused(String),
-    /// It began a message and did not finish it in time.
+    /// The client sent something that cannot be accepted; holds the reason.
+    Rejected(String),
+    /// The client began a message and did not complete it in time.
     Stalled,
 }
 
-/// A connection that carries many messages. Reading and writing are polled by one task, so that neither waits for the other.
+/// A connection that carries many messages. One task polls both directions, so that neither blocks the other.
 pub(super) trait Transport: Send {
-    /// Puts a message behind those that are to be sent.
+    /// Appends a message to the output queue.
     fn queue(&mut self, message: String);
-    /// Whether everything was sent.
+    /// Whether all queued messages were sent.
     fn is_flushed(&self) -> bool;
-    /// Sends what is queued; ready when everything was sent.
+    /// Sends queued messages; ready when all were sent.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
-    /// The next message.
+    /// Polls for the next message.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Incoming>;
-    /// Whether nobody is there any more to read an answer.
+    /// Whether the client can no longer read responses.
     fn is_gone(&self) -> bool;
-    /// Ends the connection; what the other side still sends is thrown away for a moment, so that it gets to read.
-    fn close(&mut self, refused: bool) -> impl Future<Output = ()> + Send;
+    /// Closes the connection. If a message was rejected, input is discarded for a moment, so that the client can read the error.
+    fn close(&mut self, rejected: bool) -> impl Future<Output = ()> + Send;
 }
 
-/// Runs from the first byte of a message until it is whole.
+/// Time limit for completing a message, from its first byte on.
 pub(super) struct Deadline {
     stall: Duration,
     timer: Option<Pin<Box<Sleep>>>,
@@ -61,32 +61,32 @@ impl Deadline {
         self.timer = None;
     }
 
-    /// Ready when part of a message has waited for too long.
+    /// Starts the timer if necessary; ready when the message has been incomplete for too long.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let stall = self.stall;
         self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(stall))).as_mut().poll(cx)
     }
 }
 
-/// Lines, or `Content-Length` frames.
-pub(super) struct Bytes {
+/// Transport for newline-delimited messages and `Content-Length` frames.
+pub(super) struct Framed {
     stream: ClientStream,
     decoder: Decoder,
     framing: Framing,
     ended: bool,
     deadline: Deadline,
     outgoing: Vec<u8>,
-    /// How much of `outgoing` was sent.
+    /// Number of bytes of `outgoing` that were sent.
     sent: usize,
 }
 
-impl Bytes {
+impl Framed {
     pub(super) fn new(stream: ClientStream, framing: Framing, limit: usize, stall: Duration) -> Self {
         let decoder = Decoder::new(framing, limit);
         Self { stream, decoder, framing, ended: false, deadline: Deadline::new(stall), outgoing: Vec::new(), sent: 0 }
     }
 
-    /// Reads what is there; false when the stream has ended.
+    /// Reads what is available; false at the end of the stream.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         let mut space = [MaybeUninit::uninit(); 16 << 10];
         let mut buffer = ReadBuf::uninit(&mut space);
@@ -97,10 +97,10 @@ impl Bytes {
     }
 }
 
-impl Transport for Bytes {
+impl Transport for Framed {
     fn queue(&mut self, message: String) {
-        // A large answer is not copied, where nothing stands before it.
-        if self.framing == Framing::Line && self.outgoing.is_empty() && message.len() > KEEP {
+        // With nothing queued before it, a large response is moved instead of copied.
+        if self.framing == Framing::Line && self.outgoing.is_empty() && message.len() > IDLE_CAPACITY {
             self.outgoing = message.into_bytes();
             self.outgoing.push(b'\n');
         } else {
@@ -113,7 +113,7 @@ impl Transport for Bytes {
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let stop = self.sent + PIECE;
+        let stop = self.sent + CHUNK;
         while self.sent < self.outgoing.len() {
             if self.sent >= stop {
                 cx.waker().wake_by_ref();
@@ -127,7 +127,7 @@ impl Transport for Bytes {
         }
         self.sent = 0;
         self.outgoing.clear();
-        if self.outgoing.capacity() > KEEP {
+        if self.outgoing.capacity() > IDLE_CAPACITY {
             self.outgoing = Vec::new();
         }
         Poll::Ready(Ok(()))
@@ -141,7 +141,7 @@ impl Transport for Bytes {
                     return Poll::Ready(Incoming::Message(message));
                 }
                 Ok(None) => {}
-                Err(error) => return Poll::Ready(Incoming::Refused(error.to_string())),
+                Err(error) => return Poll::Ready(Incoming::Rejected(error.to_string())),
             }
             if self.ended {
                 return Poll::Ready(self.decoder.finish().map_or(Incoming::End, Incoming::Message));
@@ -158,15 +158,15 @@ impl Transport for Bytes {
         self.stream.is_gone()
     }
 
-    async fn close(&mut self, refused: bool) {
+    async fn close(&mut self, rejected: bool) {
         let _ = self.stream.shutdown().await;
-        if refused && !self.ended {
+        if rejected && !self.ended {
             linger(&mut self.stream).await;
         }
     }
 }
 
-/// Reads what is still coming, for at most a second: closing over unread bytes would cut off the last answer.
+/// Discards input for at most a second: closing a socket with unread input would cut off the last response.
 pub(super) async fn linger(stream: &mut (impl AsyncRead + Unpin)) {
     let mut waste = vec![0; 64 << 10];
     let deadline = Instant::now() + Duration::from_secs(1);

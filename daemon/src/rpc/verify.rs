@@ -1,4 +1,4 @@
-//! `verify.*`
+//! Handlers of the `verify.*` methods.
 
 use afd_proto::verify::{VerifyNodeExists, VerifyTextContains, VerifyTopActivity};
 

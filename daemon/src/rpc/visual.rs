@@ -1,4 +1,4 @@
-//! `visual.*`
+//! Handlers of the `visual.*` methods.
 
 use afd_proto::files::{VisualExport, VisualImport};
 use afd_proto::graph::{VisualGraph, VisualPath, VisualTransitions};

@@ -1,4 +1,4 @@
-//! A WebSocket as a connection that carries many messages.
+//! WebSocket transport.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,17 +15,17 @@ use tokio_tungstenite::tungstenite::{
     self, Message, protocol::CloseFrame, protocol::Role, protocol::WebSocketConfig, protocol::frame::coding::CloseCode,
 };
 
-use super::dispatch::MAX_ANSWER;
+use super::dispatch::MAX_RESPONSE;
 use super::transport::{Deadline, Incoming, Transport, linger};
 
-/// Where the incoming bytes stand: whether part of a message has come and not the rest. Control frames between the parts of a
-/// message change nothing about that.
+/// Follows the frame boundaries of incoming bytes to tell whether a message is incomplete. Control frames between the fragments
+/// of a message do not complete it.
 #[derive(Default)]
 struct FrameTracker {
-    /// The header that is being read: two bytes, then the extended length and the mask.
+    /// Bytes of the frame header being read: two bytes, then extended length and mask.
     header: Vec<u8>,
     payload_left: u64,
-    /// A frame of a message was whole and was not its last.
+    /// Whether the last complete data frame was not the final one of its message.
     fragmented: bool,
 }
 
@@ -66,17 +66,17 @@ impl FrameTracker {
         self.header.clear();
     }
 
-    /// Whether a message was begun and is not whole.
+    /// Whether a message was begun and is incomplete.
     fn is_partial(&self) -> bool {
         self.fragmented || !self.header.is_empty() || self.payload_left > 0
     }
 }
 
-/// The stream below a WebSocket, which keeps track of the frames that come in.
+/// The stream below a WebSocket, with its incoming frames tracked.
 struct Tracked<S> {
     stream: S,
     frames: FrameTracker,
-    /// Set when bytes were read that end in the middle of a message.
+    /// Whether the bytes read so far end within a message.
     partial: Arc<AtomicBool>,
 }
 
@@ -104,14 +104,14 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Tracked<S> {
     }
 }
 
-/// A WebSocket.
+/// A WebSocket connection.
 pub(super) struct WebSocket<S> {
     socket: WebSocketStream<Tracked<S>>,
     partial: Arc<AtomicBool>,
     deadline: Deadline,
     outgoing: VecDeque<String>,
-    /// Whether something, a pong perhaps, was not handed to the stream yet. Nothing is read meanwhile: a client that sends pings
-    /// and reads nothing must not fill our memory with pongs.
+    /// Whether something, possibly a pong, is not flushed yet. Nothing is read meanwhile: a client that sends pings and reads
+    /// nothing must not fill our memory with pongs.
     unflushed: bool,
     ended: bool,
 }
@@ -122,14 +122,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> WebSocket<S> {
         let config = WebSocketConfig::default()
             .max_message_size(Some(limit))
             .max_frame_size(Some(limit))
-            .max_write_buffer_size(MAX_ANSWER + (1 << 20));
+            .max_write_buffer_size(MAX_RESPONSE + (1 << 20));
         let tracked = Tracked { stream, frames: FrameTracker::default(), partial: partial.clone() };
         let socket = WebSocketStream::from_raw_socket(tracked, Role::Server, Some(config)).await;
         Self { socket, partial, deadline: Deadline::new(stall), outgoing: VecDeque::new(), unflushed: false, ended: false }
     }
 }
 
-fn broken(error: tungstenite::Error) -> io::Error {
+fn to_io_error(error: tungstenite::Error) -> io::Error {
     io::Error::other(error)
 }
 
@@ -146,12 +146,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for WebSocket<S> {
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut socket = Pin::new(&mut self.socket);
         while !self.outgoing.is_empty() {
-            ready!(socket.as_mut().poll_ready(cx)).map_err(broken)?;
+            ready!(socket.as_mut().poll_ready(cx)).map_err(to_io_error)?;
             if let Some(message) = self.outgoing.pop_front() {
-                socket.as_mut().start_send(Message::text(message)).map_err(broken)?;
+                socket.as_mut().start_send(Message::text(message)).map_err(to_io_error)?;
             }
         }
-        ready!(socket.poll_flush(cx)).map_err(broken)?;
+        ready!(socket.poll_flush(cx)).map_err(to_io_error)?;
         self.unflushed = false;
         Poll::Ready(Ok(()))
     }
@@ -175,7 +175,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for WebSocket<S> {
                     self.unflushed = true;
                     continue;
                 }
-                Some(Err(tungstenite::Error::Capacity(error))) => Incoming::Refused(error.to_string()),
+                Some(Err(tungstenite::Error::Capacity(error))) => Incoming::Rejected(error.to_string()),
                 Some(Ok(Message::Close(_)) | Err(_)) | None => {
                     self.ended = true;
                     Incoming::End
@@ -190,10 +190,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for WebSocket<S> {
         self.ended
     }
 
-    async fn close(&mut self, refused: bool) {
-        let frame = refused.then(|| CloseFrame { code: CloseCode::Policy, reason: "limit exceeded".into() });
+    async fn close(&mut self, rejected: bool) {
+        let frame = rejected.then(|| CloseFrame { code: CloseCode::Policy, reason: "limit exceeded".into() });
         let _ = self.socket.close(frame).await;
-        if refused {
+        if rejected {
             linger(self.socket.get_mut()).await;
         }
     }
@@ -210,11 +210,11 @@ mod tests {
     }
 
     #[test]
-    fn a_ping_between_the_parts_of_a_message_does_not_end_it() {
+    fn ping_between_fragments_does_not_complete_the_message() {
         let mut frames = FrameTracker::default();
         assert!(!frames.is_partial());
         frames.feed(&masked(0x89, b"ping"));
-        assert!(!frames.is_partial(), "a whole ping is no part of a message");
+        assert!(!frames.is_partial(), "a complete ping is not part of a message");
         frames.feed(&masked(0x01, b"be"));
         assert!(frames.is_partial());
         frames.feed(&masked(0x89, b"ping"));

@@ -1,4 +1,4 @@
-//! Bugs that sessions found (seed 002, "Bug Reports").
+//! Bugs reported in sessions.
 
 use std::collections::HashSet;
 
@@ -6,54 +6,54 @@ use afd_proto::findings::{Bug, BugCounts, BugStatus, Severity};
 use rusqlite::{Connection, Row, named_params};
 
 use super::findings::{self, Finding, Place};
-use super::{json, list_of};
+use super::{json, parse_list};
 use crate::store::{Conditions, Page, Result, new_uid, now_ms, word};
 use crate::text;
 
-/// Bugs whose titles share at least this share of their words are called much the same.
-const SIMILAR: f64 = 0.5;
-/// At most this many of them are shown.
+/// Minimum word overlap (Jaccard index) of two titles for their bugs to count as similar.
+const MIN_SIMILARITY: f64 = 0.5;
+/// Maximum number of similar bugs that are returned.
 const MAX_SIMILAR: usize = 3;
-/// At most this many open bugs are compared with a new one.
-const COMPARED: usize = 500;
+/// Maximum number of open bugs a new title is compared with.
+const MAX_COMPARED: usize = 500;
 
-/// A bug to be written.
+/// A new bug.
 #[derive(Debug, Clone, Default)]
 pub struct New {
-    /// Uid of the task that found it.
+    /// Uid of the task during which it was found.
     pub task: Option<String>,
-    /// One line.
+    /// One-line title.
     pub title: String,
-    /// How bad it is.
+    /// Severity; `medium` if none is given.
     pub severity: Option<Severity>,
-    /// What it is about.
+    /// Free-text description.
     pub description: Option<String>,
-    /// How to make it happen.
+    /// Steps to reproduce.
     pub steps: Vec<String>,
-    /// What should happen.
+    /// Expected behaviour.
     pub expected: Option<String>,
-    /// What happens.
+    /// Actual behaviour.
     pub actual: Option<String>,
-    /// Where.
+    /// App, page and state where it was found.
     pub place: Place,
-    /// Uid of the artifact that shows it.
+    /// Uid of a screenshot artifact.
     pub screenshot: Option<String>,
-    /// Whether it is resolved already.
+    /// Whether it is recorded as already resolved.
     pub resolved: bool,
 }
 
-/// Which bugs.
+/// Conditions that listed bugs must meet; `None` means no condition.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Only those of this session, by its row.
+    /// Row id of the session that reported them.
     pub session: Option<i64>,
-    /// Only those of this severity.
+    /// Severity.
     pub severity: Option<Severity>,
-    /// Only those of this status.
+    /// Status.
     pub status: Option<BugStatus>,
-    /// Only those in this package.
+    /// Package of the app.
     pub app: Option<String>,
-    /// Only those on pages that contain this.
+    /// Text that the page contains.
     pub page: Option<String>,
 }
 
@@ -70,7 +70,7 @@ impl Finding for Bug {
             title: row.get("title")?,
             severity: word(row, "severity")?,
             description: row.get("description")?,
-            steps: list_of(&row.get::<_, String>("steps")?),
+            steps: parse_list(&row.get::<_, String>("steps")?),
             expected: row.get("expected")?,
             actual: row.get("actual")?,
             app: row.get("app")?,
@@ -86,10 +86,7 @@ impl Finding for Bug {
     }
 }
 
-/// Records a bug.
-///
-/// # Errors
-/// What SQLite says.
+/// Inserts a bug and returns it.
 pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Result<Bug> {
     let now = now_ms();
     let status = if new.resolved { BugStatus::Resolved } else { BugStatus::Open };
@@ -126,10 +123,7 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
-/// A bug by its number.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a bug by its row id.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<Bug>> {
     findings::get(connection, id)
 }
@@ -143,10 +137,7 @@ fn conditions(filter: &Filter) -> Conditions {
         .given("instr(f.page, :page) > 0", ":page", filter.page.clone())
 }
 
-/// A page of bugs, newest first, and the cursor of the next one.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a page of bugs, newest first, and the cursor of the next page.
 pub fn list(connection: &Connection, filter: &Filter, page: Page) -> Result<(Vec<Bug>, Option<i64>)> {
     let wanted = conditions(filter).given("f.id < :before", ":before", page.cursor);
     let mut bugs: Vec<Bug> = findings::select(connection, wanted, "f.id DESC", page.reads())?;
@@ -154,19 +145,13 @@ pub fn list(connection: &Connection, filter: &Filter, page: Page) -> Result<(Vec
     Ok((bugs, next))
 }
 
-/// The worst ones, first found first.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns up to `limit` bugs, most severe first, then oldest first.
 pub fn worst(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<Bug>> {
     const WORST: &str = "CASE f.severity WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END, f.id";
     findings::select(connection, conditions(filter), WORST, i64::try_from(limit).unwrap_or(i64::MAX))
 }
 
-/// How many there are, by severity and status.
-///
-/// # Errors
-/// What SQLite says.
+/// Counts the bugs by severity and status.
 pub fn counts(connection: &Connection, filter: &Filter) -> Result<BugCounts> {
     let wanted = conditions(filter);
     let sql = format!("SELECT f.severity, f.status, count(*) AS count FROM bugs f WHERE {} GROUP BY 1, 2", wanted.sql());
@@ -191,10 +176,7 @@ pub fn counts(connection: &Connection, filter: &Filter) -> Result<BugCounts> {
     Ok(counts)
 }
 
-/// Marks a bug as resolved.
-///
-/// # Errors
-/// What SQLite says.
+/// Marks a bug as resolved for the given reason and returns it, or `None` if there is no such bug.
 pub fn resolve(connection: &Connection, id: i64, reason: &str) -> Result<Option<Bug>> {
     let now = now_ms();
     connection
@@ -208,16 +190,13 @@ pub fn resolve(connection: &Connection, id: i64, reason: &str) -> Result<Option<
     get(connection, id)
 }
 
-/// Worst first; open ones before resolved ones; else as they were found.
-pub fn worst_first(bugs: &mut [Bug]) {
+/// Sorts bugs: open before resolved, then most severe first, then oldest first.
+pub fn sort_by_severity(bugs: &mut [Bug]) {
     let rank = |severity: Severity| Severity::ALL.iter().position(|s| *s == severity);
     bugs.sort_by_key(|b| (b.status == BugStatus::Resolved, rank(b.severity), b.id));
 }
 
-/// Open bugs of an app that are called much the same, most similar first.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the open bugs of an app whose titles resemble `title`, most similar first.
 pub fn similar(connection: &Connection, title: &str, app: Option<&str>) -> Result<Vec<Bug>> {
     let filter = Filter { status: Some(BugStatus::Open), app: app.map(str::to_owned), ..Filter::default() };
     let words = |text: &str| text::words(text).into_iter().collect::<HashSet<String>>();
@@ -228,8 +207,8 @@ pub fn similar(connection: &Connection, title: &str, app: Option<&str>) -> Resul
         both as f64 / all.max(1) as f64
     };
     let mut found: Vec<(f64, Bug)> =
-        list(connection, &filter, Page::first(COMPARED))?.0.into_iter().map(|bug| (share(&bug), bug)).collect();
-    found.retain(|(share, _)| *share >= SIMILAR);
+        list(connection, &filter, Page::first(MAX_COMPARED))?.0.into_iter().map(|bug| (share(&bug), bug)).collect();
+    found.retain(|(share, _)| *share >= MIN_SIMILARITY);
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.id.cmp(&a.1.id)));
     Ok(found.into_iter().take(MAX_SIMILAR).map(|(_, bug)| bug).collect())
 }

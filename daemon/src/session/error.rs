@@ -1,20 +1,20 @@
-//! Why something is not done with a session.
+//! Errors of session operations.
 
 use crate::store::StoreError;
 
-/// Why something is not done with a session.
+/// Error of an operation on a session.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// There is no such thing.
+    /// The requested row does not exist; holds the message.
     #[error("{0}")]
     Missing(String),
-    /// It contradicts what is there, and what to do about it.
+    /// The request conflicts with the current state; holds the message and a hint.
     #[error("{0}")]
     Conflict(String, String),
     /// The session has ended.
     #[error("the session has ended")]
     Ended,
-    /// The database did not do it.
+    /// The database operation failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -1,39 +1,39 @@
-//! What bugs and test results share: where they were found, and how they are read.
+//! Code shared by bugs and test results: where they were found, and how their rows are queried.
 
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use crate::store::{Conditions, Result};
 
-/// Where something was found.
+/// Where a bug was found or a test was run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Package.
+    /// Package of the app.
     pub app: Option<String>,
     /// Page key, activity or URL.
     pub page: Option<String>,
-    /// State.
+    /// Code of the visual state.
     pub state: Option<String>,
 }
 
-/// Something that a session found.
+/// A row that records a finding of a session.
 pub(super) trait Finding: Sized {
-    /// The table, which goes by `f`; that of its session goes by `s`.
+    /// Table name. Queries alias it as `f`, and its `sessions` row as `s`.
     const TABLE: &'static str;
-    /// What is read of both.
+    /// Selected columns of both tables.
     const COLUMNS: &'static str;
 
-    /// Reads a row.
+    /// Maps a row.
     fn read(row: &Row<'_>) -> rusqlite::Result<Self>;
 }
 
-/// A finding by its number.
+/// Returns a finding by its row id, or `None` if it is missing or deleted.
 pub(super) fn get<F: Finding>(connection: &Connection, id: i64) -> Result<Option<F>> {
     let (columns, table) = (F::COLUMNS, F::TABLE);
     let sql = format!("SELECT {columns} FROM {table} f JOIN sessions s ON s.id = f.session_id WHERE f.id = :id AND f.deleted_at IS NULL");
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, F::read).optional()?)
 }
 
-/// Findings in an order.
+/// Returns up to `limit` findings that meet the conditions, in the given SQL order.
 pub(super) fn select<F: Finding>(connection: &Connection, wanted: Conditions, order: &str, limit: i64) -> Result<Vec<F>> {
     let wanted = wanted.value(":limit", limit);
     let (columns, table, conditions) = (F::COLUMNS, F::TABLE, wanted.sql());

@@ -1,4 +1,4 @@
-//! Sessions: who works on what, how far it is, what was found, and what was said. They appear by use.
+//! Sessions: goal, tasks, findings, progress and conversation of an agent. A session is created the first time its name is used.
 
 pub mod bugs;
 mod columns;
@@ -21,15 +21,12 @@ use afd_proto::session::{SessionInfo, SessionStatus};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 pub use columns::json;
-use columns::{list_of, touch};
+use columns::{parse_list, touch};
 pub use error::SessionError;
 
 use crate::store::{Conditions, Page, Result, new_uid, now_ms};
 
-/// The row of a session; made when it is first used.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the row id of a session. Creates the session, or restores a deleted one, if necessary.
 pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> {
     let now = now_ms();
     Ok(connection
@@ -40,10 +37,7 @@ pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> 
         .query_row(named_params! {":uid": new_uid(), ":origin": origin, ":name": name, ":now": now}, |row| row.get("id"))?)
 }
 
-/// The row of a session that is known, without making one.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the row id of a session, or `None` if there is none. Creates nothing.
 pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached("SELECT id FROM sessions WHERE name = :name")?
@@ -51,46 +45,46 @@ pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
         .optional()?)
 }
 
-/// What is kept of a session itself.
+/// The `sessions` row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
-    /// Row.
+    /// Row id.
     pub id: i64,
-    /// Names it in every copy of this memory.
+    /// Id that is the same in every copy of this memory.
     pub uid: String,
-    /// Its name.
+    /// Unique name.
     pub name: String,
-    /// What is to be reached.
+    /// Goal, as stated by the caller.
     pub goal: Option<String>,
-    /// Package.
+    /// Package of the app under test.
     pub app: Option<String>,
-    /// Working directory.
+    /// Working directory of the agent.
     pub directory: Option<PathBuf>,
-    /// Where progress files go on every change.
+    /// Directory where progress files are written on every change; `None` disables this.
     pub progress_dir: Option<PathBuf>,
-    /// What is to be done next, as it was said.
+    /// Next steps, as stated by the caller.
     pub next_steps: Vec<String>,
-    /// What stands in the way, as it was said.
+    /// Blockers, as stated by the caller.
     pub blockers: Vec<String>,
-    /// The summary that was written when it ended.
+    /// Summary written when the session ended.
     pub summary: Option<String>,
-    /// When it was first used, UTC milliseconds.
+    /// Time of first use, UTC milliseconds.
     pub created_at: i64,
-    /// When it was started, if it was; UTC milliseconds.
+    /// Time of the explicit start, UTC milliseconds; `None` if it was never started explicitly.
     pub started_at: Option<i64>,
-    /// When it was ended, UTC milliseconds.
+    /// Time of its end, UTC milliseconds; `None` while it is active.
     pub ended_at: Option<i64>,
-    /// When its row was changed, UTC milliseconds.
+    /// Time of the last change to the session or its findings, UTC milliseconds.
     pub updated_at: i64,
 }
 
 impl Session {
-    /// Whether it goes on.
+    /// Returns whether the session is active or has ended.
     pub fn status(&self) -> SessionStatus {
         if self.ended_at.is_some() { SessionStatus::Ended } else { SessionStatus::Active }
     }
 
-    /// When it began, UTC milliseconds.
+    /// Returns the time of the explicit start, else of first use; UTC milliseconds.
     pub fn began(&self) -> i64 {
         self.started_at.unwrap_or(self.created_at)
     }
@@ -109,8 +103,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
         app: row.get("app")?,
         directory: path("directory")?,
         progress_dir: path("progress_dir")?,
-        next_steps: list_of(&row.get::<_, String>("next_steps")?),
-        blockers: list_of(&row.get::<_, String>("blockers")?),
+        next_steps: parse_list(&row.get::<_, String>("next_steps")?),
+        blockers: parse_list(&row.get::<_, String>("blockers")?),
         summary: row.get("summary")?,
         created_at: row.get("created_at")?,
         started_at: row.get("started_at")?,
@@ -119,19 +113,13 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
     })
 }
 
-/// A session by its name.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a session by its name, or `None` if it is missing or deleted.
 pub fn by_name(connection: &Connection, name: &str) -> Result<Option<Session>> {
     let sql = format!("SELECT {COLUMNS} FROM sessions WHERE name = :name AND deleted_at IS NULL");
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":name": name}, read).optional()?)
 }
 
-/// The package that a session is about, by its row.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the app package of a session, given its row id.
 pub fn app_of(connection: &Connection, session: i64) -> Result<Option<String>> {
     Ok(connection
         .prepare_cached("SELECT app FROM sessions WHERE id = :id")?
@@ -140,10 +128,7 @@ pub fn app_of(connection: &Connection, session: i64) -> Result<Option<String>> {
         .flatten())
 }
 
-/// Writes what may change of a session.
-///
-/// # Errors
-/// What SQLite says.
+/// Writes the mutable columns of a session.
 pub fn update(connection: &Connection, session: &Session) -> Result<()> {
     let text = |path: &Option<PathBuf>| path.as_ref().map(|p| p.display().to_string());
     connection
@@ -168,21 +153,18 @@ pub fn update(connection: &Connection, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Which sessions.
+/// Conditions that listed sessions must meet.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Only those that do or do not go on.
+    /// Status; `None` for both.
     pub status: Option<SessionStatus>,
-    /// Only those about this package.
+    /// Package of the app; `None` for any.
     pub app: Option<String>,
-    /// The page of them.
+    /// Requested page of the list.
     pub page: Page,
 }
 
-/// A page of sessions, newest first, and the cursor of the next one.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a page of sessions, newest first, and the cursor of the next page.
 pub fn list(connection: &Connection, filter: &Filter) -> Result<(Vec<Session>, Option<i64>)> {
     let wanted = Conditions::new("deleted_at IS NULL")
         .given("(ended_at IS NULL) = :active", ":active", filter.status.map(|s| s == SessionStatus::Active))
@@ -196,10 +178,7 @@ pub fn list(connection: &Connection, filter: &Filter) -> Result<(Vec<Session>, O
     Ok((found, next))
 }
 
-/// A session with its counts; `last_activity` is when something was recorded under it on a device.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a session with its counts. `last_activity` is the time of its last recorded device activity, UTC milliseconds.
 pub fn info(connection: &Connection, session: &Session, last_activity: Option<i64>) -> Result<SessionInfo> {
     Ok(SessionInfo {
         session: session.name.clone(),
@@ -218,10 +197,10 @@ pub fn info(connection: &Connection, session: &Session, last_activity: Option<i6
     })
 }
 
-/// Does something with a session that goes on; one that has ended stays as it is.
+/// Runs `work` if the session is active; a session that has ended is left unchanged.
 ///
 /// # Errors
-/// [`SessionError::Conflict`] when it has ended, else what the work returned.
+/// [`SessionError::Ended`] if the session has ended, otherwise the error of `work`.
 pub fn while_active<T, E>(
     connection: &Connection,
     session: i64,

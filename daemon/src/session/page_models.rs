@@ -1,18 +1,20 @@
-//! Page models (seed 002): what a page is made of, and how stable that is from one time to the next.
+//! Page models: the elements of a page, and how stable they are across visits.
+//!
+//! Stability is an exponential moving average of the element overlap (Jaccard index) of consecutive versions; a new model starts at 1.
 
 use std::collections::BTreeSet;
 
 use afd_proto::pattern::{PageElement, PageModel};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::{json, list_of};
+use super::{json, parse_list};
 use crate::page::pattern;
 use crate::store::{Result, new_uid, now_ms};
 
-/// How much the newest time counts in the stability of a page.
-const NEWEST: f64 = 0.3;
-/// At most this many pages are compared with the one that is asked about.
-const COMPARED: i64 = 500;
+/// Weight of the latest comparison in the stability score.
+const LATEST_WEIGHT: f64 = 0.3;
+/// Maximum number of stored pages a requested page is compared with.
+const MAX_COMPARED: i64 = 500;
 
 const COLUMNS: &str = "id, uid, app, page, page_type, elements, stability_score, seen_count, updated_at";
 
@@ -24,7 +26,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<PageModel> {
         app: (!app.is_empty()).then_some(app),
         page: row.get("page")?,
         page_type: row.get("page_type")?,
-        elements: list_of(&row.get::<_, String>("elements")?),
+        elements: parse_list(&row.get::<_, String>("elements")?),
         stability_score: row.get("stability_score")?,
         seen_count: row.get("seen_count")?,
         updated_at: row.get("updated_at")?,
@@ -32,8 +34,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<PageModel> {
     })
 }
 
-/// The share of elements that two looks at a page have in common.
-fn in_common(before: &[PageElement], after: &[PageElement]) -> f64 {
+/// Returns the overlap of two element lists: shared elements divided by distinct elements, 1 if both are empty.
+fn element_overlap(before: &[PageElement], after: &[PageElement]) -> f64 {
     let names = |elements: &[PageElement]| -> BTreeSet<(String, Option<String>)> {
         elements.iter().map(|e| (e.selector.clone().unwrap_or_else(|| e.name.clone()), e.role.clone())).collect()
     };
@@ -42,17 +44,14 @@ fn in_common(before: &[PageElement], after: &[PageElement]) -> f64 {
     if all == 0 { 1.0 } else { before.intersection(&after).count() as f64 / all as f64 }
 }
 
-/// Keeps a page model. One that is there already tells how stable the page is.
-///
-/// # Errors
-/// What SQLite says.
+/// Inserts a page model, or updates the existing one and its stability score.
 pub fn save(connection: &Connection, origin: &str, app: &str, page: &str, page_type: &str, elements: &[PageElement]) -> Result<PageModel> {
     let now = now_ms();
     let sql = format!("SELECT {COLUMNS} FROM page_models WHERE app = :app AND page = :page AND deleted_at IS NULL");
     let known = connection.prepare_cached(&sql)?.query_row(named_params! {":app": app, ":page": page}, read).optional()?;
     let id = match known {
         Some(known) => {
-            let stability = known.stability_score * (1.0 - NEWEST) + in_common(&known.elements, elements) * NEWEST;
+            let stability = known.stability_score * (1.0 - LATEST_WEIGHT) + element_overlap(&known.elements, elements) * LATEST_WEIGHT;
             connection
                 .prepare_cached(
                     "UPDATE page_models SET page_type = :page_type, elements = :elements, stability_score = :stability_score,
@@ -90,10 +89,7 @@ pub fn save(connection: &Connection, origin: &str, app: &str, page: &str, page_t
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read)?)
 }
 
-/// Models of a normalised page, then of pages like it; without a page the newest.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the models of the same site as `page` (a normalised page) by decreasing similarity, or the newest ones without a page.
 pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limit: usize) -> Result<Vec<PageModel>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM page_models WHERE deleted_at IS NULL AND (:app IS NULL OR app = :app) AND (:site IS NULL OR substr(page, 1,
@@ -102,7 +98,7 @@ pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limi
     );
     let site = page.map(pattern::site);
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(named_params! {":app": app, ":site": site, ":page": page, ":limit": COMPARED}, read)?;
+    let found = statement.query_map(named_params! {":app": app, ":site": site, ":page": page, ":limit": MAX_COMPARED}, read)?;
     let mut models: Vec<PageModel> = found.collect::<rusqlite::Result<_>>()?;
     if let Some(page) = page {
         models.iter_mut().for_each(|m| m.similarity = Some(pattern::similarity(&m.page, page)));
@@ -113,10 +109,7 @@ pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limi
     Ok(models)
 }
 
-/// Deletes a page model; returns its uid.
-///
-/// # Errors
-/// What SQLite says.
+/// Marks a page model as deleted and returns its uid, or `None` if there is no such model.
 pub fn delete(connection: &Connection, id: i64) -> Result<Option<String>> {
     Ok(connection
         .prepare_cached("UPDATE page_models SET deleted_at = :now, updated_at = :now WHERE id = :id AND deleted_at IS NULL RETURNING uid")?

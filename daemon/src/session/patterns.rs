@@ -1,4 +1,7 @@
-//! Learned patterns (seed 002): what holds, for a page, an app, or everywhere, and how sure that is.
+//! Learned patterns: statements that hold for a page, an app, or everywhere, each with a confidence.
+//!
+//! Confidence is the mean of a Beta distribution: the prior counts as `PRIOR_WEIGHT` uses, and each reported use counts as one success or
+//! failure. Saving a pattern again raises its prior. An empty `app` or `page` column means that the pattern is not limited to one.
 
 use afd_proto::pattern::{Pattern, PatternKind};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
@@ -6,36 +9,36 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use super::json;
 use crate::store::{Result, new_uid, now_ms, word};
 
-/// How sure a pattern is before it was used.
-const PRIOR: f64 = 0.5;
-/// How many uses that belief is worth.
-const WEIGHT: f64 = 2.0;
-/// How much surer it is for having been learned again.
-const AGAIN: f64 = 0.25;
+/// Prior confidence of a pattern that is saved without one.
+const DEFAULT_PRIOR: f64 = 0.5;
+/// Number of uses the prior counts as.
+const PRIOR_WEIGHT: f64 = 2.0;
+/// Fraction of the remaining doubt that is removed when a pattern is saved again.
+const RELEARN_STEP: f64 = 0.25;
 
-/// A pattern to be kept.
+/// A pattern to save.
 #[derive(Debug, Clone, Copy)]
 pub struct New<'a> {
-    /// What kind of thing it says.
+    /// Kind of statement.
     pub kind: PatternKind,
-    /// What it says.
+    /// The statement.
     pub text: &'a str,
-    /// Package; empty for none.
+    /// Package of the app; empty for any app.
     pub app: &'a str,
-    /// The normalised page; empty for none.
+    /// Normalised page; empty for any page.
     pub page: &'a str,
-    /// Facts of it.
+    /// Structured details.
     pub data: Option<&'a serde_json::Map<String, serde_json::Value>>,
-    /// How sure it is before it was used.
+    /// Confidence before any use, 0 to 1; `None` for the default.
     pub prior: Option<f64>,
-    /// Row of the session that learned it.
+    /// Row id of the session that learned it.
     pub session: Option<i64>,
 }
 
-/// How sure a pattern is: its first belief, moved by what use made of it (a Beta distribution's mean).
+/// Returns the confidence of a pattern, rounded to three decimals: the mean of a Beta distribution that starts at the prior.
 pub fn confidence(prior: f64, held: f64, failed: f64) -> f64 {
-    let sure = (prior * WEIGHT + held) / (WEIGHT + held + failed);
-    (sure * 1000.0).round() / 1000.0
+    let mean = (prior * PRIOR_WEIGHT + held) / (PRIOR_WEIGHT + held + failed);
+    (mean * 1000.0).round() / 1000.0
 }
 
 const SELECT: &str =
@@ -63,21 +66,15 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Pattern> {
     })
 }
 
-/// A pattern by its number.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a pattern by its row id, or `None` if it is missing or deleted.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<Pattern>> {
     let sql = format!("{SELECT} WHERE p.id = :id AND p.deleted_at IS NULL");
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
 }
 
-/// Keeps a pattern. One that is there already becomes surer, and takes up the newer facts.
-///
-/// # Errors
-/// What SQLite says.
+/// Inserts a pattern. If it exists, raises its prior and replaces its details if new ones are given.
 pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Pattern> {
-    let (now, prior) = (now_ms(), new.prior.unwrap_or(PRIOR));
+    let (now, prior) = (now_ms(), new.prior.unwrap_or(DEFAULT_PRIOR));
     let known = connection
         .prepare_cached(
             "SELECT id, prior, success_count, failure_count FROM patterns WHERE kind = :kind AND app = :app AND page = :page
@@ -94,7 +91,7 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
         .optional()?;
     let id = match known {
         Some((id, before, held, failed)) => {
-            let prior = new.prior.unwrap_or(0.0).max(before + (1.0 - before) * AGAIN);
+            let prior = new.prior.unwrap_or(0.0).max(before + (1.0 - before) * RELEARN_STEP);
             connection
                 .prepare_cached(
                     "UPDATE patterns SET prior = :prior, confidence = :confidence, data = coalesce(:data, data), updated_at = :updated_at
@@ -134,29 +131,26 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
-/// Which patterns.
+/// Conditions that listed patterns must meet.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Those about this normalised page, and those about none; only the latter for an empty one.
+    /// Normalised page: matches patterns of this page and those of no page; an empty string matches only the latter.
     pub page: Option<String>,
-    /// Those about this package, and those about none.
+    /// Package: matches patterns of this app and those of no app.
     pub app: Option<String>,
-    /// Only those of this kind.
+    /// Kind of statement.
     pub kind: Option<PatternKind>,
-    /// Only those that this session learned.
+    /// Row id of the session that learned them.
     pub session: Option<i64>,
-    /// Only those whose text contains this, in any case.
+    /// Substring of the text, case-insensitive for ASCII.
     pub text: Option<String>,
-    /// Only those that are at least so sure.
+    /// Minimum confidence.
     pub least: f64,
-    /// At most this many.
+    /// Maximum number of patterns.
     pub limit: usize,
 }
 
-/// Patterns: those about the page first, then those about the app; surest first.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns matching patterns: those of the page first, then those of the app, then the rest; each group by decreasing confidence.
 pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
     let text = filter.text.as_ref().map(|t| format!("%{}%", t.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")));
     let sql = format!(
@@ -181,10 +175,7 @@ pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Notes that a pattern was used, and whether it held.
-///
-/// # Errors
-/// What SQLite says.
+/// Records that a pattern was used and whether it held (`None`: unknown). Returns it, or `None` if there is no such pattern.
 pub fn used(connection: &Connection, id: i64, held: Option<bool>) -> Result<Option<Pattern>> {
     let found = connection
         .prepare_cached("SELECT prior, success_count, failure_count FROM patterns WHERE id = :id AND deleted_at IS NULL")?
@@ -211,10 +202,7 @@ pub fn used(connection: &Connection, id: i64, held: Option<bool>) -> Result<Opti
     get(connection, id)
 }
 
-/// Deletes a pattern; returns its uid.
-///
-/// # Errors
-/// What SQLite says.
+/// Marks a pattern as deleted and returns its uid, or `None` if there is no such pattern.
 pub fn delete(connection: &Connection, id: i64) -> Result<Option<String>> {
     Ok(connection
         .prepare_cached("UPDATE patterns SET deleted_at = :now, updated_at = :now WHERE id = :id AND deleted_at IS NULL RETURNING uid")?
@@ -227,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn confidence_follows_what_use_made_of_it() {
+    fn confidence_follows_reported_uses() {
         assert_eq!(confidence(0.5, 0.0, 0.0), 0.5);
         assert!(confidence(0.5, 3.0, 0.0) > 0.75 && confidence(0.5, 0.0, 3.0) < 0.25);
         assert!(confidence(0.9, 0.0, 1.0) > confidence(0.5, 0.0, 1.0));

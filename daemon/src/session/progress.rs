@@ -1,4 +1,4 @@
-//! Progress files (seed 002, "Progress File Format"): one for programs, one for people.
+//! Progress files of a session: JSON for programs and plain text for people.
 
 use std::path::{Path, PathBuf};
 
@@ -8,16 +8,16 @@ use afd_proto::tasks::CurrentTask;
 
 use super::summary::{Digest, page_name, rfc3339};
 
-/// The state of a working directory.
+/// Git state of a working directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GitState {
     /// Hash and subject of the last commit.
     pub last_commit: Option<String>,
-    /// What is changed and not committed.
+    /// Uncommitted changes, as `git status` prints them.
     pub changes: Vec<String>,
 }
 
-/// The progress of a session.
+/// Builds the progress document of a session.
 pub fn of(digest: &Digest, git: GitState) -> Progress {
     let done = digest.done.iter().map(|t| CompletedTask {
         id: t.uid.clone(),
@@ -70,7 +70,7 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
     }
 }
 
-/// The task that is worked on.
+/// Returns the active task with its progress and the last action.
 pub fn current(digest: &Digest) -> Option<CurrentTask> {
     digest.current.as_ref().map(|task| CurrentTask {
         id: task.uid.clone(),
@@ -81,9 +81,9 @@ pub fn current(digest: &Digest) -> Option<CurrentTask> {
     })
 }
 
-/// The two files of a session in a directory.
+/// Returns the paths of the JSON and the text file of a session in a directory.
 pub fn files(dir: &Path, session: &str) -> (PathBuf, PathBuf) {
-    // A session's name may hold anything; a file's name may not.
+    // A session name may contain any character: percent-encode those that are unsafe in a file name.
     let name: String = session
         .bytes()
         .map(|b| if b.is_ascii_alphanumeric() || b"-_.".contains(&b) { char::from(b).to_string() } else { format!("%{b:02X}") })
@@ -96,7 +96,7 @@ fn list(items: impl Iterator<Item = String>) -> String {
     if lines.is_empty() { "None".to_owned() } else { lines.join("\n") }
 }
 
-/// The report for people.
+/// Renders the plain-text report.
 pub fn text(progress: &Progress) -> String {
     let rule = "=".repeat(43);
     let section = |title: &str, body: String| format!("{title}\n{}\n{body}", "-".repeat(title.chars().count()));
@@ -108,8 +108,8 @@ pub fn text(progress: &Progress) -> String {
         lines.join("\n")
     });
     let done = p.completed_tasks.iter().map(|t| {
-        let came = if t.summary.is_empty() { String::new() } else { format!(": {}", t.summary) };
-        format!("[{}] {}{came}", t.status.word().to_uppercase(), t.description)
+        let outcome = if t.summary.is_empty() { String::new() } else { format!(": {}", t.summary) };
+        format!("[{}] {}{outcome}", t.status.word().to_uppercase(), t.description)
     });
     let resolved = |status| if status == BugStatus::Resolved { " (resolved)" } else { "" };
     let mut sections = vec![

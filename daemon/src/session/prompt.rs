@@ -1,27 +1,28 @@
-//! What a language model is told when it takes a session up (seed 002, "Session Resumption").
+//! The prompt that tells a language model where a resumed session stands.
 
 use afd_proto::progress::Progress;
 
-/// At most this many tasks, bugs and changes are named one by one.
-const NAMED: usize = 30;
+/// Maximum number of items in each list of the prompt.
+const MAX_LISTED: usize = 30;
 
-/// Which of many items are named.
+/// Which end of a long list is kept.
 #[derive(Clone, Copy)]
-enum Shown {
+enum KeptEnd {
     First,
     Last,
 }
 
-fn named<T>(title: &str, items: &[T], shown: Shown, none: &str, line: impl Fn(&T) -> String) -> String {
-    let more = items.len().saturating_sub(NAMED);
+/// Renders a titled list of at most `MAX_LISTED` items, or the text `none` if there are no items.
+fn listing<T>(title: &str, items: &[T], shown: KeptEnd, none: &str, line: impl Fn(&T) -> String) -> String {
+    let more = items.len().saturating_sub(MAX_LISTED);
     let (skipped, place) = match shown {
-        Shown::First => (0, "after"),
-        Shown::Last => (more, "before"),
+        KeptEnd::First => (0, "later"),
+        KeptEnd::Last => (more, "earlier"),
     };
     let mut lines = vec![format!("## {title}")];
-    lines.extend(items.iter().skip(skipped).take(NAMED).map(|item| format!("- {}", line(item))));
+    lines.extend(items.iter().skip(skipped).take(MAX_LISTED).map(|item| format!("- {}", line(item))));
     if more > 0 {
-        lines.push(format!("- and {more} more {place} these"));
+        lines.push(format!("- {more} {place} ones not listed"));
     }
     if items.is_empty() {
         lines.push(none.to_owned());
@@ -29,50 +30,50 @@ fn named<T>(title: &str, items: &[T], shown: Shown, none: &str, line: impl Fn(&T
     lines.join("\n")
 }
 
-/// A page key begins with its activity, and goes on with what only programs read.
+/// Shortens a page for display. A page key starts with its activity; the rest is only meant for programs.
 fn place(page: &str) -> String {
     let activity = page.strip_prefix("act=").and_then(|rest| rest.split('|').next());
     crate::text::cut::brief(activity.unwrap_or(page), 120)
 }
 
-/// The prompt.
+/// Builds the prompt from the progress document.
 pub fn resumption(p: &Progress) -> String {
-    let mut parts = vec!["You are taking up a session that was begun before. This is where it stands.".to_owned()];
+    let mut parts = vec!["You are resuming an earlier session. This is its current state.".to_owned()];
     parts.push(format!("## Previous progress\n{}", p.summary));
-    parts.push(named("Completed tasks", &p.completed_tasks, Shown::Last, "None yet.", |t| {
-        let came = if t.summary.is_empty() { String::new() } else { format!(" ({})", t.summary) };
-        format!("{}: {}{came}", t.description, t.status)
+    parts.push(listing("Completed tasks", &p.completed_tasks, KeptEnd::Last, "None yet.", |t| {
+        let outcome = if t.summary.is_empty() { String::new() } else { format!(" ({})", t.summary) };
+        format!("{}: {}{outcome}", t.description, t.status)
     }));
-    parts.push(named("Bugs found", &p.bugs, Shown::First, "None yet.", |b| {
+    parts.push(listing("Bugs found", &p.bugs, KeptEnd::First, "None yet.", |b| {
         let place = b.page.as_deref().map_or(String::new(), |page| format!(", on {}", place(page)));
         format!("[{}, {}] {}{place}", b.severity, b.status, b.title)
     }));
     parts.push(match &p.current_task {
         Some(task) => {
             let mut lines = vec![format!("## Current state\nIn progress: {}", task.description)];
-            lines.extend((!task.progress.is_empty()).then(|| format!("How far: {}", task.progress)));
+            lines.extend((!task.progress.is_empty()).then(|| format!("Progress: {}", task.progress)));
             lines.extend((!task.last_action.is_empty()).then(|| format!("Last action: {}", task.last_action)));
             lines.join("\n")
         }
         None => "## Current state\nNo task was in progress.".to_owned(),
     });
     if !p.pending_tasks.is_empty() {
-        parts.push(named("Waiting tasks", &p.pending_tasks, Shown::First, "", |t| t.description.clone()));
+        parts.push(listing("Pending tasks", &p.pending_tasks, KeptEnd::First, "", |t| t.description.clone()));
     }
     let steps: Vec<String> = p.next_steps.iter().enumerate().map(|(i, step)| format!("{}. {step}", i + 1)).collect();
-    parts.push(format!("## Recommended next steps\n{}", if steps.is_empty() { "None are noted.".to_owned() } else { steps.join("\n") }));
+    parts.push(format!("## Recommended next steps\n{}", if steps.is_empty() { "None recorded.".to_owned() } else { steps.join("\n") }));
     if !p.blockers.is_empty() {
-        parts.push(named("Blockers", &p.blockers, Shown::First, "", Clone::clone));
+        parts.push(listing("Blockers", &p.blockers, KeptEnd::First, "", Clone::clone));
     }
     if !p.context.is_empty() {
         let keys: Vec<_> = p.context.iter().collect();
-        parts.push(named("Context (use as defaults)", &keys, Shown::First, "", |(key, value)| format!("{key}: {value}")));
+        parts.push(listing("Context (use as defaults)", &keys, KeptEnd::First, "", |(key, value)| format!("{key}: {value}")));
     }
     if let Some(commit) = &p.last_commit {
         let mut lines = vec![format!("## Working directory\nLast commit: {commit}")];
-        lines.extend(p.uncommitted_changes.iter().take(NAMED).map(|c| format!("- {c}")));
+        lines.extend(p.uncommitted_changes.iter().take(MAX_LISTED).map(|c| format!("- {c}")));
         parts.push(lines.join("\n"));
     }
-    parts.push("Go on from here: look at the screen first, since it may have changed.".to_owned());
+    parts.push("Continue from here. Look at the screen first: it may have changed.".to_owned());
     parts.join("\n\n")
 }

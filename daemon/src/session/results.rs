@@ -1,4 +1,4 @@
-//! Test results of sessions (seed 002, "Test Results").
+//! Test results recorded in sessions.
 
 use afd_proto::findings::{ResultCounts, ResultStatus, TestResult};
 use rusqlite::{Connection, Row, named_params};
@@ -6,37 +6,37 @@ use rusqlite::{Connection, Row, named_params};
 use super::findings::{self, Finding, Place};
 use crate::store::{Conditions, Page, Result, new_uid, now_ms, word};
 
-/// A test result to be written.
+/// A new test result.
 #[derive(Debug, Clone)]
 pub struct New {
-    /// Uid of its task.
+    /// Uid of the task it belongs to.
     pub task: Option<String>,
-    /// What was tested.
+    /// Name of the test.
     pub name: String,
-    /// How it ended.
+    /// Outcome.
     pub status: ResultStatus,
-    /// Where.
+    /// App, page and state where it was run.
     pub place: Place,
-    /// How long it took, milliseconds.
+    /// Duration, milliseconds.
     pub duration_ms: Option<i64>,
-    /// What was seen.
+    /// Free-text summary of what was observed.
     pub summary: Option<String>,
-    /// Uid of the artifact that shows it.
+    /// Uid of an artifact that documents it.
     pub evidence: Option<String>,
-    /// Uid of the bug that it found.
+    /// Uid of the bug it revealed.
     pub bug: Option<String>,
 }
 
-/// Which results.
+/// Conditions that listed results must meet; `None` means no condition.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Only those of this session, by its row.
+    /// Row id of the session that recorded them.
     pub session: Option<i64>,
-    /// Only those that ended so.
+    /// Outcome.
     pub status: Option<ResultStatus>,
-    /// Only those on pages that contain this.
+    /// Text that the page contains.
     pub page: Option<String>,
-    /// Only those since then, UTC milliseconds.
+    /// Earliest creation time, UTC milliseconds.
     pub since: Option<i64>,
 }
 
@@ -65,10 +65,7 @@ impl Finding for TestResult {
     }
 }
 
-/// Records a test result.
-///
-/// # Errors
-/// What SQLite says.
+/// Inserts a test result and returns it.
 pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Result<TestResult> {
     let id = connection
         .prepare_cached(
@@ -108,10 +105,7 @@ fn conditions(filter: &Filter) -> Conditions {
         .given("f.created_at >= :since", ":since", filter.since)
 }
 
-/// A page of test results, newest first, and the cursor of the next one.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a page of test results, newest first, and the cursor of the next page.
 pub fn list(connection: &Connection, filter: &Filter, page: Page) -> Result<(Vec<TestResult>, Option<i64>)> {
     let wanted = conditions(filter).given("f.id < :before", ":before", page.cursor);
     let mut results: Vec<TestResult> = findings::select(connection, wanted, "f.id DESC", page.reads())?;
@@ -119,10 +113,7 @@ pub fn list(connection: &Connection, filter: &Filter, page: Page) -> Result<(Vec
     Ok((results, next))
 }
 
-/// How many there are, by status.
-///
-/// # Errors
-/// What SQLite says.
+/// Counts the test results by status.
 pub fn counts(connection: &Connection, filter: &Filter) -> Result<ResultCounts> {
     let wanted = conditions(filter);
     let sql = format!("SELECT f.status, count(*) AS count FROM test_results f WHERE {} GROUP BY 1", wanted.sql());
@@ -142,10 +133,7 @@ pub fn counts(connection: &Connection, filter: &Filter) -> Result<ResultCounts> 
     Ok(counts)
 }
 
-/// Pages and states that have a result.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the distinct pairs of page and state that have a result in a session.
 pub fn places(connection: &Connection, session: i64) -> Result<Vec<(Option<String>, Option<String>)>> {
     let mut statement =
         connection.prepare_cached("SELECT DISTINCT page, state FROM test_results WHERE session_id = :session_id AND deleted_at IS NULL")?;

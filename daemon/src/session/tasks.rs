@@ -1,19 +1,21 @@
-//! Tasks: a queue, the one that is worked on, those that are done (seed 002, "Task tracking").
+//! Tasks of a session: a queue of pending tasks, at most one active task, and finished tasks.
+//!
+//! A task can be blocked by other tasks. A blocker counts until it has passed or was skipped: a failed task still blocks.
 
 use afd_proto::tasks::{Finish, Task, TaskCounts, TaskStatus};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::{SessionError, json, list_of};
+use super::{SessionError, json, parse_list};
 use crate::store::{Result, new_uid, now_ms, word};
 
-/// What may be done with a task, or why not.
+/// Result of an operation on a task.
 pub type Outcome<T> = Result<T, SessionError>;
 
 const SELECT: &str = "SELECT t.id, t.uid, s.name, t.description, t.status, t.priority, t.blocked_by, t.progress, t.summary, t.created_at,
         t.started_at, t.finished_at
      FROM tasks t JOIN sessions s ON s.id = t.session_id";
 
-/// A task, with the uids of all tasks that were to come before it.
+/// Maps a row to a task and the uids of all tasks it was declared to be blocked by.
 fn read(row: &Row<'_>) -> rusqlite::Result<(Task, Vec<String>)> {
     let task = Task {
         id: row.get("id")?,
@@ -29,10 +31,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(Task, Vec<String>)> {
         started_at: row.get("started_at")?,
         finished_at: row.get("finished_at")?,
     };
-    Ok((task, list_of(&row.get::<_, String>("blocked_by")?)))
+    Ok((task, parse_list(&row.get::<_, String>("blocked_by")?)))
 }
 
-/// Leaves of what was to come first what is not done: a task that failed still stands in the way.
+/// Fills in the blockers of a pending task: the declared ones that have neither passed nor been skipped.
 fn with_blockers(connection: &Connection, (mut task, before): (Task, Vec<String>)) -> Result<Task> {
     if !matches!(task.status, TaskStatus::Pending) {
         return Ok(task);
@@ -47,20 +49,14 @@ fn with_blockers(connection: &Connection, (mut task, before): (Task, Vec<String>
     Ok(task)
 }
 
-/// A task of a session by its number.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a task of a session by its row id, or `None` if it is missing or deleted.
 pub fn get(connection: &Connection, session: i64, id: i64) -> Result<Option<Task>> {
     let sql = format!("{SELECT} WHERE t.session_id = :session_id AND t.id = :id AND t.deleted_at IS NULL");
     let found = connection.prepare_cached(&sql)?.query_row(named_params! {":session_id": session, ":id": id}, read).optional()?;
     found.map(|found| with_blockers(connection, found)).transpose()
 }
 
-/// The task that is worked on.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the active task.
 pub fn current(connection: &Connection, session: i64) -> Result<Option<Task>> {
     let sql = format!("{SELECT} WHERE t.session_id = :session_id AND t.status = 'active' AND t.deleted_at IS NULL");
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":session_id": session}, read).optional()?.map(|(task, _)| task))
@@ -70,10 +66,10 @@ fn no_task(id: i64) -> SessionError {
     SessionError::Missing(format!("the session has no task {id}"))
 }
 
-/// Queues a task.
+/// Adds a pending task.
 ///
 /// # Errors
-/// What SQLite says.
+/// [`SessionError::Missing`] if a task in `blocked_by` does not exist.
 pub fn add(connection: &Connection, origin: &str, session: i64, description: &str, priority: i64, blocked_by: &[i64]) -> Outcome<Task> {
     let mut before = Vec::new();
     for id in blocked_by {
@@ -86,26 +82,26 @@ pub fn add(connection: &Connection, origin: &str, session: i64, description: &st
     Ok(insert(connection, origin, session, &new)?)
 }
 
-/// A task to be written as it was elsewhere.
+/// A task to insert in any state, for example one imported from a progress file.
 #[derive(Debug, Clone, Copy)]
 pub struct New<'a> {
-    /// Its uid, if it has one.
+    /// Uid; `None` to create one.
     pub uid: Option<&'a str>,
-    /// What is to be done.
+    /// Description.
     pub description: &'a str,
-    /// Higher ones come first.
+    /// Priority; higher values come first.
     pub priority: i64,
-    /// Uids of those that come before.
+    /// Uids of the tasks that block it.
     pub before: &'a [String],
-    /// Where it stands.
+    /// Status.
     pub status: TaskStatus,
-    /// How far it is.
+    /// Progress note.
     pub progress: Option<&'a str>,
-    /// What came of it.
+    /// Summary of the outcome.
     pub summary: Option<&'a str>,
-    /// When it was begun, UTC milliseconds.
+    /// Start time, UTC milliseconds.
     pub started_at: Option<i64>,
-    /// When it was done, UTC milliseconds.
+    /// Finish time, UTC milliseconds.
     pub finished_at: Option<i64>,
 }
 
@@ -125,10 +121,7 @@ impl Default for New<'_> {
     }
 }
 
-/// Writes a task.
-///
-/// # Errors
-/// What SQLite says.
+/// Inserts a task and returns it.
 pub fn insert(connection: &Connection, origin: &str, session: i64, new: &New<'_>) -> Result<Task> {
     let (now, uid) = (now_ms(), new.uid.map_or_else(new_uid, str::to_owned));
     let id = connection
@@ -159,10 +152,7 @@ pub fn insert(connection: &Connection, origin: &str, session: i64, new: &New<'_>
     Ok(get(connection, session, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
-/// Those that wait, in the order in which they are due: what nothing stands in the way of first, then by priority and age.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the pending tasks in the order in which they are to be started: unblocked ones first, then by priority, then oldest first.
 pub fn queue(connection: &Connection, session: i64) -> Result<Vec<Task>> {
     let sql =
         format!("{SELECT} WHERE t.session_id = :session AND t.status = 'pending' AND t.deleted_at IS NULL ORDER BY t.priority DESC, t.id");
@@ -173,10 +163,7 @@ pub fn queue(connection: &Connection, session: i64) -> Result<Vec<Task>> {
     Ok(tasks)
 }
 
-/// Those that are done, first one first.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the finished tasks in the order in which they were finished.
 pub fn done(connection: &Connection, session: i64) -> Result<Vec<Task>> {
     let sql = format!(
         "{SELECT} WHERE t.session_id = :session AND t.status IN ('passed', 'failed', 'skipped') AND t.deleted_at IS NULL
@@ -187,10 +174,7 @@ pub fn done(connection: &Connection, session: i64) -> Result<Vec<Task>> {
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How many of each status a session has.
-///
-/// # Errors
-/// What SQLite says.
+/// Counts the tasks of a session by status.
 pub fn counts(connection: &Connection, session: i64) -> Result<TaskCounts> {
     let mut counts = TaskCounts::default();
     let mut statement = connection.prepare_cached(
@@ -226,71 +210,73 @@ fn set_status(connection: &Connection, task: &Task, status: TaskStatus) -> Resul
     Ok(())
 }
 
-/// Begins a task: the one that is named, or the one that is due. With `switch`, the one that is worked on goes back to the queue.
+/// Starts the given task, or the first of the queue. With `switch`, the currently active task goes back to the queue. Starting the active
+/// task changes nothing.
 ///
 /// # Errors
-/// What SQLite says.
+/// [`SessionError::Missing`] if there is no such task; [`SessionError::Conflict`] if it is finished or blocked, or if another task is
+/// active and `switch` is not set.
 pub fn start(connection: &Connection, session: i64, id: Option<i64>, switch: bool) -> Outcome<Task> {
     let task = match id {
         Some(id) => get(connection, session, id)?.ok_or_else(|| no_task(id))?,
-        None => queue(connection, session)?.into_iter().next().ok_or_else(|| SessionError::Missing("no task waits".to_owned()))?,
+        None => queue(connection, session)?.into_iter().next().ok_or_else(|| SessionError::Missing("no task is pending".to_owned()))?,
     };
     if task.status == TaskStatus::Active {
         return Ok(task);
     }
     let conflict = |what: String, hint: &str| Err(SessionError::Conflict(what, hint.to_owned()));
     if task.status != TaskStatus::Pending {
-        return conflict(format!("task {} is done: {}", task.id, task.status.word()), "queue it again with `session task add`");
+        return conflict(format!("task {} is already finished: {}", task.id, task.status.word()), "add it again with `session task add`");
     }
     if !task.blocked_by.is_empty() {
         let blockers: Vec<String> = task.blocked_by.iter().map(i64::to_string).collect();
-        return conflict(format!("task {} waits for task {}", task.id, blockers.join(", ")), "do those first, or finish them as skipped");
+        return conflict(format!("task {} is blocked by task {}", task.id, blockers.join(", ")), "finish or skip those first");
     }
     match current(connection, session)? {
         Some(current) if switch => set_status(connection, &current, TaskStatus::Pending)?,
         Some(current) => {
             return conflict(
-                format!("task {} is worked on: {}", current.id, current.description),
-                "finish it first, or give `switch` to put it back in the queue",
+                format!("task {} is already active: {}", current.id, current.description),
+                "finish it first, or pass `switch` to put it back in the queue",
             );
         }
         None => {}
     }
     set_status(connection, &task, TaskStatus::Active)?;
-    again(connection, session, task.id)
+    touch_and_reload(connection, session, task.id)
 }
 
-/// A task after it was changed.
-fn again(connection: &Connection, session: i64, id: i64) -> Outcome<Task> {
+/// Updates the modification time of the session and returns the changed task.
+fn touch_and_reload(connection: &Connection, session: i64, id: i64) -> Outcome<Task> {
     super::touch(connection, session)?;
     get(connection, session, id)?.ok_or_else(|| no_task(id))
 }
 
-/// The task that is named, or the one that is worked on.
-fn meant(connection: &Connection, session: i64, id: Option<i64>) -> Outcome<Task> {
+/// Returns the given task, or the active one if no id is given.
+fn resolve_task(connection: &Connection, session: i64, id: Option<i64>) -> Outcome<Task> {
     match id {
         Some(id) => get(connection, session, id)?.ok_or_else(|| no_task(id)),
-        None => current(connection, session)?.ok_or_else(|| SessionError::Missing("no task is worked on".to_owned())),
+        None => current(connection, session)?.ok_or_else(|| SessionError::Missing("no task is active".to_owned())),
     }
 }
 
-/// What is to change of a task.
+/// Changes to a task; `None` leaves a field unchanged.
 #[derive(Debug, Clone, Default)]
 pub struct Change {
-    /// How far it is.
+    /// New progress note.
     pub progress: Option<String>,
-    /// Another description.
+    /// New description.
     pub description: Option<String>,
-    /// Another priority.
+    /// New priority.
     pub priority: Option<i64>,
 }
 
-/// Changes a task: the one that is named, or the one that is worked on.
+/// Updates the given task, or the active one.
 ///
 /// # Errors
-/// What SQLite says.
+/// [`SessionError::Missing`] if there is no such task.
 pub fn change(connection: &Connection, session: i64, id: Option<i64>, change: &Change) -> Outcome<Task> {
-    let task = meant(connection, session, id)?;
+    let task = resolve_task(connection, session, id)?;
     connection
         .prepare_cached(
             "UPDATE tasks SET progress = coalesce(:progress, progress), description = coalesce(:description, description),
@@ -304,18 +290,18 @@ pub fn change(connection: &Connection, session: i64, id: Option<i64>, change: &C
             ":priority": change.priority,
             ":updated_at": now_ms(),
         })?;
-    again(connection, session, task.id)
+    touch_and_reload(connection, session, task.id)
 }
 
-/// Finishes a task: the one that is named, or the one that is worked on.
+/// Finishes the given task, or the active one.
 ///
 /// # Errors
-/// What SQLite says.
+/// [`SessionError::Missing`] if there is no such task; [`SessionError::Conflict`] if it is already finished.
 pub fn finish(connection: &Connection, session: i64, id: Option<i64>, how: Finish, summary: Option<&str>) -> Outcome<Task> {
-    let task = meant(connection, session, id)?;
+    let task = resolve_task(connection, session, id)?;
     if !matches!(task.status, TaskStatus::Pending | TaskStatus::Active) {
-        let what = format!("task {} is done already: {}", task.id, task.status.word());
-        return Err(SessionError::Conflict(what, "queue it again with `session task add`".to_owned()));
+        let what = format!("task {} is already finished: {}", task.id, task.status.word());
+        return Err(SessionError::Conflict(what, "add it again with `session task add`".to_owned()));
     }
     let status = match how {
         Finish::Passed => TaskStatus::Passed,
@@ -326,5 +312,5 @@ pub fn finish(connection: &Connection, session: i64, id: Option<i64>, how: Finis
     connection
         .prepare_cached("UPDATE tasks SET summary = :summary WHERE id = :id")?
         .execute(named_params! {":id": task.id, ":summary": summary})?;
-    again(connection, session, task.id)
+    touch_and_reload(connection, session, task.id)
 }

@@ -1,31 +1,28 @@
-//! Elements that sessions marked as tested (seed 002, `testedElements`).
+//! Elements that sessions marked as tested.
 
 use afd_proto::findings::TestedElement;
 use rusqlite::{Connection, named_params};
 
 use crate::store::{Result, new_uid, now_ms};
 
-/// An element to be marked.
+/// An element to mark as tested.
 #[derive(Debug, Clone)]
 pub struct Mark {
-    /// As it was named.
+    /// Name of the element, as given by the caller.
     pub element: String,
-    /// Uid and name of the component that it is.
+    /// Uid and name of the matching visual component.
     pub component: Option<(String, String)>,
-    /// Package; empty when nobody knows.
+    /// Package of the app; empty if unknown.
     pub app: String,
-    /// Page key, activity or URL; empty when nobody knows.
+    /// Page key, activity or URL; empty if unknown.
     pub page: String,
-    /// State.
+    /// Code of the visual state.
     pub state: Option<String>,
-    /// Whether an assertion about it held.
+    /// Whether an assertion about it passed; `None` if there was none.
     pub passed: Option<bool>,
 }
 
-/// Marks an element.
-///
-/// # Errors
-/// What SQLite says.
+/// Marks an element as tested; marking it again adds to its counts. Returns its totals.
 pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) -> Result<TestedElement> {
     let now = now_ms();
     let (passed, failed) = (i64::from(mark.passed == Some(true)), i64::from(mark.passed == Some(false)));
@@ -69,28 +66,22 @@ pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) ->
     })
 }
 
-/// How many elements a session has marked.
-///
-/// # Errors
-/// What SQLite says.
+/// Counts the elements that a session has marked.
 pub fn count(connection: &Connection, session: i64) -> Result<i64> {
     let sql = "SELECT count(*) AS count FROM tested_elements WHERE session_id = :session_id";
     Ok(connection.prepare_cached(sql)?.query_row(named_params! {":session_id": session}, |row| row.get("count"))?)
 }
 
-/// A marked element with what it is known as.
+/// A marked element with the state it was found in.
 #[derive(Debug, Clone)]
 pub struct Marked {
-    /// It; `component` holds the uid.
+    /// The element; its `component` field holds the uid of the component instead of the name.
     pub element: TestedElement,
-    /// State.
+    /// Code of the visual state.
     pub state: Option<String>,
 }
 
-/// All that a session marked, first one first.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns all elements that a session marked, in the order in which they were first marked.
 pub fn all(connection: &Connection, session: i64) -> Result<Vec<Marked>> {
     let mut statement = connection.prepare_cached(
         "SELECT element, component, app, page, passed, failed, times, updated_at, state FROM tested_elements

@@ -1,38 +1,38 @@
-//! What can go wrong with the database.
+//! Errors of the database.
 
 use crate::task::Panicked;
 
-/// Why the database did not do it.
+/// Why a database operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// There is no room left.
-    #[error("there is no room left for the memory database")]
+    /// The disk is full.
+    #[error("no space left for the memory database")]
     Full,
-    /// It is damaged.
-    #[error("the memory database cannot be used: it is damaged ({0})")]
+    /// The database is damaged.
+    #[error("the memory database is damaged: {0}")]
     Damaged(String),
-    /// It cannot be used: stopped, read-only, or not to be opened.
+    /// The database cannot be used: it is stopped, read-only, or cannot be opened.
     #[error("the memory database cannot be used: {0}")]
     Unavailable(String),
-    /// A newer daemon made it.
-    #[error("the memory database has schema {found}, which is newer than {known}, the newest that this version knows")]
+    /// The schema is newer than this version supports.
+    #[error("the memory database has schema version {found}; this version supports at most {known}")]
     TooNew {
-        /// Its schema.
+        /// Schema version of the database.
         found: u32,
-        /// Ours.
+        /// Newest supported schema version.
         known: u32,
     },
-    /// The work itself panicked, and was undone.
-    #[error("a piece of database work failed: {0}")]
+    /// The work itself panicked and was rolled back.
+    #[error("a database operation panicked: {0}")]
     Panicked(String),
-    /// Anything else that SQLite says.
-    #[error("the memory database: {0}")]
+    /// Any other SQLite error.
+    #[error("memory database error: {0}")]
     Sql(#[source] rusqlite::Error),
 }
 
 impl StoreError {
-    /// The same error for one more caller.
-    pub(super) fn again(&self) -> StoreError {
+    /// Copies the error for another caller. Variants that cannot be copied become `Unavailable` with the same text.
+    pub(super) fn duplicate(&self) -> StoreError {
         match self {
             StoreError::Full => StoreError::Full,
             StoreError::Damaged(what) => StoreError::Damaged(what.clone()),
@@ -61,5 +61,5 @@ impl From<Panicked> for StoreError {
     }
 }
 
-/// The result of a piece of database work.
+/// Result of a database operation.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

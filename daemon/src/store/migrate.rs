@@ -1,4 +1,4 @@
-//! Bringing the schema up to date.
+//! Schema migrations.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -14,10 +14,10 @@ static DIR: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../migrations");
 static MIGRATIONS: LazyLock<Migrations<'static>> =
     LazyLock::new(|| Migrations::from_directory(&DIR).expect("the embedded migrations are well-formed"));
 
-/// The newest schema that this version knows.
+/// Newest schema version that this version supports.
 pub const SCHEMA: u32 = 5;
 
-/// Makes sure that a database is ours, or empty: those of other programs are not to be touched.
+/// Refuses a database that has tables but no schema version: it belongs to another program and must not be touched.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
     let foreign: bool = connection.query_row(
         "SELECT (SELECT user_version FROM pragma_user_version) = 0 AND EXISTS (SELECT 1 FROM sqlite_schema
@@ -27,14 +27,14 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
     )?;
     if foreign {
         return Err(StoreError::Unavailable(format!(
-            "{} was made by another program; `afctl import af --db` takes over the memory of af",
+            "{} was created by another program; use `afctl import af --db` to import the memory of af",
             path.display()
         )));
     }
     Ok(())
 }
 
-/// Migrates; a database that a newer version made is refused untouched.
+/// Migrates to the newest schema; refuses a database with a newer schema and leaves it untouched.
 pub(super) fn run(connection: &mut Connection) -> Result<()> {
     let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get("user_version"))?;
     if found > SCHEMA {
@@ -43,7 +43,7 @@ pub(super) fn run(connection: &mut Connection) -> Result<()> {
     MIGRATIONS.to_latest(connection).map_err(|e| StoreError::Unavailable(format!("migration failed: {e}")))
 }
 
-/// The uid of this store; made at the first start.
+/// Returns the uid of this store, which is created at the first start.
 pub(super) fn origin(connection: &Connection) -> Result<String> {
     let known = connection.query_row("SELECT origin FROM store", [], |row| row.get("origin")).optional()?;
     if let Some(origin) = known {
@@ -62,15 +62,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn migrations_are_valid_and_counted() {
+    fn migrations_are_valid_and_match_the_schema_version() {
         MIGRATIONS.validate().expect("valid");
         assert_eq!(DIR.dirs().count(), SCHEMA as usize);
     }
 
     #[test]
-    fn a_database_of_an_earlier_version_keeps_what_it_has() {
+    fn migration_keeps_existing_rows() {
         let mut connection = Connection::open_in_memory().expect("opens");
-        MIGRATIONS.to_version(&mut connection, 2).expect("the version before");
+        MIGRATIONS.to_version(&mut connection, 2).expect("migrates to version 2");
         connection
             .execute_batch(
                 "INSERT INTO sessions VALUES (1, 's', 'o', 'default', 1, 1, NULL);
@@ -79,13 +79,13 @@ mod tests {
                  updated_at)
                     VALUES ('seen', 'o', 5, 1, 1, 't', 'page', 1, 1, 7, 7);",
             )
-            .expect("fills");
+            .expect("inserts");
         run(&mut connection).expect("migrates");
         let (at, structure): (i64, Option<String>) = connection
             .query_row("SELECT observed_at, structure_key FROM observations WHERE uid = 'seen'", [], |row| {
                 Ok((row.get("observed_at")?, row.get("structure_key")?))
             })
-            .expect("is there");
+            .expect("the row exists");
         assert_eq!((at, structure), (7, None));
         let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get("user_version")).expect("reads");
         assert_eq!(version, SCHEMA);

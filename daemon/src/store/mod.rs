@@ -1,7 +1,8 @@
-//! The SQLite database: one writer thread that commits in groups, a pool of readers, migrations.
+//! The SQLite database: one writer thread with group commit, a pool of reader threads, and migrations.
 //!
-//! Only the machinery is here; the SQL lives with its subject. A write is acknowledged after its commit. Writes run in
-//! the order in which they were handed over, each in a savepoint of its own, so that one failure fails nobody else.
+//! This module is only the machinery; the SQL lives in the modules that own the data. A write is acknowledged after its
+//! commit. Writes run in the order in which they were submitted, each in a savepoint of its own, so that a failed write does
+//! not affect the others of its group.
 
 mod columns;
 mod damage;
@@ -22,7 +23,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::task::Tasks;
 
-pub use columns::{json, readable, word};
+pub use columns::{json, skip_unreadable, word};
 use damage::Damage;
 pub use error::{Result, StoreError};
 pub use migrate::SCHEMA;
@@ -31,7 +32,7 @@ use readers::{Pool, Readers};
 pub use stamp::{new_uid, now_ms};
 use writer::Writer;
 
-/// The database.
+/// An open database.
 pub struct Store {
     path: PathBuf,
     origin: String,
@@ -43,10 +44,10 @@ pub struct Store {
 }
 
 impl Store {
-    /// Looks whether a path can be a database of ours, without touching it.
+    /// Checks that a path is free, an empty file or a SQLite database, without modifying it.
     ///
     /// # Errors
-    /// When something else is there.
+    /// When the path is anything else, or cannot be read.
     pub fn probe(path: &Path) -> Result<()> {
         let refuse = |why: &str| Err(StoreError::Unavailable(format!("{} {why}", path.display())));
         let meta = match std::fs::metadata(path) {
@@ -67,13 +68,13 @@ impl Store {
         }
     }
 
-    /// Opens the database, making or migrating it as needed. `last_seq` reads the last number in the order of what happened.
+    /// Opens the database, creating or migrating it as needed. `last_seq` reads the highest sequence number in use.
     ///
     /// # Errors
-    /// [`StoreError`] when it is damaged, too new, or cannot be reached.
+    /// [`StoreError`] when it is damaged, too new, or cannot be opened.
     pub fn open(path: &Path, tasks: &Tasks, last_seq: impl FnOnce(&Connection) -> Result<i64>) -> Result<Self> {
         if let Some(dir) = path.parent() {
-            std::fs::create_dir_all(dir).map_err(|e| StoreError::Unavailable(format!("cannot make {}: {e}", dir.display())))?;
+            std::fs::create_dir_all(dir).map_err(|e| StoreError::Unavailable(format!("cannot create {}: {e}", dir.display())))?;
         }
         Self::probe(path)?;
         let mut connection = Connection::open(path)?;
@@ -92,48 +93,48 @@ impl Store {
         Ok(Self { path: path.to_owned(), origin, writer, readers, pool, seq: AtomicI64::new(seq), damage })
     }
 
-    /// The database file.
+    /// Returns the path of the database file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The uid of this store, which marks the rows that it makes.
+    /// Returns the uid of this store, which marks the rows that it creates.
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// The next number in the order of what happens.
+    /// Returns the next sequence number for events, intents and observations.
     pub fn next_seq(&self) -> i64 {
         self.seq.fetch_add(1, Ordering::SeqCst) + 1
     }
 
-    /// What is wrong with the database, once it is known.
+    /// Returns a description of the damage of the database, if any is known.
     pub fn damage(&self) -> Option<String> {
-        self.damage.get().map(|what| format!("it is damaged ({what})"))
+        self.damage.get().map(|what| format!("the database is damaged: {what}"))
     }
 
-    /// Counts writes that were undone: what somebody keeps in memory of them is not in the database.
-    pub fn undone(&self) -> Arc<AtomicU64> {
-        self.damage.undone()
+    /// Returns the counter of rolled-back writes. When it changes, in-memory copies of written data may not match the database.
+    pub fn rollback_count(&self) -> Arc<AtomicU64> {
+        self.damage.rollback_count()
     }
 
-    /// Writes that wait for their commit.
+    /// Returns the number of writes that are waiting for their commit.
     pub fn pending(&self) -> u64 {
         self.writer.pending()
     }
 
-    /// Does a piece of work in a transaction and returns after its commit.
+    /// Runs the work in a transaction and returns after its commit.
     ///
     /// # Errors
-    /// What the work returned, or why the commit failed; then nothing of it is in the database.
+    /// The error of the work or of the commit; nothing of it is in the database then.
     pub async fn write<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
         self.writer.submit(work, |_| {}).await
     }
 
-    /// Does a piece of work that may refuse: what it refuses is undone, and its reason is the error.
+    /// Like [`Store::write`], for work with an error type of its own: an error rolls the work back and is returned to the caller.
     ///
     /// # Errors
-    /// What the work returned, or why the commit failed; then nothing of it is in the database.
+    /// The error of the work or of the commit; nothing of it is in the database then.
     pub async fn write_or_refuse<T, E>(&self, work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static) -> Result<T, E>
     where
         T: Send + 'static,
@@ -142,11 +143,11 @@ impl Store {
         self.writer.submit(work, |_| {}).await
     }
 
-    /// Does a piece of work; once it is committed, `then` is called with what came of it, in the order of the commits and before
-    /// the caller is told. It runs on the writer thread and must not wait.
+    /// Like [`Store::write`]; after the commit, `then` is called with the result, in commit order and before the caller gets it.
+    /// `then` runs on the writer thread and must not block.
     ///
     /// # Errors
-    /// What the work returned, or why the commit failed.
+    /// The error of the work or of the commit.
     pub async fn write_then<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -155,11 +156,11 @@ impl Store {
         self.writer.submit(work, then).await
     }
 
-    /// Does a piece of work and undoes it: what it returns is what would have come of it.
+    /// Runs the work and rolls it back; returns what the work would have returned.
     ///
     /// # Errors
-    /// What the work returned.
-    pub async fn rehearse<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+    /// The error of the work.
+    pub async fn dry_run<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
         self.write(move |c| {
             c.execute_batch("SAVEPOINT rehearsal")?;
             let done = work(c);
@@ -169,8 +170,8 @@ impl Store {
         .await
     }
 
-    /// Hands over a piece of work that nobody waits for; it is done in its turn. Waits only while too much is queued. A failure is
-    /// logged under `what`; `then` is called after the commit, as in [`Store::write_then`].
+    /// Queues work without waiting for its commit; waits only while the queue is full. A failure is logged under `what`; `then`
+    /// is called after the commit, as in [`Store::write_then`].
     pub async fn write_behind<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -180,7 +181,7 @@ impl Store {
         self.writer.submit_behind(what, work, then).await;
     }
 
-    /// Like [`Store::write_behind`] for what can be done without: it is left out when too much is queued.
+    /// Like [`Store::write_behind`], for work that can be skipped: it is dropped when the queue is full.
     pub fn try_write_behind<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -190,23 +191,23 @@ impl Store {
         self.writer.try_submit_behind(what, work, then);
     }
 
-    /// Waits until everything that was handed over so far is on disk.
+    /// Waits until all writes submitted so far are on disk.
     ///
     /// # Errors
-    /// When the writer is gone.
+    /// When the writer has stopped or its commit fails.
     pub async fn flush(&self) -> Result<()> {
         self.write(|_| Ok(())).await
     }
 
-    /// Finishes all writes and closes the file; later ones are refused.
+    /// Finishes all writes and stops the writer; later writes are refused.
     pub fn close(&self) {
         self.writer.close();
     }
 
-    /// Like [`Store::read`], but sees everything that was handed over to be written so far.
+    /// Like [`Store::read`], but sees all writes submitted so far.
     ///
     /// # Errors
-    /// What the work returned, or that there is no connection.
+    /// The error of the work, or that no connection is available.
     pub async fn read_all<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
         if self.pending() > 0 && self.damage().is_none() {
             self.flush().await?;
@@ -214,38 +215,38 @@ impl Store {
         self.read(work).await
     }
 
-    /// Reads on a thread for reading. When the caller goes away, the read is interrupted.
+    /// Runs the work on a reader thread. It is interrupted when the caller drops the returned future.
     ///
     /// # Errors
-    /// What the work returned, or that there is no connection.
+    /// The error of the work, or that no connection is available.
     pub async fn read<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
         let result = self.readers.submit(work).await;
         if let Err(error) = &result {
-            self.damage.note(error);
+            self.damage.set_if_damaged(error);
         }
         result
     }
 
-    /// Drops what the connections keep in memory for speed, where they are not at work.
+    /// Frees the caches of the writer connection and of all idle reader connections.
     pub async fn shrink(&self) {
         let shrink = |c: &Connection| Ok::<_, StoreError>(c.execute_batch("PRAGMA shrink_memory")?);
         let pool = self.pool.clone();
         let readers = self.readers.submit(move |own| {
             shrink(own)?;
-            // All at once, so that each is another one.
+            // All are taken before any is returned to the pool, so that each is a different connection.
             let idle = (0..pool.state().idle_connections).filter_map(|_| pool.try_get());
             idle.collect::<Vec<_>>().iter().try_for_each(|c| shrink(c))
         });
         let writer = self.write(move |c| shrink(c));
         if let (Err(error), _) | (_, Err(error)) = (readers.await, writer.await) {
-            tracing::debug!(%error, "memory is not given back");
+            tracing::debug!(%error, "cannot free the caches of the database");
         }
     }
 
-    /// Checks the whole database, which may take long; damage is remembered and stops writing.
+    /// Checks the integrity of the whole database, which may take long. Damage is remembered, stops all writes, and is returned.
     ///
     /// # Errors
-    /// When it cannot be read at all.
+    /// When the database cannot be read at all.
     pub async fn check(&self) -> Result<Option<String>> {
         let found = self.read(|c| Ok(c.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>("quick_check"))?)).await?;
         if found != "ok" {
@@ -255,7 +256,7 @@ impl Store {
     }
 }
 
-/// What every connection needs.
+/// Sets up a connection for reading or writing.
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(128);
     connection.busy_timeout(Duration::from_secs(5))?;
@@ -269,7 +270,7 @@ fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;")
 }
 
-/// The memory of what somebody did on a phone is nobody else's business.
+/// Makes the file accessible to its owner only: it records what was done on a phone.
 fn restrict(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     if let Err(error) = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)) {

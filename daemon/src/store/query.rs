@@ -1,9 +1,9 @@
-//! Lists: which rows are wanted, and the page of them.
+//! Building blocks of list queries: optional conditions and pagination.
 
 use rusqlite::ToSql;
 use rusqlite::types::Value;
 
-/// The conditions of a query, each with the name of its value.
+/// The conditions of a query, with their named values.
 #[derive(Debug, Clone)]
 pub struct Conditions {
     sql: String,
@@ -11,12 +11,12 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// What always holds.
+    /// Starts with a condition that always applies.
     pub fn new(always: &str) -> Self {
         Self { sql: always.to_owned(), values: Vec::new() }
     }
 
-    /// One more condition, if there is a value for it.
+    /// Adds a condition if there is a value for it.
     #[must_use]
     pub fn given<V: Into<Value>>(mut self, condition: &str, name: &'static str, value: Option<V>) -> Self {
         if let Some(value) = value {
@@ -27,52 +27,53 @@ impl Conditions {
         self
     }
 
-    /// A value that stands elsewhere in the query.
+    /// Binds a value that is used elsewhere in the query.
     #[must_use]
     pub fn value(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.values.push((name, value.into()));
         self
     }
 
-    /// The conditions, as they stand behind `WHERE`.
+    /// Returns the conditions as SQL, to follow `WHERE`.
     pub fn sql(&self) -> &str {
         &self.sql
     }
 
-    /// The values by name.
+    /// Returns the values with their names.
     pub fn values(&self) -> Vec<(&'static str, &dyn ToSql)> {
         self.values.iter().map(|(name, value)| (*name, value as &dyn ToSql)).collect()
     }
 }
 
-/// A page of a list.
+/// One page of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// What the page before answered; none for the first.
+    /// Cursor that the previous page returned; `None` for the first page.
     pub cursor: Option<i64>,
-    /// At most this many rows.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 
 impl Default for Page {
-    /// Everything.
+    /// All rows.
     fn default() -> Self {
         Self { cursor: None, limit: usize::MAX }
     }
 }
 
 impl Page {
-    /// The first rows.
+    /// Returns the first page.
     pub fn first(limit: usize) -> Self {
         Self { cursor: None, limit }
     }
 
-    /// How many rows are to be read: one more tells whether there is a next page.
+    /// Returns the number of rows to read: one more than the limit, which shows whether there is a next page.
     pub fn reads(self) -> i64 {
         i64::try_from(self.limit).unwrap_or(i64::MAX).saturating_add(1)
     }
 
-    /// Keeps the rows of the page. Returns the cursor of the next one: that of its last row, or nothing on the last page.
+    /// Drops the rows beyond the limit. Returns the cursor of the next page, which is that of the last row kept; `None` on the
+    /// last page.
     pub fn cut<T>(self, rows: &mut Vec<T>, cursor: impl FnOnce(&T) -> i64) -> Option<i64> {
         let more = rows.len() > self.limit;
         rows.truncate(self.limit);
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_page_that_is_followed_has_a_cursor() {
+    fn last_page_has_no_cursor() {
         let page = Page { cursor: None, limit: 2 };
         let mut rows = vec![9, 7, 5];
         assert_eq!((page.reads(), page.cut(&mut rows, |n| *n), rows), (3, Some(7), vec![9, 7]));
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_without_a_value_are_left_out() {
+    fn conditions_without_a_value_are_omitted() {
         let conditions = Conditions::new("1").given("a = :a", ":a", Some(1)).given("b = :b", ":b", None::<i64>).value(":c", 3);
         assert_eq!(conditions.sql(), "1 AND a = :a");
         assert_eq!(conditions.values().iter().map(|(name, _)| *name).collect::<Vec<_>>(), [":a", ":c"]);

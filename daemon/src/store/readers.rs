@@ -1,6 +1,6 @@
-//! Threads that read, with a connection each: a slow lookup or a file elsewhere never holds a read up.
+//! Dedicated reader threads, so that a read never waits for blocking work elsewhere, such as a slow DNS lookup or file access.
 //!
-//! A read whose caller went away is interrupted, or not begun.
+//! A read whose caller has gone away is interrupted, or never started.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,19 +12,19 @@ use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::writer::caught;
+use super::writer::catch_panic;
 use super::{Result, StoreError};
-use crate::task::{Tasks, checkpoint};
+use crate::task::{Tasks, failpoint};
 
-/// How many reads go on at once.
+/// Number of reads that run concurrently.
 const THREADS: usize = 4;
-/// At most this many reads wait.
-const QUEUE: usize = 4096;
+/// Maximum number of queued reads.
+const MAX_QUEUED: usize = 4096;
 
-/// A read is asked this often whether anybody still waits for it, in steps of SQLite's virtual machine: some 10 us.
-const STEPS_BETWEEN_LOOKS: i32 = 1000;
+/// How often a running read checks whether it was abandoned, in steps of SQLite's virtual machine: about every 10 us.
+const STEPS_BETWEEN_CHECKS: i32 = 1000;
 
-/// Reads on the connection, or takes the reason why there is none.
+/// Runs a read on the connection, or receives the error when there is none.
 type Work = Box<dyn FnOnce(Result<&Connection>) + Send>;
 
 struct Job {
@@ -32,10 +32,10 @@ struct Job {
     work: Work,
 }
 
-/// Ends a read whose caller does not wait any more.
-struct Caller(Arc<AtomicBool>);
+/// Marks a read as abandoned when its caller stops waiting.
+struct AbandonOnDrop(Arc<AtomicBool>);
 
-impl Drop for Caller {
+impl Drop for AbandonOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -55,13 +55,13 @@ impl Readers {
             .idle_timeout(Some(Duration::from_secs(300)))
             .test_on_check_out(false)
             .build_unchecked(manager);
-        let (sender, receiver) = sync_channel(QUEUE);
+        let (sender, receiver) = sync_channel(MAX_QUEUED);
         let receiver = Arc::new(Mutex::new(receiver));
         for n in 0..THREADS {
             let (pool, receiver, task) = (pool.clone(), receiver.clone(), tasks.thread(format!("store-reader-{n}")));
             std::thread::Builder::new()
                 .name(format!("store-reader-{n}"))
-                .spawn(move || while task.piece(|| run(&pool, &receiver)).is_none() {})
+                .spawn(move || while task.catch_panic(|| run(&pool, &receiver)).is_none() {})
                 .map_err(|e| StoreError::Unavailable(format!("cannot start a reader: {e}")))?;
         }
         Ok((Self { sender }, pool))
@@ -71,19 +71,19 @@ impl Readers {
         let (reply, answer) = oneshot::channel();
         let abandoned = Arc::new(AtomicBool::new(false));
         let work = move |connection: Result<&Connection>| {
-            let _ = reply.send(connection.and_then(|connection| caught(|| work(connection))));
+            let _ = reply.send(connection.and_then(|connection| catch_panic(|| work(connection))));
         };
         let job = Job { abandoned: abandoned.clone(), work: Box::new(work) };
         self.sender.try_send(job).map_err(|error| match error {
-            TrySendError::Full(_) => StoreError::Unavailable(format!("{QUEUE} reads wait already")),
+            TrySendError::Full(_) => StoreError::Unavailable(format!("the queue of reads is full ({MAX_QUEUED})")),
             TrySendError::Disconnected(_) => StoreError::Unavailable("the readers have stopped".into()),
         })?;
-        let _caller = Caller(abandoned);
-        answer.await.map_err(|_| StoreError::Unavailable("a reader failed".into()))?
+        let _abandon_on_drop = AbandonOnDrop(abandoned);
+        answer.await.map_err(|_| StoreError::Unavailable("a reader thread failed".into()))?
     }
 }
 
-/// Reads until nobody can ask any more.
+/// Runs reads until the channel is closed.
 fn run(pool: &Pool, receiver: &Mutex<Receiver<Job>>) {
     loop {
         let Ok(job) = receiver.lock().recv() else { return };
@@ -94,16 +94,16 @@ fn run(pool: &Pool, receiver: &Mutex<Receiver<Job>>) {
                 continue;
             }
         };
-        // A flag and no interruption from outside: an interruption is lost on a connection between two statements.
+        // A flag instead of `sqlite3_interrupt`, which has no effect on a connection that is between two statements.
         let abandoned = job.abandoned;
         if abandoned.load(Ordering::Relaxed) {
             continue;
         }
-        let seen = connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || abandoned.load(Ordering::Relaxed)));
+        let seen = connection.progress_handler(STEPS_BETWEEN_CHECKS, Some(move || abandoned.load(Ordering::Relaxed)));
         (job.work)(seen.map(|()| &*connection).map_err(StoreError::from));
         let _ = connection.progress_handler(0, None::<fn() -> bool>);
         drop(connection);
-        checkpoint("store-reader");
+        failpoint("store-reader");
     }
 }
 
@@ -114,12 +114,12 @@ mod tests {
     const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
 
     #[tokio::test]
-    async fn a_read_that_nobody_waits_for_makes_room() {
+    async fn abandoned_read_frees_its_thread() {
         let dir = tempfile::tempdir().expect("a directory");
         let manager = SqliteConnectionManager::file(dir.path().join("m.db"));
         let (readers, _) = Readers::start(manager, &Tasks::default()).expect("starts");
         let readers = Arc::new(readers);
-        // More than there are threads: all of them busy for ever, unless they are interrupted.
+        // More reads than threads: unless abandoned reads are interrupted, all threads stay busy for ever.
         for _ in 0..THREADS * 2 {
             let (begun, has_begun) = oneshot::channel();
             let endless = readers.submit(move |c| {
@@ -127,11 +127,11 @@ mod tests {
                 Ok(c.query_row(ENDLESS, [], |row| row.get::<_, i64>("max(i)"))?)
             });
             tokio::select! {
-                _ = endless => panic!("it has no end"),
+                _ = endless => panic!("the endless query returned"),
                 _ = has_begun => {}
             }
         }
-        // Also where the caller leaves before the first statement begins.
+        // The same when the caller leaves before the first statement starts.
         for _ in 0..THREADS * 2 {
             let (begun, has_begun) = oneshot::channel();
             let (left, has_left) = std::sync::mpsc::channel::<()>();
@@ -141,7 +141,7 @@ mod tests {
                 Ok(c.query_row(ENDLESS, [], |row| row.get::<_, i64>("max(i)"))?)
             });
             tokio::select! {
-                _ = endless => panic!("it has no end"),
+                _ = endless => panic!("the endless query returned"),
                 _ = has_begun => {}
             }
             drop(left);

@@ -7,7 +7,7 @@ fn temporary() -> (tempfile::TempDir, Store) {
 }
 
 #[tokio::test]
-async fn a_failed_write_leaves_its_neighbours_alone() {
+async fn failed_write_does_not_affect_others_of_its_group() {
     let (_dir, store) = temporary();
     store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER UNIQUE) STRICT")?)).await.expect("creates");
     let insert = |n: i64| store.write(move |c| Ok(c.execute("INSERT INTO t VALUES (:n)", rusqlite::named_params! {":n": n})?));
@@ -18,7 +18,7 @@ async fn a_failed_write_leaves_its_neighbours_alone() {
 }
 
 #[tokio::test]
-async fn work_that_panics_is_undone_and_the_writer_goes_on() {
+async fn panicking_write_is_rolled_back_and_the_writer_continues() {
     let (_dir, store) = temporary();
     store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
     let failed: Result<()> = store
@@ -34,7 +34,7 @@ async fn work_that_panics_is_undone_and_the_writer_goes_on() {
 }
 
 #[tokio::test]
-async fn what_is_refused_is_undone() {
+async fn refused_write_is_rolled_back() {
     #[derive(Debug)]
     enum Refusal {
         Store(#[expect(dead_code, reason = "shown when the test fails")] StoreError),
@@ -57,19 +57,19 @@ async fn what_is_refused_is_undone() {
 }
 
 #[tokio::test]
-async fn what_follows_a_commit_comes_in_the_order_of_the_commits() {
+async fn callbacks_run_in_commit_order() {
     let (_dir, store) = temporary();
     let store = Arc::new(store);
     store.write(|c| Ok(c.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY) STRICT")?)).await.expect("creates");
-    let (told, mut order) = tokio::sync::mpsc::unbounded_channel();
+    let (ids, mut order) = tokio::sync::mpsc::unbounded_channel();
     let writers: Vec<_> = (0..200)
         .map(|_| {
-            let (store, told) = (store.clone(), told.clone());
+            let (store, ids) = (store.clone(), ids.clone());
             let insert = |c: &Connection| {
                 c.execute("INSERT INTO t DEFAULT VALUES", [])?;
                 Ok(c.last_insert_rowid())
             };
-            tokio::spawn(async move { store.write_then(insert, move |id| told.send(*id).expect("a receiver")).await.expect("writes") })
+            tokio::spawn(async move { store.write_then(insert, move |id| ids.send(*id).expect("a receiver")).await.expect("writes") })
         })
         .collect();
     for writer in writers {
@@ -81,7 +81,7 @@ async fn what_follows_a_commit_comes_in_the_order_of_the_commits() {
 }
 
 #[tokio::test]
-async fn a_newer_database_is_refused() {
+async fn newer_schema_is_refused() {
     let (dir, store) = temporary();
     drop(store);
     Connection::open(dir.path().join("m.db")).and_then(|c| c.pragma_update(None, "user_version", SCHEMA + 1)).expect("writes");
@@ -89,7 +89,7 @@ async fn a_newer_database_is_refused() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_database_is_refused() {
+async fn file_that_is_not_a_database_is_refused() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("m.db");
     std::fs::write(&path, "not a database, but long enough to look like one".repeat(100)).expect("writes");
@@ -97,10 +97,10 @@ async fn a_file_that_is_no_database_is_refused() {
 }
 
 #[tokio::test]
-async fn a_group_that_was_rolled_back_is_not_said_to_be_done() {
+async fn rolled_back_group_is_not_acknowledged() {
     let (_dir, store) = temporary();
     store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
-    // What SQLite does by itself when the disk is full.
+    // SQLite rolls back by itself in the same way when the disk is full.
     let insert = store.write(|c| Ok(c.execute("INSERT INTO t VALUES (1)", [])?));
     let fatal = store.write(|c| Ok(c.execute_batch("ROLLBACK")?));
     let (_, fatal) = tokio::join!(insert, fatal);
@@ -110,9 +110,9 @@ async fn a_group_that_was_rolled_back_is_not_said_to_be_done() {
     assert_eq!(twos.await.expect("reads"), 1);
 }
 
-/// Before, a name server that did not answer filled the pool that readers were in, and every read waited for it.
+/// Regression test: readers shared a thread pool with DNS lookups, and every read waited while a name server did not answer.
 #[test]
-fn reads_go_on_while_all_threads_for_blocking_work_wait() {
+fn reads_continue_while_the_blocking_pool_is_exhausted() {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).max_blocking_threads(1).enable_all().build().expect("a runtime");
     let (free, waits) = std::sync::mpsc::channel::<()>();
@@ -120,14 +120,14 @@ fn reads_go_on_while_all_threads_for_blocking_work_wait() {
     runtime.block_on(async {
         let (_dir, store) = temporary();
         let stuck = tokio::task::spawn_blocking(move || {
-            begun.send(()).expect("somebody waits");
-            waits.recv().expect("it ends");
+            begun.send(()).expect("a receiver");
+            waits.recv().expect("a sender");
         });
-        begins.recv().expect("it begins");
+        begins.recv().expect("the blocking task starts");
         let read = store.read(|c| Ok(c.query_row("SELECT 7 AS n", [], |r| r.get::<_, i64>("n"))?));
         assert_eq!(read.await.expect("reads"), 7);
         assert!(!stuck.is_finished());
-        free.send(()).expect("it waits");
+        free.send(()).expect("the blocking task is waiting");
         stuck.await.expect("ends");
     });
 }

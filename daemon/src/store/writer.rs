@@ -1,4 +1,4 @@
-//! The one thread that writes.
+//! The writer thread and its queue.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -11,32 +11,32 @@ use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::{Damage, Result, StoreError};
-use crate::task::{Tasks, checkpoint, reason};
+use crate::task::{Tasks, failpoint, panic_message};
 
-/// At most this many pieces of work share a commit.
-const GROUP: usize = 256;
-/// At most this many pieces of work wait.
-const QUEUE: usize = 4096;
-/// How long a group waits for those who were in the group before: their next work comes right after its acknowledgement.
-/// A lone caller never waits.
+/// Maximum number of writes that share a commit.
+const MAX_GROUP: usize = 256;
+/// Maximum number of queued writes.
+const MAX_QUEUED: usize = 4096;
+/// How long a group waits for the callers of the previous group, whose next writes usually follow right after their
+/// acknowledgement. A lone caller never waits.
 const LINGER: Duration = Duration::from_micros(300);
 
-/// What is to be told about a piece of work once the fate of its commit is known.
+/// Reports the result of a write to its caller, once it is known whether the commit succeeded.
 type Acknowledge = Box<dyn FnOnce(Result<()>) + Send>;
 
-/// Does the work on the connection, or takes the reason why it cannot be done; returns whether it went well and what to
-/// tell afterwards.
+/// Runs a write on the connection, or receives the error that prevents it; returns whether it succeeded and how to
+/// acknowledge it.
 type Work = Box<dyn FnOnce(Result<&Connection>) -> (bool, Acknowledge) + Send>;
 
-/// A piece of work and its room in the queue.
+/// A write and its slot in the queue.
 struct Queued {
     work: Work,
-    _room: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 pub(super) struct Writer {
     sender: Mutex<Option<Sender<Queued>>>,
-    room: Arc<Semaphore>,
+    free_slots: Arc<Semaphore>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -46,17 +46,17 @@ impl Writer {
         let tasks = tasks.clone();
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || tasks.run_vital("store-writer", || run(&connection, &receiver, &damage)))
+            .spawn(move || tasks.run_critical("store-writer", || run(&connection, &receiver, &damage)))
             .map_err(|e| StoreError::Unavailable(format!("cannot start the writer: {e}")))?;
-        Ok(Self { sender: Mutex::new(Some(sender)), room: Arc::new(Semaphore::new(QUEUE)), thread: Mutex::new(Some(thread)) })
+        Ok(Self { sender: Mutex::new(Some(sender)), free_slots: Arc::new(Semaphore::new(MAX_QUEUED)), thread: Mutex::new(Some(thread)) })
     }
 
     pub(super) fn pending(&self) -> u64 {
-        (QUEUE - self.room.available_permits()) as u64
+        (MAX_QUEUED - self.free_slots.available_permits()) as u64
     }
 
-    /// Does the work and waits for its commit. `then` runs on the writer thread, in the order of the commits, before the caller
-    /// is told.
+    /// Runs the work and waits for its commit. `then` runs on the writer thread, in commit order, before the caller gets the
+    /// result.
     pub(super) async fn submit<T, E>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -67,8 +67,8 @@ impl Writer {
         E: From<StoreError> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let room = self.wait_for_room().await?;
-        self.send(room, work, move |result| {
+        let permit = self.acquire_permit().await?;
+        self.send(permit, work, move |result| {
             if let Ok(done) = &result {
                 then(done);
             }
@@ -77,54 +77,54 @@ impl Writer {
         answer.await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))?
     }
 
-    async fn wait_for_room(&self) -> Result<OwnedSemaphorePermit> {
-        self.room.clone().acquire_owned().await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))
+    async fn acquire_permit(&self) -> Result<OwnedSemaphorePermit> {
+        self.free_slots.clone().acquire_owned().await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))
     }
 
-    /// Hands work over that nobody waits for; waits only for room in the queue.
+    /// Queues work without waiting for its commit; waits only while the queue is full.
     pub(super) async fn submit_behind<T: Send + 'static>(
         &self,
         what: &'static str,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
         then: impl FnOnce(&T) + Send + 'static,
     ) {
-        match self.wait_for_room().await {
-            Ok(room) => self.send(room, work, move |result| log_failure(what, result.as_ref().map(then))),
+        match self.acquire_permit().await {
+            Ok(permit) => self.send(permit, work, move |result| log_failure(what, result.as_ref().map(then))),
             Err(error) => log_failure::<()>(what, Err(&error)),
         }
     }
 
-    /// The same where nothing can wait: without room, the work is not done.
+    /// Like [`Self::submit_behind`] without waiting: the work is dropped when the queue is full.
     pub(super) fn try_submit_behind<T: Send + 'static>(
         &self,
         what: &'static str,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
         then: impl FnOnce(&T) + Send + 'static,
     ) {
-        match self.room.clone().try_acquire_owned() {
-            Ok(room) => self.send(room, work, move |result| log_failure(what, result.as_ref().map(then))),
-            Err(_) => tracing::debug!("too much is being written; not recorded: {what}"),
+        match self.free_slots.clone().try_acquire_owned() {
+            Ok(permit) => self.send(permit, work, move |result| log_failure(what, result.as_ref().map(then))),
+            Err(_) => tracing::debug!("the write queue is full; not recorded: {what}"),
         }
     }
 
     fn send<T: Send + 'static, E: From<StoreError> + Send + 'static>(
         &self,
-        room: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
-        tell: impl FnOnce(Result<T, E>) + Send + 'static,
+        report: impl FnOnce(Result<T, E>) + Send + 'static,
     ) {
         let job: Work = Box::new(move |connection| {
-            let result = connection.map_err(E::from).and_then(|connection| caught(|| work(connection)));
+            let result = connection.map_err(E::from).and_then(|connection| catch_panic(|| work(connection)));
             let ok = result.is_ok();
-            // The work's own error says more than that of its group.
-            let acknowledge: Acknowledge = Box::new(move |commit| tell(result.and_then(|value| commit.map(|()| value).map_err(E::from))));
+            // The error of the work itself is more specific than that of the commit.
+            let acknowledge: Acknowledge = Box::new(move |commit| report(result.and_then(|value| commit.map(|()| value).map_err(E::from))));
             (ok, acknowledge)
         });
-        // If the writer is gone the work is dropped, and with it the reply channel: the caller learns that way.
-        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Queued { work: job, _room: room }));
+        // If the writer has stopped, the work is dropped together with its reply channel, and the caller gets an error.
+        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Queued { work: job, _permit: permit }));
     }
 
-    /// Does what was handed over, tidies up, and ends the thread. Later work is refused.
+    /// Finishes the queued work, optimises the database and ends the thread. Later work is refused.
     pub(super) fn close(&self) {
         *self.sender.lock() = None;
         let thread = self.thread.lock().take();
@@ -140,9 +140,9 @@ fn log_failure<T>(what: &'static str, result: std::result::Result<T, &StoreError
     }
 }
 
-/// Work that panics is undone like work that fails.
-pub(super) fn caught<T, E: From<StoreError>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(StoreError::Panicked(reason(panic.as_ref())).into()))
+/// Runs the work and turns a panic into an error, so that it is rolled back like any failure.
+pub(super) fn catch_panic<T, E: From<StoreError>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(StoreError::Panicked(panic_message(panic.as_ref())).into()))
 }
 
 impl Drop for Writer {
@@ -161,27 +161,27 @@ fn run(connection: &Connection, receiver: &Receiver<Queued>, damage: &Damage) {
                 Err(_) => break,
             }
         }
-        checkpoint("store-writer");
+        failpoint("store-writer");
         let group = gather(std::mem::take(&mut queue), receiver, expected);
         let count = group.len();
-        let (work, rooms): (Vec<Work>, Vec<_>) = group.into_iter().map(|queued| (queued.work, queued._room)).unzip();
+        let (work, permits): (Vec<Work>, Vec<_>) = group.into_iter().map(|queued| (queued.work, queued._permit)).unzip();
         let acknowledge = commit_group(connection, work, damage);
-        queue.extend(receiver.try_iter().take(GROUP));
-        // Those who are told now will be back at once; together with those who wait already they make one group. Two groups
-        // that take turns would cost a commit each.
+        queue.extend(receiver.try_iter().take(MAX_GROUP));
+        // The callers acknowledged below usually submit their next write at once; together with the writes already queued they should form
+        // one group. Two alternating groups would cost a commit each.
         expected = count + queue.len();
-        drop(rooms);
+        drop(permits);
         acknowledge();
     }
     if let Err(error) = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);") {
-        tracing::debug!(%error, "cannot tidy up the database");
+        tracing::debug!(%error, "cannot optimise the database on closing");
     }
 }
 
-/// Fills a group with what is there, and waits a moment until as many as are expected have come.
+/// Fills a group with the queued writes, and waits at most [`LINGER`] until it has the expected size.
 fn gather(mut group: Vec<Queued>, receiver: &Receiver<Queued>, expected: usize) -> Vec<Queued> {
     let deadline = Instant::now() + LINGER;
-    while group.len() < GROUP {
+    while group.len() < MAX_GROUP {
         let next = match receiver.try_recv() {
             Ok(next) => Some(next),
             Err(_) if group.len() < expected => receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok(),
@@ -195,7 +195,7 @@ fn gather(mut group: Vec<Queued>, receiver: &Receiver<Queued>, expected: usize) 
     group
 }
 
-/// Does the work and commits it; what is returned tells its callers.
+/// Runs and commits the writes of a group; the returned closure acknowledges them to their callers.
 fn commit_group(connection: &Connection, group: Vec<Work>, damage: &Damage) -> impl FnOnce() {
     let mut begun = match damage.get() {
         Some(what) => Err(StoreError::Damaged(what)),
@@ -205,25 +205,25 @@ fn commit_group(connection: &Connection, group: Vec<Work>, damage: &Damage) -> i
     for work in group {
         acknowledgements.push(match &begun {
             Ok(()) => in_savepoint(connection, work, damage),
-            Err(error) => work(Err(error.again())).1,
+            Err(error) => work(Err(error.duplicate())).1,
         });
-        // A full disk makes SQLite roll everything back by itself; going on would commit the rest piece by piece.
+        // On a full disk SQLite rolls the transaction back by itself; the remaining writes would then be committed one by one.
         if begun.is_ok() && connection.is_autocommit() {
             begun = Err(StoreError::Unavailable("a write of the same group failed, and the group was rolled back".to_owned()));
         }
     }
     let committed = begun.and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));
     if let Err(error) = &committed {
-        damage.count_undone();
+        damage.count_rollback();
         if !connection.is_autocommit() {
             let _ = connection.execute_batch("ROLLBACK");
         }
-        damage.note(error);
+        damage.set_if_damaged(error);
         tracing::warn!(%error, "a group of writes was not committed");
     }
     move || {
         for acknowledge in acknowledgements {
-            acknowledge(committed.as_ref().copied().map_err(StoreError::again));
+            acknowledge(committed.as_ref().copied().map_err(StoreError::duplicate));
         }
     }
 }
@@ -238,7 +238,7 @@ fn in_savepoint(connection: &Connection, work: Work, damage: &Damage) -> Acknowl
     }
     let (ok, acknowledge) = work(Ok(connection));
     if !ok {
-        damage.count_undone();
+        damage.count_rollback();
     }
     let ended = if ok { Ok(()) } else { execute(connection, "ROLLBACK TO work") };
     match ended.and_then(|()| execute(connection, "RELEASE work")) {

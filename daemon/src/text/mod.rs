@@ -1,42 +1,43 @@
-//! Pure text work for searching: folding, cutting into tokens, and queries over them.
+//! Text search: folding, tokenizing, and queries over the tokens. Pure functions.
 //!
-//! Three kinds of tokens make every language and every part of an identifier findable by exact look-ups:
-//! whole words (and the parts of a camel-case word), pairs of characters where a script has no spaces (Chinese,
-//! Japanese, Thai ...), and trigrams of longer words. A trigram index alone does not find words of two characters, and
-//! `LIKE` reads everything. What kind a token is, is told by a mark at its beginning and not by a column: a full-text index
-//! keeps one list per token, and would have to read through the places in all columns to find those in one.
+//! Three kinds of tokens make text of any language, and parts of identifiers, findable by exact token matches: whole words (and the parts
+//! of a camel-case word), pairs of characters in scripts without spaces (Chinese, Japanese, Thai ...), and trigrams of longer words. A
+//! trigram index alone does not find words of two characters, and `LIKE` scans the whole table. The kind of a token is encoded as a prefix
+//! character rather than a column: a full-text index keeps one posting list per token, and would have to scan the positions of all columns
+//! to find those of one.
 
 pub mod cut;
 
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
-/// Shortest word that has trigrams beside itself.
-const GRAMMED: usize = 4;
-/// Longest word that is cut into trigrams; what is longer is no word.
-const LONGEST: usize = 256;
-/// Stands between the trigrams of two words, so that no phrase reaches over both.
-const GAP: &str = "\u{b7}";
+/// Minimum length of a word that gets trigrams in addition to its own token, characters.
+const MIN_TRIGRAM_WORD: usize = 4;
+/// Maximum length of a word that is split into trigrams; the rest of a longer one is ignored.
+const MAX_TRIGRAM_WORD: usize = 256;
+/// Separates the trigrams of two words, so that a phrase cannot match across both.
+const TRIGRAM_SEPARATOR: &str = "\u{b7}";
 
-/// The text in the form in which texts are compared: compatibility forms, accents and case gone.
+/// Folds a text for comparison: removes compatibility forms, accents and case.
 pub fn fold(text: &str) -> String {
-    lower(&normal(text))
+    lower(&strip_accents(text))
 }
 
-/// In small letters, as caseless matching has them.
+/// Lower-cases a text for caseless matching: sharp s becomes `ss`, final sigma becomes sigma.
 fn lower(text: &str) -> String {
     let lower = text.to_lowercase();
     if lower.is_ascii() { lower } else { lower.replace('\u{df}', "ss").replace('\u{3c2}', "\u{3c3}") }
 }
 
-/// Folded but for the case, which divides words.
-fn normal(text: &str) -> String {
+/// Folds everything except case, which is needed to split camel-case words.
+fn strip_accents(text: &str) -> String {
     if text.is_ascii() {
         return text.to_owned();
     }
     text.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).nfc().collect()
 }
 
+/// Character class: separator, part of a word, or part of a script without spaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Gap,
@@ -44,7 +45,8 @@ enum Class {
     Dense,
 }
 
-/// Scripts without spaces between words, Hangul, whose words carry endings, and symbols such as emoji, which are words of their own.
+/// Returns whether a character is indexed in pairs: scripts without spaces between words, Hangul (whose words carry suffixes), and symbols
+/// such as emoji (each of which is a word).
 pub fn is_dense(c: char) -> bool {
     matches!(c as u32,
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF |
@@ -62,7 +64,7 @@ fn class(c: char) -> Class {
     }
 }
 
-/// A stretch of characters of one class.
+/// A maximal run of characters of one class.
 struct Run {
     class: Class,
     text: String,
@@ -71,7 +73,7 @@ struct Run {
 fn runs(text: &str) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut last = Class::Gap;
-    for c in normal(text).chars() {
+    for c in strip_accents(text).chars() {
         let class = class(c);
         if class == Class::Gap {
             last = class;
@@ -86,7 +88,7 @@ fn runs(text: &str) -> Vec<Run> {
     runs
 }
 
-/// The parts of a camel-case word, folded; none when it has only one.
+/// Returns the folded parts of a camel-case word; empty if it has only one.
 fn camel_parts(word: &str) -> Vec<String> {
     let chars: Vec<char> = word.chars().collect();
     let mut parts: Vec<String> = Vec::new();
@@ -107,36 +109,36 @@ fn camel_parts(word: &str) -> Vec<String> {
     if parts.len() > 1 { parts } else { Vec::new() }
 }
 
-/// What joins words to one: `wi-fi` is `wifi`, and `recycler_view` is `recyclerview`.
-fn joins(c: char) -> bool {
+/// Returns whether a character connects parts of one word: `wi-fi` is `wifi`, and `recycler_view` is `recyclerview`.
+fn is_joiner(c: char) -> bool {
     matches!(c, '-' | '_' | '\'' | '\u{2010}' | '\u{2011}' | '\u{2019}')
 }
 
-/// A text without what joins words.
+/// Removes the characters that join words.
 pub fn joined(folded: &str) -> String {
-    folded.replace(joins, "")
+    folded.replace(is_joiner, "")
 }
 
-/// The words that are written in several parts, as one.
+/// Returns the words that are written in several parts, each as one word.
 fn compounds(text: &str) -> Vec<String> {
-    let normal = normal(text);
-    let words = normal.split(|c: char| class(c) != Class::Word && !joins(c));
-    let parts = |word: &&str| word.split(joins).filter(|p| !p.is_empty()).count() > 1;
+    let unaccented = strip_accents(text);
+    let words = unaccented.split(|c: char| class(c) != Class::Word && !is_joiner(c));
+    let parts = |word: &&str| word.split(is_joiner).filter(|p| !p.is_empty()).count() > 1;
     words.filter(parts).map(|word| joined(&lower(word))).collect()
 }
 
-/// Pairs of neighbours, and the last character alone, so that each character begins a token.
+/// Returns the pairs of adjacent characters, and the last character alone, so that every character is the first of some token.
 fn pairs(run: &str) -> Vec<String> {
     let chars: Vec<char> = run.chars().collect();
     chars.windows(2).map(|w| w.iter().collect()).chain(chars.last().map(char::to_string)).collect()
 }
 
 fn trigrams(word: &str) -> Vec<String> {
-    let chars: Vec<char> = word.chars().take(LONGEST).collect();
-    chars.windows(3).map(|w| Mark::Gram.mark(&w.iter().collect::<String>())).collect()
+    let chars: Vec<char> = word.chars().take(MAX_TRIGRAM_WORD).collect();
+    chars.windows(3).map(|w| TokenKind::Gram.mark(&w.iter().collect::<String>())).collect()
 }
 
-/// The words of a text as tokens, in their order.
+/// Returns the words of a text as tokens, in order, followed by its joined compound words.
 pub fn words(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     for run in runs(text) {
@@ -152,72 +154,73 @@ pub fn words(text: &str) -> Vec<String> {
     tokens
 }
 
-/// What a token is about, when it is not just a word of the text.
+/// Kind of a token that is not a plain word of the text, encoded as a prefix character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
-    /// Part of a longer word.
+pub enum TokenKind {
+    /// Trigram of a longer word.
     Gram,
-    /// A word of the topic.
+    /// Word of the topic.
     Topic,
-    /// The app.
+    /// Hash of the app.
     App,
-    /// The topic begins so.
-    Below,
+    /// Hash of an ancestor path of the topic.
+    TopicPath,
 }
 
-impl Mark {
-    /// A token with its mark, which no word begins with.
+impl TokenKind {
+    /// Prefixes a token with the character of its kind, which cannot occur in a word.
     pub fn mark(self, token: &str) -> String {
         let mark = match self {
-            Mark::Gram => '\u{b7}',
-            Mark::Topic => '\u{a7}',
-            Mark::App => '\u{a4}',
-            Mark::Below => '\u{ab}',
+            TokenKind::Gram => '\u{b7}',
+            TokenKind::Topic => '\u{a7}',
+            TokenKind::App => '\u{a4}',
+            TokenKind::TopicPath => '\u{ab}',
         };
         format!("{mark}{token}")
     }
 }
 
-/// The trigrams of the longer words of a text, marked.
+/// Returns the trigrams of the longer words of a text, with their prefix.
 pub fn grams(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let words = runs(text).into_iter().filter(|r| r.class == Class::Word).map(|r| lower(&r.text));
     for word in words.chain(compounds(text)) {
-        if word.chars().count() >= GRAMMED {
-            tokens.push(GAP.to_owned());
+        if word.chars().count() >= MIN_TRIGRAM_WORD {
+            tokens.push(TRIGRAM_SEPARATOR.to_owned());
             tokens.extend(trigrams(&word));
         }
     }
     tokens
 }
 
-/// A marked token that stands for a whole string, whatever is in it.
-pub fn whole(mark: Mark, text: &str) -> String {
+/// Returns a prefixed token that represents an entire string: a hash, so the string may contain anything.
+pub fn whole(kind: TokenKind, text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
-    mark.mark(&crate::hex::encode(&hash[..8]))
+    kind.mark(&crate::hex::encode(&hash[..8]))
 }
 
-/// What is looked for.
+/// A parsed search query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
     parts: Vec<Part>,
 }
 
-/// A stretch of letters of the query: all of them are to be found.
+/// A run of characters of the query. All parts of a query must match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part {
-    /// Folded.
+    /// Folded text.
     text: String,
-    /// Sequences of tokens, any of which it is as a whole word.
+    /// Alternative token phrases; any of them matches the part as a whole word.
     words: Vec<Vec<String>>,
-    /// Whether the last token of a sequence only begins so.
-    begins: bool,
-    /// Its trigrams; none when it has none.
+    /// Whether the last token of a phrase is matched as a prefix.
+    prefix: bool,
+    /// Its trigrams, if it has any.
     grams: Vec<String>,
 }
 
-fn phrase(tokens: &[String], begins: bool) -> String {
-    format!("\"{}\"{}", tokens.join(" "), if begins { " *" } else { "" })
+/// Returns an FTS5 phrase; with `prefix`, its last token matches as a prefix.
+fn phrase(tokens: &[String], prefix: bool) -> String {
+    format!("\"{}\"{}", tokens.join(" "), if prefix { " *" } else { "" })
 }
 
 impl Part {
@@ -225,24 +228,24 @@ impl Part {
         let text = lower(&run.text);
         if run.class == Class::Dense {
             let mut tokens = pairs(&text);
-            let begins = tokens.len() == 1;
-            if !begins {
+            let prefix = tokens.len() == 1;
+            if !prefix {
                 tokens.pop();
             }
-            return Self { text, words: vec![tokens], begins, grams: Vec::new() };
+            return Self { text, words: vec![tokens], prefix, grams: Vec::new() };
         }
         let words = [vec![text.clone()], camel_parts(&run.text)].into_iter().filter(|w| !w.is_empty()).collect();
-        Self { grams: trigrams(&text), text, words, begins: false }
+        Self { grams: trigrams(&text), text, words, prefix: false }
     }
 
-    /// The part as an expression of FTS5, marked or among the words of the whole text.
-    fn expression(&self, mark: Option<Mark>) -> String {
-        let marked = |tokens: &Vec<String>| match mark {
-            Some(mark) => phrase(&tokens.iter().map(|t| mark.mark(t)).collect::<Vec<_>>(), self.begins),
-            None => phrase(tokens, self.begins),
+    /// Returns the part as an FTS5 expression over tokens of one kind, or over the plain words and trigrams of the text.
+    fn expression(&self, kind: Option<TokenKind>) -> String {
+        let marked = |tokens: &Vec<String>| match kind {
+            Some(kind) => phrase(&tokens.iter().map(|t| kind.mark(t)).collect::<Vec<_>>(), self.prefix),
+            None => phrase(tokens, self.prefix),
         };
         let mut options: Vec<String> = self.words.iter().map(marked).collect();
-        if mark.is_none() && !self.grams.is_empty() {
+        if kind.is_none() && !self.grams.is_empty() {
             options.push(phrase(&self.grams, false));
         }
         format!("({})", options.join(" OR "))
@@ -250,7 +253,7 @@ impl Part {
 }
 
 impl Query {
-    /// Reads a query; `None` when it has no words at all. Every character is allowed, none has a meaning.
+    /// Parses a query; `None` if it contains no words. Any character is allowed; there is no query syntax.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts: Vec<Part> = Vec::new();
         for part in runs(text).iter().map(Part::of) {
@@ -261,30 +264,30 @@ impl Query {
         (!parts.is_empty()).then_some(Self { parts })
     }
 
-    /// The folded stretches of the query.
+    /// Returns the folded text of each part.
     pub fn terms(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().map(|p| p.text.as_str())
     }
 
-    /// All of it, as an expression of FTS5.
+    /// Returns the FTS5 expression that requires all parts.
     pub fn all(&self) -> String {
         self.each().join(" AND ")
     }
 
-    /// All of it as whole words with this mark.
-    pub fn all_in(&self, mark: Mark) -> String {
-        self.parts.iter().map(|p| p.expression(Some(mark))).collect::<Vec<_>>().join(" AND ")
+    /// Returns the FTS5 expression that requires all parts as whole words of this kind.
+    pub fn all_of_kind(&self, kind: TokenKind) -> String {
+        self.parts.iter().map(|p| p.expression(Some(kind))).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// Each stretch by itself.
+    /// Returns one FTS5 expression per part.
     pub fn each(&self) -> Vec<String> {
         self.parts.iter().map(|p| p.expression(None)).collect()
     }
 }
 
-/// Cuts out the part of a text where the terms are, with the terms in brackets; `None` when none is in it.
+/// Returns an excerpt of about `around` characters near the first match, with matches in brackets; `None` if no term occurs in the text.
 pub fn snippet(text: &str, terms: &[&str], around: usize) -> Option<String> {
-    // Folding may change the number of characters: each folded one remembers where it comes from.
+    // Folding may change the number of characters, so keep the original index of each folded one.
     let mut folded: Vec<char> = Vec::new();
     let mut origin: Vec<usize> = Vec::new();
     let chars: Vec<char> = text.chars().collect();
@@ -330,7 +333,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_every_kind_are_cut() {
+    fn words_of_every_script_are_tokenized() {
         assert_eq!(words("Open Wi-Fi, RecyclerView v2"), ["open", "wi", "fi", "recyclerview", "recycler", "view", "v2", "v", "2", "wifi"]);
         assert_eq!(words("Stra\u{df}e GR\u{d6}SSE"), ["strasse", "grosse"]);
         assert_eq!(words("打开设置"), ["打开", "开设", "设置", "置"]);
@@ -340,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_query_is_syntax() {
+    fn queries_have_no_syntax() {
         for text in ["\"", "a AND", "NEAR(x", "x*", "col:x", "(", "^a -b", "'; DROP TABLE notes;--", "{a}:b"] {
             let Some(query) = Query::parse(text) else { continue };
             let c = rusqlite::Connection::open_in_memory().expect("opens");
@@ -354,9 +357,9 @@ mod tests {
     }
 
     #[test]
-    fn snippets_show_the_match_as_it_was_written() {
+    fn snippet_shows_the_match_in_its_original_spelling() {
         let text = format!("{}Tap the Café button, then go on {}", "x ".repeat(100), "y ".repeat(100));
-        let snippet = snippet(&text, &["cafe"], 40).expect("there");
+        let snippet = snippet(&text, &["cafe"], 40).expect("a match");
         assert!(snippet.contains("[Café] button") && snippet.starts_with('…') && snippet.ends_with('…'), "{snippet}");
         assert_eq!(super::snippet("nothing here", &["zebra"], 40), None);
     }

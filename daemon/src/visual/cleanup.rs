@@ -1,26 +1,23 @@
-//! Finding what should never have been kept: texts that change by themselves (seed 001, `auto_cleanup_dynamic`).
+//! Finds components that should not have been kept: texts that change by themselves.
 
 use rusqlite::Connection;
 
 use super::components::{self, Component};
 use crate::store::Result;
 
-/// Signs of messages and of cut texts, as the original looks for them.
-const SIGNS: &[&str] =
+/// Parts of texts that indicate a message or a truncated text.
+const DYNAMIC_MARKERS: &[&str] =
     &["\u{ff3b}", "...", "\u{22ef}", "\u{2022}", "[Sticker]", "[Photo]", "[File]", "[Link]", "[Voice]", "[Video]", "\u{ff1a}"];
 const DAYS: &[&str] = &["Yesterday", "Today", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-/// The components of a scope that are dynamic text, and why each is.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the components of a scope that are dynamic text, each with the reason.
 pub fn dynamic(connection: &Connection, app: i64) -> Result<Vec<(Component, &'static str)>> {
     let all = components::all(connection, app)?;
     Ok(all.into_iter().filter_map(|c| reason(&c).map(|why| (c, why))).collect())
 }
 
-/// Why a component is dynamic text. The original's rules about where things stand are left out: they were made for one app.
-/// What has a resource id is not a text but a place for one.
+/// Returns why a component is dynamic text, if it is. Only its text decides, not its position. A component with a resource id
+/// is kept, as it is a place for texts rather than a text.
 fn reason(component: &Component) -> Option<&'static str> {
     if component.kind != "text" || component.res_id.is_some() {
         return None;
@@ -28,23 +25,23 @@ fn reason(component: &Component) -> Option<&'static str> {
     dynamic_text(component.label.as_deref().unwrap_or_default())
 }
 
-/// Why a text changes by itself, if it is of that kind.
+/// Returns why a text is expected to change by itself, if it is.
 pub fn dynamic_text(label: &str) -> Option<&'static str> {
     let label = label.trim();
     if is_clock(label) {
-        Some("it is a time or a date")
+        Some("is a time or a date")
     } else if !label.is_empty() && label.chars().all(char::is_numeric) {
-        Some("it is a number")
+        Some("is a number")
     } else if DAYS.iter().any(|d| label.contains(d)) {
-        Some("it names a day")
-    } else if SIGNS.iter().any(|s| label.contains(s)) {
-        Some("it is a message, or was cut")
+        Some("names a day")
+    } else if DYNAMIC_MARKERS.iter().any(|s| label.contains(s)) {
+        Some("is a message or a truncated text")
     } else {
         None
     }
 }
 
-/// `9:41`, `12/31` or `12-31`.
+/// Returns whether a text looks like `9:41`, `12/31` or `12-31`.
 fn is_clock(label: &str) -> bool {
     let split = |c: char| label.split_once(c);
     let digits = |text: &str, most: usize| (1..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());

@@ -1,4 +1,7 @@
-//! Components: what can be seen in an app or on a site.
+//! Components: the elements that were seen in an app or on a site.
+//!
+//! A component from the accessibility tree belongs to at least one page. A detected one may belong to none: it is *loose*, and
+//! can be missed by any observation of a detector alone.
 
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
@@ -7,54 +10,54 @@ use crate::page::mask;
 use crate::page::snapshot::Rect;
 use crate::store::{Conditions, Page, Result, new_uid};
 
-/// A component with what is known of it.
+/// A component and its activity.
 #[derive(Debug, Clone)]
 pub struct Component {
-    /// Row.
+    /// Row id.
     pub id: i64,
-    /// Names it in every copy of this memory.
+    /// Unique id, the same in every copy of this memory.
     pub uid: String,
-    /// Its place in the order of learning.
+    /// Position in the order of learning.
     pub position: i64,
-    /// What makes it the same component.
+    /// Identifies the component within its scope.
     pub key: String,
-    /// Name.
+    /// Name, unique within its scope.
     pub name: String,
-    /// What kind of thing it is.
+    /// Role or type, for example `button` or `icon`.
     pub kind: String,
-    /// Where it comes from.
+    /// `tree`, or the name of the detector.
     pub source: String,
-    /// What it says.
+    /// Its text; `None` once that is known to change by itself.
     pub label: Option<String>,
-    /// Whether that changes by itself.
+    /// Whether its text changes by itself.
     pub dynamic: bool,
-    /// Whether it moves in and out of view.
+    /// Whether it scrolls in and out of view.
     pub scrolls: bool,
     /// Resource id.
     pub res_id: Option<String>,
-    /// Class.
+    /// Class without its package.
     pub class: Option<String>,
-    /// Where it was seen last.
+    /// Bounds where it was last seen, pixels.
     pub bounds: Option<Rect>,
-    /// How sure the detector was.
+    /// Confidence of the detector, 0 to 1.
     pub confidence: Option<f64>,
     /// Name of the page that it was learned on.
     pub page: Option<String>,
-    /// Uid of the artifact that shows it.
+    /// Uid of the artifact with its picture.
     pub crop: Option<String>,
-    /// When it was learned, UTC milliseconds.
+    /// Time when it was learned, UTC milliseconds.
     pub learned_at: i64,
-    /// When it was seen last, UTC milliseconds.
+    /// Time when it was last seen, UTC milliseconds.
     pub last_seen: i64,
-    /// How often it was seen.
+    /// Number of times it was seen.
     pub seen_count: i64,
-    /// Missed so often in a row, at the page of its where it was missed least.
+    /// Number of consecutive misses, on the page with the fewest.
     pub consecutive_misses: i64,
-    /// Members of its file that we have no column for, as JSON.
+    /// Members of its file without a column of their own, as JSON.
     pub extra: Option<String>,
 }
 
-/// The columns of [`Component`], with its activity summed up over the pages that it belongs to.
+/// The columns of [`Component`], with its activity summed up over the states that it belongs to.
 const SELECT: &str =
     "SELECT c.id, c.uid, c.position, c.key, c.name, c.kind, c.source, c.label, c.dynamic, c.res_id, c.class, c.bounds_left, c.bounds_top,
         c.bounds_right, c.bounds_bottom, c.confidence, c.page, c.crop, c.learned_at,
@@ -92,7 +95,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Component> {
     })
 }
 
-/// The columns `bounds_left` to `bounds_bottom` as a rectangle, or nothing.
+/// Reads the columns `bounds_left` to `bounds_bottom`; `None` if one of them is null.
 pub(super) fn bounds(row: &Row<'_>) -> rusqlite::Result<Option<Rect>> {
     let edge = |name: &str| row.get::<_, Option<i32>>(name);
     Ok(match (edge("bounds_left")?, edge("bounds_top")?, edge("bounds_right")?, edge("bounds_bottom")?) {
@@ -101,31 +104,25 @@ pub(super) fn bounds(row: &Row<'_>) -> rusqlite::Result<Option<Rect>> {
     })
 }
 
-/// Which components are asked for.
+/// Which components to list.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Only those without a label or a name of their own.
+    /// Only those without label and resource id, or with a generated name.
     pub unlabelled: bool,
-    /// Only those of this state.
+    /// Only those of the state with this row id.
     pub state: Option<i64>,
     /// Only those whose name or label contains this, in any case.
     pub text: Option<String>,
-    /// The page of them, by position in the order of learning.
+    /// Page of the list; its cursor is a position in the order of learning.
     pub page: Page,
 }
 
-/// All components of a scope, in the order in which they were learned.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns all components of a scope, in the order in which they were learned.
 pub fn all(connection: &Connection, app: i64) -> Result<Vec<Component>> {
     list(connection, app, &Filter::default()).map(|(all, _)| all)
 }
 
-/// A page of the components of a scope, in the order in which they were learned, and the cursor of the next one.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a page of the components of a scope, in the order in which they were learned, and the cursor of the next page.
 pub fn list(connection: &Connection, app: i64, filter: &Filter) -> Result<(Vec<Component>, Option<i64>)> {
     let text = filter.text.as_ref().map(|t| format!("%{}%", t.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")));
     let unnamed = "(c.label IS NULL AND c.res_id IS NULL) OR c.name LIKE 'unlabeled\\_%' ESCAPE '\\'";
@@ -144,10 +141,7 @@ pub fn list(connection: &Connection, app: i64, filter: &Filter) -> Result<(Vec<C
     Ok((found, next))
 }
 
-/// A component by its name, or else by its label or resource id, if only one has it.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the component with this name, else with this label, else with this resource id, if there is only one.
 pub fn find(connection: &Connection, app: i64, name: &str) -> Result<Option<Component>> {
     let by = |condition: &str| -> Result<Vec<Component>> {
         let sql = format!("{SELECT} WHERE c.app_id = :app_id AND c.deleted_at IS NULL AND {condition} GROUP BY c.id LIMIT 2");
@@ -164,7 +158,7 @@ pub fn find(connection: &Connection, app: i64, name: &str) -> Result<Option<Comp
     Ok(None)
 }
 
-/// The names of the components that define a state.
+/// Returns the names of the components that define a state, sorted.
 pub(super) fn defining_names(connection: &Connection, state: i64) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
@@ -174,13 +168,13 @@ pub(super) fn defining_names(connection: &Connection, state: i64) -> Result<Vec<
     Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The names of components, in their order.
+/// Returns the names of components, in the order of `ids`.
 pub(super) fn names(connection: &Connection, ids: &[i64]) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached("SELECT name FROM components WHERE id = :id")?;
     ids.iter().map(|id| Ok(statement.query_row(named_params! {":id": id}, |row| row.get("name"))?)).collect()
 }
 
-/// The row of a component by what makes it the same.
+/// Returns the row id of a component by its key.
 pub(super) fn by_key(connection: &Connection, app: i64, key: &str) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached("SELECT id FROM components WHERE app_id = :app_id AND key = :key AND deleted_at IS NULL")?
@@ -188,34 +182,31 @@ pub(super) fn by_key(connection: &Connection, app: i64, key: &str) -> Result<Opt
         .optional()?)
 }
 
-/// Whether a name is taken by another component of the scope.
-///
-/// # Errors
-/// What SQLite says.
-pub fn is_taken(connection: &Connection, app: i64, name: &str) -> Result<bool> {
+/// Returns whether a component of the scope has this name.
+pub fn name_exists(connection: &Connection, app: i64, name: &str) -> Result<bool> {
     Ok(connection
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM components WHERE app_id = :app_id AND name = :name AND deleted_at IS NULL) AS found")?
         .query_row(named_params! {":app_id": app, ":name": name}, |row| row.get("found"))?)
 }
 
-/// A name that no other component of the scope has.
+/// Returns the wanted name, with a number appended if another component of the scope has it.
 pub(super) fn free_name(connection: &Connection, app: i64, wanted: &str) -> Result<String> {
     let mut name = wanted.to_owned();
     let mut n = 1;
-    while is_taken(connection, app, &name)? {
+    while name_exists(connection, app, &name)? {
         n += 1;
         name = format!("{wanted}_{n}");
     }
     Ok(name)
 }
 
-/// The next position in a scope's order, of components or of states.
+/// Returns the next position in a table that is ordered per scope.
 pub(super) fn next_position(connection: &Connection, table: &'static str, app: i64) -> Result<i64> {
     let sql = format!("SELECT coalesce(max(position), 0) + 1 AS next_position FROM {table} WHERE app_id = :app_id");
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":app_id": app}, |row| row.get("next_position"))?)
 }
 
-/// Adds a component that was seen for the first time.
+/// Inserts a component that was seen for the first time.
 pub(super) fn insert(connection: &Connection, origin: &str, app: i64, s: &Sighting, page: Option<&str>, at: i64) -> Result<i64> {
     let name = free_name(connection, app, if s.name.is_empty() { "unlabeled" } else { &s.name })?;
     let edge = |of: fn(&Rect) -> i32| s.bounds.as_ref().map(of);
@@ -252,19 +243,19 @@ pub(super) fn insert(connection: &Connection, origin: &str, app: i64, s: &Sighti
     Ok(connection.last_insert_rowid())
 }
 
-/// A component was seen on a page.
-pub(super) fn belongs_somewhere(connection: &Connection, id: i64) -> Result<()> {
+/// Marks a component as belonging to a page.
+pub(super) fn mark_attached(connection: &Connection, id: i64) -> Result<()> {
     connection.prepare_cached("UPDATE components SET loose = 0 WHERE id = :id AND loose = 1")?.execute(named_params! {":id": id})?;
     Ok(())
 }
 
-/// Components were seen, and no state came of it.
-pub(super) fn seen_nowhere(connection: &Connection, app: i64, seen: &[(i64, bool)], at: i64) -> Result<()> {
-    seen.iter().try_for_each(|(id, _)| seen_loose(connection, app, *id, at))
+/// Counts that components were seen on no known page.
+pub(super) fn count_loose_sightings(connection: &Connection, app: i64, seen: &[(i64, bool)], at: i64) -> Result<()> {
+    seen.iter().try_for_each(|(id, _)| count_loose_sighting(connection, app, *id, at))
 }
 
-/// A component that belongs to no page was seen.
-pub(super) fn seen_loose(connection: &Connection, app: i64, id: i64, at: i64) -> Result<()> {
+/// Counts that a loose component was seen.
+pub(super) fn count_loose_sighting(connection: &Connection, app: i64, id: i64, at: i64) -> Result<()> {
     connection
         .prepare_cached(
             "UPDATE components SET base_seen = base_seen + 1, base_last_seen = :at, updated_at = :at,
@@ -274,7 +265,7 @@ pub(super) fn seen_loose(connection: &Connection, app: i64, id: i64, at: i64) ->
     Ok(())
 }
 
-/// Whether a component that belongs to no page was missed too often.
+/// Returns whether a loose component was missed too often.
 pub(super) fn any_loose_overdue(connection: &Connection, app: i64) -> Result<bool> {
     Ok(connection
         .prepare_cached(
@@ -284,8 +275,8 @@ pub(super) fn any_loose_overdue(connection: &Connection, app: i64) -> Result<boo
         .query_row(named_params! {":app_id": app}, |row| row.get("found"))?)
 }
 
-/// A component is at another place than it was.
-pub(super) fn moved(connection: &Connection, id: i64, bounds: Option<Rect>, at: i64) -> Result<()> {
+/// Sets the bounds of a component, if they are known.
+pub(super) fn set_bounds(connection: &Connection, id: i64, bounds: Option<Rect>, at: i64) -> Result<()> {
     let Some(b) = bounds else { return Ok(()) };
     connection
         .prepare_cached(
@@ -303,20 +294,17 @@ pub(super) fn moved(connection: &Connection, id: i64, bounds: Option<Rect>, at: 
     Ok(())
 }
 
-/// There is a newer picture of a component.
-///
-/// # Errors
-/// What SQLite says.
-pub fn pictured(connection: &Connection, id: i64, crop: Option<&str>, at: i64) -> Result<()> {
+/// Sets the artifact with the picture of a component.
+pub fn set_crop(connection: &Connection, id: i64, crop: Option<&str>, at: i64) -> Result<()> {
     connection
         .prepare_cached("UPDATE components SET crop = :crop, updated_at = :updated_at WHERE id = :id")?
         .execute(named_params! {":id": id, ":crop": crop, ":updated_at": at})?;
     Ok(())
 }
 
-/// A component says something else. Where that is part of what it is, the new words are kept; elsewhere it is known from now on
-/// that its words change by themselves, and none are kept.
-pub(super) fn says(connection: &Connection, id: i64, sighting: &Sighting, at: i64) -> Result<()> {
+/// Updates the label of a component whose text has changed. Where the text belongs to its identity, or only digits changed, the
+/// new one is kept; elsewhere the component is marked as dynamic and loses its label.
+pub(super) fn update_label(connection: &Connection, id: i64, sighting: &Sighting, at: i64) -> Result<()> {
     let known: Option<String> = connection
         .prepare_cached("SELECT label FROM components WHERE id = :id")?
         .query_row(named_params! {":id": id}, |row| row.get("label"))?;
@@ -331,10 +319,7 @@ pub(super) fn says(connection: &Connection, id: i64, sighting: &Sighting, at: i6
     Ok(())
 }
 
-/// Gives a component another name. Sets, edges and pages name it by its row, so that they follow.
-///
-/// # Errors
-/// What SQLite says.
+/// Renames a component. Sets, edges and pages refer to it by row id and need no change.
 pub fn rename(connection: &Connection, id: i64, name: &str, at: i64) -> Result<()> {
     connection
         .prepare_cached("UPDATE components SET name = :name, updated_at = :updated_at WHERE id = :id")?
@@ -342,7 +327,7 @@ pub fn rename(connection: &Connection, id: i64, name: &str, at: i64) -> Result<(
     Ok(())
 }
 
-/// The key of a component by its name, whatever it was called when it was learned.
+/// Returns the key of a component by its current name.
 pub(super) fn key_of_name(connection: &Connection, app: i64, name: &str) -> Result<Option<String>> {
     Ok(connection
         .prepare_cached("SELECT key FROM components WHERE app_id = :app_id AND name = :name AND deleted_at IS NULL")?

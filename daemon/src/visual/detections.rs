@@ -1,4 +1,7 @@
-//! Bringing what a detector saw into the form in which everything is learned (seed 001, "detection intake").
+//! Converts detections into sightings, the form in which everything is learned.
+//!
+//! A detection is identified by the name the caller gave it, else by its picture, else by its own text or the nearest one, and
+//! without any of these by its place. Detections that are too small or whose text is dynamic are skipped.
 
 use std::collections::HashSet;
 
@@ -10,33 +13,33 @@ use crate::page::snapshot::Rect;
 use crate::page::{element, mask};
 use crate::store::Result;
 
-/// Icons that are smaller are passed over, pixels.
+/// Minimum width and height of an icon, pixels.
 const MIN_ICON: i32 = 25;
-/// Texts that are lower are passed over, pixels.
+/// Minimum width and height of a text, pixels.
 const MIN_TEXT: i32 = 8;
-/// An icon is named by a text whose middle is nearer than this, pixels.
+/// A text names an icon only if their centres are closer than this, pixels.
 const NEAR: f64 = 60.0;
-/// Only by texts of this length, characters.
+/// Length of a text that may name an icon, characters.
 const NAMING: std::ops::RangeInclusive<usize> = 2..=15;
-/// Something without a name is what stood so near before, pixels.
+/// An icon without a name is taken for a known one if both coordinates of their centres differ by less than this, pixels.
 const SAME_PLACE: i32 = 15;
 
-/// Something that a detector saw.
+/// A detection.
 #[derive(Debug, Clone)]
 pub struct Detected {
-    /// What the caller calls it.
+    /// Name given by the caller.
     pub name: Option<String>,
-    /// What kind of thing it is.
+    /// Type, for example `icon` or `text`.
     pub kind: String,
-    /// What it says.
+    /// Its text.
     pub label: Option<String>,
-    /// Where it is.
+    /// Bounds, pixels.
     pub bounds: Rect,
-    /// How sure the detector is.
+    /// Confidence of the detector, 0 to 1.
     pub confidence: Option<f64>,
-    /// Uid of the artifact that shows it.
+    /// Uid of the artifact with its picture.
     pub crop: Option<String>,
-    /// The component that its picture shows, when that is known.
+    /// Key of the component with the same picture, when there is one.
     pub same_as: Option<String>,
 }
 
@@ -45,26 +48,23 @@ impl Detected {
         (self.bounds.left.midpoint(self.bounds.right), self.bounds.top.midpoint(self.bounds.bottom))
     }
 
-    /// Why it is passed over.
-    fn fault(&self) -> Option<String> {
+    /// Returns why the detection is skipped, if it is.
+    fn rejection(&self) -> Option<String> {
         let (w, h) = (self.bounds.width(), self.bounds.height());
         let least = if self.kind == "text" { MIN_TEXT } else { MIN_ICON };
         let called = self.name.as_deref().or(self.label.as_deref()).unwrap_or("a detection");
         if w < least || h < least {
-            return Some(format!("{called:?} is {w} by {h} pixels, smaller than {least}"));
+            return Some(format!("{called:?} is {w} by {h} pixels; the minimum is {least} by {least}"));
         }
         let dynamic = self.label.as_deref().filter(|_| self.name.is_none() && self.kind == "text").and_then(cleanup::dynamic_text);
-        dynamic.map(|why| format!("{called:?}: {why}"))
+        dynamic.map(|why| format!("{called:?} {why}"))
     }
 }
 
-/// What of the detections is to be learned, and why the others are not.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the detections to be learned, and the reasons why the others are skipped.
 pub fn sightings(connection: &Connection, app: i64, source: &str, mut seen: Vec<Detected>) -> Result<(Vec<Sighting>, Vec<String>)> {
     seen.sort_by_key(|d| (d.bounds.top, d.bounds.left));
-    let faults: Vec<Option<String>> = seen.iter().map(Detected::fault).collect();
+    let rejections: Vec<Option<String>> = seen.iter().map(Detected::rejection).collect();
     let texts: Vec<(String, (i32, i32))> = seen
         .iter()
         .filter_map(|d| Some((d.label.clone()?, d.middle())))
@@ -72,9 +72,9 @@ pub fn sightings(connection: &Connection, app: i64, source: &str, mut seen: Vec<
         .collect();
     let mut keys = HashSet::new();
     let mut out = Vec::new();
-    for (detected, _) in seen.into_iter().zip(&faults).filter(|(_, fault)| fault.is_none()) {
+    for (detected, _) in seen.into_iter().zip(&rejections).filter(|(_, rejection)| rejection.is_none()) {
         let (key, name) = named(connection, app, &detected, &texts)?;
-        // Two that are alike are two.
+        // Detections with equal keys are different components.
         let mut unique = (key.clone(), name.clone());
         let mut n = 1;
         while !keys.insert(unique.0.clone()) {
@@ -96,13 +96,13 @@ pub fn sightings(connection: &Connection, app: i64, source: &str, mut seen: Vec<
             crop: detected.crop,
         });
     }
-    Ok((out, faults.into_iter().flatten().collect()))
+    Ok((out, rejections.into_iter().flatten().collect()))
 }
 
-/// Key and name of a detection.
+/// Returns the key and the name of a detection.
 fn named(connection: &Connection, app: i64, d: &Detected, texts: &[(String, (i32, i32))]) -> Result<(String, String)> {
     if let Some(name) = d.name.as_deref().map(element::clean) {
-        // What was renamed is still the same.
+        // A component that was renamed keeps its key.
         let known = components::key_of_name(connection, app, &name)?;
         return Ok((known.unwrap_or_else(|| format!("name:{name}")), name));
     }
@@ -115,7 +115,7 @@ fn named(connection: &Connection, app: i64, d: &Detected, texts: &[(String, (i32
         Some(label) => {
             let name = element::clean(label);
             let exact = format!("name:{name}");
-            // A counter in it makes no new component, unless one of just this name is known.
+            // Digits are masked, so that a counter does not create new components, unless one with exactly this name is known.
             let masked = mask::digits(label);
             let known = masked == label || components::by_key(connection, app, &exact)?.is_some();
             Ok((if known { exact } else { format!("name:{}", element::clean(&masked)) }, name))
@@ -127,13 +127,14 @@ fn named(connection: &Connection, app: i64, d: &Detected, texts: &[(String, (i32
     }
 }
 
+/// Returns the nearest text that is close enough to name an icon.
 fn nearest((x, y): (i32, i32), texts: &[(String, (i32, i32))]) -> Option<&str> {
     let distance = |(tx, ty): (i32, i32)| f64::from(tx - x).hypot(f64::from(ty - y));
     let near = texts.iter().map(|(label, at)| (distance(*at), label)).filter(|(d, _)| *d < NEAR);
     near.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, label)| label.as_str())
 }
 
-/// The key of the first component without a name that stood here before.
+/// Returns the key of the first component without a name that was seen at this place.
 fn same_place(connection: &Connection, app: i64, (x, y): (i32, i32)) -> Result<Option<String>> {
     Ok(connection
         .prepare_cached(

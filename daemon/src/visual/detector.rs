@@ -1,4 +1,4 @@
-//! Programs that detect things on a picture: any program that prints detections as JSON lines, and `tesseract` for texts.
+//! Detector programs: any program that prints detections on a picture as JSON lines, and `tesseract` for texts.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -10,61 +10,58 @@ use tokio::process::Command;
 
 use crate::config::Visual;
 
-/// The most that a detector may print, bytes.
+/// Maximum size of a detector's output, bytes.
 const MAX_OUTPUT: u64 = 16 << 20;
-/// Words that tesseract is less sure of are passed over, percent.
+/// Words with a lower confidence of tesseract are skipped, percent.
 const MIN_CONFIDENCE: f64 = 30.0;
 
-/// Why a detector detected nothing.
+/// Why a detector did not deliver detections.
 #[derive(Debug, thiserror::Error)]
 pub enum DetectorError {
-    /// None is set.
-    #[error("no detector is set")]
+    /// No detector is configured.
+    #[error("no detector is configured")]
     None,
-    /// It cannot be started.
-    #[error("{program} cannot be started: {error}")]
+    /// The program cannot be started.
+    #[error("cannot start {program}: {error}")]
     Missing {
         /// The program.
         program: String,
-        /// Why.
+        /// Cause.
         #[source]
         error: std::io::Error,
     },
-    /// It took too long.
-    #[error("{program} took longer than {ms} ms")]
-    Late {
+    /// The program did not finish in time.
+    #[error("{program} timed out after {ms} ms")]
+    TimedOut {
         /// The program.
         program: String,
-        /// How long it may take.
+        /// Timeout, milliseconds.
         ms: u64,
     },
-    /// It failed, or said something else than detections.
+    /// The program failed, or its output is malformed.
     #[error("{program}: {why}")]
     Failed {
         /// The program.
         program: String,
-        /// What it said.
+        /// Error message.
         why: String,
     },
 }
 
-/// What the settings name, without its directory; components that it detects carry this name.
+/// Returns the file name of the configured detector, which is the source of the components that it detects.
 pub fn name_of(settings: &Visual) -> Option<String> {
     let detector = settings.detector.as_deref()?;
     Some(Path::new(detector).file_name().map_or_else(|| detector.to_owned(), |n| n.to_string_lossy().into_owned()))
 }
 
-/// Runs the detector of the settings on a picture.
-///
-/// # Errors
-/// [`DetectorError`]
+/// Runs the configured detector on a picture.
 pub async fn run(settings: &Visual, picture: &Path) -> Result<Vec<Detection>, DetectorError> {
     let detector = settings.detector.as_deref().ok_or(DetectorError::None)?;
     if detector == "tesseract" {
         let mut command = Command::new(&settings.tesseract_path);
-        // Sparse text: the words of a screen are no columns of prose.
+        // 11 is sparse text: the words of a screen are not set in columns.
         command.arg(picture).args(["stdout", "-l", &settings.tesseract_languages, "--psm", "11", "tsv"]);
-        // The other cores have work of their own.
+        // Leave the other cores to other work.
         command.env("OMP_THREAD_LIMIT", "1");
         let output = output(command, "tesseract", settings.detector_timeout_ms).await?;
         return tsv(&output).map_err(|why| DetectorError::Failed { program: "tesseract".to_owned(), why });
@@ -75,14 +72,14 @@ pub async fn run(settings: &Visual, picture: &Path) -> Result<Vec<Detection>, De
     lines(&output).map_err(|why| DetectorError::Failed { program: detector.to_owned(), why })
 }
 
-/// What a program prints, within limits of time and size; it ends with us.
+/// Returns the standard output of a program, limited in time and size. The program is killed if the call is cancelled.
 async fn output(mut command: Command, program: &str, timeout_ms: u64) -> Result<String, DetectorError> {
     let program = || program.to_owned();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn().map_err(|error| DetectorError::Missing { program: program(), error })?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let work = async {
-        let (mut out, mut complaint) = (Vec::new(), Vec::new());
+        let (mut out, mut error_output) = (Vec::new(), Vec::new());
         let read_out = async {
             if let Some(stdout) = stdout {
                 stdout.take(MAX_OUTPUT + 1).read_to_end(&mut out).await?;
@@ -91,55 +88,55 @@ async fn output(mut command: Command, program: &str, timeout_ms: u64) -> Result<
         };
         let read_err = async {
             if let Some(stderr) = stderr {
-                stderr.take(64 << 10).read_to_end(&mut complaint).await?;
+                stderr.take(64 << 10).read_to_end(&mut error_output).await?;
             }
             std::io::Result::Ok(())
         };
         let (a, b) = tokio::join!(read_out, read_err);
         a.and(b)?;
-        // Too much is not read to its end, so that the program may wait for us.
+        // Excess output is not read, so the program may be blocked on it: do not wait for its end.
         if out.len() as u64 <= MAX_OUTPUT {
             let status = child.wait().await?;
-            return Ok((out, complaint, Some(status)));
+            return Ok((out, error_output, Some(status)));
         }
-        Ok((out, complaint, None))
+        Ok((out, error_output, None))
     };
     let done = tokio::time::timeout(Duration::from_millis(timeout_ms), work).await;
-    let (out, complaint, status) = done
-        .map_err(|_| DetectorError::Late { program: program(), ms: timeout_ms })?
+    let (out, error_output, status) = done
+        .map_err(|_| DetectorError::TimedOut { program: program(), ms: timeout_ms })?
         .map_err(|e: std::io::Error| DetectorError::Failed { program: program(), why: e.to_string() })?;
     let failed = |why: String| Err(DetectorError::Failed { program: program(), why });
     match status {
-        None => failed(format!("it printed more than {MAX_OUTPUT} bytes")),
+        None => failed(format!("output exceeds {MAX_OUTPUT} bytes")),
         Some(status) if !status.success() => {
-            let said: String = String::from_utf8_lossy(&complaint).trim().chars().take(300).collect();
-            failed(format!("it ended with {status}: {said}"))
+            let message: String = String::from_utf8_lossy(&error_output).trim().chars().take(300).collect();
+            failed(format!("failed with {status}: {message}"))
         }
-        Some(_) => String::from_utf8(out).or_else(|_| failed("it printed something else than UTF-8".to_owned())),
+        Some(_) => String::from_utf8(out).or_else(|_| failed("output is not valid UTF-8".to_owned())),
     }
 }
 
-/// Reads detections, an object on each line.
+/// Parses detections, one JSON object per line.
 fn lines(text: &str) -> Result<Vec<Detection>, String> {
     let filled = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     filled.map(|(i, line)| serde_json::from_str(line).map_err(|e| format!("line {}: {e}", i + 1))).collect()
 }
 
-/// A word as tesseract tells it.
+/// A word in the output of tesseract.
 struct Word {
-    /// Block, paragraph and line.
+    /// Numbers of block, paragraph and line.
     line: (u32, u32, u32),
     bounds: [i32; 4],
     confidence: f64,
     text: String,
 }
 
-/// Reads the table that tesseract prints: words of a line that stand close together are one text.
+/// Parses the table that tesseract prints. Words of a line that are close together form one text.
 fn tsv(text: &str) -> Result<Vec<Detection>, String> {
     let mut rows = text.lines();
     let header = rows.next().unwrap_or_default();
     if !header.starts_with("level\tpage_num\tblock_num") {
-        return Err(format!("it does not print the table that it is known for, but {:?}", header.chars().take(60).collect::<String>()));
+        return Err(format!("expected a TSV table with a header, got {:?}", header.chars().take(60).collect::<String>()));
     }
     let mut texts: Vec<Vec<Word>> = Vec::new();
     for word in rows.filter_map(word) {
@@ -196,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_that_stand_together_are_one_text() {
+    fn adjacent_words_form_one_text() {
         let table = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n\
             1\t1\t0\t0\t0\t0\t0\t0\t1080\t2400\t-1\t\n\
             5\t1\t1\t1\t1\t1\t100\t200\t80\t40\t96.5\tNew\n\
@@ -213,10 +210,10 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_json_are_detections() {
+    fn json_lines_are_parsed() {
         let found = lines("{\"box\":[1,2,30,40],\"label\":\"Save\",\"type\":\"text\"}\n\n{\"box\":[1,2,3,4]}\n").expect("reads");
         assert_eq!((found.len(), found[0].label.as_deref(), found[1].bounds), (2, Some("Save"), [1, 2, 3, 4]));
         assert!(lines("{\"box\":[1,2,30,40]}\nnot json").expect_err("is bad").starts_with("line 2"));
-        assert!(lines("{\"bbox\":[1,2,30,40]}").is_err(), "unknown members are refused");
+        assert!(lines("{\"bbox\":[1,2,30,40]}").is_err(), "unknown fields are rejected");
     }
 }

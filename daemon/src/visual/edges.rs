@@ -1,13 +1,10 @@
-//! Edges that came with imported files: their actions name components.
+//! Imported edges of the state graph. Their actions refer to components by name, for example `click:Save`.
 
 use rusqlite::{Connection, OptionalExtension, named_params};
 
 use crate::store::Result;
 
-/// The imported edges whose actions name one of these components.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the row ids of the imported edges whose actions refer to one of these components.
 pub fn naming(connection: &Connection, app: i64, names: &[&str]) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached("SELECT id, action FROM imported_edges WHERE app_id = :app_id ORDER BY position")?;
     let rows =
@@ -17,10 +14,7 @@ pub fn naming(connection: &Connection, app: i64, names: &[&str]) -> Result<Vec<i
     Ok(rows.into_iter().filter(|(_, action)| named(action)).map(|(id, _)| id).collect())
 }
 
-/// Imported edges name components in their actions; one that is there already under the new name takes up the other's count.
-///
-/// # Errors
-/// What SQLite says.
+/// Renames a component in the actions of imported edges. If an edge with the new name already exists, the counts are added up.
 pub fn rename(connection: &Connection, app: i64, old: &str, new: &str, at: i64) -> Result<()> {
     const RENAMED: &str = "substr(action, 1, instr(action, ':')) || :name";
     for edge in naming(connection, app, &[old])? {

@@ -1,7 +1,8 @@
-//! Forgetting what is not there any more, and taking away what somebody does not want (seed 001).
+//! Forgets components that are gone, and deletes components and states on request.
 //!
-//! A component is forgotten page by page: one that was missed too often in a row at a page does not belong to it any more, and
-//! one that belongs to no page any more is gone. Nothing is left that refers to what is gone.
+//! A component is forgotten page by page. After too many consecutive misses on a page it is removed from that page, and deleted
+//! when it belongs to no other page. A loose component is deleted after too many observations by a detector without it.
+//! Whatever refers to a deleted row is deleted or unlinked with it, and everything can be undone ([`super::history`]).
 
 use afd_proto::history::ChangeOp;
 use rusqlite::{Connection, named_params};
@@ -12,24 +13,22 @@ use super::scope::Known;
 use super::states;
 use crate::store::Result;
 
-/// A component that came with a base memory may be missed so many times more (the original, last version).
+/// Factor by which components of an imported base memory may be missed more often.
 const BASE_FACTOR: i64 = 10;
-/// At least so often.
-const BASE_LEAST: i64 = 150;
+/// Minimum number of consecutive misses that they may have.
+const BASE_MIN: i64 = 150;
 
-/// How often in a row a component may be missed.
-fn patience(extra: Option<&str>, threshold: i64) -> i64 {
+/// Returns the number of consecutive misses after which a component is forgotten.
+fn allowed_misses(extra: Option<&str>, threshold: i64) -> i64 {
     let value: Option<serde_json::Value> = extra.and_then(|text| serde_json::from_str(text).ok());
     match value.is_some_and(|v| v["base_memory"] == true) {
-        true => (BASE_FACTOR * threshold).max(BASE_LEAST),
+        true => (BASE_FACTOR * threshold).max(BASE_MIN),
         false => threshold,
     }
 }
 
-/// Forgets what was missed too often; returns what was.
-///
-/// # Errors
-/// What SQLite says.
+/// Forgets components that were missed too often; returns the changes. Nothing is forgotten before the scope has more lessons
+/// than the threshold.
 pub fn stale(connection: &Connection, origin: &str, scope: &Known, at: i64) -> Result<Vec<Entry>> {
     let threshold = scope.forget_threshold;
     if scope.learn_count <= threshold {
@@ -38,24 +37,25 @@ pub fn stale(connection: &Connection, origin: &str, scope: &Known, at: i64) -> R
     let mut entries = Vec::new();
     for (state, component, misses) in overdue_links(connection, scope.id, threshold)? {
         let Some(found) = by_id(connection, scope.id, component)? else { continue };
-        if misses < patience(found.extra.as_deref(), threshold) {
+        if misses < allowed_misses(found.extra.as_deref(), threshold) {
             continue;
         }
         let page = states::get(connection, state)?.map(|s| s.called().to_owned()).unwrap_or_default();
-        let why = format!("missed {misses} times in a row on {page:?}, the limit is {threshold}");
-        entries.push(leave_page(connection, origin, scope.id, state, &found, &why, at)?);
+        let why = format!("missed {misses} times in a row on {page:?} (threshold {threshold})");
+        entries.push(remove_from_page(connection, origin, scope.id, state, &found, &why, at)?);
     }
     for component in overdue_loose(connection, scope.id, threshold)? {
         let Some(found) = by_id(connection, scope.id, component)? else { continue };
-        if found.consecutive_misses < patience(found.extra.as_deref(), threshold) {
+        if found.consecutive_misses < allowed_misses(found.extra.as_deref(), threshold) {
             continue;
         }
-        let why = format!("missed {} times in a row, the limit is {threshold}", found.consecutive_misses);
+        let why = format!("missed {} times in a row (threshold {threshold})", found.consecutive_misses);
         entries.push(delete_component(connection, origin, scope.id, &found, (ChangeOp::Forget, &why), at)?);
     }
     Ok(entries)
 }
 
+/// Returns a component by its row id.
 fn by_id(connection: &Connection, app: i64, id: i64) -> Result<Option<Component>> {
     let name: Option<String> = rusqlite::OptionalExtension::optional(
         connection
@@ -65,6 +65,7 @@ fn by_id(connection: &Connection, app: i64, id: i64) -> Result<Option<Component>
     name.map_or(Ok(None), |name| components::find(connection, app, &name))
 }
 
+/// Returns state, component and misses of the links with too many consecutive misses.
 fn overdue_links(connection: &Connection, app: i64, threshold: i64) -> Result<Vec<(i64, i64, i64)>> {
     let mut statement = connection.prepare_cached(
         "SELECT sc.state_id, sc.component_id, sc.misses FROM state_components sc JOIN components c ON c.id = sc.component_id
@@ -76,6 +77,7 @@ fn overdue_links(connection: &Connection, app: i64, threshold: i64) -> Result<Ve
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Returns the loose components with too many consecutive misses.
 fn overdue_loose(connection: &Connection, app: i64, threshold: i64) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
         "SELECT id FROM components WHERE app_id = :app AND loose = 1 AND deleted_at IS NULL
@@ -85,8 +87,16 @@ fn overdue_loose(connection: &Connection, app: i64, threshold: i64) -> Result<Ve
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A component leaves a page, and is gone when that was its last.
-fn leave_page(connection: &Connection, origin: &str, app: i64, state: i64, component: &Component, why: &str, at: i64) -> Result<Entry> {
+/// Removes a component from a page, and deletes it if that was its last one.
+fn remove_from_page(
+    connection: &Connection,
+    origin: &str,
+    app: i64,
+    state: i64,
+    component: &Component,
+    why: &str,
+    at: i64,
+) -> Result<Entry> {
     let mut change = Change::begin(connection, app);
     change.keep("components", "id", component.id)?;
     change.keep("state_components", "component_id", component.id)?;
@@ -103,10 +113,7 @@ fn leave_page(connection: &Connection, origin: &str, app: i64, state: i64, compo
     change.commit(origin, ChangeOp::Forget, &what, why, at)
 }
 
-/// Takes a component away from everywhere; states that it alone defined go with it.
-///
-/// # Errors
-/// What SQLite says.
+/// Deletes a component, and the states that it alone defined.
 pub fn delete_component(
     connection: &Connection,
     origin: &str,
@@ -132,17 +139,14 @@ pub fn delete_component(
     change.commit(origin, op, &component.name, why, at)
 }
 
-/// Takes a state away with what belongs to it alone.
-///
-/// # Errors
-/// What SQLite says.
+/// Deletes a state and what belongs to it alone.
 pub fn delete_state(connection: &Connection, origin: &str, app: i64, state: &states::State, why: &str, at: i64) -> Result<Entry> {
     let mut change = Change::begin(connection, app);
     drop_state(connection, &mut change, state.id, at)?;
     change.commit(origin, ChangeOp::Delete, state.called(), why, at)
 }
 
-/// Whether a component belongs to the set that defines a state.
+/// Returns whether a component belongs to the set that defines a state.
 fn defines(connection: &Connection, state: i64, component: i64) -> Result<bool> {
     Ok(connection
         .prepare_cached(
@@ -152,7 +156,7 @@ fn defines(connection: &Connection, state: i64, component: i64) -> Result<bool> 
         .query_row(named_params! {":state_id": state, ":component_id": component}, |row| row.get("found"))?)
 }
 
-/// A link goes; what it counted stays with the component.
+/// Removes a component from a state; the counts of the link are added to the component.
 fn unlink(connection: &Connection, state: i64, component: i64) -> Result<()> {
     connection
         .prepare_cached(
@@ -184,18 +188,18 @@ fn mark_deleted(connection: &Connection, component: i64, at: i64) -> Result<()> 
     Ok(())
 }
 
-/// A state that had a defining set, which has just lost a component, and has none any more is gone.
+/// Deletes a state if it is defined and its defining set, which has just lost a component, is empty.
 fn drop_if_empty(connection: &Connection, change: &mut Change<'_>, state: i64, at: i64) -> Result<()> {
-    let lives: bool = connection
+    let remains: bool = connection
         .prepare_cached(
             "SELECT code IS NULL OR EXISTS (SELECT 1 FROM state_components WHERE state_id = :state AND defining = 1) AS keeps FROM states
                 WHERE id = :state",
         )?
         .query_row(named_params! {":state": state}, |row| row.get("keeps"))?;
-    if lives { Ok(()) } else { drop_state(connection, change, state, at) }
+    if remains { Ok(()) } else { drop_state(connection, change, state, at) }
 }
 
-/// Takes a state away: its links, its structures and its imported edges go with it.
+/// Deletes a state with its links, its structures and its imported edges.
 fn drop_state(connection: &Connection, change: &mut Change<'_>, state: i64, at: i64) -> Result<()> {
     change.keep("states", "id", state)?;
     change.keep("state_components", "state_id", state)?;
@@ -208,7 +212,7 @@ fn drop_state(connection: &Connection, change: &mut Change<'_>, state: i64, at: 
     for component in components {
         change.keep("components", "id", component)?;
         unlink(connection, state, component)?;
-        // What the tree told of a page is gone with its last page; what a detector saw may be anywhere.
+        // Components from the tree are deleted with their last page; detected ones may appear anywhere.
         connection.execute(
             "UPDATE components SET deleted_at = :at, updated_at = :at WHERE id = :component AND source = 'tree' AND deleted_at IS NULL
                 AND NOT EXISTS (SELECT 1 FROM state_components WHERE component_id = :component)",

@@ -1,7 +1,14 @@
-//! The state graph: states laid over the moves that memory counted, and over edges that were imported.
+//! The state graph: states, and the edges between them, built from counted transitions and from imported edges.
 //!
-//! A pop-up that came up over several pages is no place to go: it is an interrupt. What led to it counts as having led to the
-//! page under it, and what leads out of it is how it is dismissed.
+//! Transitions are counted between page structures. Which structures make up a state is looked up when the graph is read, so a
+//! state that is learned, merged or restored later has its edges at once.
+//!
+//! A dialog that came up over several pages is an interrupt and not a destination. A transition that ended in it counts as
+//! leading to the page under it, and the actions that leave it are its dismissals. A transition by waiting means that something
+//! came up by itself; it counts only from the second time on, as the first may have been caused by a person.
+//!
+//! The success rate of an edge is weighted by age. Its probability is that rate pulled towards one half while there is little
+//! data: the mean of a Beta distribution whose counts begin at 1 and 1.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,88 +21,85 @@ use crate::page::moves::Move;
 use crate::page::target;
 use crate::store::Result;
 
-/// A dialog that came up over so many pages, and not by one action only, is an interrupt.
-const INTERRUPTS: usize = 3;
+/// Number of pages over which a dialog must have come up, and not by one action only, to be an interrupt.
+const INTERRUPT_MIN_PAGES: usize = 3;
 
-/// What came by waiting so often did so by itself; once may have been somebody's hand.
-const BY_ITSELF: i64 = 2;
+/// Number of times from which a transition by waiting counts; a single one may have been caused by a person.
+const SPONTANEOUS_MIN: i64 = 2;
 
-/// What leads from one state to another.
+/// An edge from one state to another.
 #[derive(Debug, Clone)]
 pub struct Edge {
-    /// Row of the state.
+    /// Row id of the state it begins at.
     pub from: i64,
-    /// Row of the state.
+    /// Row id of the state it leads to.
     pub to: i64,
-    /// What two actions that do the same have in common.
+    /// Key that is equal for actions that do the same.
     pub action_key: String,
-    /// What is done, in words.
+    /// The action in words.
     pub action: String,
-    /// The same as data, when events told it.
+    /// The action as data; `None` for imported edges.
     pub what: Option<afd_proto::vocabulary::Action>,
-    /// How often it led there.
+    /// Number of times the action led there.
     pub count: i64,
-    /// How often the action was tried on that state, failures and other outcomes included.
+    /// Number of times the action was tried on that state, including failures and other outcomes.
     pub attempts: i64,
-    /// The part of the tries that led there, older ones weighing less.
+    /// Share of the attempts that led there, weighted by age.
     pub success_rate: f64,
-    /// The same, pulled towards one half while little is known (Beta counts from 1 and 1).
+    /// The same, pulled towards one half while there is little data.
     pub probability: f64,
-    /// How long it took on average, milliseconds; `None` when nobody measured it.
+    /// Mean duration, milliseconds; `None` when it was never measured.
     pub mean_ms: Option<i64>,
-    /// When it led there last, UTC milliseconds.
+    /// Time of the last success, UTC milliseconds.
     pub last_used: Option<i64>,
-    /// Other members of the file that it came from, as JSON.
+    /// Other members of the file that it was imported from, as JSON.
     pub extra: Option<String>,
 }
 
-/// A pop-up that comes up anywhere.
+/// A pop-up that comes up over any page.
 #[derive(Debug, Clone)]
 pub struct Interrupt {
-    /// Row of the state.
+    /// Row id of the state.
     pub state: i64,
-    /// The states that it came up over.
+    /// Row ids of the states that it came up over.
     pub over: Vec<i64>,
-    /// What takes it away, the surest first.
+    /// Actions that dismiss it, most reliable first.
     pub dismissals: Vec<Edge>,
 }
 
-/// An edge that came with an imported memory.
+/// An edge of an imported memory.
 #[derive(Debug, Clone)]
 pub struct Imported {
-    /// Row.
+    /// Row id.
     pub id: i64,
-    /// Row of the state.
+    /// Row id of the state it begins at.
     pub from: i64,
-    /// As the file has it.
+    /// The action as written in the file.
     pub action: String,
-    /// Row of the state.
+    /// Row id of the state it leads to.
     pub to: i64,
-    /// How often.
+    /// Number of uses.
     pub count: i64,
-    /// Success rate of the file.
+    /// Success rate according to the file.
     pub success_rate: f64,
-    /// UTC milliseconds.
+    /// Time of the last use, UTC milliseconds.
     pub last_used: Option<i64>,
-    /// Other members, as JSON.
+    /// Other members of the file, as JSON.
     pub extra: Option<String>,
 }
 
 /// States, edges and interrupts of a scope.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
-    /// By row, those of other scopes that edges lead to included.
+    /// States by row id, including those of other scopes that edges lead to.
     pub states: BTreeMap<i64, State>,
-    /// In the order in which they were first seen.
+    /// Edges, in the order in which they were first seen.
     pub edges: Vec<Edge>,
-    /// By row of the state.
+    /// Interrupts, by row id of their state.
     pub interrupts: Vec<Interrupt>,
 }
 
-/// The imported edges of a scope, in the order of their file.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the imported edges of a scope, in the order of their file.
 pub fn imported(connection: &Connection, app: i64) -> Result<Vec<Imported>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, from_state, action, to_state, count, success_rate, last_used, extra FROM imported_edges WHERE app_id = :app_id
@@ -116,10 +120,7 @@ pub fn imported(connection: &Connection, app: i64) -> Result<Vec<Imported>> {
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Reads the graph of a scope: its own states, and those that the moves lead to or come from.
-///
-/// # Errors
-/// What SQLite says.
+/// Builds the graph of a scope: its own states, and those that transitions lead to or come from.
 pub fn read(connection: &Connection, app: i64, moves: &[Move]) -> Result<Graph> {
     let mut states: BTreeMap<i64, State> = states::list(connection, app, true)?.into_iter().map(|s| (s.id, s)).collect();
     let keys: BTreeSet<&str> = moves.iter().flat_map(|m| [Some(m.from.as_str()), m.to.as_deref(), m.below.as_deref()]).flatten().collect();
@@ -131,14 +132,14 @@ pub fn read(connection: &Connection, app: i64, moves: &[Move]) -> Result<Graph> 
             states.insert(*id, state);
         }
     }
-    let own = parts_of_dialogs(connection, &states)?;
+    let own = dialog_components(connection, &states)?;
     let mut graph = build(states, &by_key, moves, &imported(connection, app)?, &own);
-    graph.keep_to(app);
+    graph.restrict_to(app);
     Ok(graph)
 }
 
-/// The labels and resource ids of what belongs to each dialog.
-fn parts_of_dialogs(connection: &Connection, states: &BTreeMap<i64, State>) -> Result<HashMap<i64, BTreeSet<String>>> {
+/// Returns the labels and resource ids of the components of each dialog.
+fn dialog_components(connection: &Connection, states: &BTreeMap<i64, State>) -> Result<HashMap<i64, BTreeSet<String>>> {
     let mut statement = connection.prepare_cached(
         "SELECT c.label, c.res_id FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = :state",
     )?;
@@ -153,21 +154,21 @@ fn parts_of_dialogs(connection: &Connection, states: &BTreeMap<i64, State>) -> R
     Ok(parts)
 }
 
-/// Whether an action was done to the dialog itself, or to nothing in particular. A tap beside it may take it away too, but what
-/// was tapped there is not there the next time.
-fn is_part(way: &Edge, parts: Option<&BTreeSet<String>>) -> bool {
-    let Some(action) = &way.what else { return false };
+/// Returns whether an action was done to the dialog itself, or to nothing in particular. A tap beside it may dismiss it too,
+/// but what was tapped there will not be there the next time.
+fn targets_dialog(dismissal: &Edge, parts: Option<&BTreeSet<String>>) -> bool {
+    let Some(action) = &dismissal.what else { return false };
     let has = |text: Option<&String>| text.is_some_and(|t| parts.is_some_and(|p| p.contains(t)));
     match &action.target {
-        // Ids of the system stand for other buttons in other dialogs: there the words count.
+        // System ids stand for different buttons in different dialogs, so a label takes precedence.
         Some(target) => has(target.label.as_ref()) || (target.label.is_none() && has(target.res_id.as_ref())),
         None => action.point.is_none() && action.verb != Verb::Wait,
     }
 }
 
-/// What was counted for an action on a state.
+/// Attempts of one action on one state, and their outcomes.
 #[derive(Default)]
-struct Tried<'a> {
+struct Attempts<'a> {
     attempts: i64,
     weight: f64,
     outcomes: BTreeMap<i64, Outcome<'a>>,
@@ -182,22 +183,23 @@ struct Outcome<'a> {
     last_at: i64,
 }
 
-/// What was tried where, and what came of it, in the order of the first try.
-type Tries<'a> = (Vec<(i64, &'a str)>, HashMap<(i64, &'a str), Tried<'a>>);
+/// All attempts by state and action key, and these pairs in the order of the first attempt.
+type AttemptTable<'a> = (Vec<(i64, &'a str)>, HashMap<(i64, &'a str), Attempts<'a>>);
 
-fn tally<'a>(moves: &'a [Move], state_of: &impl Fn(&str) -> Option<i64>, interrupting: &BTreeMap<i64, BTreeSet<i64>>) -> Tries<'a> {
+/// Counts attempts and outcomes.
+fn tally<'a>(moves: &'a [Move], state_of: &impl Fn(&str) -> Option<i64>, interrupting: &BTreeMap<i64, BTreeSet<i64>>) -> AttemptTable<'a> {
     let mut order: Vec<(i64, &str)> = Vec::new();
-    let mut tried: HashMap<(i64, &str), Tried<'a>> = HashMap::new();
+    let mut tried: HashMap<(i64, &str), Attempts<'a>> = HashMap::new();
     for m in moves {
         let Some(from) = state_of(&m.from) else { continue };
         let entry = tried.entry((from, m.action_key.as_str())).or_insert_with(|| {
             order.push((from, m.action_key.as_str()));
-            Tried::default()
+            Attempts::default()
         });
         entry.attempts += m.successes + m.failures;
         entry.weight += m.success_weight + m.failure_weight;
         let Some(to) = m.to.as_deref().and_then(state_of) else { continue };
-        // What ended in an interrupt led to the page that this lies over.
+        // A transition into an interrupt leads to the page under it.
         let to = if interrupting.contains_key(&to) { m.below.as_deref().and_then(state_of) } else { Some(to) };
         let Some(to) = to.filter(|to| !(m.action.verb == Verb::Wait && *to == from)) else { continue };
         if !entry.outcomes.contains_key(&to) {
@@ -212,7 +214,7 @@ fn tally<'a>(moves: &'a [Move], state_of: &impl Fn(&str) -> Option<i64>, interru
     (order, tried)
 }
 
-/// Lays states over moves.
+/// Builds the graph from counted transitions and imported edges.
 fn build(
     states: BTreeMap<i64, State>,
     by_key: &HashMap<String, i64>,
@@ -229,7 +231,7 @@ fn build(
         let t = &tried[&(from, key)];
         for to in &t.order {
             let edge = edge(from, *to, t, &t.outcomes[to]);
-            if t.outcomes[to].sample.action.verb == Verb::Wait && edge.count < BY_ITSELF {
+            if t.outcomes[to].sample.action.verb == Verb::Wait && edge.count < SPONTANEOUS_MIN {
                 continue;
             }
             match interrupting.contains_key(&from) {
@@ -239,45 +241,46 @@ fn build(
         }
     }
     for edge in imported.iter().filter(|i| states.contains_key(&i.from) && states.contains_key(&i.to)).map(from_import) {
-        // What was exported and came back is known from events already.
+        // An edge that was exported and imported again is already known from events.
         if !edges.iter().any(|e: &Edge| e.what.is_some() && (e.from, e.to) == (edge.from, edge.to) && e.action == edge.action) {
             edges.push(edge);
         }
     }
-    let edges = joined(edges);
+    let edges = merge_duplicates(edges);
     let interrupts = interrupting.into_iter().map(|(state, over)| {
-        let mut ways = dismissals.remove(&state).unwrap_or_default();
-        ways.retain(|way| is_part(way, parts.get(&state)));
-        Interrupt { state, over: over.into_iter().collect(), dismissals: ways_out(ways) }
+        let mut merged = dismissals.remove(&state).unwrap_or_default();
+        merged.retain(|dismissal| targets_dialog(dismissal, parts.get(&state)));
+        Interrupt { state, over: over.into_iter().collect(), dismissals: merge_dismissals(merged) }
     });
     let interrupts: Vec<Interrupt> = interrupts.collect();
     Graph { states, edges, interrupts }
 }
 
-/// Where a dialog came up.
+/// Where a dialog came up, and by what.
 #[derive(Default)]
-struct Comings<'a> {
+struct Appearances<'a> {
     pages: BTreeSet<i64>,
     actions: BTreeSet<&'a str>,
-    by_itself: bool,
+    appeared_spontaneously: bool,
 }
 
-/// Dialogs that came up over several pages by more than one action, or by themselves, and the pages.
+/// Returns the dialogs that came up over several pages by more than one action, or by themselves, with those pages.
 fn interrupts(states: &BTreeMap<i64, State>, moves: &[Move], state_of: &impl Fn(&str) -> Option<i64>) -> BTreeMap<i64, BTreeSet<i64>> {
-    let mut comings: BTreeMap<i64, Comings<'_>> = BTreeMap::new();
+    let mut appearances: BTreeMap<i64, Appearances<'_>> = BTreeMap::new();
     for m in moves {
         let Some(to) = m.to.as_deref().and_then(state_of).filter(|to| states[to].kind == StateKind::Dialog) else { continue };
         let under = m.below.as_deref().and_then(state_of).or_else(|| state_of(&m.from));
-        let coming = comings.entry(to).or_default();
-        coming.pages.extend(under.filter(|u| states[u].kind != StateKind::Dialog));
-        coming.actions.insert(&m.action_key);
-        coming.by_itself |= m.action.verb == Verb::Wait;
+        let appearance = appearances.entry(to).or_default();
+        appearance.pages.extend(under.filter(|u| states[u].kind != StateKind::Dialog));
+        appearance.actions.insert(&m.action_key);
+        appearance.appeared_spontaneously |= m.action.verb == Verb::Wait;
     }
-    let anywhere = |c: &Comings<'_>| c.pages.len() >= INTERRUPTS && (c.actions.len() > 1 || c.by_itself);
-    comings.into_iter().filter(|(_, c)| anywhere(c)).map(|(state, c)| (state, c.pages)).collect()
+    let anywhere = |c: &Appearances<'_>| c.pages.len() >= INTERRUPT_MIN_PAGES && (c.actions.len() > 1 || c.appeared_spontaneously);
+    appearances.into_iter().filter(|(_, c)| anywhere(c)).map(|(state, c)| (state, c.pages)).collect()
 }
 
-fn edge(from: i64, to: i64, tried: &Tried<'_>, outcome: &Outcome<'_>) -> Edge {
+/// Returns the edge for one outcome of an action.
+fn edge(from: i64, to: i64, tried: &Attempts<'_>, outcome: &Outcome<'_>) -> Edge {
     let measured = outcome.count > 0 && outcome.duration_ms > 0;
     Edge {
         from,
@@ -295,8 +298,8 @@ fn edge(from: i64, to: i64, tried: &Tried<'_>, outcome: &Outcome<'_>) -> Edge {
     }
 }
 
-/// Edges that read the same are one, as two buttons that nothing tells apart lead to the same page.
-fn joined(edges: Vec<Edge>) -> Vec<Edge> {
+/// Merges edges between the same states with the same action text, for example of two buttons that nothing tells apart.
+fn merge_duplicates(edges: Vec<Edge>) -> Vec<Edge> {
     let mut at: HashMap<(i64, i64, String), usize> = HashMap::new();
     let mut out: Vec<Edge> = Vec::with_capacity(edges.len());
     for edge in edges {
@@ -321,6 +324,7 @@ fn joined(edges: Vec<Edge>) -> Vec<Edge> {
     out
 }
 
+/// Converts an imported edge.
 fn from_import(i: &Imported) -> Edge {
     let count = i.count as f64;
     Edge {
@@ -339,29 +343,29 @@ fn from_import(i: &Imported) -> Edge {
     }
 }
 
-/// The ways out of an interrupt, by action: wherever they lead, they dismiss it.
-fn ways_out(edges: Vec<Edge>) -> Vec<Edge> {
-    let mut ways: Vec<Edge> = Vec::new();
+/// Merges the edges that leave an interrupt by action: wherever they lead, they dismiss it.
+fn merge_dismissals(edges: Vec<Edge>) -> Vec<Edge> {
+    let mut merged: Vec<Edge> = Vec::new();
     for edge in edges.into_iter().filter(|e| e.from != e.to) {
-        match ways.iter_mut().find(|w| w.action_key == edge.action_key) {
-            Some(way) => {
-                way.count += edge.count;
-                way.success_rate = (way.success_rate + edge.success_rate).min(1.0);
-                way.last_used = way.last_used.max(edge.last_used);
+        match merged.iter_mut().find(|w| w.action_key == edge.action_key) {
+            Some(dismissal) => {
+                dismissal.count += edge.count;
+                dismissal.success_rate = (dismissal.success_rate + edge.success_rate).min(1.0);
+                dismissal.last_used = dismissal.last_used.max(edge.last_used);
             }
-            None => ways.push(edge),
+            None => merged.push(edge),
         }
     }
-    for way in &mut ways {
-        way.probability = (way.count as f64 + 1.0) / (way.attempts as f64 + 2.0);
+    for dismissal in &mut merged {
+        dismissal.probability = (dismissal.count as f64 + 1.0) / (dismissal.attempts as f64 + 2.0);
     }
-    ways.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(b.count.cmp(&a.count)));
-    ways
+    merged.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(b.count.cmp(&a.count)));
+    merged
 }
 
 impl Graph {
-    /// Keeps what touches a scope: its states, and those of others that its edges lead to or come from.
-    fn keep_to(&mut self, app: i64) {
+    /// Restricts the graph to a scope: its own states, and those of other scopes that its edges lead to or come from.
+    fn restrict_to(&mut self, app: i64) {
         let own: BTreeSet<i64> = self.states.values().filter(|s| s.app == app).map(|s| s.id).collect();
         self.edges.retain(|e| own.contains(&e.from) || own.contains(&e.to));
         self.interrupts.retain(|i| own.contains(&i.state) || i.over.iter().any(|s| own.contains(s)));
@@ -370,28 +374,28 @@ impl Graph {
         self.states.retain(|id, _| own.contains(id) || used.contains(id));
     }
 
-    /// The edges whose both ends belong to a scope.
+    /// Returns the edges with both ends in a scope.
     pub fn own_edges(&self, app: i64) -> impl Iterator<Item = &Edge> {
         let own = move |id: &i64| self.states.get(id).is_some_and(|s| s.app == app);
         self.known_edges().filter(move |e| own(&e.from) && own(&e.to))
     }
 
-    /// Whether a state is an interrupt.
+    /// Returns whether a state is an interrupt.
     pub fn is_interrupt(&self, state: i64) -> bool {
         self.interrupts.iter().any(|i| i.state == state)
     }
 
-    /// The states of a scope that can be named, interrupts among them.
+    /// Returns the defined states of a scope, including interrupts.
     pub fn named(&self, app: i64) -> impl Iterator<Item = &State> + Clone {
         self.states.values().filter(move |s| s.code.is_some() && s.app == app)
     }
 
-    /// The states that can be gone to: defined, and no interrupts.
+    /// Returns the states that can be a destination: those that are defined and no interrupts.
     pub fn places(&self) -> impl Iterator<Item = &State> + Clone {
         self.states.values().filter(|s| s.code.is_some() && !self.is_interrupt(s.id))
     }
 
-    /// The edges between states that can be named.
+    /// Returns the edges between defined states.
     pub fn known_edges(&self) -> impl Iterator<Item = &Edge> {
         let defined = |id: &i64| self.states.get(id).is_some_and(|s| s.code.is_some());
         self.edges.iter().filter(move |e| defined(&e.from) && defined(&e.to))

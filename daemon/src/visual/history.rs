@@ -1,7 +1,15 @@
-//! What was done to the memory itself, and undoing it.
+//! The history of changes to the visual memory itself (forget, merge, rename, delete, cleanup), and undoing them.
 //!
-//! Each change keeps the rows that it touched as they were. Undoing puts them back, takes away what the change had added, and
-//! keeps what was counted since.
+//! A change records the rows it is about to touch ([`Change::keep`]) and, when it is committed, the keys of the rows that were
+//! added since. Undoing restores the former and deletes the latter. It is possible only while no later change that is still in
+//! effect touched the same rows ([`blocked_by`]).
+//!
+//! What was counted since is kept: visits since the change are added to the restored states, and links made since are shifted
+//! so that their counts stay the same. Restored components were not looked for in the meantime, so those visits count neither
+//! as seen nor as missed, and misses are reset; otherwise the next observation would repeat the change.
+//!
+//! Rows of [`REFERENCED_TABLES`] are updated in place, as others refer to them. All other rows are deleted first and inserted again,
+//! since a restored row may use a unique key that another row has now.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -13,31 +21,31 @@ use serde_json::{Map, Value, json};
 
 use crate::store::{Conditions, Page, Result, StoreError, new_uid, word};
 
-/// A change, as the history tells it.
+/// A change in the history.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// Number.
+    /// Row id.
     pub id: i64,
-    /// Names it in every copy of this memory.
+    /// Unique id, the same in every copy of this memory.
     pub uid: String,
-    /// Scope.
+    /// Row id of the scope.
     pub app: i64,
     /// `forget`, `merge`, `rename`, `delete` or `cleanup`.
     pub op: ChangeOp,
-    /// What it was done to.
+    /// What was changed.
     pub what: String,
-    /// Why.
+    /// Reason.
     pub why: String,
-    /// When it was undone, UTC milliseconds.
+    /// Time when it was undone, UTC milliseconds.
     pub undone_at: Option<i64>,
-    /// When, UTC milliseconds.
+    /// Time of the change, UTC milliseconds.
     pub at: i64,
 }
 
-/// A table whose rows can be put back: its name and its key.
+/// A table whose rows can be restored: its name and its key.
 type Table = (&'static str, &'static [&'static str]);
 
-/// In the order in which rows can be put back, so that what they refer to is there.
+/// Tables in the order in which rows are restored, so that the rows they refer to exist.
 const TABLES: &[Table] = &[
     ("components", &["id"]),
     ("states", &["id"]),
@@ -46,29 +54,29 @@ const TABLES: &[Table] = &[
     ("imported_edges", &["id"]),
 ];
 
-/// Those whose rows others refer to.
-const REFERRED_TO: &[&str] = &["components", "states"];
+/// Tables whose rows others refer to.
+const REFERENCED_TABLES: &[&str] = &["components", "states"];
 
-/// What undoing takes.
+/// What is needed to undo a change.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Undo {
     /// Rows as they were, by table.
     restore: BTreeMap<String, Vec<Map<String, Value>>>,
     /// Keys of rows that were added, by table.
     remove: BTreeMap<String, Vec<Map<String, Value>>>,
-    /// Visits of states right after the change, so that later ones are kept.
+    /// Visits of states right after the change, to tell later ones.
     visits: Vec<(i64, i64)>,
 }
 
 impl Undo {
-    /// The states whose row or components were changed.
-    fn states_concerned(&self) -> BTreeSet<i64> {
+    /// Returns the states whose row or links were changed.
+    fn affected_states(&self) -> BTreeSet<i64> {
         let rows = |table: &str| self.restore.get(table).into_iter().flatten();
         let own = rows("states").filter_map(|row| row["id"].as_i64());
         own.chain(rows("state_components").filter_map(|row| row["state_id"].as_i64())).collect()
     }
 
-    /// What was changed or added: tables and keys.
+    /// Returns table and key of every row that was changed or added.
     fn touched(&self) -> HashSet<String> {
         let of = |(name, rows): (&String, &Vec<Map<String, Value>>)| -> Vec<String> {
             table_of(name).map(|t| rows.iter().map(|row| format!("{name} {}", text_key(t, row))).collect()).unwrap_or_default()
@@ -77,7 +85,7 @@ impl Undo {
     }
 }
 
-/// A change under way.
+/// A change in progress.
 pub struct Change<'a> {
     connection: &'a Connection,
     app: i64,
@@ -86,15 +94,12 @@ pub struct Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    /// Begins a change.
+    /// Starts a change.
     pub fn begin(connection: &'a Connection, app: i64) -> Self {
         Self { connection, app, watched: Vec::new(), undo: Undo::default() }
     }
 
-    /// Keeps the rows of a table in which a column has this value, before anything is done to them.
-    ///
-    /// # Errors
-    /// What SQLite says.
+    /// Records the rows of a table in which a column has this value. To be called before they are modified.
     pub fn keep(&mut self, table: &'static str, column: &'static str, value: i64) -> Result<()> {
         let table = table_of(table)?;
         if self.watched.iter().any(|w| w.0.0 == table.0 && w.1 == column && w.2 == value) {
@@ -108,17 +113,14 @@ impl<'a> Change<'a> {
         Ok(())
     }
 
-    /// Ends a change: it is in the history now.
-    ///
-    /// # Errors
-    /// What SQLite says.
+    /// Finishes the change and adds it to the history.
     pub fn commit(mut self, origin: &str, op: ChangeOp, what: &str, why: &str, at: i64) -> Result<Entry> {
         for (table, column, value) in std::mem::take(&mut self.watched) {
             let kept: HashSet<String> = self.undo.restore.get(table.0).into_iter().flatten().map(|k| text_key(table, k)).collect();
             let added = capture(self.connection, table, column, value)?.into_iter().filter(|row| !kept.contains(&text_key(table, row)));
             self.undo.remove.entry(table.0.to_owned()).or_default().extend(added.map(|row| key_of(table, &row)));
         }
-        for state in self.undo.states_concerned() {
+        for state in self.undo.affected_states() {
             let visits = self
                 .connection
                 .query_row("SELECT visit_count FROM states WHERE id = :id", named_params! {":id": state}, |row| row.get("visit_count"))
@@ -147,17 +149,20 @@ impl<'a> Change<'a> {
 }
 
 fn table_of(name: &str) -> Result<Table> {
-    TABLES.iter().copied().find(|t| t.0 == name).ok_or_else(|| StoreError::Unavailable(format!("no history of {name} is kept")))
+    TABLES.iter().copied().find(|t| t.0 == name).ok_or_else(|| StoreError::Unavailable(format!("changes of table {name} are not recorded")))
 }
 
+/// Returns the key columns of a row.
 fn key_of(table: Table, row: &Map<String, Value>) -> Map<String, Value> {
     table.1.iter().map(|column| ((*column).to_owned(), row.get(*column).cloned().unwrap_or_default())).collect()
 }
 
+/// Returns the key of a row as text, for comparison.
 fn text_key(table: Table, row: &Map<String, Value>) -> String {
     table.1.iter().map(|column| row.get(*column).map(Value::to_string).unwrap_or_default()).collect::<Vec<_>>().join("|")
 }
 
+/// Returns the rows of a table in which a column has this value.
 fn capture(connection: &Connection, table: Table, column: &str, value: i64) -> Result<Vec<Map<String, Value>>> {
     let mut statement = connection.prepare(&format!("SELECT * FROM {} WHERE {column} = :value", table.0))?;
     let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
@@ -206,10 +211,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
 
 const COLUMNS: &str = "id, uid, app_id, op, what, why, undone_at, at";
 
-/// A page of the changes of a scope, or of all, newest first, and the cursor of the next one.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a page of the changes of a scope, or of all scopes, newest first, and the cursor of the next page.
 pub fn list(connection: &Connection, app: Option<i64>, page: Page) -> Result<(Vec<Entry>, Option<i64>)> {
     let wanted = Conditions::new("1")
         .given("app_id = :app", ":app", app)
@@ -222,10 +224,7 @@ pub fn list(connection: &Connection, app: Option<i64>, page: Page) -> Result<(Ve
     Ok((found, next))
 }
 
-/// A change by its number; without one the newest of the scope that was not undone.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a change by its id; without an id the newest change of the scope that was not undone.
 pub fn find(connection: &Connection, app: Option<i64>, id: Option<i64>) -> Result<Option<Entry>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM visual_history WHERE (:app IS NULL OR app_id = :app) AND (:id IS NULL OR id = :id)
@@ -234,16 +233,14 @@ pub fn find(connection: &Connection, app: Option<i64>, id: Option<i64>) -> Resul
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":app": app, ":id": id}, entry).optional()?)
 }
 
+/// Returns what is needed to undo a change.
 fn read(connection: &Connection, id: i64) -> Result<Undo> {
     let text: String =
         connection.query_row("SELECT undo FROM visual_history WHERE id = :id", named_params! {":id": id}, |row| row.get("undo"))?;
-    serde_json::from_str(&text).map_err(|e| StoreError::Unavailable(format!("the history cannot be read: {e}")))
+    serde_json::from_str(&text).map_err(|e| StoreError::Unavailable(format!("malformed change history: {e}")))
 }
 
-/// The newest later change that touched the same rows and was not undone: it has to be undone first.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the newest later change that touched the same rows and was not undone. It must be undone first.
 pub fn blocked_by(connection: &Connection, id: i64) -> Result<Option<i64>> {
     let own = read(connection, id)?.touched();
     let mut statement = connection.prepare(
@@ -259,10 +256,11 @@ pub fn blocked_by(connection: &Connection, id: i64) -> Result<Option<i64>> {
     Ok(None)
 }
 
-/// Undoes a change. What was seen since is kept; what was missed since is forgiven, or the next look would do it again.
+/// Undoes a change. What was seen since is kept; what was missed since is reset, or the next observation would repeat the
+/// change.
 ///
 /// # Errors
-/// What SQLite says: a constraint when what was removed has been learned again since.
+/// A violated constraint, when what was removed has been learned again since.
 pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
     let undo = read(connection, id)?;
     let visits = |state: i64| -> Result<Option<i64>> {
@@ -277,17 +275,17 @@ pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
     }
     for table in TABLES.iter().rev() {
         let added = undo.remove.get(table.0).into_iter().flatten();
-        // Rows that nothing refers to go before they come back, so that none stands in the way of another.
-        let changed = undo.restore.get(table.0).filter(|_| !REFERRED_TO.contains(&table.0)).into_iter().flatten();
+        // Rows that nothing refers to are deleted before they are restored, as they may swap unique keys.
+        let changed = undo.restore.get(table.0).filter(|_| !REFERENCED_TABLES.contains(&table.0)).into_iter().flatten();
         for key in added.chain(changed) {
             let condition = table.1.iter().enumerate().map(|(i, c)| format!("{c} = ?{}", i + 1)).collect::<Vec<_>>().join(" AND ");
             let values = table.1.iter().map(|column| to_sql(&key[*column]));
             connection.execute(&format!("DELETE FROM {} WHERE {condition}", table.0), params_from_iter(values))?;
         }
     }
-    // Links that are left on these states came later.
-    for table in TABLES.iter().filter(|t| REFERRED_TO.contains(&t.0)) {
-        undo.restore.get(table.0).into_iter().flatten().try_for_each(|row| put_back(connection, *table, row))?;
+    // Links that still exist on these states were made after the change.
+    for table in TABLES.iter().filter(|t| REFERENCED_TABLES.contains(&t.0)) {
+        undo.restore.get(table.0).into_iter().flatten().try_for_each(|row| restore_row(connection, *table, row))?;
     }
     let restored: BTreeSet<i64> = undo.restore.get("states").into_iter().flatten().filter_map(|row| row["id"].as_i64()).collect();
     for (state, now, more) in since.iter().filter(|(state, _, _)| restored.contains(state)) {
@@ -301,17 +299,18 @@ pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
             named_params! {":state_id": state, ":from_visit": shift},
         )?;
     }
-    for table in TABLES.iter().filter(|t| !REFERRED_TO.contains(&t.0)) {
-        undo.restore.get(table.0).into_iter().flatten().try_for_each(|row| put_back(connection, *table, row))?;
+    for table in TABLES.iter().filter(|t| !REFERENCED_TABLES.contains(&t.0)) {
+        undo.restore.get(table.0).into_iter().flatten().try_for_each(|row| restore_row(connection, *table, row))?;
     }
-    forgive(connection, &undo, &since)?;
+    reset_misses(connection, &undo, &since)?;
     connection
         .execute("UPDATE visual_history SET undone_at = :at, updated_at = :at WHERE id = :id", named_params! {":id": id, ":at": at})?;
     Ok(())
 }
 
-/// Looks since the change, at which nobody looked for what is back, count neither as seen nor as missed.
-fn forgive(connection: &Connection, undo: &Undo, since: &[(i64, i64, i64)]) -> Result<()> {
+/// Resets the misses of restored components. Visits since the change, at which they were not looked for, count neither as seen
+/// nor as missed.
+fn reset_misses(connection: &Connection, undo: &Undo, since: &[(i64, i64, i64)]) -> Result<()> {
     for row in undo.restore.get("state_components").into_iter().flatten() {
         let (Some(state), Some(component)) = (row["state_id"].as_i64(), row["component_id"].as_i64()) else { continue };
         let more = since.iter().find(|(s, _, _)| *s == state).map_or(0, |(_, _, more)| *more);
@@ -333,7 +332,8 @@ fn forgive(connection: &Connection, undo: &Undo, since: &[(i64, i64, i64)]) -> R
     Ok(())
 }
 
-fn put_back(connection: &Connection, table: Table, row: &Map<String, Value>) -> Result<()> {
+/// Inserts a row, or overwrites the one with the same key.
+fn restore_row(connection: &Connection, table: Table, row: &Map<String, Value>) -> Result<()> {
     let columns: Vec<&str> = row.keys().map(String::as_str).collect();
     let places = (1..=columns.len()).map(|i| format!("?{i}")).collect::<Vec<_>>().join(", ");
     let update = columns.iter().map(|c| format!("{c} = excluded.{c}")).collect::<Vec<_>>().join(", ");
@@ -347,14 +347,11 @@ fn put_back(connection: &Connection, table: Table, row: &Map<String, Value>) -> 
     Ok(())
 }
 
-/// How many changes are kept to be undone.
-const KEPT: i64 = 10_000;
+/// Number of changes that are kept for undoing.
+const MAX_CHANGES: i64 = 10_000;
 
-/// Lets go of the oldest changes.
-///
-/// # Errors
-/// What SQLite says.
+/// Deletes the oldest changes.
 pub fn prune(connection: &Connection) -> Result<usize> {
     let newest: Option<i64> = connection.query_row("SELECT max(id) AS max_id FROM visual_history", [], |row| row.get("max_id"))?;
-    Ok(connection.execute("DELETE FROM visual_history WHERE id <= :id", named_params! {":id": newest.unwrap_or_default() - KEPT})?)
+    Ok(connection.execute("DELETE FROM visual_history WHERE id <= :id", named_params! {":id": newest.unwrap_or_default() - MAX_CHANGES})?)
 }

@@ -1,36 +1,44 @@
-//! Which state a structure or a set of components is: pure rules, and what they need to know in memory.
+//! State identity: decides which state a page structure, or a set of detected components, belongs to. Pure rules over data in
+//! memory.
 //!
-//! A page's structure that was seen before is the state that it was then. One that is new joins the nearest state of the same
-//! place and title, if more than 7 of 10 features are shared and at most one is new there; a page of which nodes are missing
-//! stays what it is so. A structure that keeps coming back gets a state of its own: what is missing by accident differs each
-//! time. Sets of detections have no place: they join by the seed's rule alone. Measured on recordings (see `ui-traces` among
-//! the tools in `tests/`).
+//! A structure that named a state is that state. Any other structure joins the most similar state of the same place and title,
+//! if the Jaccard index of their features is over 0.7 and at most one of its features is new there; so a page of which nodes
+//! are missing stays the same state. A joined structure that keeps coming back becomes a state of its own, since accidental
+//! differences vary from time to time; if it merely lacks features, it must also make up a tenth of the visits of the state it
+//! joined. A structure that is similar to no state is what it was before, else a new state.
+//!
+//! Different titles separate states. Only when a structure is similar to no state of its title but to many of other titles,
+//! titles count as content there (names of products or people) and are ignored.
+//!
+//! Sets of detections have no place and no title: they join by the Jaccard index alone. The thresholds were measured on
+//! recordings of real apps, see the program `ui-traces` in `tests/`.
 
 use std::collections::HashMap;
 
 use crate::page::structure::Structure;
 
-/// A near miss may have so many features that the state did not have.
-const MAX_NEW: usize = 1;
-/// A structure that was seen so often ...
-const RETURNS: u64 = 2;
-/// ... and, when it merely lacks something, makes up this part of its state's visits, is a state of its own.
-const SHARE: u64 = 10;
+/// Maximum number of features of a structure that the state it joins does not have.
+const MAX_NEW_FEATURES: usize = 1;
+/// Number of sightings from which a joined structure can become a state of its own.
+const RETURNS_MIN: u64 = 2;
+/// A structure that merely lacks features becomes a state of its own only if it makes up one in this many visits of the joined state.
+const RETURNS_SHARE: u64 = 10;
 
-/// When so many states of a place differ in their titles only, titles there are content: of products, of people.
-const MAX_TITLES: usize = 24;
+/// Number of similar states with other titles from which titles count as content.
+const CONTENT_TITLES_MIN: usize = 24;
 
-/// Whether two sets are alike enough to be one state: Jaccard over 0.7 (seed 001; strictly, as in the original).
+/// Returns whether two sets are similar enough to be one state: Jaccard index strictly over 0.7.
 pub fn matches(common: usize, union: usize) -> bool {
     10 * common > 7 * union
 }
 
-/// Whether two states are alike enough to be merged: Jaccard over 0.85.
+/// Returns whether two states are similar enough to be merged: Jaccard index strictly over 0.85.
 pub fn merges(common: usize, union: usize) -> bool {
     20 * common > 17 * union
 }
 
-/// `s_` and six hexadecimal digits of the hash of the sorted names; when that is taken, of it and what is taken (seed 001).
+/// Returns a code for a state: `s_` and six hexadecimal digits of the MD5 hash of its sorted component names. While that is
+/// taken, the names are hashed again together with the taken code.
 pub fn code(names: &[&str], taken: impl Fn(&str) -> bool) -> String {
     use md5::{Digest, Md5};
     let mut sorted = names.to_vec();
@@ -41,7 +49,7 @@ pub fn code(names: &[&str], taken: impl Fn(&str) -> bool) -> String {
         format!("s_{}", crate::hex::encode(&digest[..3]))
     };
     let mut code = hashed(&joined);
-    // A chain that comes back to itself would never end: then a number makes the difference.
+    // Such a chain may run into a cycle; after some tries a number breaks it.
     let mut tries = 0;
     while taken(&code) {
         tries += 1;
@@ -50,7 +58,7 @@ pub fn code(names: &[&str], taken: impl Fn(&str) -> bool) -> String {
     code
 }
 
-/// Sets of numbers, and which of them is most like another. Looks only at sets that share something.
+/// Sets of numbers, indexed to find the one that is most similar to another. Only sets that share an item are compared.
 #[derive(Debug, Clone, Default)]
 struct Sets {
     sizes: Vec<u32>,
@@ -59,7 +67,7 @@ struct Sets {
     places: HashMap<String, HashMap<u64, Vec<u32>>>,
 }
 
-/// The nearest set.
+/// The most similar set.
 struct Nearest {
     owner: i64,
     common: usize,
@@ -76,7 +84,8 @@ impl Sets {
         set.iter().for_each(|item| lists.entry(*item).or_default().push(index));
     }
 
-    /// The set with the highest Jaccard index of those that pass; the first of several.
+    /// Returns the set with the highest Jaccard index of those that pass and have no other title; the first of several. If
+    /// there is none, but enough sets with other titles pass ([`CONTENT_TITLES_MIN`]), returns the best of those.
     fn nearest(&self, place: &str, title: Option<&str>, set: &[u64], passes: impl Fn(usize, usize) -> bool) -> Option<Nearest> {
         let lists = self.places.get(place)?;
         let mut common = vec![0u32; self.sizes.len()];
@@ -89,7 +98,7 @@ impl Sets {
         };
         let mut best: Option<Nearest> = None;
         let mut other_titles = 0;
-        let mut untitled: Option<Nearest> = None;
+        let mut other_title: Option<Nearest> = None;
         for (i, shared) in common.iter().enumerate().filter(|(_, shared)| **shared > 0) {
             let (shared, union) = (*shared as usize, set.len() + self.sizes[i] as usize - *shared as usize);
             if !passes(shared, union) {
@@ -97,104 +106,104 @@ impl Sets {
             }
             let agrees = agree(i);
             other_titles += usize::from(!agrees);
-            let nearest = if agrees { &mut best } else { &mut untitled };
+            let nearest = if agrees { &mut best } else { &mut other_title };
             if nearest.as_ref().is_none_or(|b| shared * b.union > b.common * union) {
                 *nearest = Some(Nearest { owner: self.owners[i], common: shared, union });
             }
         }
-        best.or_else(|| untitled.filter(|_| other_titles >= MAX_TITLES))
+        best.or_else(|| other_title.filter(|_| other_titles >= CONTENT_TITLES_MIN))
     }
 }
 
-/// A structure that was seen.
+/// A structure that was assigned to a state.
 #[derive(Debug, Clone)]
 struct Variant {
     state: i64,
     seen: u64,
 }
 
-/// What is known of the states of an app or site.
+/// What is known of the states of a scope.
 #[derive(Debug, Clone, Default)]
 pub struct Identity {
     variants: HashMap<String, Variant>,
     pages: Sets,
     detected: Sets,
-    states: HashMap<i64, Known>,
+    states: HashMap<i64, StateInfo>,
     components: HashMap<String, i64>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Known {
-    /// Key of the structure that named it.
+struct StateInfo {
+    /// Key of the structure that the state is named by.
     named_by: Option<String>,
-    /// `s_` and six digits, once it is defined.
+    /// `s_` and six hexadecimal digits, once it is defined.
     code: Option<String>,
     visits: u64,
 }
 
-/// What a lesson changes.
+/// A change made by a lesson.
 #[derive(Debug, Clone)]
 pub enum Change {
-    /// A structure was seen as a state; `names` when the state is named by it.
+    /// A structure was assigned to a state.
     Seen {
         /// The structure.
         structure: Structure,
-        /// Row of the state.
+        /// Row id of the state.
         state: i64,
-        /// Whether it names the state.
+        /// Whether the state is named by it.
         names: bool,
     },
     /// A state was defined.
     Code {
-        /// Row of the state.
+        /// Row id of the state.
         state: i64,
         /// Its code.
         code: String,
     },
-    /// A state is defined by a set of components.
+    /// A state was defined by a set of components.
     Set {
-        /// Row of the state.
+        /// Row id of the state.
         state: i64,
-        /// Rows of the components.
+        /// Row ids of the components.
         components: Vec<u64>,
     },
-    /// There is a new component.
+    /// A component was created.
     Component {
-        /// What makes it the same.
+        /// Key of the component.
         key: String,
-        /// Its row.
+        /// Row id of the component.
         id: i64,
     },
 }
 
-/// What is to become of a structure.
+/// The state that a structure belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is this state.
+    /// This state, which it was before.
     Is(i64),
-    /// It is taken for this state.
+    /// This state, by similarity.
     Joins(i64),
-    /// It is a state of its own.
+    /// A new state.
     New,
 }
 
 impl Identity {
-    /// Applies what a lesson changed.
+    /// Applies a change made by a lesson.
     pub fn apply(&mut self, change: &Change) {
         match change {
             Change::Seen { structure, state, names } => self.note(structure, *state, *names),
-            Change::Code { state, code } => self.take_up_code(*state, code),
-            Change::Set { state, components } => self.take_up_set(*state, components),
-            Change::Component { key, id } => self.take_up_component(key, *id),
+            Change::Code { state, code } => self.set_code(*state, code),
+            Change::Set { state, components } => self.add_set(*state, components),
+            Change::Component { key, id } => self.add_component(key, *id),
         }
     }
 
-    /// As much of it as recognising a page needs.
+    /// Returns a copy with only what is needed to recognise pages.
     pub fn of_pages(&self) -> Self {
         Self { variants: self.variants.clone(), pages: self.pages.clone(), states: self.states.clone(), ..Self::default() }
     }
 
-    /// Which state a structure is; nothing is learned.
+    /// Returns the state of a structure, without learning anything.
     pub fn recognise(&self, structure: &Structure) -> Option<i64> {
         match self.variants.get(&structure.key()) {
             Some(variant) => Some(variant.state),
@@ -202,32 +211,35 @@ impl Identity {
         }
     }
 
-    /// Whether just this structure was seen before.
+    /// Returns whether exactly this structure was seen before.
     pub fn has_seen(&self, structure: &Structure) -> bool {
         self.variants.contains_key(&structure.key())
     }
 
-    /// The key under which a state is known best, for what is recognised without being learned.
+    /// Returns the key of the structure that names a state, under which screens are recorded that are recognised but not
+    /// learned.
     pub fn name_of(&self, state: i64) -> Option<&str> {
         self.states.get(&state)?.named_by.as_deref()
     }
 
-    /// The code of a state, once it is defined.
+    /// Returns the code of a state, once it is defined.
     pub fn code_of(&self, state: i64) -> Option<&str> {
         self.states.get(&state)?.code.as_deref()
     }
 
-    /// Takes up the code of a state.
-    pub fn take_up_code(&mut self, state: i64, code: &str) {
+    /// Sets the code of a state.
+    pub fn set_code(&mut self, state: i64, code: &str) {
         self.states.entry(state).or_default().code = Some(code.to_owned());
     }
 
+    /// Returns the most similar state of the same place.
     fn near(&self, s: &Structure) -> Option<Nearest> {
         let size = s.features.len();
-        self.pages.nearest(&s.place, s.title.as_deref(), &s.features, |common, union| matches(common, union) && size - common <= MAX_NEW)
+        self.pages
+            .nearest(&s.place, s.title.as_deref(), &s.features, |common, union| matches(common, union) && size - common <= MAX_NEW_FEATURES)
     }
 
-    /// Decides about a structure that is seen now.
+    /// Decides which state a structure that is seen now belongs to. The rules are those of the module documentation.
     pub fn decide(&self, structure: &Structure) -> Verdict {
         let key = structure.key();
         let known = self.variants.get(&key);
@@ -240,11 +252,11 @@ impl Identity {
         let seen = 1 + known.map_or(0, |v| v.seen);
         let lacks_only = structure.features.len() == near.common;
         let visits = self.states.get(&near.owner).map_or(0, |s| s.visits);
-        let returns = seen >= RETURNS && (!lacks_only || seen * SHARE >= visits);
+        let returns = seen >= RETURNS_MIN && (!lacks_only || seen * RETURNS_SHARE >= visits);
         if returns { Verdict::New } else { Verdict::Joins(near.owner) }
     }
 
-    /// Notes that a structure was seen as a state; `names` when the state is named by it.
+    /// Counts a structure that was assigned to a state; with `names` the state is named by it.
     pub fn note(&mut self, structure: &Structure, state: i64, names: bool) {
         let key = structure.key();
         if names {
@@ -257,8 +269,8 @@ impl Identity {
         self.states.entry(state).or_default().visits += 1;
     }
 
-    /// Takes up what a structure was, from the database.
-    pub fn take_up(&mut self, key: &str, state: i64, seen: u64, named: Option<(&str, Option<&str>, &[u64])>) {
+    /// Adds a structure from the database; `named` has its place, title and features if it names the state.
+    pub fn add_variant(&mut self, key: &str, state: i64, seen: u64, named: Option<(&str, Option<&str>, &[u64])>) {
         if let Some((place, title, features)) = named {
             self.pages.add(state, place, title, features);
             self.states.entry(state).or_default().named_by = Some(key.to_owned());
@@ -266,27 +278,27 @@ impl Identity {
         self.variants.insert(key.to_owned(), Variant { state, seen });
     }
 
-    /// Takes up how often a state was visited.
-    pub fn take_up_visits(&mut self, state: i64, visits: u64) {
+    /// Sets the number of visits of a state.
+    pub fn set_visits(&mut self, state: i64, visits: u64) {
         self.states.entry(state).or_default().visits = visits;
     }
 
-    /// Takes up a state that is defined by a set of components.
-    pub fn take_up_set(&mut self, state: i64, components: &[u64]) {
+    /// Adds a state that is defined by a set of components.
+    pub fn add_set(&mut self, state: i64, components: &[u64]) {
         self.detected.add(state, "", None, components);
     }
 
-    /// The row of a component by what makes it the same.
+    /// Returns the row id of a component by its key.
     pub fn component(&self, key: &str) -> Option<i64> {
         self.components.get(key).copied()
     }
 
-    /// Takes up a component.
-    pub fn take_up_component(&mut self, key: &str, id: i64) {
+    /// Adds a component.
+    pub fn add_component(&mut self, key: &str, id: i64) {
         self.components.insert(key.to_owned(), id);
     }
 
-    /// The state whose components are most like these, by the seed's rule.
+    /// Returns the state with the most similar set of components, if it is similar enough.
     pub fn by_components(&self, components: &[u64]) -> Option<i64> {
         self.detected.nearest("", None, components, matches).map(|n| n.owner)
     }

@@ -1,4 +1,9 @@
-//! What is needed in memory to say at once which state a screen is.
+//! The index that tells which state a screen is, without a query.
+//!
+//! The identity of each scope is kept twice. The writer thread has a draft that it changes while it runs the SQL of a lesson,
+//! so that the next lesson sees the changes. Readers have a copy of their own, which is updated after the commit and never
+//! locked for long. When the store undoes a write, drafts may be ahead of the database, so everything that is loaded is
+//! dropped.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,45 +17,44 @@ use super::scope::{self, Scope};
 use crate::page::structure::Structure;
 use crate::store::Result;
 
-/// The identities of the scopes in use, loaded when first needed, and what waits for the jobs.
+/// The identities of the scopes in use, loaded on first use, and the work left for the upkeep job.
 #[derive(Debug, Default)]
 pub struct Index {
     identities: Mutex<HashMap<Scope, Arc<Loaded>>>,
-    untidy: Mutex<HashMap<i64, Touched>>,
-    /// Writes that were undone, as the store counts them, and as they were counted when all that is loaded was loaded.
+    pending: Mutex<HashMap<i64, Touched>>,
+    /// Number of writes that the store has undone, and that number at the time when everything loaded was still valid.
     undone: Arc<AtomicU64>,
-    undone_then: AtomicU64,
+    undone_at_load: AtomicU64,
 }
 
-/// What a job has to look at in a scope.
+/// What the upkeep job has to check in a scope.
 #[derive(Debug, Clone, Default)]
 pub struct Touched {
-    /// States whose set of components is new; all of them, if `everything`.
+    /// States with a new set of components.
     pub states: HashSet<i64>,
-    /// Whether every pair of states is to be looked at, as after an import.
+    /// Whether every pair of states is to be compared, as after an import.
     pub everything: bool,
 }
 
-/// A state that a screen was recognised as.
+/// The state that a screen was recognised as.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recognised {
-    /// Row of the state.
+    /// Row id of the state.
     pub state: i64,
-    /// Key of the structure that it is known best by.
+    /// Key of the structure that names it.
     pub key: Option<String>,
     /// Its code, once it is defined.
     pub code: Option<String>,
 }
 
-/// The identity of a scope, twice: as the writer thread knows it, which holds its copy over the SQL of a lesson and sees every
-/// lesson before; and as readers see it, which changes after a commit and is never held for long.
+/// The identity of a scope: the draft of the writer thread, and the copy that readers see.
 #[derive(Debug)]
 pub struct Loaded {
     draft: Mutex<Identity>,
-    shown: RwLock<Identity>,
+    published: RwLock<Identity>,
 }
 
-/// A lesson being learned on the writer's copy.
+/// A lesson that is being learned on the draft.
 pub struct Lesson<'a> {
     draft: MutexGuard<'a, Identity>,
     changes: Vec<Change>,
@@ -65,114 +69,113 @@ impl std::ops::Deref for Lesson<'_> {
 }
 
 impl Lesson<'_> {
-    /// Changes the writer's copy.
+    /// Changes the draft.
     pub fn change(&mut self, change: Change) {
         self.draft.apply(&change);
-        // Readers recognise pages only.
+        // Readers only recognise pages, so they need no other changes.
         if matches!(change, Change::Seen { .. } | Change::Code { .. }) {
             self.changes.push(change);
         }
     }
 
-    /// What readers are to see once it is committed.
+    /// Ends the lesson. Returns the changes to publish after the commit.
     pub fn finish(self, loaded: &Arc<Loaded>) -> Unpublished {
         Unpublished(Some((loaded.clone(), self.changes)))
     }
 }
 
-/// What a lesson changed, until its commit.
+/// Changes of a lesson that readers do not see until its commit.
 #[derive(Debug, Clone, Default)]
 pub struct Unpublished(Option<(Arc<Loaded>, Vec<Change>)>);
 
 impl Unpublished {
-    /// Shows the changes to readers; to be called after the commit.
+    /// Makes the changes visible to readers. To be called after the commit.
     pub fn publish(&self) {
         if let Some((loaded, changes)) = &self.0 {
-            let mut shown = loaded.shown.write();
-            changes.iter().for_each(|change| shown.apply(change));
+            let mut published = loaded.published.write();
+            changes.iter().for_each(|change| published.apply(change));
         }
     }
 }
 
 impl Loaded {
-    /// Begins a lesson; for the writer alone.
+    /// Begins a lesson. For the writer thread only.
     pub fn lesson(&self) -> Lesson<'_> {
         Lesson { draft: self.draft.lock(), changes: Vec::new() }
     }
 }
 
 impl Index {
-    /// An index that lets go of what it loaded when writes are undone.
+    /// Creates an index. It drops what it has loaded whenever `undone`, the number of writes that the store has undone,
+    /// changes.
     pub fn new(undone: Arc<AtomicU64>) -> Self {
         Self { undone, ..Self::default() }
     }
 
-    /// The identity of a scope, loaded from the database if need be. For the writer alone, whose connection sees every lesson
-    /// before: others would load what is out of date.
-    ///
-    /// # Errors
-    /// What SQLite says.
+    /// Returns the identity of a scope, loading it if needed. For the writer thread only, whose connection sees all earlier
+    /// lessons; others might load outdated data.
     pub fn identity(&self, connection: &Connection, scope: &Scope) -> Result<Arc<Loaded>> {
         let undone = self.undone.load(Ordering::SeqCst);
-        if self.undone_then.swap(undone, Ordering::SeqCst) != undone {
+        if self.undone_at_load.swap(undone, Ordering::SeqCst) != undone {
             self.identities.lock().clear();
         }
         if let Some(known) = self.loaded(scope) {
             return Ok(known);
         }
         let draft = load(connection, scope)?;
-        let fresh = Arc::new(Loaded { shown: RwLock::new(draft.of_pages()), draft: Mutex::new(draft) });
+        let fresh = Arc::new(Loaded { published: RwLock::new(draft.of_pages()), draft: Mutex::new(draft) });
         Ok(self.identities.lock().entry(scope.clone()).or_insert(fresh).clone())
     }
 
-    /// The identity of a scope, if it is loaded.
+    /// Returns the identity of a scope, if it is loaded.
     pub fn loaded(&self, scope: &Scope) -> Option<Arc<Loaded>> {
         self.identities.lock().get(scope).cloned()
     }
 
-    /// Forgets what is loaded of a scope: the database has changed.
+    /// Drops a scope whose rows were changed, so that it is loaded again.
     pub fn reload(&self, scope: &Scope) {
         self.identities.lock().remove(scope);
     }
 
-    /// Which state a structure is, as far as its scope is loaded.
+    /// Returns the state of a structure, if its scope is loaded.
     pub fn recognise(&self, structure: &Structure) -> Option<Recognised> {
         let loaded = self.loaded(&of(structure))?;
-        let identity = loaded.shown.read();
+        let identity = loaded.published.read();
         let state = identity.recognise(structure)?;
         let own = |text: Option<&str>| text.map(str::to_owned);
         Some(Recognised { state, key: own(identity.name_of(state)), code: own(identity.code_of(state)) })
     }
 
-    /// Notes that the jobs have something to look at.
+    /// Marks a scope for the upkeep job, and a state if its set of components is new.
     pub fn touch(&self, app: i64, state: Option<i64>) {
-        self.untidy.lock().entry(app).or_default().states.extend(state);
+        self.pending.lock().entry(app).or_default().states.extend(state);
     }
 
-    /// Notes that the jobs have to look at everything of a scope.
+    /// Marks everything in a scope for the upkeep job.
     pub fn touch_all(&self, app: i64) {
-        self.untidy.lock().entry(app).or_default().everything = true;
+        self.pending.lock().entry(app).or_default().everything = true;
     }
 
-    /// Puts back what a job could not do.
-    pub fn put_back(&self, app: i64, touched: Touched) {
-        let mut untidy = self.untidy.lock();
-        let entry = untidy.entry(app).or_default();
+    /// Marks work again that the upkeep job could not finish.
+    pub fn requeue(&self, app: i64, touched: Touched) {
+        let mut pending = self.pending.lock();
+        let entry = pending.entry(app).or_default();
         entry.everything |= touched.everything;
         entry.states.extend(touched.states);
     }
 
-    /// Takes what the jobs have to look at.
-    pub fn take_untidy(&self) -> HashMap<i64, Touched> {
-        std::mem::take(&mut self.untidy.lock())
+    /// Takes the work for the upkeep job, by row id of the scope.
+    pub fn take_pending(&self) -> HashMap<i64, Touched> {
+        std::mem::take(&mut self.pending.lock())
     }
 }
 
-/// The scope of a structure.
+/// Returns the scope of a structure.
 pub fn of(structure: &Structure) -> Scope {
     Scope { app: structure.app.clone(), site: structure.site.clone() }
 }
 
+/// Loads the identity of a scope.
 fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
     let mut identity = Identity::default();
     let Some(known) = scope::find(connection, scope)? else { return Ok(identity) };
@@ -186,31 +189,28 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
         let (place, title): (String, Option<String>) = (row.get("place")?, row.get("title")?);
         let features = features(row.get_ref("features")?.as_blob().unwrap_or_default());
         let named = row.get::<_, bool>("defines")?.then_some((place.as_str(), title.as_deref(), features.as_slice()));
-        identity.take_up(&key, state, u64::try_from(seen).unwrap_or_default(), named);
+        identity.add_variant(&key, state, u64::try_from(seen).unwrap_or_default(), named);
     }
     let mut states = connection.prepare_cached("SELECT id, visit_count, code FROM states WHERE app_id = :app_id AND deleted_at IS NULL")?;
     let mut rows = states.query(named_params! {":app_id": known.id})?;
     while let Some(row) = rows.next()? {
-        identity.take_up_visits(row.get("id")?, u64::try_from(row.get::<_, i64>("visit_count")?).unwrap_or_default());
+        identity.set_visits(row.get("id")?, u64::try_from(row.get::<_, i64>("visit_count")?).unwrap_or_default());
         if let Some(code) = row.get::<_, Option<String>>("code")? {
-            identity.take_up_code(row.get("id")?, &code);
+            identity.set_code(row.get("id")?, &code);
         }
     }
     let mut components = connection.prepare_cached("SELECT key, id FROM components WHERE app_id = :app_id AND deleted_at IS NULL")?;
     let mut rows = components.query(named_params! {":app_id": known.id})?;
     while let Some(row) = rows.next()? {
-        identity.take_up_component(&row.get::<_, String>("key")?, row.get("id")?);
+        identity.add_component(&row.get::<_, String>("key")?, row.get("id")?);
     }
     for (state, set) in defining_sets(connection, known.id)? {
-        identity.take_up_set(state, &set);
+        identity.add_set(state, &set);
     }
     Ok(identity)
 }
 
-/// The sets that define the states which have no structure, in the order of the states.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the sets of components that define the states without a structure, in the order of the states.
 pub fn defining_sets(connection: &Connection, app: i64) -> Result<Vec<(i64, Vec<u64>)>> {
     let mut statement = connection.prepare_cached(
         "SELECT s.id, sc.component_id FROM states s JOIN state_components sc ON sc.state_id = s.id
@@ -228,11 +228,12 @@ pub fn defining_sets(connection: &Connection, app: i64) -> Result<Vec<(i64, Vec<
     Ok(sets)
 }
 
-/// Hashes as a column keeps them.
+/// Encodes hashes for a column.
 pub(super) fn blob(features: &[u64]) -> Vec<u8> {
     features.iter().flat_map(|f| f.to_le_bytes()).collect()
 }
 
+/// Decodes the hashes of a column.
 fn features(blob: &[u8]) -> Vec<u64> {
     blob.chunks_exact(8).map(|c| u64::from_le_bytes(c.try_into().unwrap_or_default())).collect()
 }

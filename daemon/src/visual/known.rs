@@ -1,24 +1,21 @@
-//! What the visual memory knows of an app, for telling how much of it was covered.
+//! Known pages and elements of an app, from which test coverage is computed.
 
 use rusqlite::{Connection, named_params};
 
 use crate::store::Result;
 
-/// A page that is known.
+/// A known page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Row of its state.
+    /// Row id of its state.
     pub id: i64,
     /// Code of its state.
     pub code: String,
-    /// What it is called.
+    /// Name, else title, else code.
     pub name: String,
 }
 
-/// The pages of an app and of its sites that have a code, in the order in which they were learned.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the defined pages of an app and of its sites, in the order in which they were learned.
 pub fn pages(connection: &Connection, app: &str) -> Result<Vec<Page>> {
     let mut statement = connection.prepare_cached(
         "SELECT s.id, s.code, coalesce(s.name, s.title, s.code) AS called FROM states s JOIN apps a ON a.id = s.app_id
@@ -32,22 +29,19 @@ pub fn pages(connection: &Connection, app: &str) -> Result<Vec<Page>> {
 /// A component that can be tested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element {
-    /// Uid of its component.
+    /// Uid of the component.
     pub uid: String,
-    /// What makes it the same component.
+    /// Key of the component.
     pub key: String,
     /// Name.
     pub name: String,
-    /// What it says.
+    /// Its text.
     pub label: Option<String>,
     /// Resource id.
     pub res_id: Option<String>,
 }
 
-/// The components of an app and of its sites that do something: mere texts and containers are nothing to test.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the interactive components of an app and of its sites; plain texts and containers are left out.
 pub fn elements(connection: &Connection, app: &str) -> Result<Vec<Element>> {
     let mut statement = connection.prepare_cached(
         "SELECT c.uid, c.key, c.name, c.label, c.res_id FROM components c JOIN apps a ON a.id = c.app_id
@@ -67,7 +61,8 @@ pub fn elements(connection: &Connection, app: &str) -> Result<Vec<Element>> {
 }
 
 impl Element {
-    /// Whether it is meant by a name, a resource id or the end of one, or a label.
+    /// Returns whether a text names the element: by its uid, or in any case by its name, label or resource id, complete or
+    /// without the package.
     pub fn is_called(&self, given: &str) -> bool {
         let folded = given.to_lowercase();
         let same = |text: Option<&str>| text.is_some_and(|t| t.to_lowercase() == folded);

@@ -1,7 +1,12 @@
-//! Taking up what one look taught: which components were there, which were missed, which state it was.
+//! Learning: stores what one observation teaches, that is which components were there, which were missed, and which state it
+//! was.
 //!
-//! Only what changed is written. That a page was seen again as it was is one count at its state and one at its scope; how
-//! often and when each of its components was seen follows from that.
+//! Only changes are written. A page that looks as before costs one counter at its state and one at its scope; how often each of
+//! its components was seen is derived as the visits of the state since `from_visit`, less `missed`. A component that could not
+//! be seen, because it may have scrolled away or because its source did not look, counts neither as seen nor as missed.
+//!
+//! A page is defined, which gives it a code, when it is seen for the second time: by the components that were there both times.
+//! A state that stands for a set of detections is defined at once by those that were known before.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,28 +23,28 @@ use crate::page::snapshot::Rect;
 use crate::page::structure::Structure;
 use crate::store::Result;
 
-/// What came of a lesson.
+/// Outcome of a lesson.
 #[derive(Debug, Clone, Default)]
 pub struct Learned {
-    /// Row of the scope.
+    /// Row id of the scope.
     pub app: i64,
-    /// How often something was learned of it, this time included.
+    /// Number of lessons of the scope, including this one.
     pub learn_count: i64,
-    /// Row of the state; `None` when nothing that was seen is known well enough to define one.
+    /// Row id of the state; `None` when too little of what was seen is known to define one.
     pub state: Option<i64>,
-    /// Key that observations name the structure by, when there is one.
+    /// Key under which observations record the structure, when there is one.
     pub key: Option<String>,
-    /// Whether the state was defined just now.
+    /// Whether this lesson defined the state.
     pub defined: bool,
-    /// Components that were new.
+    /// Number of new components.
     pub new_components: usize,
-    /// Components of the page that were not there.
+    /// Number of components of the page that were missed.
     pub missed: usize,
-    /// What readers are to see of it once it is committed.
+    /// Changes to publish to readers after the commit.
     pub unpublished: Unpublished,
 }
 
-/// A component as the state knows it.
+/// A component of a state.
 struct Link {
     component: i64,
     misses: i64,
@@ -52,20 +57,17 @@ struct Link {
     dynamic: bool,
 }
 
-/// Takes up a lesson.
-///
-/// # Errors
-/// What SQLite says; then the scope must be loaded anew.
+/// Stores a lesson. On failure the scope is dropped from the index, so that it is loaded again.
 pub fn learn(connection: &Connection, origin: &str, index: &Index, lesson: &Lesson) -> Result<Learned> {
-    let done = take_up(connection, origin, index, lesson);
+    let done = store_lesson(connection, origin, index, lesson);
     if done.is_err() {
         index.reload(&lesson.scope);
     }
     done
 }
 
-fn take_up(connection: &Connection, origin: &str, index: &Index, lesson: &Lesson) -> Result<Learned> {
-    let scope = scope::take_up(connection, origin, &lesson.scope)?;
+fn store_lesson(connection: &Connection, origin: &str, index: &Index, lesson: &Lesson) -> Result<Learned> {
+    let scope = scope::get_or_create(connection, origin, &lesson.scope)?;
     let loaded = index.identity(connection, &lesson.scope)?;
     let mut identity = loaded.lesson();
     let mut learned = Learned {
@@ -79,14 +81,14 @@ fn take_up(connection: &Connection, origin: &str, index: &Index, lesson: &Lesson
         None => step.detections(&mut identity, index, &mut learned)?,
     }
     if learned.missed > 0 {
-        // Whether anything was missed too often is the job's business.
+        // The upkeep job checks whether anything was missed too often.
         index.touch(scope.id, None);
     }
     learned.unpublished = identity.finish(&loaded);
     Ok(learned)
 }
 
-/// One lesson being taken up.
+/// A lesson that is being stored.
 struct Step<'a> {
     connection: &'a Connection,
     origin: &'a str,
@@ -95,11 +97,11 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// A look at a page whose tree can be trusted.
+    /// Learns from a page whose tree can be trusted.
     fn page(&self, identity: &mut index::Lesson<'_>, structure: &Structure, learned: &mut Learned) -> Result<()> {
         let at = self.lesson.at;
         let verdict = identity.decide(structure);
-        // What was taken for another page before is no first sighting.
+        // A structure that was assigned to another state before is not seen for the first time.
         let returns = identity.has_seen(structure);
         let (state, names) = match verdict {
             Verdict::Is(state) | Verdict::Joins(state) => (state, false),
@@ -110,7 +112,7 @@ impl Step<'_> {
             states::put_variant(self.connection, self.origin, self.app, state, structure, names)?;
         }
         identity.change(Change::Seen { structure: structure.clone(), state, names });
-        self.settle_links(identity, state, visit, true, learned)?;
+        self.update_links(identity, state, visit, true, learned)?;
         (learned.state, learned.key) = (Some(state), Some(structure.key()));
         if let Some(code) = self.define_page(state, visit.count == 1 && !returns, structure)? {
             identity.change(Change::Code { state, code });
@@ -119,7 +121,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// A page that is seen again is defined by what was there each time.
+    /// Defines a page that is seen again by what was there each time. The first visit only stores the texts.
     fn define_page(&self, state: i64, first: bool, structure: &Structure) -> Result<Option<String>> {
         if first {
             states::set_texts(self.connection, state, &self.lesson.texts)?;
@@ -145,7 +147,7 @@ impl Step<'_> {
         Ok(identity::code(names, |code| taken.contains(code)))
     }
 
-    /// Detections without a tree: the seed's rule.
+    /// Learns from detections without a tree: the state is the one with the most similar set of components.
     fn detections(&self, identity: &mut index::Lesson<'_>, index: &Index, learned: &mut Learned) -> Result<()> {
         let at = self.lesson.at;
         let mut seen = Vec::with_capacity(self.lesson.sightings.len());
@@ -156,10 +158,10 @@ impl Step<'_> {
         match identity.by_components(&stable) {
             Some(state) => {
                 let visit = states::visit(self.connection, state, at)?;
-                self.settle_links(identity, state, visit, false, learned)?;
+                self.update_links(identity, state, visit, false, learned)?;
                 learned.state = Some(state);
             }
-            None if stable.is_empty() => components::seen_nowhere(self.connection, self.app, &seen, at)?,
+            None if stable.is_empty() => components::count_loose_sightings(self.connection, self.app, &seen, at)?,
             None => {
                 let state = self.new_set(&seen, &stable)?;
                 identity.change(Change::Set { state, components: stable });
@@ -174,7 +176,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// A new state that stands for a set of detections.
+    /// Creates a state that stands for a set of detections.
     fn new_set(&self, seen: &[(i64, bool)], stable: &[u64]) -> Result<i64> {
         let ids: Vec<i64> = stable.iter().filter_map(|id| i64::try_from(*id).ok()).collect();
         let names = components::names(self.connection, &ids)?;
@@ -189,11 +191,11 @@ impl Step<'_> {
         Ok(state)
     }
 
-    /// The row of what was seen, and whether it was known before.
+    /// Returns the row id of a sighting's component, and whether it was known before.
     fn component(&self, identity: &mut index::Lesson<'_>, sighting: &Sighting, learned: &mut Learned) -> Result<(i64, bool)> {
         if let Some(id) = identity.component(&sighting.key) {
             if sighting.crop.is_some() {
-                components::pictured(self.connection, id, sighting.crop.as_deref(), self.lesson.at)?;
+                components::set_crop(self.connection, id, sighting.crop.as_deref(), self.lesson.at)?;
             }
             return Ok((id, true));
         }
@@ -214,12 +216,12 @@ impl Step<'_> {
             .execute(
                 named_params! {":state_id": state, ":component_id": component, ":defining": defining, ":from_visit": visit.count - 1},
             )?;
-        components::belongs_somewhere(self.connection, component)
+        components::mark_attached(self.connection, component)
     }
 
-    /// Brings the links of a state up to date with what was seen on it. What defines a page grows by what is seen there again;
-    /// what defines a set of detections stays as it is (seed 001).
-    fn settle_links(&self, identity: &mut index::Lesson<'_>, state: i64, visit: Visit, grows: bool, learned: &mut Learned) -> Result<()> {
+    /// Updates the links of a state with what was seen on it. What defines a page (`grows`) is extended by what is seen there
+    /// again; what defines a set of detections never changes.
+    fn update_links(&self, identity: &mut index::Lesson<'_>, state: i64, visit: Visit, grows: bool, learned: &mut Learned) -> Result<()> {
         let mut links = self.links(state)?;
         let mut still: Vec<(&Sighting, Link)> = Vec::new();
         for sighting in &self.lesson.sightings {
@@ -231,17 +233,18 @@ impl Step<'_> {
                 }
             }
         }
-        // What scrolls can be missed only while the view stands where it stood. Parts of list rows tell nothing of that.
-        let mut telling = still.iter().filter(|(s, l)| l.scrolls && !element::is_of_list(&s.key)).peekable();
-        let stands = telling.peek().is_some() && telling.all(|(s, l)| s.bounds == l.bounds);
-        let eyes: HashSet<&str> = self.lesson.sightings.iter().map(|s| s.source.as_str()).collect();
+        // A component that scrolls can be missed only if the view did not scroll, which shows in the positions of those outside
+        // list rows.
+        let mut anchors = still.iter().filter(|(s, l)| l.scrolls && !element::belongs_to_list(&s.key)).peekable();
+        let unscrolled = anchors.peek().is_some() && anchors.all(|(s, l)| s.bounds == l.bounds);
+        let observers: HashSet<&str> = self.lesson.sightings.iter().map(|s| s.source.as_str()).collect();
         for link in links.into_values() {
-            let seen_by_these_eyes = eyes.contains(link.source.as_str()) || (grows && link.source == TREE);
-            if seen_by_these_eyes && (!link.scrolls || stands) {
+            let observable = observers.contains(link.source.as_str()) || (grows && link.source == TREE);
+            if observable && (!link.scrolls || unscrolled) {
                 self.miss(state, &link, visit.before)?;
                 learned.missed += 1;
             } else {
-                self.pass_over(state, &link, visit.before)?;
+                self.skip_visit(state, &link, visit.before)?;
             }
         }
         for (sighting, link) in still {
@@ -250,6 +253,7 @@ impl Step<'_> {
         Ok(())
     }
 
+    /// Returns the components of a state by key.
     fn links(&self, state: i64) -> Result<HashMap<String, Link>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT c.key, sc.component_id, sc.misses, sc.defining, c.source, c.scrolls, c.bounds_left, c.bounds_top, c.bounds_right,
@@ -273,7 +277,7 @@ impl Step<'_> {
         Ok(found.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Counts that a component was not there; the visit before the first of several misses was the last that had it.
+    /// Counts a miss. Of several consecutive misses, the visit before the first is kept as the last one with the component.
     fn miss(&self, state: i64, link: &Link, before: i64) -> Result<()> {
         self.connection
             .prepare_cached(
@@ -285,8 +289,8 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// A component that could not be seen was neither seen nor missed.
-    fn pass_over(&self, state: i64, link: &Link, before: i64) -> Result<()> {
+    /// Leaves out a visit at which a component could not be seen: it counts neither as seen nor as missed.
+    fn skip_visit(&self, state: i64, link: &Link, before: i64) -> Result<()> {
         self.connection
             .prepare_cached(
                 "UPDATE state_components SET from_visit = from_visit + 1, seen_before = coalesce(seen_before, :before)
@@ -296,7 +300,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Notes what is different about a component that was expected, and nothing when nothing is.
+    /// Stores what changed about a component that was expected and seen.
     fn see(&self, state: i64, sighting: &Sighting, link: &Link, grows: bool) -> Result<()> {
         if link.misses > 0 || link.seen_before.is_some() || (grows && !link.defining) {
             self.connection
@@ -307,13 +311,13 @@ impl Step<'_> {
                 .execute(named_params! {":state_id": state, ":component_id": link.component, ":grows": grows})?;
         }
         if sighting.bounds.is_some() && sighting.bounds != link.bounds {
-            components::moved(self.connection, link.component, sighting.bounds, self.lesson.at)?;
+            components::set_bounds(self.connection, link.component, sighting.bounds, self.lesson.at)?;
         }
         if sighting.crop.is_some() {
-            components::pictured(self.connection, link.component, sighting.crop.as_deref(), self.lesson.at)?;
+            components::set_crop(self.connection, link.component, sighting.crop.as_deref(), self.lesson.at)?;
         }
         if link.label != sighting.label && !link.dynamic && sighting.label.is_some() {
-            components::says(self.connection, link.component, sighting, self.lesson.at)?;
+            components::update_label(self.connection, link.component, sighting, self.lesson.at)?;
         }
         Ok(())
     }

@@ -1,54 +1,54 @@
-//! What one look teaches.
+//! Lessons: what one observation of a screen teaches.
 
 use super::scope::Scope;
 use crate::page::snapshot::Rect;
 use crate::page::structure::Structure;
 
-/// Where components come from that were read from the accessibility tree.
+/// Source of components that were read from the accessibility tree.
 pub const TREE: &str = "tree";
 
-/// What one look taught.
+/// What one observation of a screen teaches.
 #[derive(Debug, Clone)]
 pub struct Lesson {
-    /// What it was about.
+    /// App or site it belongs to.
     pub scope: Scope,
-    /// The structure of the page, when its tree could be trusted.
+    /// Structure of the page; `None` when there is no tree that can be trusted.
     pub structure: Option<Structure>,
-    /// What was there.
+    /// Components that were seen.
     pub sightings: Vec<Sighting>,
-    /// The texts that could be read.
+    /// Texts that could be read.
     pub texts: Vec<String>,
-    /// What the caller calls the page.
+    /// Name that the caller gave the page.
     pub page: Option<String>,
-    /// When, UTC milliseconds.
+    /// Time of the observation, UTC milliseconds.
     pub at: i64,
 }
 
 /// A component that was seen.
 #[derive(Debug, Clone)]
 pub struct Sighting {
-    /// What makes it the same component.
+    /// Identifies the component within its scope.
     pub key: String,
-    /// What to call it, if it is new and nothing else is called so.
+    /// Preferred name, if the component is new and no other one has it.
     pub name: String,
-    /// `tree`, or what detected it.
+    /// `tree`, or the name of the detector.
     pub source: String,
-    /// What kind of thing it is.
+    /// Role or type, for example `button` or `icon`.
     pub kind: String,
-    /// What it says.
+    /// Its text.
     pub label: Option<String>,
-    /// Whether that is part of what it is, and does not change by itself.
+    /// Whether the text belongs to its identity and does not change by itself.
     pub steady: bool,
-    /// Whether it moves in and out of view.
+    /// Whether it scrolls in and out of view.
     pub scrolls: bool,
     /// Resource id.
     pub res_id: Option<String>,
-    /// Class.
+    /// Class without its package.
     pub class: Option<String>,
-    /// Where it is.
+    /// Bounds, pixels.
     pub bounds: Option<Rect>,
-    /// How sure the detector is, 0 to 1.
+    /// Confidence of the detector, 0 to 1.
     pub confidence: Option<f64>,
-    /// Uid of the artifact that shows it.
+    /// Uid of the artifact with its picture.
     pub crop: Option<String>,
 }

@@ -1,7 +1,7 @@
-//! Merging states that have become one: sets of detections whose Jaccard index is over 0.85 (seed 001).
+//! Merges states that have become similar: sets of detections with a Jaccard index over 0.85.
 //!
-//! Pages that have a structure are told apart by it and are never merged by their components. Edges follow by themselves, as
-//! they name structures; those that were imported are rewritten.
+//! Pages are identified by their structure and are never merged by their components. The edges of the state graph refer to
+//! structures and need no change; imported edges refer to states and are rewritten.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,11 +14,8 @@ use super::index::{Touched, defining_sets};
 use super::states::{self, State};
 use crate::store::Result;
 
-/// Merges what has become alike; returns what was merged. Only pairs with a state that was touched are looked at: no other
-/// pair can have become alike.
-///
-/// # Errors
-/// What SQLite says.
+/// Merges states that have become similar; returns the changes. Only pairs with a touched state are compared, as no other pair
+/// can have become similar.
 pub fn similar(connection: &Connection, origin: &str, app: i64, touched: &Touched, at: i64) -> Result<Vec<Entry>> {
     if touched.states.is_empty() && !touched.everything {
         return Ok(Vec::new());
@@ -29,16 +26,16 @@ pub fn similar(connection: &Connection, origin: &str, app: i64, touched: &Touche
         let sets = defining_sets(connection, app)?;
         let Some((first, second, common, union)) = first_pair(&sets, &touched) else { return Ok(entries) };
         let (Some(a), Some(b)) = (states::get(connection, first)?, states::get(connection, second)?) else { return Ok(entries) };
-        // The more visited one stays; of two that were visited as often, the earlier.
+        // The state with more visits survives; with equal visits the earlier one.
         let (survivor, gone) = if b.visit_count > a.visit_count { (b, a) } else { (a, b) };
-        let why = format!("{common} of {union} components are the same, more than 17 of 20");
+        let why = format!("{common} of {union} components are equal, more than 85 percent");
         entries.push(merge(connection, origin, &survivor, &gone, &why, at)?);
         touched.states.insert(survivor.id);
         touched.states.remove(&gone.id);
     }
 }
 
-/// The first pair in the order of the states that is alike enough, and how alike it is.
+/// Returns the first pair of states, in their order, that is similar enough, with the sizes of intersection and union.
 fn first_pair(sets: &[(i64, Vec<u64>)], touched: &Touched) -> Option<(i64, i64, usize, usize)> {
     let mut lists: HashMap<u64, Vec<usize>> = HashMap::new();
     for (i, (_, set)) in sets.iter().enumerate() {
@@ -62,7 +59,7 @@ fn first_pair(sets: &[(i64, Vec<u64>)], touched: &Touched) -> Option<(i64, i64, 
     best.map(|(i, j, common, union)| (sets[i].0, sets[j].0, common, union))
 }
 
-/// Merges one state into another, which keeps its name, its description and its times.
+/// Merges a state into another one, which keeps its name, its description and its times.
 fn merge(connection: &Connection, origin: &str, survivor: &State, gone: &State, why: &str, at: i64) -> Result<Entry> {
     let mut change = Change::begin(connection, survivor.app);
     for state in [survivor.id, gone.id] {
@@ -88,7 +85,7 @@ fn merge(connection: &Connection, origin: &str, survivor: &State, gone: &State, 
     change.commit(origin, ChangeOp::Merge, &what, why, at)
 }
 
-/// How often a component was seen on a state.
+/// Activity of a component on a state.
 struct Link {
     defining: bool,
     seen: i64,
@@ -96,7 +93,7 @@ struct Link {
     seen_before: Option<i64>,
 }
 
-/// The components of both, seen as often as in both together.
+/// Gives the survivor the components of both states, with the sum of both counts.
 fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i64) -> Result<()> {
     let links = |state: &State| -> Result<HashMap<i64, Link>> {
         let mut statement = connection.prepare(
@@ -121,9 +118,9 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
         let both = [ours.get(&component), theirs.get(&component)];
         let found = || both.iter().flatten();
         let seen: i64 = found().map(|l| l.seen).sum();
-        // Seen on one of them is not missed.
+        // Seen on one of the states means not missed.
         let misses = found().map(|l| l.misses).min().unwrap_or_default();
-        // Nothing stands for: when the state was seen last.
+        // `None` stands for the last visit of the state.
         let seen_before = if found().any(|l| l.seen_before.is_none()) { None } else { found().filter_map(|l| l.seen_before).max() };
         connection.execute(
             "INSERT INTO state_components (state_id, component_id, defining, from_visit, missed, misses, seen_before)
@@ -141,7 +138,8 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
     Ok(())
 }
 
-/// Imported edges of both: counts add up, the newest use stays, all else is that of the first.
+/// Moves imported edges to the survivor. Of equal edges, counts are added up, the latest use is kept, and all else is that of
+/// the first.
 fn join_edges(connection: &Connection, survivor: &State, gone: &State, at: i64) -> Result<()> {
     let mut statement = connection.prepare(
         "SELECT id, from_state, action, to_state, count, last_used FROM imported_edges WHERE app_id = :app_id ORDER BY position",

@@ -1,4 +1,9 @@
-//! Ways through the state graph.
+//! Routes through the state graph.
+//!
+//! The cost of an edge is its risk, that is the negative logarithm of its probability, plus a little for its duration and for
+//! each step. Risks add up along a route as probabilities multiply, so the cheapest route is roughly the most reliable one.
+//! Yen's algorithm returns the best few; for the fewest steps a breadth-first search is enough. Interrupts are never part of a
+//! route.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -6,35 +11,35 @@ use pathfinding::directed::{bfs::bfs, bfs::bfs_reach, yen::yen};
 
 use super::graph::{Edge, Graph};
 
-/// What an edge costs beside its risk: each further step is a chance for surprises. In millionths, as is the negative logarithm
-/// of a probability.
+/// Cost of a step besides its risk, as every step may bring surprises. Costs are in millionths, like the negative logarithm of
+/// a probability.
 const STEP: u64 = 20_000;
-/// What a millisecond costs: ten seconds weigh as much as a tenth of risk.
+/// Cost of a millisecond: ten seconds cost as much as a risk of one tenth.
 const MILLISECOND: u64 = 10;
-/// How long a step takes that nobody measured, milliseconds.
+/// Assumed duration of a step that was never measured, milliseconds.
 const UNMEASURED_MS: i64 = 1_000;
 
-/// A way from one state to another.
+/// A route from one state to another.
 #[derive(Debug, Clone)]
 pub struct Route<'a> {
-    /// Its edges; none when the goal is where it begins.
+    /// Its edges; empty when the start is a goal.
     pub edges: Vec<&'a Edge>,
-    /// The chance that all of them work.
+    /// Probability that all steps succeed.
     pub probability: f64,
-    /// How long they take, milliseconds.
+    /// Expected duration, milliseconds.
     pub expected_ms: i64,
 }
 
-/// What is looked for.
+/// A query for routes.
 #[derive(Debug, Clone)]
-pub struct Wanted {
-    /// Where it begins.
+pub struct RouteQuery {
+    /// Row id of the state to start from.
     pub from: i64,
-    /// Any of these is the goal.
+    /// Row ids of the goals; reaching any of them is enough.
     pub goals: BTreeSet<i64>,
-    /// Fewest steps, whatever their chance.
+    /// Whether to look for the fewest steps, whatever their probability.
     pub shortest: bool,
-    /// At most so many routes.
+    /// Maximum number of routes.
     pub routes: usize,
 }
 
@@ -44,7 +49,7 @@ fn cost(edge: &Edge) -> u64 {
     risk as u64 + STEP + time * MILLISECOND
 }
 
-/// The best edge between each two states: the cheapest, or for the fewest steps the first that was seen.
+/// Returns the best edge between each two states: the cheapest, or for the fewest steps the first that was seen.
 fn best_edges<'a>(graph: &'a Graph, shortest: bool) -> HashMap<i64, Vec<&'a Edge>> {
     let mut best: HashMap<i64, Vec<&'a Edge>> = HashMap::new();
     for edge in graph.known_edges().filter(|e| e.from != e.to && !graph.is_interrupt(e.from) && !graph.is_interrupt(e.to)) {
@@ -58,8 +63,8 @@ fn best_edges<'a>(graph: &'a Graph, shortest: bool) -> HashMap<i64, Vec<&'a Edge
     best
 }
 
-/// The best routes, the best first; none when no way is known.
-pub fn routes<'a>(graph: &'a Graph, wanted: &Wanted) -> Vec<Route<'a>> {
+/// Returns the best routes, best first; empty when no route is known.
+pub fn routes<'a>(graph: &'a Graph, wanted: &RouteQuery) -> Vec<Route<'a>> {
     let best = best_edges(graph, wanted.shortest);
     let out = |state: &i64| best.get(state).map(Vec::as_slice).unwrap_or_default();
     let is_goal = |state: &i64| wanted.goals.contains(state);
@@ -81,8 +86,8 @@ fn route(edges: Vec<&Edge>) -> Route<'_> {
     }
 }
 
-/// The state that can be reached and has most in common with a goal that cannot; of several, the one that takes fewest steps.
-pub fn nearest(graph: &Graph, wanted: &Wanted, components: &BTreeMap<i64, BTreeSet<String>>) -> Option<i64> {
+/// Returns the reachable state that has most in common with an unreachable goal; of several, the one with the fewest steps.
+pub fn nearest(graph: &Graph, wanted: &RouteQuery, components: &BTreeMap<i64, BTreeSet<String>>) -> Option<i64> {
     let best = best_edges(graph, true);
     let reached: Vec<i64> = bfs_reach(wanted.from, |s| best.get(s).into_iter().flatten().map(|e| e.to).collect::<Vec<_>>()).collect();
     let empty = BTreeSet::new();

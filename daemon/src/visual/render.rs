@@ -1,7 +1,7 @@
-//! Drawing the state graph: for Graphviz, for Mermaid, and as a picture of our own.
+//! Draws the state graph: for Graphviz, for Mermaid, and as SVG.
 //!
-//! States stand in clusters by activity; several edges between two states are one line, labelled with the most used action and
-//! how many others there are. Interrupts stand aside with what takes them away.
+//! States are grouped into clusters by activity. Several edges between two states are one line, labelled with the most used
+//! action and the number of others. Interrupts have a cluster of their own, and show how they are dismissed.
 
 use afd_proto::visual::StateKind;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -10,9 +10,9 @@ use std::fmt::Write;
 use super::graph::{Edge, Graph};
 use super::states::State;
 
-/// The longest label of an edge, characters.
+/// Maximum length of the label of an edge, characters.
 const MAX_LABEL: usize = 34;
-/// Over so many lines, labels would lie on one another: pointing at a line tells then.
+/// Maximum number of lines with labels. With more lines, labels would overlap and are shown on hover only.
 const MAX_LABELLED: usize = 80;
 
 /// A state as it is drawn.
@@ -42,7 +42,8 @@ impl Line<'_> {
         format!("{}{others} \u{b7} {}\u{d7} {:.0}%", shortened(&best.action, MAX_LABEL), self.count(), best.success_rate * 100.0)
     }
 
-    fn whole(&self) -> String {
+    /// Returns the full text of all its edges, one per line.
+    fn tooltip(&self) -> String {
         let one = |e: &&Edge| format!("{} ({} of {}, {:.0}%)", e.action, e.count, e.attempts, e.success_rate * 100.0);
         self.edges.iter().map(one).collect::<Vec<_>>().join("\n")
     }
@@ -56,16 +57,16 @@ fn visits(state: &State) -> String {
     format!("{} {}", state.visit_count, if state.visit_count == 1 { "visit" } else { "visits" })
 }
 
-/// A graph, laid out by clusters.
+/// A graph, arranged in clusters.
 pub struct Picture<'a> {
     clusters: Vec<String>,
     nodes: Vec<Node<'a>>,
     lines: Vec<Line<'a>>,
-    ways_out: HashMap<i64, String>,
+    dismissals: HashMap<i64, String>,
 }
 
 impl<'a> Picture<'a> {
-    /// The picture of a graph: its defined states in the order in which one comes to them.
+    /// Arranges a graph: its defined states, in the order in which they are reached.
     pub fn of(graph: &'a Graph) -> Self {
         let mut clusters: Vec<String> = Vec::new();
         let mut nodes: Vec<Node<'a>> = Vec::new();
@@ -76,7 +77,7 @@ impl<'a> Picture<'a> {
                 clusters.len() - 1
             });
             let id = state.code.clone().unwrap_or_default();
-            // Codes are unique in one app only.
+            // Codes are unique within one scope only.
             let id = if nodes.iter().any(|n| n.id == id) { format!("{id}_{}", state.id) } else { id };
             nodes.push(Node { id, state, interrupt: graph.is_interrupt(state.id), cluster });
         }
@@ -87,22 +88,23 @@ impl<'a> Picture<'a> {
                 lines.entry((*from, *to)).or_default().push(edge);
             }
         }
-        let ways_out = graph.interrupts.iter().filter_map(|i| Some((i.state, i.dismissals.first()?.action.clone()))).collect();
-        Self { clusters, nodes, lines: lines.into_iter().map(|((from, to), edges)| Line { from, to, edges }).collect(), ways_out }
+        let dismissals = graph.interrupts.iter().filter_map(|i| Some((i.state, i.dismissals.first()?.action.clone()))).collect();
+        Self { clusters, nodes, lines: lines.into_iter().map(|((from, to), edges)| Line { from, to, edges }).collect(), dismissals }
     }
 
-    /// How many states it shows.
+    /// Returns the number of states shown.
     pub fn states(&self) -> usize {
         self.nodes.len()
     }
 
-    /// How many edges it shows.
+    /// Returns the number of edges shown.
     pub fn edges(&self) -> usize {
         self.lines.iter().map(|l| l.edges.len()).sum()
     }
 
+    /// Returns the second line of a node: its visits, or how a pop-up is dismissed.
     fn note(&self, node: &Node<'_>) -> String {
-        match (node.interrupt, self.ways_out.get(&node.state.id)) {
+        match (node.interrupt, self.dismissals.get(&node.state.id)) {
             (true, Some(way)) => format!("pop-up \u{b7} {way}"),
             (true, None) => "pop-up".to_owned(),
             (false, _) => visits(node.state),
@@ -113,7 +115,7 @@ impl<'a> Picture<'a> {
         self.nodes.iter().enumerate().filter(move |(_, n)| n.cluster == cluster)
     }
 
-    /// For Graphviz.
+    /// Draws for Graphviz.
     pub fn dot(&self) -> String {
         let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"));
         let mut out = String::from("digraph states {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n");
@@ -134,7 +136,7 @@ impl<'a> Picture<'a> {
         out
     }
 
-    /// For Mermaid.
+    /// Draws for Mermaid.
     pub fn mermaid(&self) -> String {
         let escaped = |text: &str| {
             let special = |c: char| if matches!(c, '"' | '#' | '&' | '<' | '>' | '`') { format!("#{};", c as u32) } else { c.to_string() };
@@ -158,7 +160,7 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// The name of a state's cluster: its activity.
+/// Returns the name of a state's cluster: its activity, or the kind of state.
 fn cluster_of(state: &State, interrupt: bool) -> String {
     match (interrupt, state.kind) {
         (true, _) => "pop-ups".to_owned(),
@@ -168,7 +170,7 @@ fn cluster_of(state: &State, interrupt: bool) -> String {
     }
 }
 
-/// Defined states in the order in which one comes to them, beginning with what was visited most; interrupts last.
+/// Returns the defined states in the order in which they are reached from the most visited one; interrupts last.
 fn in_order(graph: &Graph) -> Vec<&State> {
     let mut left: Vec<&State> = graph.places().collect();
     left.sort_by_key(|s| std::cmp::Reverse(s.visit_count));
@@ -193,7 +195,7 @@ const GAP: (f64, f64) = (120.0, 34.0);
 const MARGIN: f64 = 40.0;
 const HEAD: f64 = 30.0;
 
-/// Where things stand on the picture.
+/// Positions of boxes and nodes, and the size of the drawing.
 struct Layout {
     boxes: Vec<(f64, f64, f64, f64)>,
     nodes: Vec<(f64, f64)>,
@@ -201,7 +203,8 @@ struct Layout {
 }
 
 impl Picture<'_> {
-    /// Clusters side by side, in lines of about the shape of a screen; the states of one in columns.
+    /// Places clusters side by side, in rows that together have about the shape of a screen; the states of a cluster are placed
+    /// in columns.
     fn layout(&self) -> Layout {
         let per_column = ((self.nodes.len() as f64).sqrt().ceil() as usize).clamp(3, 12);
         let widest = ((self.nodes.len() as f64).sqrt() * 1.3).ceil().max(3.0) * (NODE.0 + GAP.0);
@@ -227,7 +230,7 @@ impl Picture<'_> {
         layout
     }
 
-    /// A picture.
+    /// Draws as SVG.
     pub fn svg(&self) -> String {
         let layout = self.layout();
         let (width, height) = (layout.size.0.max(200.0), layout.size.1.max(80.0));
@@ -281,7 +284,8 @@ fn draw_line(out: &mut String, line: &Line<'_>, layout: &Layout, labelled: bool)
     let ((ax, ay), (bx, by)) = (layout.nodes[line.from], layout.nodes[line.to]);
     let (aw, bw) = (ax + NODE.0, bx + NODE.0);
     let (ac, bc) = (ay + NODE.1 / 2.0, by + NODE.1 / 2.0);
-    // From the right side to the left side where that is the way; in one column around the right side; loops over the corner.
+    // Lines go from the right side to the left side of a node, or back. Within a column they go around the right side downwards
+    // and around the left side upwards. Loops are drawn over the corner.
     let (path, mx, my) = if line.from == line.to {
         (
             format!(
@@ -321,7 +325,7 @@ fn draw_line(out: &mut String, line: &Line<'_>, layout: &Layout, labelled: bool)
     let _ = writeln!(
         out,
         "<g><title>{}</title><path d=\"{path}\" fill=\"none\" stroke=\"#889\" stroke-opacity=\"0.7\" stroke-width=\"{thick:.1}\" marker-end=\"url(#arrow)\"/>",
-        xml(&line.whole())
+        xml(&line.tooltip())
     );
     if labelled {
         let _ = writeln!(
@@ -334,6 +338,7 @@ fn draw_line(out: &mut String, line: &Line<'_>, layout: &Layout, labelled: bool)
     out.push_str("</g>\n");
 }
 
+/// Escapes text for XML.
 fn xml(text: &str) -> String {
     let plain = |c: &char| !c.is_control() || *c == '\n';
     text.chars().filter(plain).collect::<String>().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

@@ -1,4 +1,4 @@
-//! What a visual memory is about: an app, or a site in a browser.
+//! Scopes of the visual memory: an app, or a site in a browser.
 
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
@@ -13,18 +13,18 @@ pub struct Scope {
     pub site: Option<String>,
 }
 
-/// A scope as its row tells it.
+/// A stored scope.
 #[derive(Debug, Clone)]
 pub struct Known {
-    /// Row.
+    /// Row id.
     pub id: i64,
-    /// What it is about.
+    /// App and site.
     pub scope: Scope,
-    /// How often something was learned of it.
+    /// Number of lessons learned.
     pub learn_count: i64,
-    /// How often in a row a component may be missed.
+    /// Number of consecutive misses after which a component is forgotten.
     pub forget_threshold: i64,
-    /// When something was learned last, UTC milliseconds.
+    /// Time of the last lesson, UTC milliseconds.
     pub learned_at: Option<i64>,
 }
 
@@ -41,10 +41,7 @@ fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
     })
 }
 
-/// The row of a scope, if there is one.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a scope, unless it is unknown or deleted.
 pub fn find(connection: &Connection, scope: &Scope) -> Result<Option<Known>> {
     let site = scope.site.as_deref().unwrap_or_default();
     Ok(connection
@@ -53,10 +50,7 @@ pub fn find(connection: &Connection, scope: &Scope) -> Result<Option<Known>> {
         .optional()?)
 }
 
-/// A scope by its row.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a scope by its row id.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<Known>> {
     Ok(connection
         .prepare_cached(&format!("SELECT {COLUMNS} FROM apps WHERE id = :id"))?
@@ -64,21 +58,15 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<Known>> {
         .optional()?)
 }
 
-/// All scopes, by name.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns all scopes, sorted by name.
 pub fn all(connection: &Connection) -> Result<Vec<Known>> {
     let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM apps WHERE deleted_at IS NULL ORDER BY app, site"))?;
     let found = statement.query_map([], known)?.collect::<rusqlite::Result<_>>()?;
     Ok(found)
 }
 
-/// The row of a scope, made if there is none.
-///
-/// # Errors
-/// What SQLite says.
-pub fn take_up(connection: &Connection, origin: &str, scope: &Scope) -> Result<Known> {
+/// Returns a scope; inserts it if it is unknown, restores it if it is deleted.
+pub fn get_or_create(connection: &Connection, origin: &str, scope: &Scope) -> Result<Known> {
     if let Some(known) = find(connection, scope)? {
         return Ok(known);
     }
@@ -97,7 +85,7 @@ pub fn take_up(connection: &Connection, origin: &str, scope: &Scope) -> Result<K
     find(connection, scope)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
 }
 
-/// Counts that something was learned, by a detector alone or not; returns how often that was.
+/// Counts a lesson, and with `by_detector` also an observation by a detector alone. Returns the number of lessons.
 pub(super) fn count_learning(connection: &Connection, id: i64, by_detector: bool, at: i64) -> Result<i64> {
     Ok(connection
         .prepare_cached(
@@ -108,10 +96,7 @@ pub(super) fn count_learning(connection: &Connection, id: i64, by_detector: bool
         .query_row(named_params! {":id": id, ":at": at, ":detector_looks": by_detector}, |row| row.get("learn_count"))?)
 }
 
-/// Sets how often in a row a component may be missed.
-///
-/// # Errors
-/// What SQLite says.
+/// Sets the number of consecutive misses after which a component is forgotten.
 pub fn set_threshold(connection: &Connection, id: i64, threshold: i64) -> Result<()> {
     connection
         .prepare_cached("UPDATE apps SET forget_threshold = :forget_threshold, updated_at = :updated_at WHERE id = :id")?
@@ -119,10 +104,7 @@ pub fn set_threshold(connection: &Connection, id: i64, threshold: i64) -> Result
     Ok(())
 }
 
-/// Notes the artifact that holds the picture of a page; returns the one that held it before.
-///
-/// # Errors
-/// What SQLite says.
+/// Stores the artifact with the picture of a page. Returns the uid of the artifact it replaces.
 pub fn add_page(connection: &Connection, id: i64, page: &str, artifact: &str) -> Result<Option<String>> {
     let path = format!("$._pages.\"{}\"", page.replace(['"', '\\'], "_"));
     let before: Option<String> = connection
@@ -137,16 +119,13 @@ pub fn add_page(connection: &Connection, id: i64, page: &str, artifact: &str) ->
     Ok(before.filter(|b| b != artifact))
 }
 
-/// Counts a look of a detector.
+/// Counts an observation by a detector alone.
 pub(super) fn count_detector_look(connection: &Connection, id: i64) -> Result<()> {
     connection.prepare_cached("UPDATE apps SET detector_looks = detector_looks + 1 WHERE id = :id")?.execute(named_params! {":id": id})?;
     Ok(())
 }
 
-/// Notes a host that was seen of a site, with its port.
-///
-/// # Errors
-/// What SQLite says.
+/// Adds a host, with its port, to the hosts seen of a site.
 pub fn add_host(connection: &Connection, scope: &Scope, host: &str, port: Option<u16>) -> Result<()> {
     let host = port.map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
     connection
@@ -158,10 +137,7 @@ pub fn add_host(connection: &Connection, scope: &Scope, host: &str, port: Option
     Ok(())
 }
 
-/// The hosts that were seen of a site.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the hosts seen of a site.
 pub fn hosts(connection: &Connection, id: i64) -> Result<Vec<String>> {
     let text: String =
         connection.prepare_cached("SELECT hosts FROM apps WHERE id = :id")?.query_row(named_params! {":id": id}, |row| row.get("hosts"))?;

@@ -1,4 +1,4 @@
-//! States: pages, dialogs, and sets of detections that stand for one.
+//! States: pages, dialogs, and sets of detections that stand for a page.
 
 use std::collections::HashSet;
 
@@ -13,61 +13,61 @@ use crate::page::snapshot::Rect;
 use crate::page::structure::Structure;
 use crate::store::{Result, new_uid, now_ms, word};
 
-/// At most this many texts of a state are kept (seed 001).
+/// Maximum number of texts kept per state.
 const MAX_TEXTS: usize = 50;
 
 /// A state.
 #[derive(Debug, Clone)]
 pub struct State {
-    /// Row.
+    /// Row id.
     pub id: i64,
-    /// Names it in every copy of this memory.
+    /// Unique id, the same in every copy of this memory.
     pub uid: String,
-    /// Scope.
+    /// Row id of the scope.
     pub app: i64,
-    /// `s_` and six digits; `None` until it is defined.
+    /// `s_` and six hexadecimal digits; `None` until it is defined.
     pub code: Option<String>,
     /// Name.
     pub name: Option<String>,
-    /// What somebody said of it.
+    /// Description, when one was given.
     pub description: Option<String>,
-    /// What it is.
+    /// Kind of state.
     pub kind: StateKind,
-    /// Activity; empty where there is none.
+    /// Activity or URL; empty where there is none.
     pub place: String,
-    /// What it calls itself.
+    /// Title of the page, digits masked.
     pub title: Option<String>,
-    /// How often it was seen.
+    /// Number of visits.
     pub visit_count: i64,
     /// Texts that can be read on it.
     pub texts: Vec<String>,
-    /// UTC milliseconds.
+    /// Time of the first visit, UTC milliseconds.
     pub first_seen: i64,
-    /// UTC milliseconds.
+    /// Time of the last visit, UTC milliseconds.
     pub last_seen: i64,
-    /// Members of its file that we have no column for, as JSON.
+    /// Members of its file without a column of their own, as JSON.
     pub extra: Option<String>,
 }
 
 impl State {
-    /// What to call it: its name, else its code.
+    /// Returns the name, else the code.
     pub fn called(&self) -> &str {
         self.name.as_deref().or(self.code.as_deref()).unwrap_or("?")
     }
 }
 
-/// A visit that was counted.
+/// A counted visit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Visit {
-    /// Visits, this one included.
+    /// Number of visits, including this one.
     pub count: i64,
-    /// When it was seen before, UTC milliseconds.
+    /// Time of the previous visit, UTC milliseconds.
     pub before: i64,
 }
 
-/// A state that was seen once and is not defined yet.
+/// A state that is not defined yet.
 pub(super) struct Draft {
-    /// What could be read on it.
+    /// Texts that could be read at its first visit.
     pub texts: Vec<String>,
 }
 
@@ -93,10 +93,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<State> {
     })
 }
 
-/// The states of a scope, in the order in which they were learned; those that are not defined yet only if asked for.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the states of a scope, in the order in which they were learned; with `undefined` also those that are not defined
+/// yet.
 pub fn list(connection: &Connection, app: i64, undefined: bool) -> Result<Vec<State>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND (:undefined OR code IS NOT NULL)
@@ -107,19 +105,13 @@ pub fn list(connection: &Connection, app: i64, undefined: bool) -> Result<Vec<St
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A state by its row.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a state by its row id, unless it is deleted.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<State>> {
     let sql = format!("SELECT {COLUMNS} FROM states WHERE id = :id AND deleted_at IS NULL");
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
 }
 
-/// The names of the components that define each state of a scope.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the names of the components that define each state of a scope, as pairs of state and name.
 pub fn defining(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>> {
     let mut statement = connection.prepare_cached(
         "SELECT sc.state_id, c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
@@ -129,10 +121,7 @@ pub fn defining(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>>
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The states that a component belongs to.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the states that a component belongs to.
 pub fn with_component(connection: &Connection, component: i64) -> Result<Vec<i64>> {
     let mut statement =
         connection.prepare_cached("SELECT state_id FROM state_components WHERE component_id = :component_id ORDER BY state_id")?;
@@ -140,10 +129,7 @@ pub fn with_component(connection: &Connection, component: i64) -> Result<Vec<i64
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Which state each structure of a scope is.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the states that structures belong to, as pairs of key and state. Unknown keys are left out.
 pub fn by_structure(connection: &Connection, keys: &[&str]) -> Result<Vec<(String, i64)>> {
     let mut statement = connection.prepare_cached("SELECT state_id FROM state_variants WHERE key = :key")?;
     let mut found = Vec::new();
@@ -155,7 +141,7 @@ pub fn by_structure(connection: &Connection, keys: &[&str]) -> Result<Vec<(Strin
     Ok(found)
 }
 
-/// All codes of a scope's states.
+/// Returns the codes of all states of a scope.
 pub(super) fn codes(connection: &Connection, app: i64) -> Result<HashSet<String>> {
     let mut statement =
         connection.prepare_cached("SELECT code FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND code IS NOT NULL")?;
@@ -163,7 +149,7 @@ pub(super) fn codes(connection: &Connection, app: i64) -> Result<HashSet<String>
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// What a page without a title is called: the last part of its activity, or its code.
+/// Returns the name of a page without a title: the last part of its activity, or its code.
 pub(super) fn name_of(structure: &Structure, code: &str) -> String {
     let last = structure.place.rsplit(['/', '.']).next().unwrap_or_default();
     match (structure.dialog, last.is_empty()) {
@@ -173,7 +159,7 @@ pub(super) fn name_of(structure: &Structure, code: &str) -> String {
     }
 }
 
-/// Adds a page or dialog that was seen for the first time.
+/// Inserts a page or dialog that was seen for the first time.
 pub(super) fn insert_page(connection: &Connection, origin: &str, app: i64, structure: &Structure, at: i64) -> Result<i64> {
     let kind = if structure.dialog { StateKind::Dialog } else { StateKind::Page };
     connection
@@ -194,7 +180,7 @@ pub(super) fn insert_page(connection: &Connection, origin: &str, app: i64, struc
     Ok(connection.last_insert_rowid())
 }
 
-/// Adds a state that a set of detections stands for.
+/// Inserts a state that a set of detections stands for.
 pub(super) fn insert_set(connection: &Connection, origin: &str, app: i64, code: &str, name: &str, lesson: &Lesson) -> Result<i64> {
     let position = next_position(connection, "states", app)?;
     connection
@@ -217,6 +203,7 @@ pub(super) fn insert_set(connection: &Connection, origin: &str, app: i64, code: 
     Ok(connection.last_insert_rowid())
 }
 
+/// Encodes the first texts for a column.
 fn texts(texts: &[String]) -> String {
     serde_json::to_string(&texts[..texts.len().min(MAX_TEXTS)]).unwrap_or_else(|_| "[]".to_owned())
 }
@@ -235,7 +222,7 @@ pub(super) fn visit(connection: &Connection, state: i64, at: i64) -> Result<Visi
     Ok(Visit { count, before })
 }
 
-/// Keeps what could be read on a page at its first visit.
+/// Stores what could be read on a page at its first visit.
 pub(super) fn set_texts(connection: &Connection, state: i64, read: &[String]) -> Result<()> {
     connection
         .prepare_cached("UPDATE states SET visible_texts = :visible_texts WHERE id = :id")?
@@ -243,7 +230,7 @@ pub(super) fn set_texts(connection: &Connection, state: i64, read: &[String]) ->
     Ok(())
 }
 
-/// A state, if it is not defined yet.
+/// Returns a state if it is not defined yet.
 pub(super) fn undefined(connection: &Connection, state: i64) -> Result<Option<Draft>> {
     let found: Option<String> = connection
         .prepare_cached("SELECT visible_texts FROM states WHERE id = :id AND code IS NULL")?
@@ -252,7 +239,7 @@ pub(super) fn undefined(connection: &Connection, state: i64) -> Result<Option<Dr
     Ok(found.map(|texts| Draft { texts: serde_json::from_str(&texts).unwrap_or_default() }))
 }
 
-/// Defines a state: from now on it has a code and a name.
+/// Defines a state, which gives it a code and a name.
 pub(super) fn define(
     connection: &Connection,
     state: i64,
@@ -269,10 +256,7 @@ pub(super) fn define(
     Ok(())
 }
 
-/// Gives a state another name.
-///
-/// # Errors
-/// What SQLite says.
+/// Renames a state.
 pub fn rename(connection: &Connection, state: i64, name: &str, at: i64) -> Result<()> {
     connection
         .prepare_cached("UPDATE states SET name = :name, updated_at = :updated_at WHERE id = :id")?
@@ -280,7 +264,7 @@ pub fn rename(connection: &Connection, state: i64, name: &str, at: i64) -> Resul
     Ok(())
 }
 
-/// Notes that a structure is a state, and whether the state is named by it.
+/// Stores that a structure belongs to a state, and whether the state is named by it.
 pub(super) fn put_variant(connection: &Connection, origin: &str, app: i64, state: i64, s: &Structure, names: bool) -> Result<()> {
     connection
         .prepare_cached(
@@ -304,10 +288,7 @@ pub(super) fn put_variant(connection: &Connection, origin: &str, app: i64, state
     Ok(())
 }
 
-/// The state that a structure is, by its key.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the state that a structure belongs to, by its key.
 pub fn of_structure(connection: &Connection, key: &str) -> Result<Option<State>> {
     match by_structure(connection, &[key])?.pop() {
         Some((_, state)) => get(connection, state),
@@ -315,11 +296,9 @@ pub fn of_structure(connection: &Connection, key: &str) -> Result<Option<State>>
     }
 }
 
-/// Notes which components were found by their pictures and which were not. Where the state is known, it is a visit at which only
-/// these were looked for; elsewhere only what belongs to no page can be missed. Returns how many were.
-///
-/// # Errors
-/// What SQLite says.
+/// Stores which components were found by their pictures and which were missed. With a known state this is a visit at which only
+/// these components were looked for; without one, only loose components can be missed. Returns the number of misses on the
+/// state.
 pub fn note_matches(
     connection: &Connection,
     app: i64,
@@ -357,9 +336,9 @@ pub fn note_matches(
     }
     for (component, bounds) in found {
         if state.is_none() && with_component(connection, *component)?.is_empty() {
-            components::seen_loose(connection, app, *component, at)?;
+            components::count_loose_sighting(connection, app, *component, at)?;
         }
-        components::moved(connection, *component, Some(*bounds), at)?;
+        components::set_bounds(connection, *component, Some(*bounds), at)?;
     }
     Ok(counted)
 }

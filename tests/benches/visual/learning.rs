@@ -1,4 +1,5 @@
-//! One learning step of the visual memory, beside the plain way: four JSON files read, all pairs of states compared, four files written.
+//! One learning step of the visual memory, compared with the naive way: read four JSON files, compare all pairs of states, write
+//! the four files.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,20 +16,21 @@ use serde_json::{Map, Value, json};
 use super::SEED;
 use crate::{Times, report};
 
-/// Components of a state, and elements seen in a step: 30 of 35 are those of a state.
+/// Number of components of a state.
 const SET: usize = 30;
+/// Number of elements seen in a step; [`SET`] of them are the components of a state.
 const SEEN: usize = 35;
 const STEPS: usize = 64;
-/// So many states are looked at.
+/// Number of states that the steps visit in turn.
 const POOL: usize = 16;
-/// The plain way takes seconds where states are many.
-const PLAIN_STEPS: usize = 5;
+/// Number of steps measured of the naive way, which takes seconds with many states.
+const NAIVE_STEPS: usize = 5;
 
 fn name(n: usize) -> String {
     format!("component_{n:05}")
 }
 
-/// A set of different numbers below `n`.
+/// Fills `set` up to `count` different numbers below `n`.
 fn pick(rng: &mut Rng, count: usize, n: usize, mut set: Vec<usize>) -> Vec<usize> {
     while set.len() < count {
         let next = rng.below(n as u64) as usize;
@@ -39,7 +41,8 @@ fn pick(rng: &mut Rng, count: usize, n: usize, mut set: Vec<usize>) -> Vec<usize
     set
 }
 
-/// Writes a store of the original: components, and states of 30 of them with three transitions each. Returns the sets.
+/// Writes files in the format that `visual.import` reads: components, and states of 30 components with three transitions each.
+/// Returns the components of each state.
 fn generate(dir: &Path, components: usize, states: usize) -> Vec<Vec<usize>> {
     let mut rng = Rng::new(SEED);
     let at = "2026-03-23 15:30:00";
@@ -78,17 +81,17 @@ fn generate(dir: &Path, components: usize, states: usize) -> Vec<Vec<usize>> {
     sets
 }
 
-/// What each step sees: the 30 components of a state, and five others that stand on the same page. A pool of pages is looked at
-/// in turn.
-fn looks(sets: &[Vec<usize>], components: usize) -> Vec<Vec<usize>> {
+/// Returns what each step sees: the 30 components of a state and five others on the same page. A pool of pages is visited in
+/// turn.
+fn visits(sets: &[Vec<usize>], components: usize) -> Vec<Vec<usize>> {
     let mut rng = Rng::new(SEED + 1);
     let first = rng.below(sets.len() as u64) as usize;
     let pages: Vec<Vec<usize>> = (0..POOL).map(|i| pick(&mut rng, SEEN, components, sets[(first + i) % sets.len()].clone())).collect();
     (0..3 * POOL + 2 * STEPS).map(|i| pages[i % POOL].clone()).collect()
 }
 
-/// The plain way, as the original does it; returns whether a state matched.
-fn plain(dir: &Path, seen: &[usize]) -> bool {
+/// Performs a learning step the naive way, on the files; returns whether a state matched.
+fn naive(dir: &Path, seen: &[usize]) -> bool {
     let read =
         |file: &str| -> Map<String, Value> { serde_json::from_slice(&std::fs::read(dir.join(file)).expect("reads")).expect("is JSON") };
     let (mut meta, mut components, mut states, transitions) =
@@ -115,22 +118,22 @@ fn plain(dir: &Path, seen: &[usize]) -> bool {
     let best = sets.iter().map(|(id, set)| (jaccard(set, &of_seen), id.clone())).max_by(|a, b| a.0.total_cmp(&b.0));
     let merges = (0..sets.len()).any(|i| (i + 1..sets.len()).any(|j| jaccard(&sets[i].1, &sets[j].1) > 0.85));
     assert!(!merges);
-    let Some((likeness, id)) = best else { return false };
+    let Some((similarity, id)) = best else { return false };
     drop(sets);
-    if likeness > 0.7 {
+    if similarity > 0.7 {
         let state = &mut states[&id];
         state["visit_count"] = json!(state["visit_count"].as_i64().unwrap_or(0) + 1);
     }
     for (file, value) in [("meta.json", meta), ("components.json", components), ("states.json", states), ("transitions.json", transitions)]
     {
-        // As durable as a commit: written beside, synced, renamed.
+        // As durable as a commit: written to a temporary file, synced, renamed.
         let path = dir.join(format!("{file}.tmp"));
         let mut out = std::fs::File::create(&path).expect("creates");
         std::io::Write::write_all(&mut out, &serde_json::to_vec_pretty(&value).expect("is JSON")).expect("writes");
         out.sync_all().expect("syncs");
         std::fs::rename(path, dir.join(file)).expect("renames");
     }
-    likeness > 0.7
+    similarity > 0.7
 }
 
 fn sighting(n: usize) -> Sighting {
@@ -151,8 +154,9 @@ fn sighting(n: usize) -> Sighting {
     }
 }
 
-/// One step after the other, each acknowledged after its commit; then the same number eight at a time, as they come when several
-/// devices are looked at. Both after each state was seen once: a page that came from a file is linked to its components then.
+/// Measures steps one after another, each acknowledged after its commit, then the same number eight at a time, as when several
+/// devices are observed. Both start after each state was seen, because the first visit links an imported page to its components.
+/// Returns the former, the mean of the latter, and the median of a minimal commit; the last two in microseconds.
 fn ours(dir: &Path, db: &Path, steps: &[Vec<usize>]) -> (Times, f64, f64) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
     runtime.block_on(async {
@@ -161,36 +165,36 @@ fn ours(dir: &Path, db: &Path, steps: &[Vec<usize>]) -> (Times, f64, f64) {
         let scope = Scope { app: "bench".into(), site: None };
         let directory = files::read(dir).expect("reads").remove(0);
         let (known, own) = (index.clone(), scope.clone());
-        store.write(move |c| files::take_up(c, "bench", &known, &own, directory, 1).map(|_| ())).await.expect("imports");
+        store.write(move |c| files::import_directory(c, "bench", &known, &own, directory, 1).map(|_| ())).await.expect("imports");
         let step = |seen: &Vec<usize>| {
             let sightings = seen.iter().map(|n| sighting(*n)).collect();
             let lesson = Lesson { scope: scope.clone(), structure: None, sightings, texts: Vec::new(), page: None, at: 2 };
             let index = index.clone();
             let done = store.write(move |c| learn(c, "bench", &index, &lesson));
-            async { assert!(done.await.expect("learns").state.is_some_and(|s| s > 0), "it is a state that was known") }
+            async { assert!(done.await.expect("learns").state.is_some_and(|s| s > 0), "the step matches a known state") }
         };
         for seen in &steps[..3 * POOL] {
             step(seen).await;
         }
-        let mut floor = Vec::new();
+        let mut minimal_commit = Vec::new();
         for n in 0..STEPS {
-            let begun = Instant::now();
+            let started = Instant::now();
             store.write(move |c| Ok(c.execute("UPDATE apps SET updated_at = ?1", [n as i64])?)).await.expect("writes");
-            floor.push(begun.elapsed());
+            minimal_commit.push(started.elapsed());
         }
         let mut times = Vec::new();
         for seen in &steps[3 * POOL..3 * POOL + STEPS] {
-            let begun = Instant::now();
+            let started = Instant::now();
             step(seen).await;
-            times.push(begun.elapsed());
+            times.push(started.elapsed());
         }
-        let begun = Instant::now();
+        let started = Instant::now();
         for eight in steps[3 * POOL + STEPS..].chunks(8) {
             futures_util::future::join_all(eight.iter().map(step)).await;
         }
-        let together = begun.elapsed().as_secs_f64() * 1e6 / STEPS as f64;
+        let together = started.elapsed().as_secs_f64() * 1e6 / STEPS as f64;
         store.close();
-        (Times::new(times), together, Times::new(floor).p50())
+        (Times::new(times), together, Times::new(minimal_commit).p50())
     })
 }
 
@@ -198,35 +202,36 @@ pub(super) fn learning() {
     for components in [100, 1_000, 5_000] {
         let mut few = None;
         for states in [20, 200, 1_000, 10_000] {
-            let dir = tempfile::tempdir().expect("a directory");
+            let dir = tempfile::tempdir().expect("a temporary directory");
             let files = dir.path().join("bench");
             std::fs::create_dir(&files).expect("a directory");
             let sets = generate(&files, components, states);
-            let steps = looks(&sets, components);
-            let (ours, together, floor) = ours(&files, &dir.path().join("m.db"), &steps);
+            let steps = visits(&sets, components);
+            let (ours, together, minimal_commit) = ours(&files, &dir.path().join("m.db"), &steps);
             let few = *few.get_or_insert(ours.p50());
             let what = format!("learning step, {components} components, {states} states");
             if states > 1_000 {
-                report(&what, ours.p50(), few, "us", "the same at 20 states", "2x");
+                report(&what, ours.p50(), few, "us", "20 states", "2x");
                 continue;
             }
             let once = |seen: &Vec<usize>| {
-                let begun = Instant::now();
-                assert!(plain(&files, seen), "it matches");
-                begun.elapsed()
+                let started = Instant::now();
+                assert!(naive(&files, seen), "a state matches");
+                started.elapsed()
             };
-            let plain = Times::new(steps[..PLAIN_STEPS].iter().map(once).collect());
+            let naive = Times::new(steps[..NAIVE_STEPS].iter().map(once).collect());
             let budget = match (components, states) {
                 (100, 20) => "10",
                 (1_000, 1_000) => "100",
                 _ => "-",
             };
             println!(
-                "{what:<52} {:>10.1} us alone, {together:.0} us eight at a time (an empty commit {floor:.0} us); {:.1} and {:.1} times faster than the plain way ({:.0} us); budget {budget}",
+                "{what:<52} {:>10.1} us alone, {together:.0} us eight at a time (a minimal commit {minimal_commit:.0} us); \
+                 {:.1} and {:.1} times faster than the naive way ({:.0} us); budget {budget}",
                 ours.p50(),
-                plain.p50() / ours.p50(),
-                plain.p50() / together,
-                plain.p50()
+                naive.p50() / ours.p50(),
+                naive.p50() / together,
+                naive.p50()
             );
         }
     }

@@ -1,4 +1,4 @@
-//! Finding components by their pictures, beside searching the whole picture for each.
+//! Finding components by their pictures, compared with an exhaustive search of the whole screen for each.
 
 use std::time::{Duration, Instant};
 
@@ -14,14 +14,14 @@ use crate::Times;
 const WIDTH: u32 = 1080;
 const HEIGHT: u32 = 2400;
 const TEMPLATES: usize = 200;
-/// The reference is measured on so many and counted for all.
+/// Number of templates that the reference is measured on; its time is extrapolated to all.
 const SAMPLE: usize = 20;
 
-/// A screen of rectangles and coarse grains.
+/// Returns a synthetic screen of rectangles on coarse noise.
 fn screen(seed: u64) -> RgbImage {
     let mut rng = Rng::new(seed);
-    let grains = RgbImage::from_fn(WIDTH / 8, HEIGHT / 8, |_, _| Rgb([rng.below(256) as u8; 3]));
-    let mut picture = imageops::resize(&grains, WIDTH, HEIGHT, imageops::FilterType::Triangle);
+    let noise = RgbImage::from_fn(WIDTH / 8, HEIGHT / 8, |_, _| Rgb([rng.below(256) as u8; 3]));
+    let mut picture = imageops::resize(&noise, WIDTH, HEIGHT, imageops::FilterType::Triangle);
     for _ in 0..60 {
         let (x, y, w, h) = (rng.below(1000) as u32, rng.below(2300) as u32, 20 + rng.below(300) as u32, 10 + rng.below(80) as u32);
         let shade = rng.below(256) as u8;
@@ -32,12 +32,13 @@ fn screen(seed: u64) -> RgbImage {
     picture
 }
 
+/// A region cut out of a screen, and its position there.
 struct Part {
     pixels: RgbImage,
     at: (u32, u32),
 }
 
-/// Parts of a screen, from icons to buttons.
+/// Cuts regions out of a screen, between icons and buttons in size.
 fn parts(picture: &RgbImage, count: usize) -> Vec<Part> {
     let mut rng = Rng::new(SEED + 2);
     let mut found = Vec::new();
@@ -52,8 +53,8 @@ fn parts(picture: &RgbImage, count: usize) -> Vec<Part> {
     found
 }
 
-/// Correlation with all places of the picture by Fourier transforms: that of the picture is made once, and two templates share one.
-struct Everywhere {
+/// Exhaustive search by Fourier transforms: that of the picture is computed once, and two templates share one.
+struct ExhaustiveSearch {
     size: (usize, usize),
     picture: Vec<Complex<f32>>,
     sums: Vec<f64>,
@@ -65,14 +66,14 @@ fn gray(picture: &RgbImage) -> Vec<f32> {
     picture.pixels().map(|p| f32::from(p[0]) * 0.299 + f32::from(p[1]) * 0.587 + f32::from(p[2]) * 0.114).collect()
 }
 
-/// A transform in both directions: rows, then columns.
+/// Computes a two-dimensional Fourier transform: rows, then columns.
 fn transform(data: &mut [Complex<f32>], (width, height): (usize, usize), inverse: bool) {
     let mut planner = FftPlanner::new();
     let mut plan = |n| if inverse { planner.plan_fft_inverse(n) } else { planner.plan_fft_forward(n) };
     let (rows, columns) = (plan(width), plan(height));
     rows.process(data);
-    let mut turned = vec![Complex::default(); data.len()];
-    let turn = |from: &[Complex<f32>], to: &mut [Complex<f32>], w: usize, h: usize| {
+    let mut transposed = vec![Complex::default(); data.len()];
+    let transpose = |from: &[Complex<f32>], to: &mut [Complex<f32>], w: usize, h: usize| {
         // In blocks that fit the cache.
         for (by, bx) in (0..h).step_by(32).flat_map(|by| (0..w).step_by(32).map(move |bx| (by, bx))) {
             for y in by..(by + 32).min(h) {
@@ -82,15 +83,15 @@ fn transform(data: &mut [Complex<f32>], (width, height): (usize, usize), inverse
             }
         }
     };
-    turn(data, &mut turned, width, height);
-    columns.process(&mut turned);
-    turn(&turned, data, height, width);
+    transpose(data, &mut transposed, width, height);
+    columns.process(&mut transposed);
+    transpose(&transposed, data, height, width);
 }
 
-impl Everywhere {
+impl ExhaustiveSearch {
     fn new(picture: &RgbImage) -> Self {
         let (w, h) = (WIDTH as usize, HEIGHT as usize);
-        // Sizes whose only factors are small.
+        // Padded to sizes that have only small prime factors.
         let size = (1200, 2500);
         let gray = gray(picture);
         let mut data = vec![Complex::default(); size.0 * size.1];
@@ -110,7 +111,7 @@ impl Everywhere {
         Self { size, picture: data, sums, squares, gray }
     }
 
-    /// The best places of two templates.
+    /// Returns the best score and position of each of two templates.
     fn find(&self, a: &RgbImage, b: &RgbImage) -> [(f64, u32, u32); 2] {
         let mut data = vec![Complex::default(); self.size.0 * self.size.1];
         let norms = [a, b].map(|t| {
@@ -125,7 +126,7 @@ impl Everywhere {
             }
         }
         transform(&mut data, self.size, false);
-        // Correlating with both at once: the templates stand in the real and in the imaginary part.
+        // Correlates both at once: one template is the real part, the other the imaginary part.
         let (w, h) = self.size;
         let product: Vec<Complex<f32>> = (0..w * h)
             .map(|i| {
@@ -151,9 +152,9 @@ impl Everywhere {
                     let value = product[y * w + x];
                     let value = f64::from(if part == 0 { value.re } else { value.im }) / scale;
                     let variance = area(&self.squares, x, y) - area(&self.sums, x, y).powi(2) / n;
-                    let likeness = if variance > 1.0 { value / (norm * variance.sqrt()) } else { 0.0 };
-                    if likeness > best.0 {
-                        best = (likeness, x as u32, y as u32);
+                    let score = if variance > 1.0 { value / (norm * variance.sqrt()) } else { 0.0 };
+                    if score > best.0 {
+                        best = (score, x as u32, y as u32);
                     }
                 }
             }
@@ -162,42 +163,42 @@ impl Everywhere {
     }
 }
 
-/// How long it takes to search all over for each part, counted up from a few.
+/// Returns how long an exhaustive search takes for all parts, extrapolated from a sample.
 fn reference(picture: &RgbImage, all: &[Part]) -> Duration {
-    let everywhere = Everywhere::new(picture);
-    assert_eq!(everywhere.gray.len(), (WIDTH * HEIGHT) as usize);
-    let begun = Instant::now();
+    let exhaustive = ExhaustiveSearch::new(picture);
+    assert_eq!(exhaustive.gray.len(), (WIDTH * HEIGHT) as usize);
+    let started = Instant::now();
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let right: usize = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..cores)
             .map(|n| {
-                let everywhere = &everywhere;
+                let exhaustive = &exhaustive;
                 scope.spawn(move || {
                     let pairs = all[..SAMPLE].chunks(2).skip(n).step_by(cores);
                     pairs
                         .map(|pair| {
-                            everywhere.find(&pair[0].pixels, &pair[1].pixels).iter().zip(pair).filter(|(f, p)| (f.1, f.2) == p.at).count()
+                            exhaustive.find(&pair[0].pixels, &pair[1].pixels).iter().zip(pair).filter(|(f, p)| (f.1, f.2) == p.at).count()
                         })
                         .sum::<usize>()
                 })
             })
             .collect();
-        workers.into_iter().map(|w| w.join().expect("searches")).sum()
+        workers.into_iter().map(|w| w.join().expect("the worker does not panic")).sum()
     });
-    assert_eq!(right, SAMPLE, "the reference finds all");
-    begun.elapsed() * u32::try_from(TEMPLATES / SAMPLE).expect("few")
+    assert_eq!(right, SAMPLE, "the reference finds every part");
+    started.elapsed() * u32::try_from(TEMPLATES / SAMPLE).expect("fits in u32")
 }
 
 pub(super) fn matching() {
     let picture = screen(SEED);
     let all = parts(&picture, TEMPLATES);
-    // Of 200, 15 were somewhere else before, and 5 are not there.
-    let grains = RgbImage::from_fn(WIDTH, HEIGHT, |x, y| Rgb([((x / 5 * 7919 + y / 5 * 104_729) % 251) as u8; 3]));
-    let elsewhere = parts(&grains, 5);
+    // Of 200 templates, 15 have moved since they were learned, and 5 are not on the screen.
+    let noise = RgbImage::from_fn(WIDTH, HEIGHT, |x, y| Rgb([((x / 5 * 7919 + y / 5 * 104_729) % 251) as u8; 3]));
+    let elsewhere = parts(&noise, 5);
     let was_at = |i: usize, p: &Part| {
         if i < 15 { ((p.at.0 as i32 + 300) % 900, (p.at.1 as i32 + 900) % 2200) } else { (p.at.0 as i32, p.at.1 as i32) }
     };
-    let wanted: Vec<ncc::Wanted> = all[..TEMPLATES - 5]
+    let wanted: Vec<ncc::TemplateQuery> = all[..TEMPLATES - 5]
         .iter()
         .enumerate()
         .chain(elsewhere.iter().enumerate().map(|(i, p)| (i + 20, p)))
@@ -205,23 +206,24 @@ pub(super) fn matching() {
         .collect();
     let bounds = (0, 0, i32::MAX, i32::MAX);
     let once = || {
-        let begun = Instant::now();
+        let started = Instant::now();
         let scene = Scene::of(&picture);
         let hits = ncc::find_all(&scene, &wanted, bounds);
-        (begun.elapsed(), hits)
+        (started.elapsed(), hits)
     };
     let (mut times, mut found) = (Vec::new(), 0);
     for _ in 0..5 {
         let (took, hits) = once();
         found = hits.iter().take(TEMPLATES - 5).zip(&all).filter(|(hit, p)| hit.is_some_and(|h| (h.x as u32, h.y as u32) == p.at)).count();
-        assert!(hits[TEMPLATES - 5..].iter().all(Option::is_none), "what is not there is not found");
+        assert!(hits[TEMPLATES - 5..].iter().all(Option::is_none), "templates that are not on the screen are not found");
         times.push(took);
     }
     let ours = Times::new(times);
     let reference = reference(&picture, &all);
     let ms = |d: Duration| d.as_secs_f64() * 1e3;
     println!(
-        "visual.match, {TEMPLATES} templates, {found} of {} found at their place      {:>10.1} ms; {:>8.1} times faster than all over by Fourier transforms ({:.0} ms, {SAMPLE} measured); budget 20",
+        "visual.match, {TEMPLATES} templates, {found} of {} found in place            {:>10.1} ms; \
+         {:>8.1} times faster than an exhaustive search ({:.0} ms, from {SAMPLE} templates); budget 20",
         TEMPLATES - 5,
         ours.p50() / 1e3,
         ms(reference) * 1e3 / ours.p50(),

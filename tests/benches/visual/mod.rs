@@ -1,9 +1,9 @@
-//! The visual memory: learning, and finding by pictures.
+//! The visual memory: learning, and template matching.
 
 mod learning;
 mod matching;
 
-/// The generator of all that is learned here.
+/// Seed of the generated test data.
 const SEED: u64 = 20_261_122;
 
 pub fn run() {

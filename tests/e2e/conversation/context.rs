@@ -29,7 +29,7 @@ fn counted(messages: &[Value]) -> i64 {
 #[test]
 fn a_long_conversation_fits_and_keeps_its_facts() {
     let world = World::new();
-    let mut client = world.client_of("shop");
+    let mut client = world.client_for("shop");
     client.ok("session.start", json!({"goal": "test the shop app", "app": "com.shop"}));
     let (messages, facts) = recorded();
     tell(&mut client, &messages[..messages.len() - 3]);
@@ -55,7 +55,7 @@ fn a_long_conversation_fits_and_keeps_its_facts() {
 #[test]
 fn the_same_memory_gives_the_same_bytes_and_a_turn_more_only_adds_to_the_end() {
     let world = World::new();
-    let mut client = world.client_of("shop");
+    let mut client = world.client_for("shop");
     client.ok("session.start", json!({"goal": "test the shop app", "app": "com.shop"}));
     let (messages, _) = recorded();
     tell(&mut client, &messages[..401]);
@@ -78,7 +78,7 @@ fn the_same_memory_gives_the_same_bytes_and_a_turn_more_only_adds_to_the_end() {
 #[test]
 fn what_is_known_comes_with_it() {
     let world = World::new();
-    let mut client = world.client_of("qa");
+    let mut client = world.client_for("qa");
     client.ok("session.start", json!({"goal": "test the settings", "app": "com.android.settings", "tasks": ["turn Wi-Fi on"]}));
     client.ok("session.task.start", json!({}));
     client.ok("session.bug.add", json!({"title": "The switch sticks", "severity": "high"}));
@@ -120,7 +120,7 @@ fn what_is_known_comes_with_it() {
 #[test]
 fn what_is_at_hand_is_told() {
     let world = World::new();
-    let mut client = world.client_of("hand");
+    let mut client = world.client_for("hand");
     client.ok("session.task.add", json!({"description": "look around"}));
     client.ok("session.task.start", json!({}));
     client.ok("observe.top", json!({}));
@@ -141,13 +141,13 @@ fn what_is_at_hand_is_told() {
 #[test]
 fn shapes_are_those_of_the_models() {
     let world = World::new();
-    let mut client = world.client_of("s");
+    let mut client = world.client_for("s");
     let mut messages = vec![json!({"role": "system", "content": "rules"}), user("go")];
     messages.extend(tool("c1", "tap", json!({"x": 1}), "done"));
     append(&mut client, messages);
     let openai = client.ok("conversation.context", json!({"format": "openai"}));
     // What one session is given can be appended to another.
-    let mut again = world.client_of("again");
+    let mut again = world.client_for("again");
     append(&mut again, openai["messages"].as_array().expect("messages").clone());
     assert_eq!(again.ok("conversation.context", json!({"format": "openai"}))["messages"], openai["messages"]);
     let call = openai["messages"].as_array().expect("messages").iter().find(|m| m["tool_calls"].is_array()).expect("a call").clone();
@@ -160,7 +160,7 @@ fn shapes_are_those_of_the_models() {
 #[test]
 fn pictures_count_by_their_size_and_are_sent_again() {
     let world = World::new();
-    let mut client = world.client_of("pic");
+    let mut client = world.client_for("pic");
     let picture = png();
     let message = json!({"role": "user", "content": [{"type": "text", "text": "look"}, {"type": "image", "data": picture}]});
     let appended = append(&mut client, vec![message]);
@@ -204,7 +204,7 @@ fn png() -> String {
 #[test]
 fn a_budget_that_makes_no_sense_is_refused() {
     let world = World::new();
-    let mut client = world.client_of("x");
+    let mut client = world.client_for("x");
     client.fails("conversation.context", json!({}), "NOT_FOUND");
     append(&mut client, vec![user("hi")]);
     let refused = client.fails("conversation.context", json!({"budget": 3}), "INVALID_PARAMS");

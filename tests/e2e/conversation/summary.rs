@@ -9,7 +9,7 @@ use super::{append, assistant, text_of, tool, user};
 #[test]
 fn context_keys_come_from_calls_that_succeeded() {
     let world = World::new();
-    let mut client = world.client_of("atlas");
+    let mut client = world.client_for("atlas");
     client.ok("session.start", json!({"trackedKeys": ["build"], "context": {"host": "sunri-pi1"}}));
     append(&mut client, vec![user("navigate to watchlist on google_tv")]);
     let arguments = json!({"userinterface_name": "google_tv", "tree_id": "t-1", "build": 77});
@@ -34,7 +34,7 @@ fn context_keys_come_from_calls_that_succeeded() {
 fn which_calls_set_context_is_a_setting() {
     let world =
         World::with(afd_tests::TestPhone::start(), "[conversation]\ncontext_calls = [\"mine\"]\nsummary_lines = 2\nbrief_request = 4\n");
-    let mut client = world.client_of("s");
+    let mut client = world.client_for("s");
     append(&mut client, vec![user("go to the shop")]);
     assert_eq!(append(&mut client, tool("1", "navigate_to_node", json!({"tree_id": "x"}), "ok").into())["contextSet"], json!({}));
     assert_eq!(append(&mut client, tool("2", "mine", json!({"tree_id": "x"}), "ok").into())["contextSet"], json!({"tree": "x"}));
@@ -49,7 +49,7 @@ fn which_calls_set_context_is_a_setting() {
 #[test]
 fn the_seeds_own_example_comes_out_as_its_figures_say() {
     let world = World::new();
-    let mut client = world.client_of("atlas");
+    let mut client = world.client_for("atlas");
     client.ok("session.start", json!({"model": "gpt-4"}));
     let filled = |words: &str, tokens: usize| format!("{words}{}", " ok".repeat(tokens - words.split(' ').count() - 4));
     let turns = [
@@ -88,7 +88,7 @@ fn the_seeds_own_example_comes_out_as_its_figures_say() {
 #[test]
 fn a_full_context_is_compacted_and_nothing_leaves_the_record() {
     let world = World::new();
-    let mut client = world.client_of("shop");
+    let mut client = world.client_for("shop");
     client.ok("session.start", json!({"app": "com.shop", "maxTokens": 6000}));
     let (messages, facts) = recorded();
     let mut compacted = 0;
@@ -130,7 +130,7 @@ fn a_full_context_is_compacted_and_nothing_leaves_the_record() {
 #[test]
 fn compaction_on_demand_keeps_what_it_is_told_to() {
     let world = World::new();
-    let mut client = world.client_of("c");
+    let mut client = world.client_for("c");
     client.ok("session.start", json!({}));
     assert_eq!(client.ok("conversation.compact", json!({}))["messages"], 0, "there is nothing yet");
     for i in 0..10 {
@@ -154,7 +154,7 @@ fn compaction_on_demand_keeps_what_it_is_told_to() {
 #[test]
 fn messages_that_make_no_sense_are_refused_and_none_is_recorded() {
     let world = World::new();
-    let mut client = world.client_of("bad");
+    let mut client = world.client_for("bad");
     for (messages, path) in [
         (json!([]), "messages"),
         (json!([user("ok"), {"role": "user"}]), "messages[1].content"),
@@ -173,7 +173,7 @@ fn messages_that_make_no_sense_are_refused_and_none_is_recorded() {
 #[test]
 fn a_turn_that_is_too_long_is_cut_between_its_steps_and_keeps_its_request() {
     let world = World::new();
-    let mut client = world.client_of("long");
+    let mut client = world.client_for("long");
     client.ok("session.start", json!({"maxTokens": 2000}));
     append(&mut client, vec![json!({"role": "system", "content": "the rules"}), user("fill in the whole form, please")]);
     for i in 0..60 {
@@ -192,7 +192,7 @@ fn a_turn_that_is_too_long_is_cut_between_its_steps_and_keeps_its_request() {
 #[test]
 fn a_short_conversation_loses_nothing_by_being_compacted() {
     let world = World::new();
-    let mut client = world.client_of("short");
+    let mut client = world.client_for("short");
     append(&mut client, vec![user("Check the battery screen first."), assistant("I opened it and it shows 84%.")]);
     append(&mut client, vec![user("Good. Now Bluetooth."), assistant("Bluetooth is off.")]);
     client.ok("conversation.compact", json!({"keep": 1}));
@@ -207,7 +207,7 @@ fn a_short_conversation_loses_nothing_by_being_compacted() {
 #[test]
 fn the_first_rule_stays_however_many_come_after_it() {
     let world = World::new();
-    let mut client = world.client_of("rules");
+    let mut client = world.client_for("rules");
     append(&mut client, vec![json!({"role": "system", "content": "You are the tester."})]);
     for i in 0..12 {
         append(&mut client, vec![json!({"role": "system", "content": format!("reminder {i}")}), user("go on"), assistant("ok")]);
@@ -222,12 +222,12 @@ fn the_first_rule_stays_however_many_come_after_it() {
 #[test]
 fn what_was_said_about_another_app_is_none_of_this_sessions_business() {
     let world = World::new();
-    let mut other = world.client_of("bank");
+    let mut other = world.client_for("bank");
     other.ok("session.start", json!({"app": "com.bank"}));
     other.ok("pattern.save", json!({"kind": "keyFact", "text": "the code word is marmalade", "app": "com.bank"}));
     other.ok("pattern.save", json!({"kind": "keyFact", "text": "said in passing elsewhere"}));
     other.ok("pattern.save", json!({"kind": "userPreference", "text": "dark mode everywhere"}));
-    let mut client = world.client_of("fresh");
+    let mut client = world.client_for("fresh");
     append(&mut client, vec![user("hi")]);
     let text = text_of(&client.ok("conversation.context", json!({"budget": 2000})));
     assert!(text.contains("dark mode everywhere") && !text.contains("marmalade") && !text.contains("in passing"), "{text}");

@@ -24,7 +24,7 @@ fn text_of_every_script_is_counted_stored_and_cut() {
         ("json", long("{\"a\": [1, 2, {\"b\": null}]} ")),
     ];
     for (name, text) in &texts {
-        let mut client = world.client_of(name);
+        let mut client = world.client_for(name);
         let appended = append(&mut client, vec![user("before"), user(text), assistant("The answer is forty-two.")]);
         let expected = 4 * 3 + counter.count("before") + counter.count(text) + counter.count("The answer is forty-two.");
         assert_eq!(appended["tokens"], expected, "{name}");
@@ -43,7 +43,7 @@ fn text_of_every_script_is_counted_stored_and_cut() {
 #[test]
 fn a_model_without_a_known_tokenizer_is_estimated_and_that_is_said() {
     let world = World::new();
-    let mut client = world.client_of("other");
+    let mut client = world.client_for("other");
     client.ok("session.start", json!({"model": "claude-sonnet"}));
     let appended = append(&mut client, vec![user("How long is a piece of string, would you say?")]);
     assert_eq!(appended["usage"]["tokenizer"], "estimate");
@@ -60,7 +60,7 @@ fn the_tables_of_a_tokenizer_go_when_they_are_idle() {
         let line = status.lines().find(|l| l.starts_with("VmRSS:")).expect("a line").to_owned();
         line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number")
     };
-    let mut client = world.client_of("t");
+    let mut client = world.client_for("t");
     client.ok("memory.stats", json!({}));
     let before = resident();
     append(&mut client, vec![user("hello world")]);
@@ -86,7 +86,7 @@ fn messages_of_one_connection_stay_in_order() {
     stream.write_all(lines.as_bytes()).expect("writes");
     let answers = BufReader::new(&stream).lines().take(20).collect::<Result<Vec<_>, _>>().expect("answers");
     assert!(answers.iter().all(|a| a.contains("\"result\"")), "{answers:?}");
-    let listed = world.client_of("order").ok("conversation.list", json!({"limit": 100}));
+    let listed = world.client_for("order").ok("conversation.list", json!({"limit": 100}));
     let said: Vec<&str> = listed["messages"].as_array().expect("messages").iter().filter_map(|m| m["content"].as_str()).collect();
     let expected: Vec<String> = (0..20).rev().map(|i| format!("message {i}")).collect();
     assert_eq!(said, expected);

@@ -25,7 +25,7 @@ fn a_client_that_reads_nothing_stops_nobody_but_itself() {
         deaf.write_all(call(id, "rpc.discover", json!({})).as_bytes()).expect("writes");
     }
     world.phone.release();
-    let mut other = world.client_of("other");
+    let mut other = world.client_for("other");
     other.ok("act.back", json!({}));
     assert_eq!(world.phone.hits("back").len(), 1);
     drop(deaf);

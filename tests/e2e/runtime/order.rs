@@ -20,7 +20,7 @@ fn events_come_in_the_order_of_their_cursors() {
     assert!(lines.next().expect("an answer")["result"].is_number());
     std::thread::scope(|scope| {
         for client in 0..CLIENTS {
-            let mut client = world.client_of(&format!("s{client}"));
+            let mut client = world.client_for(&format!("s{client}"));
             scope.spawn(move || {
                 for _ in 0..CHECKS {
                     client.ok("verify.topActivity", json!({"expected": "Settings"}));
@@ -48,10 +48,10 @@ fn a_changed_setting_of_a_device_does_not_let_a_second_act_through() {
     let world = World::new();
     world.phone.fault("/api/press/home", Kind::Hold);
     std::thread::scope(|scope| {
-        let first = scope.spawn(|| world.client_of("ann").ok("act.home", json!({})));
+        let first = scope.spawn(|| world.client_for("ann").ok("act.home", json!({})));
         wait::until("the first act to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
         world.client().ok("config.set", json!({"key": "device.pixel.timeout_ms", "value": "9000"}));
-        let second = scope.spawn(|| world.client_of("ben").ok("act.back", json!({})));
+        let second = scope.spawn(|| world.client_for("ben").ok("act.back", json!({})));
         wait::until("the second act to wait", || (waiting(&world) >= 2).then_some(()));
         assert!(world.phone.hits("back").is_empty());
         world.phone.release();
@@ -65,7 +65,7 @@ fn a_changed_setting_of_a_device_does_not_let_a_second_act_through() {
 #[test]
 fn one_phone_has_one_order_and_one_lease_whatever_it_is_called() {
     let world = World::new();
-    let (mut ann, mut ben) = (world.client_of("ann"), world.client_of("ben"));
+    let (mut ann, mut ben) = (world.client_for("ann"), world.client_for("ben"));
     let url = world.phone.url();
     let elsewise = url.replace("127.0.0.1", "LocalHost");
     ben.ok("device.add", json!({"name": "twin", "url": elsewise, "token": afd_tests::phone::TOKEN}));
@@ -81,7 +81,7 @@ fn one_phone_has_one_order_and_one_lease_whatever_it_is_called() {
     assert_eq!(devices["devices"].as_array().map(Vec::len), Some(2), "{devices}");
     // One queue: what one name holds, the other waits for.
     world.phone.fault("/api/press/home", Kind::Hold);
-    world.phone.forget();
+    world.phone.clear_inputs();
     let mut pipeline = Pipeline::new(&world);
     pipeline.send(1, "act.home", json!({"device": "pixel"}));
     wait::until("it to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
@@ -114,7 +114,7 @@ fn looking_something_up_makes_no_device() {
 fn the_first_calls_of_new_sessions_begin_in_their_order() {
     let world = World::new();
     for round in 0..10 {
-        world.phone.forget();
+        world.phone.clear_inputs();
         let mut pipeline = Pipeline::new(&world);
         let session = format!("new-{round}");
         world.phone.scene("com.android.settings", None);
@@ -138,7 +138,7 @@ fn one_end_of_a_session_is_enough() {
         let ends: Vec<_> = std::thread::scope(|scope| {
             let ends: Vec<_> = (0..4)
                 .map(|_| {
-                    let mut client = world.client_of(&name);
+                    let mut client = world.client_for(&name);
                     scope.spawn(move || client.call("session.end", json!({})).map_err(|e| e.code))
                 })
                 .collect();
@@ -146,6 +146,6 @@ fn one_end_of_a_session_is_enough() {
         });
         assert_eq!(ends.iter().filter(|end| end.is_ok()).count(), 1, "{ends:?}");
         assert!(ends.iter().all(|end| end.is_ok() || end == &Err("CONFLICT".to_owned())), "{ends:?}");
-        world.client_of(&name).fails("session.progress", json!({"nextSteps": ["x"]}), "CONFLICT");
+        world.client_for(&name).fails("session.progress", json!({"nextSteps": ["x"]}), "CONFLICT");
     }
 }

@@ -30,7 +30,7 @@ fn a_call_that_failed_may_use_its_key_again() {
     let add = json!({"description": "look around", "requestKey": "k"});
     client.ok("session.start", json!({"session": "s"}));
     client.ok("session.end", json!({"session": "s"}));
-    let mut ended = world.client_of("s");
+    let mut ended = world.client_for("s");
     ended.fails("session.task.add", add.clone(), "CONFLICT");
     ended.ok("session.resume", json!({}));
     let task = ended.ok("session.task.add", add.clone());
@@ -90,7 +90,7 @@ fn keyed_calls_of_one_connection_keep_their_order() {
     for _ in 1..=30 {
         assert!(pipeline.next()["result"].is_object());
     }
-    let keyed: Vec<String> = world.client_of("s").ok("conversation.list", json!({"limit": 100}))["messages"]
+    let keyed: Vec<String> = world.client_for("s").ok("conversation.list", json!({"limit": 100}))["messages"]
         .as_array()
         .expect("messages")
         .iter()

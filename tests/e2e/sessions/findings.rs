@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 #[test]
 fn tasks_wait_in_order_and_behind_others() {
     let world = World::new();
-    let mut client = world.client_of("t");
+    let mut client = world.client_for("t");
     let add = |client: &mut afd_tests::Client, what: &str, priority: i64, after: Vec<i64>| {
         client.ok("session.task.add", json!({"description": what, "priority": priority, "blockedBy": after}))["id"].as_i64().expect("an id")
     };
@@ -15,7 +15,7 @@ fn tasks_wait_in_order_and_behind_others() {
     let blocked = add(&mut client, "blocked", 9, vec![low]);
     client.fails("session.task.add", json!({"description": "x", "blockedBy": [999]}), "NOT_FOUND");
     let refused = client.fails("session.task.start", json!({"id": blocked}), "CONFLICT");
-    assert!(refused.message.contains("waits for task"), "{}", refused.message);
+    assert!(refused.message.contains("is blocked by task"), "{}", refused.message);
     assert_eq!(client.ok("session.task.start", json!({}))["id"], high);
     client.fails("session.task.start", json!({"id": low}), "CONFLICT");
     assert_eq!(client.ok("session.task.start", json!({"id": low, "switch": true}))["id"], low);
@@ -25,7 +25,7 @@ fn tasks_wait_in_order_and_behind_others() {
     client.ok("session.task.finish", json!({"status": "failed"}));
     let stuck = client.ok("session.show", json!({}));
     assert!(
-        stuck["blockers"][0].as_str().is_some_and(|b| b.contains("\"blocked\" waits for \"low\", which failed")),
+        stuck["blockers"][0].as_str().is_some_and(|b| b.contains("\"blocked\" is blocked by \"low\", which failed")),
         "{}",
         stuck["blockers"]
     );
@@ -38,7 +38,7 @@ fn tasks_wait_in_order_and_behind_others() {
 #[test]
 fn bugs_and_results_are_filtered_and_counted() {
     let world = World::new();
-    let mut client = world.client_of("b");
+    let mut client = world.client_for("b");
     client.ok("observe.page", json!({}));
     for (title, severity) in
         [("Crash on start", "critical"), ("Total is wrong in the cart", "high"), ("Total in the cart is wrong", "high")]
@@ -76,7 +76,7 @@ fn bugs_and_results_are_filtered_and_counted() {
 #[test]
 fn coverage_is_a_share_of_what_the_visual_memory_knows() {
     let world = World::new();
-    let mut first = world.client_of("first");
+    let mut first = world.client_for("first");
     for _ in 0..2 {
         first.ok("act.launch", json!({"package": "com.android.settings"}));
         first.ok("observe.page", json!({}));
@@ -89,7 +89,7 @@ fn coverage_is_a_share_of_what_the_visual_memory_knows() {
     let states = first.ok("visual.states", json!({"app": "com.android.settings"}));
     let known = states["states"].as_array().map(Vec::len).expect("states");
     assert!(known >= 2, "{states}");
-    let mut client = world.client_of("second");
+    let mut client = world.client_for("second");
     client.ok("session.start", json!({"app": "com.android.settings"}));
     let before = client.ok("session.coverage", json!({}));
     assert_eq!((&before["pages"]["known"], &before["pages"]["covered"]), (&json!(known), &json!(0)));
@@ -123,7 +123,7 @@ fn coverage_is_a_share_of_what_the_visual_memory_knows() {
 #[test]
 fn patterns_follow_use_and_are_found_by_page() {
     let world = World::new();
-    let mut client = world.client_of("p");
+    let mut client = world.client_for("p");
     let rule = json!({"kind": "validationRule", "text": "the e-mail needs a dot", "page": "https://me:pw@shop.example/users/12/profile?x=1",
         "data": {"field": "email"}});
     let saved = client.ok("pattern.save", rule.clone());

@@ -39,7 +39,7 @@ fn busy(client: &mut Client) -> Value {
 #[test]
 fn a_session_gathers_what_was_recorded_under_its_name() {
     let world = World::new();
-    let mut client = world.client_of("qa");
+    let mut client = world.client_for("qa");
     // What comes before the start belongs to it too.
     client.ok("observe.page", json!({}));
     client.ok("memory.save", json!({"topic": "nav", "content": "Network is at the top"}));
@@ -78,7 +78,7 @@ fn a_session_gathers_what_was_recorded_under_its_name() {
 #[test]
 fn sessions_begin_end_and_are_listed() {
     let world = World::new();
-    let mut client = world.client_of("one");
+    let mut client = world.client_for("one");
     client.fails("session.show", json!({}), "NOT_FOUND");
     client.ok("session.start", json!({"goal": "a goal", "app": "com.a", "context": {"interface": "google_tv"}}));
     let again = client.fails("session.start", json!({}), "CONFLICT");
@@ -89,7 +89,7 @@ fn sessions_begin_end_and_are_listed() {
     assert!(std::fs::metadata(ended["report"]["file"].as_str().expect("a file")).is_ok());
     client.fails("session.task.add", json!({"description": "late"}), "CONFLICT");
     client.fails("session.end", json!({}), "CONFLICT");
-    let mut other = world.client_of("two");
+    let mut other = world.client_for("two");
     other.ok("session.start", json!({"app": "com.b"}));
     let names = |listed: Value| -> Vec<String> {
         listed["sessions"].as_array().expect("sessions").iter().map(|s| s["session"].as_str().expect("a name").to_owned()).collect()

@@ -14,23 +14,23 @@ fn read(path: &str) -> String {
 #[test]
 fn a_killed_daemons_session_is_resumed_by_another_client() {
     let mut world = World::new();
-    busy(&mut world.client_of("qa"));
+    busy(&mut world.client_for("qa"));
     world.daemon.signal("KILL");
     world.daemon.wait();
     world.daemon = Daemon::start(world.dir());
-    let resumed = world.client_of("qa").ok("session.resume", json!({}));
+    let resumed = world.client_for("qa").ok("session.resume", json!({}));
     assert_eq!(resumed["reopened"], false);
     let prompt = resumed["resumptionPrompt"].as_str().expect("a prompt");
     for told in [
         "look at the network page: passed (it opens)",
         "turn Wi-Fi on: failed (the switch does nothing)",
         "In progress: check the battery page",
-        "How far: the page is open",
+        "Progress: the page is open",
         "[critical, open] The Wi-Fi switch does nothing",
         "[low, open] A typo in the battery page",
         "1. Finish the current task: check the battery page",
         "Start: read the about page",
-        "Try the failed task again: turn Wi-Fi on",
+        "Retry the failed task: turn Wi-Fi on",
         "device: pixel",
     ] {
         assert!(prompt.contains(told), "{told:?} is not in:\n{prompt}");
@@ -42,7 +42,7 @@ fn a_killed_daemons_session_is_resumed_by_another_client() {
 #[test]
 fn progress_files_follow_every_change_when_asked_to() {
     let world = World::new();
-    let mut client = world.client_of("a/b c");
+    let mut client = world.client_for("a/b c");
     let dir = world.dir().join("progress");
     client.ok("session.start", json!({"goal": "g", "autoProgress": true, "progressDir": dir}));
     client.ok("session.task.add", json!({"description": "first", "priority": 3}));
@@ -100,7 +100,7 @@ fn the_git_state_of_a_working_directory_is_told() {
     git(&["add", "."]);
     git(&["-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Begin the work"]);
     std::fs::write(repo.join("b.txt"), "b").expect("writes");
-    let mut client = world.client_of("g");
+    let mut client = world.client_for("g");
     client.ok("session.start", json!({"directory": repo}));
     let told = client.ok("session.progress", json!({}));
     assert!(told["progress"]["lastCommit"].as_str().is_some_and(|c| c.ends_with(" Begin the work")), "{told}");
@@ -119,12 +119,12 @@ fn the_git_state_of_a_working_directory_is_told() {
 #[test]
 fn a_progress_file_takes_a_session_to_another_memory() {
     let world = World::new();
-    let mut client = world.client_of("qa");
+    let mut client = world.client_for("qa");
     busy(&mut client);
     let file = client.ok("session.progress", json!({"dir": world.dir()}))["file"].clone();
     client.fails("session.resume", json!({"file": file}), "CONFLICT");
     let other = World::new();
-    let mut elsewhere = other.client_of("moved");
+    let mut elsewhere = other.client_for("moved");
     let resumed = elsewhere.ok("session.resume", json!({"file": file}));
     assert_eq!((&resumed["fromFile"], &resumed["session"]), (&json!(true), &json!("moved")));
     let prompt = resumed["resumptionPrompt"].as_str().expect("a prompt");
@@ -132,19 +132,19 @@ fn a_progress_file_takes_a_session_to_another_memory() {
     let shown = elsewhere.ok("session.show", json!({}));
     assert_eq!(shown["tasks"], json!({"pending": 1, "active": 1, "passed": 1, "failed": 1, "skipped": 0}));
     // Resolved bugs stay resolved, and tasks wait for those that come later in the file.
-    let mut first = world.client_of("b");
+    let mut first = world.client_for("b");
     let ids: Vec<i64> =
         ["a", "b", "c"].map(|d| first.ok("session.task.add", json!({"description": d}))["id"].as_i64().expect("an id")).into();
     first.ok("session.task.add", json!({"description": "last", "priority": 9, "blockedBy": [ids[2]]}));
     let bug = first.ok("session.bug.add", json!({"title": "gone", "severity": "critical"}))["bug"]["id"].clone();
     first.ok("session.bug.resolve", json!({"id": bug, "reason": "fixed"}));
     let file = first.ok("session.progress", json!({"dir": world.dir()}))["file"].clone();
-    let mut third = other.client_of("third");
+    let mut third = other.client_for("third");
     let resumed = third.ok("session.resume", json!({"session": "third", "file": file}));
     assert_eq!(resumed["progress"]["criticalFindings"], json!([]));
     let queue = resumed["taskQueue"].as_array().expect("tasks");
     assert_eq!((&queue[3]["description"], &queue[3]["blockedBy"]), (&json!("last"), &json!([queue[2]["id"]])));
-    let mut used = other.client_of("used");
+    let mut used = other.client_for("used");
     used.ok("session.task.add", json!({"description": "mine"}));
     used.fails("session.resume", json!({"session": "used", "file": file}), "CONFLICT");
     let bad = other.dir().join("bad.json");

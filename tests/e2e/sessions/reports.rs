@@ -8,7 +8,7 @@ use super::busy;
 #[test]
 fn a_report_is_one_page_with_its_pictures_and_nothing_in_it_is_markup() {
     let world = World::new();
-    let mut client = world.client_of("qa");
+    let mut client = world.client_for("qa");
     busy(&mut client);
     client.ok("session.bug.add", json!({"title": "<script>alert(1)</script> & \"quotes\"", "severity": "high"}));
     let written = client.ok("session.report", json!({"file": world.dir().join("report.html")}));
@@ -30,7 +30,7 @@ fn a_report_is_one_page_with_its_pictures_and_nothing_in_it_is_markup() {
 #[test]
 fn an_export_holds_everything() {
     let world = World::new();
-    let mut client = world.client_of("qa");
+    let mut client = world.client_for("qa");
     busy(&mut client);
     client.ok("memory.save", json!({"topic": "t", "content": "a note"}));
     client.ok("pattern.save", json!({"kind": "procedure", "text": "first this, then that"}));
@@ -55,7 +55,7 @@ fn an_export_holds_everything() {
 #[test]
 fn what_a_bug_shows_outlives_the_limits_of_artifacts() {
     let world = World::new();
-    let mut client = world.client_of("qa");
+    let mut client = world.client_for("qa");
     client.ok("observe.screenshot", json!({}));
     let bug = client.ok("session.bug.add", json!({"title": "it is crooked", "screenshot": "latest"}))["bug"].clone();
     client.ok("config.set", json!({"key": "artifacts.max_bytes", "value": "1"}));

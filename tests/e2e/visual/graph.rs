@@ -71,7 +71,7 @@ fn ways_are_found_by_names_ids_and_components_and_what_is_not_known_is_said() {
     let storage = known(&mut client);
     let path = client.ok("visual.path", json!({"app": SETTINGS, "from": details, "to": storage}));
     assert_eq!((path["known"].as_bool(), path.get("route")), (Some(false), None), "{path}");
-    assert!(path["nearest"]["id"].is_string() && path["text"].as_str().is_some_and(|t| t.contains("no way")), "{path}");
+    assert!(path["nearest"]["id"].is_string() && path["text"].as_str().is_some_and(|t| t.contains("no known path")), "{path}");
     assert_ne!(battery, storage, "pages of one activity are told apart by their titles");
     let error = client.fails("visual.path", json!({"app": SETTINGS, "from": home, "to": "Networking"}), "NOT_FOUND");
     assert!(error.details["known"].as_array().is_some_and(|k| !k.is_empty()), "{error:?}");

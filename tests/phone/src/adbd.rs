@@ -1,5 +1,6 @@
-//! The phone's end of the cable: the ADB protocol over TCP, so that the real `adb` can connect, run a shell line and
-//! forward ports. Version 1 of the protocol, with checksums and without features, as old phones speak it.
+//! Device side of the ADB protocol, over TCP, so that the real `adb` can connect, run shell commands and forward ports.
+//!
+//! Implements version 1 of the protocol, with checksums and without features, as on old phones.
 
 use std::collections::HashMap;
 use std::io;
@@ -19,10 +20,10 @@ const OKAY: u32 = 0x5941_4b4f;
 const CLSE: u32 = 0x4553_4c43;
 const WRTE: u32 = 0x4554_5257;
 const VERSION: u32 = 0x0100_0000;
-/// The most that a message may carry.
+/// Maximum payload of a message, bytes.
 const MAX_DATA: u32 = 4096;
 
-/// A message of the protocol.
+/// A protocol message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Message {
     command: u32,
@@ -58,17 +59,17 @@ impl Message {
     }
 }
 
-/// What the other side says to a stream.
-enum Said {
+/// An event that the peer sends to a stream.
+enum StreamEvent {
     Data(Vec<u8>),
-    Ready,
+    Acknowledged,
     Close,
 }
 
-/// The streams of a connection by our number.
-type Streams = HashMap<u32, mpsc::UnboundedSender<Said>>;
+/// The streams of a connection, by local id.
+type Streams = HashMap<u32, mpsc::UnboundedSender<StreamEvent>>;
 
-/// Serves the cable until it is dropped.
+/// Accepts connections until its task is aborted.
 pub(crate) async fn serve(listener: TcpListener, phone: Shared) {
     let mut connections = JoinSet::new();
     loop {
@@ -96,10 +97,10 @@ async fn connection(stream: TcpStream, phone: Shared) {
         }
     });
     let mut streams = Streams::new();
-    let numbers = Arc::new(AtomicU32::new(1));
+    let next_id = Arc::new(AtomicU32::new(1));
     while let Ok(message) = Message::read(&mut reader).await {
         streams.retain(|_, stream| !stream.is_closed());
-        let answer = match message.command {
+        let response = match message.command {
             CNXN => Message::new(
                 CNXN,
                 VERSION,
@@ -107,55 +108,55 @@ async fn connection(stream: TcpStream, phone: Shared) {
                 &b"device::ro.product.name=practice;ro.product.model=Practice_Phone;ro.product.device=practice;"[..],
             ),
             OPEN => {
-                let ours = numbers.fetch_add(1, Ordering::Relaxed);
+                let local_id = next_id.fetch_add(1, Ordering::Relaxed);
                 let service = String::from_utf8_lossy(&message.data).trim_end_matches('\0').to_owned();
-                let (said, hears) = mpsc::unbounded_channel();
-                streams.insert(ours, said);
-                let line = Line { ours, theirs: message.arg0, out: out.clone(), hears };
-                tasks.spawn(open(line, service, phone.clone()));
+                let (sender, events) = mpsc::unbounded_channel();
+                streams.insert(local_id, sender);
+                let adb = AdbStream { local_id, remote_id: message.arg0, out: out.clone(), events };
+                tasks.spawn(open(adb, service, phone.clone()));
                 continue;
             }
             WRTE | OKAY | CLSE => {
                 if let Some(stream) = streams.get(&message.arg1) {
                     let _ = stream.send(match message.command {
-                        WRTE => Said::Data(message.data),
-                        OKAY => Said::Ready,
-                        _ => Said::Close,
+                        WRTE => StreamEvent::Data(message.data),
+                        OKAY => StreamEvent::Acknowledged,
+                        _ => StreamEvent::Close,
                     });
                 }
                 continue;
             }
             _ => continue,
         };
-        if out.send(answer).is_err() {
+        if out.send(response).is_err() {
             return;
         }
     }
 }
 
 /// One stream of a connection.
-struct Line {
-    ours: u32,
-    theirs: u32,
+struct AdbStream {
+    local_id: u32,
+    remote_id: u32,
     out: mpsc::UnboundedSender<Message>,
-    hears: mpsc::UnboundedReceiver<Said>,
+    events: mpsc::UnboundedReceiver<StreamEvent>,
 }
 
-impl Line {
-    fn say(&self, command: u32, data: impl Into<Vec<u8>>) {
-        // The connection may be gone; then nobody needs it.
-        let _ = self.out.send(Message::new(command, self.ours, self.theirs, data));
+impl AdbStream {
+    fn send_message(&self, command: u32, data: impl Into<Vec<u8>>) {
+        // An error means that the connection is gone, and the message with it.
+        let _ = self.out.send(Message::new(command, self.local_id, self.remote_id, data));
     }
 
-    /// Sends data piece by piece; each is to be acknowledged before the next. False when the other side closed.
+    /// Sends data in chunks, each acknowledged before the next. Returns false if the peer closed the stream.
     async fn send(&mut self, data: &[u8]) -> bool {
-        for piece in data.chunks(MAX_DATA as usize) {
-            self.say(WRTE, piece);
+        for chunk in data.chunks(MAX_DATA as usize) {
+            self.send_message(WRTE, chunk);
             loop {
-                match self.hears.recv().await {
-                    Some(Said::Ready) => break,
-                    Some(Said::Data(_)) => self.say(OKAY, []),
-                    Some(Said::Close) | None => return false,
+                match self.events.recv().await {
+                    Some(StreamEvent::Acknowledged) => break,
+                    Some(StreamEvent::Data(_)) => self.send_message(OKAY, []),
+                    Some(StreamEvent::Close) | None => return false,
                 }
             }
         }
@@ -163,55 +164,55 @@ impl Line {
     }
 }
 
-async fn open(mut line: Line, service: String, phone: Shared) {
+async fn open(mut adb: AdbStream, service: String, phone: Shared) {
     if let Some(command) = service.strip_prefix("shell:") {
-        line.say(OKAY, []);
+        adb.send_message(OKAY, []);
         let output = shell(&phone, command);
-        line.send(output.as_bytes()).await;
-        line.say(CLSE, []);
+        adb.send(output.as_bytes()).await;
+        adb.send_message(CLSE, []);
     } else if let Some(port) = service.strip_prefix("tcp:").and_then(|p| p.parse::<u16>().ok()) {
         match TcpStream::connect(("127.0.0.1", port)).await {
             Ok(stream) => {
                 let _ = stream.set_nodelay(true);
-                line.say(OKAY, []);
-                pump(line, stream).await;
+                adb.send_message(OKAY, []);
+                pump(adb, stream).await;
             }
-            Err(_) => line.say(CLSE, []),
+            Err(_) => adb.send_message(CLSE, []),
         }
     } else {
-        line.say(CLSE, []);
+        adb.send_message(CLSE, []);
     }
 }
 
-/// Carries bytes both ways between a stream of the cable and a port of the phone.
-async fn pump(mut line: Line, mut stream: TcpStream) {
+/// Copies bytes both ways between an ADB stream and a TCP connection to a port of the phone.
+async fn pump(mut adb: AdbStream, mut stream: TcpStream) {
     let mut buffer = vec![0; MAX_DATA as usize];
     let mut may_send = true;
     loop {
         tokio::select! {
-            said = line.hears.recv() => match said {
-                Some(Said::Data(data)) => {
+            event = adb.events.recv() => match event {
+                Some(StreamEvent::Data(data)) => {
                     if stream.write_all(&data).await.is_err() {
                         break;
                     }
-                    line.say(OKAY, []);
+                    adb.send_message(OKAY, []);
                 }
-                Some(Said::Ready) => may_send = true,
-                Some(Said::Close) | None => return,
+                Some(StreamEvent::Acknowledged) => may_send = true,
+                Some(StreamEvent::Close) | None => return,
             },
             read = stream.read(&mut buffer), if may_send => match read {
                 Ok(0) | Err(_) => break,
                 Ok(n) => {
-                    line.say(WRTE, &buffer[..n]);
+                    adb.send_message(WRTE, &buffer[..n]);
                     may_send = false;
                 }
             },
         }
     }
-    line.say(CLSE, []);
+    adb.send_message(CLSE, []);
 }
 
-/// The few shell lines that clients of the cable need.
+/// Returns the output of the few shell commands that clients need.
 fn shell(phone: &Shared, command: &str) -> String {
     let words: Vec<&str> = command.split_whitespace().map(|w| w.trim_matches(['\'', '"'])).collect();
     match words.as_slice() {
@@ -222,7 +223,7 @@ fn shell(phone: &Shared, command: &str) -> String {
     }
 }
 
-/// The connection hint, where the app of the service writes it.
+/// Returns the connection hint if `path` is that of the file to which the service's app writes it.
 fn hint(phone: &Shared, path: &str) -> Option<String> {
     let phone = lock(phone);
     let hint = phone.hint.as_ref()?;
@@ -234,7 +235,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_message_is_read_as_it_was_written() {
+    async fn messages_round_trip_and_a_wrong_magic_is_rejected() {
         let message = Message::new(OPEN, 7, 0, "shell:echo hi\0");
         let bytes = message.bytes();
         assert_eq!(bytes[..4], *b"OPEN");

@@ -1,20 +1,20 @@
-//! Apps as data: what the files under `apps/` may say.
+//! Apps as data: the format of the files under `apps/`.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// An app.
+/// A simulated app.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct App {
     /// Package name.
     pub package: String,
-    /// Name under its icon.
+    /// Name shown under the launcher icon.
     pub label: String,
-    /// Page that it starts on.
+    /// Name of the page that it opens on.
     pub start: String,
-    /// Variables and what they hold at first.
+    /// Variables with their initial values.
     #[serde(default)]
     pub vars: BTreeMap<String, String>,
     /// Pages by name.
@@ -22,7 +22,7 @@ pub struct App {
     /// Dialogs by name.
     #[serde(default)]
     pub dialogs: BTreeMap<String, Dialog>,
-    /// Dialogs that come up by themselves.
+    /// Dialogs that appear spontaneously.
     #[serde(default)]
     pub popups: Vec<Popup>,
 }
@@ -31,105 +31,105 @@ pub struct App {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Page {
-    /// Activity, with a leading dot when it lies in the package.
+    /// Activity name; a leading dot makes it relative to the package.
     pub activity: String,
     /// Title in the toolbar.
     pub title: String,
-    /// What stands on it, from the top.
+    /// Widgets, from top to bottom.
     #[serde(default)]
     pub body: Vec<Widget>,
     /// Tabs at the bottom.
     #[serde(default)]
     pub tabs: Vec<Tab>,
-    /// How long it moves after it came up, milliseconds; negative for ever.
+    /// How long it animates after it is shown, milliseconds; negative means forever.
     #[serde(default)]
     pub animate_ms: i64,
 }
 
-/// A tab.
+/// A tab, button or link: a label with an action.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Tab {
-    /// Its label.
+    /// Label.
     pub text: String,
-    /// What it does.
+    /// What a tap does.
     #[serde(rename = "do")]
-    pub run: Do,
+    pub run: Action,
 }
 
-/// Something on a page.
+/// A widget on a page.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Widget {
-    /// A scrolling list of rows of one size that have no text of their own. Fills the page.
+    /// A scrolling list of equally tall rows whose texts are in child nodes. Fills the rest of the page.
     List {
-        /// Id name.
+        /// Resource id; a bare name is qualified with the app's package.
         id: String,
         /// The rows.
         #[serde(default)]
         rows: Vec<Row>,
-        /// Rows made by counting, after the others.
+        /// Numbered rows, appended after `rows`.
         repeat: Option<Repeat>,
-        /// Let the seed order the rows.
+        /// Whether the seed shuffles `rows`.
         #[serde(default)]
         shuffle: bool,
     },
-    /// A grid of small cells. Fills the page.
+    /// A grid of small cells. Fills the rest of the page.
     Grid {
-        /// Id name.
+        /// Resource id; a bare name is qualified with the app's package.
         id: String,
-        /// Cells in a line.
+        /// Cells per row.
         columns: i32,
-        /// How many, what they say and do.
+        /// Number, text and action of the cells.
         repeat: Repeat,
     },
     /// A paragraph.
     Text {
-        /// Id name.
+        /// Resource id; a bare name is qualified with the app's package.
         id: String,
-        /// What it says.
+        /// The text.
         text: String,
     },
     /// A button.
     Button {
-        /// Id name.
+        /// Resource id; a bare name is qualified with the app's package.
         id: String,
-        /// What it says.
+        /// Label.
         text: String,
-        /// What it does.
+        /// What a tap does.
         #[serde(rename = "do")]
-        run: Do,
+        run: Action,
     },
     /// A text field.
     Field {
-        /// Id name.
+        /// Resource id; a bare name is qualified with the app's package.
         id: String,
-        /// What it says while empty.
+        /// Placeholder shown while it is empty.
         hint: String,
-        /// The variable that it fills.
+        /// Variable that holds the value.
         var: String,
-        /// Shows bullets.
+        /// Whether bullets are shown instead of the value.
         #[serde(default)]
         password: bool,
     },
-    /// A picture that can be tapped.
+    /// A tappable image.
     Image {
-        /// Id name.
+        /// Resource id; a bare name is qualified with the app's package.
         id: String,
         /// Content description.
         desc: String,
-        /// What it does.
+        /// What a tap does.
         #[serde(rename = "do", default)]
-        run: Do,
+        run: Action,
     },
-    /// A canvas, as games have it: one node without a word, on which texts are painted. Fills the page.
+    /// A canvas, as in games: a single node without text, on which lines are painted. Fills the rest of the page.
     Canvas {
-        /// Id name.
+        /// Resource id; a bare name is qualified with the app's package.
         id: String,
-        /// What is painted, one under the other.
+        /// Painted lines, from top to bottom.
         lines: Vec<String>,
     },
-    /// A web view. Fills the page.
+    /// A web view. Fills the rest of the page.
     Web {
         /// Paragraphs.
         lines: Vec<String>,
@@ -148,19 +148,19 @@ pub struct Row {
     /// Second line.
     #[serde(default)]
     pub summary: Option<String>,
-    /// The variable that its switch shows: `on` or `off`.
+    /// Variable shown by the row's switch, `on` or `off`; a tap toggles it by default.
     #[serde(default)]
     pub switch: Option<String>,
     /// What a tap does.
     #[serde(rename = "do", default)]
-    pub run: Do,
+    pub run: Action,
 }
 
-/// Rows or cells made by counting; `{n}` in the texts is the number.
+/// Numbered rows or cells; `{n}` in the texts and in the values that a tap sets stands for the number, from 1.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Repeat {
-    /// How many.
+    /// Number of rows or cells.
     pub count: i32,
     /// First line.
     pub title: String,
@@ -169,29 +169,29 @@ pub struct Repeat {
     pub summary: Option<String>,
     /// What a tap does.
     #[serde(rename = "do", default)]
-    pub run: Do,
+    pub run: Action,
 }
 
-/// What happens, in this order.
+/// What a tap does. The fields take effect in the order in which they are declared.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Do {
-    /// Goes on only if these variables hold these values; else `otherwise` happens.
+pub struct Action {
+    /// Values that variables must have; if one differs, only `otherwise` runs.
     #[serde(default)]
     pub require: BTreeMap<String, String>,
-    /// What happens when `require` does not hold.
+    /// What runs instead when `require` is not met.
     #[serde(default)]
-    pub otherwise: Option<Box<Do>>,
-    /// Takes the dialog away.
+    pub otherwise: Option<Box<Action>>,
+    /// Closes the dialog.
     #[serde(default)]
     pub close: bool,
-    /// Fills variables.
+    /// Sets variables.
     #[serde(default)]
     pub set: BTreeMap<String, String>,
-    /// Turns a variable from `on` to `off` or back.
+    /// Toggles a variable between `on` and `off`.
     #[serde(default)]
     pub toggle: Option<String>,
-    /// Leaves the page.
+    /// Goes back, as the Back button does.
     #[serde(default)]
     pub back: bool,
     /// Opens a page of the app.
@@ -209,33 +209,33 @@ pub struct Do {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Dialog {
-    /// First line.
+    /// Title.
     pub title: String,
-    /// Second line.
+    /// Message.
     pub text: String,
-    /// Buttons from the left.
+    /// Buttons, from left to right.
     pub buttons: Vec<Tab>,
-    /// The package that shows it, when it is not the app's own.
+    /// Package that shows the dialog, if not the app itself.
     #[serde(default)]
     pub package: Option<String>,
-    /// The activity that is on top while it shows, when it is not the page's own.
+    /// Top activity while the dialog is shown, if not that of the page.
     #[serde(default)]
     pub activity: Option<String>,
 }
 
-/// A dialog that comes up by itself.
+/// A dialog that appears spontaneously.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Popup {
-    /// Its name.
+    /// Name of the dialog.
     pub dialog: String,
-    /// After this many page changes in the app; the seed shifts it.
+    /// Appears at every multiple of this number of page changes in the app; the seed shifts the count.
     pub every: u32,
-    /// At most this often.
+    /// Maximum number of appearances.
     pub times: u32,
 }
 
-/// The apps that are built in.
+/// Returns the built-in apps.
 pub fn builtin() -> Vec<App> {
     const FILES: &[&str] = &[
         include_str!("../apps/settings.json"),
@@ -248,22 +248,22 @@ pub fn builtin() -> Vec<App> {
     FILES.iter().map(|text| parse(text).expect("the built-in apps are valid")).collect()
 }
 
-/// Reads an app and checks that everything it names is there.
+/// Parses an app and checks that every page and dialog it refers to exists, except for those inside `otherwise`.
 ///
 /// # Errors
-/// A sentence that names the fault.
+/// A description of the first problem.
 pub fn parse(text: &str) -> Result<App, String> {
     let app: App = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    let check = |run: &Do, at: &str| -> Result<(), String> {
+    let check = |run: &Action, at: &str| -> Result<(), String> {
         if let Some(page) = run.goto.as_ref().filter(|p| !app.pages.contains_key(*p)) {
-            return Err(format!("{}: {at} goes to page {page:?}, which is not there", app.package));
+            return Err(format!("{}: {at} opens unknown page {page:?}", app.package));
         }
         match run.dialog.as_ref().filter(|d| !app.dialogs.contains_key(*d)) {
-            Some(dialog) => Err(format!("{}: {at} shows dialog {dialog:?}, which is not there", app.package)),
+            Some(dialog) => Err(format!("{}: {at} shows unknown dialog {dialog:?}", app.package)),
             None => Ok(()),
         }
     };
-    check(&Do { goto: Some(app.start.clone()), ..Do::default() }, "start")?;
+    check(&Action { goto: Some(app.start.clone()), ..Action::default() }, "start")?;
     for (name, page) in &app.pages {
         for tab in &page.tabs {
             check(&tab.run, name)?;
@@ -283,6 +283,6 @@ pub fn parse(text: &str) -> Result<App, String> {
     for (name, dialog) in &app.dialogs {
         dialog.buttons.iter().try_for_each(|b| check(&b.run, name))?;
     }
-    app.popups.iter().try_for_each(|p| check(&Do { dialog: Some(p.dialog.clone()), ..Do::default() }, "popups"))?;
+    app.popups.iter().try_for_each(|p| check(&Action { dialog: Some(p.dialog.clone()), ..Action::default() }, "popups"))?;
     Ok(app)
 }

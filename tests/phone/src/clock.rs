@@ -1,32 +1,32 @@
-//! Time as the phone sees it: real, or moved by hand.
+//! The phone's clock: real, or advanced manually.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
 
-/// Where a manual clock starts, UTC milliseconds.
+/// Time at which every clock starts, UTC milliseconds.
 pub const EPOCH_MS: i64 = 1_775_000_000_000;
 
 /// A source of milliseconds.
 #[derive(Debug)]
 pub enum Clock {
-    /// Runs with the machine, but starts at [`EPOCH_MS`] so that what is shown does not depend on the day.
+    /// Runs in real time, but starts at [`EPOCH_MS`] so that the screen does not depend on the date.
     Real(Instant),
-    /// Stands still until it is moved.
+    /// Stands still until it is advanced.
     Manual(AtomicI64),
 }
 
 impl Clock {
-    /// A running clock.
+    /// Creates a running clock.
     pub fn real() -> Self {
         Clock::Real(Instant::now())
     }
 
-    /// A clock that stands at [`EPOCH_MS`].
+    /// Creates a manual clock that stands at [`EPOCH_MS`].
     pub fn manual() -> Self {
         Clock::Manual(AtomicI64::new(EPOCH_MS))
     }
 
-    /// Milliseconds since the Unix epoch.
+    /// Returns the time, milliseconds since the Unix epoch.
     pub fn now_ms(&self) -> i64 {
         match self {
             Clock::Real(start) => EPOCH_MS + i64::try_from(start.elapsed().as_millis()).unwrap_or(i64::MAX - EPOCH_MS),
@@ -34,7 +34,7 @@ impl Clock {
         }
     }
 
-    /// Moves a manual clock; false for a real one.
+    /// Advances a manual clock; returns false for a real one.
     pub fn advance(&self, ms: i64) -> bool {
         match self {
             Clock::Real(_) => false,

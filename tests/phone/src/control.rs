@@ -1,6 +1,6 @@
-//! The control interface: how a test arranges the world behind the client's back.
+//! The control interface: a second port through which tests change the phone's state independently of the client under test.
 //!
-//! `GET /state` and `GET /log` look; everything else is a `POST` with a JSON object to a path named after what it does.
+//! `GET /state` and `GET /log` read; every other request is a `POST` of a JSON object to a path named after a [`Command`].
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::Phone;
 use crate::fault::Fault;
-use crate::http::Answer;
-use crate::scene::spoken;
+use crate::http::HttpResponse;
+use crate::scene::visible_text;
 use crate::server::{Shared, lock};
 
-/// What a control request may ask for.
+/// A command of the control interface.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Command {
@@ -22,49 +22,49 @@ pub enum Command {
     Scene {
         /// Package.
         app: String,
-        /// Page; the start page by default.
+        /// Page name; the start page by default.
         page: Option<String>,
     },
-    /// Scrolls by rows, then by pixels.
+    /// Scrolls down by rows and by pixels; negative numbers scroll up.
     Scroll {
-        /// List rows.
+        /// Number of list rows.
         #[serde(default)]
         rows: i32,
-        /// Device pixels.
+        /// Number of device pixels.
         #[serde(default)]
         pixels: i32,
     },
-    /// Shows a dialog of the app in front.
+    /// Shows a dialog of the foreground app.
     Popup {
-        /// Its name.
+        /// Name of the dialog.
         dialog: String,
     },
-    /// Turns capabilities on and off.
+    /// Turns capabilities on or off; those that are absent keep their state.
     Capability {
-        /// Shizuku runs.
+        /// Whether Shizuku is running.
         shizuku: Option<bool>,
-        /// Shizuku reaches the input manager.
+        /// Whether Shizuku can reach the input manager.
         reflection: Option<bool>,
-        /// The accessibility service is bound.
+        /// Whether the accessibility service is bound.
         accessibility: Option<bool>,
     },
-    /// Replaces the token.
+    /// Replaces the bearer token.
     Token {
-        /// The new one.
+        /// New token.
         token: String,
     },
-    /// Switches the dialect.
+    /// Switches the dialect of the service.
     Dialect {
         /// 1 or 2.
         dialect: u8,
     },
     /// Adds a fault.
     Fault(Fault),
-    /// Takes all faults away.
+    /// Removes all faults.
     ClearFaults,
-    /// Lets go the answers that are held back.
+    /// Releases the responses that are being held.
     Release,
-    /// Fills a variable of an app.
+    /// Sets a variable of an app.
     Set {
         /// Package.
         app: String,
@@ -73,35 +73,35 @@ pub enum Command {
         /// Value.
         value: String,
     },
-    /// Moves a manual clock.
+    /// Advances a manual clock.
     Clock {
-        /// Milliseconds.
+        /// By this many milliseconds.
         advance_ms: i64,
     },
-    /// Restarts the service; the screen stays.
+    /// Restarts the service, which loses its ref and overlay state; the screen stays as it is.
     Restart,
-    /// Forgets the inputs that were logged.
+    /// Clears the input log.
     ClearLog,
 }
 
-/// Answers one control request.
-pub async fn handle(phone: &Shared, request: Request<Incoming>) -> Answer {
+/// Handles one control request.
+pub async fn handle(phone: &Shared, request: Request<Incoming>) -> HttpResponse {
     let path = request.uri().path().trim_start_matches('/').to_owned();
     let body = match request.into_body().collect().await {
         Ok(body) => body.to_bytes(),
-        Err(_) => return answer(StatusCode::BAD_REQUEST, &json!({"error": "the body broke off"})),
+        Err(_) => return json_response(StatusCode::BAD_REQUEST, &json!({"error": "cannot read the request body"})),
     };
     match path.as_str() {
-        "state" => answer(StatusCode::OK, &state(&lock(phone))),
-        "log" => answer(StatusCode::OK, &json!({"inputs": lock(phone).inputs})),
+        "state" => json_response(StatusCode::OK, &state(&lock(phone))),
+        "log" => json_response(StatusCode::OK, &json!({"inputs": lock(phone).inputs})),
         name => match parse(name, &body).and_then(|command| run(&mut lock(phone), command)) {
-            Ok(()) => answer(StatusCode::OK, &json!({"ok": true})),
-            Err(error) => answer(StatusCode::BAD_REQUEST, &json!({"error": error})),
+            Ok(()) => json_response(StatusCode::OK, &json!({"ok": true})),
+            Err(error) => json_response(StatusCode::BAD_REQUEST, &json!({"error": error})),
         },
     }
 }
 
-fn answer(status: StatusCode, body: &Value) -> Answer {
+fn json_response(status: StatusCode, body: &Value) -> HttpResponse {
     let mut response = Response::new(Full::new(Bytes::from(body.to_string())));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/json"));
@@ -116,33 +116,36 @@ fn parse(name: &str, body: &[u8]) -> Result<Command, String> {
 }
 
 fn state(phone: &Phone) -> Value {
-    let (app, page) = phone.place();
+    let (app, page) = phone.foreground();
     let scene = phone.scene();
     let rows: Vec<Value> = scene
         .windows
         .iter()
         .flat_map(|w| crate::scene::Scene::flatten(w, "root"))
         .filter(|f| f.node.clickable)
-        .map(|f| json!({"label": spoken(f.node), "bounds": f.node.bounds.text(), "window": f.window.kind}))
+        .map(|f| json!({"label": visible_text(f.node), "bounds": f.node.bounds.text(), "window": f.window.kind}))
         .collect();
     json!({"app": app, "page": page, "topActivity": phone.top_activity(), "mode": phone.mode(), "clickable": rows})
 }
 
-/// Carries out a command.
+/// Executes a command.
 ///
 /// # Errors
-/// A sentence, when what it names is not there.
+/// A message if the page or dialog does not exist, the dialect is not 1 or 2, or the clock is not manual.
 pub fn run(phone: &mut Phone, command: Command) -> Result<(), String> {
     match command {
         Command::Scene { app, page } => {
-            return phone.go(&app, page.as_deref()).then_some(()).ok_or_else(|| format!("no page {page:?} in {app:?}"));
+            return phone
+                .show_page(&app, page.as_deref())
+                .then_some(())
+                .ok_or_else(|| format!("no such app or page: app {app:?}, page {page:?}"));
         }
         Command::Scroll { rows, pixels } => {
             phone.scroll_rows(rows);
             phone.scroll_by(pixels);
         }
         Command::Popup { dialog } => {
-            return phone.pop_up(&dialog).then_some(()).ok_or_else(|| format!("the app in front has no dialog {dialog:?}"));
+            return phone.show_dialog(&dialog).then_some(()).ok_or_else(|| format!("the foreground app has no dialog {dialog:?}"));
         }
         Command::Capability { shizuku, reflection, accessibility } => {
             phone.shizuku = shizuku.unwrap_or(phone.shizuku);
@@ -151,7 +154,7 @@ pub fn run(phone: &mut Phone, command: Command) -> Result<(), String> {
         }
         Command::Token { token } => phone.token = token,
         Command::Dialect { dialect: dialect @ (1 | 2) } => phone.dialect = dialect,
-        Command::Dialect { dialect } => return Err(format!("dialect is {dialect}, expected 1 or 2")),
+        Command::Dialect { dialect } => return Err(format!("expected dialect 1 or 2, got {dialect}")),
         Command::Fault(fault) => phone.faults.push(fault),
         Command::ClearFaults => phone.faults.clear(),
         Command::Release => {
@@ -163,7 +166,7 @@ pub fn run(phone: &mut Phone, command: Command) -> Result<(), String> {
                 .clock
                 .advance(advance_ms)
                 .then_some(())
-                .ok_or_else(|| "the clock runs by itself; start with --clock manual".to_owned());
+                .ok_or_else(|| "the clock is not manual; start with --clock manual".to_owned());
         }
         Command::Restart => phone.restart_service(),
         Command::ClearLog => phone.inputs.clear(),

@@ -1,20 +1,20 @@
-//! Things that go wrong on purpose.
+//! Fault injection: failures that requests to the service run into on demand.
 
 use std::collections::VecDeque;
 
 use serde::Deserialize;
 
-/// What goes wrong.
+/// Kind of fault.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Kind {
-    /// The request is handled at once, and its answer is held back until it is released.
+    /// The request is handled at once, but its response is held until it is released.
     Hold,
-    /// The connection is cut before anything happens.
+    /// The connection is closed and the request is not handled.
     DropBefore,
-    /// The request is handled, then the connection is cut.
+    /// The request is handled, then the connection is closed without a response.
     DropAfter,
-    /// Another answer is given and nothing happens.
+    /// This response is sent and the request is not handled.
     Status {
         /// HTTP status.
         status: u16,
@@ -24,28 +24,28 @@ pub enum Kind {
         /// Content type; none by default.
         content_type: Option<String>,
     },
-    /// Bytes that are no HTTP.
+    /// The request is handled, then bytes that are not HTTP are sent.
     Garbage,
-    /// The head and half of the body, then the end.
+    /// The request is handled, then half of the response is sent and the connection closed.
     Half,
-    /// The activity changes while it is being read, so that it is not known.
+    /// The top activity changes while it is being read, so that the service does not know it.
     Flap,
 }
 
-/// A fault that waits for a request.
+/// A fault that is injected into matching requests.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fault {
-    /// Only requests whose path starts so.
+    /// Prefix of the paths that match.
     #[serde(default)]
     pub path: String,
-    /// Let this many matching requests pass first.
+    /// Number of matching requests to let pass first.
     #[serde(default)]
     pub skip: u32,
-    /// How often, by default once.
+    /// Number of requests to inject it into; 1 by default.
     #[serde(default = "once")]
     pub times: u32,
-    /// What goes wrong.
+    /// Kind of fault.
     #[serde(flatten)]
     pub kind: Kind,
 }
@@ -54,27 +54,27 @@ fn once() -> u32 {
     1
 }
 
-/// The faults that wait.
+/// The pending faults.
 #[derive(Debug, Default)]
 pub struct Faults(VecDeque<Fault>);
 
 impl Faults {
-    /// Adds one.
+    /// Adds a fault.
     pub fn push(&mut self, fault: Fault) {
         self.0.push_back(fault);
     }
 
-    /// Takes all away.
+    /// Removes all faults.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Whether none waits.
+    /// Returns whether no fault is pending.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The fault for a request, if one waits for it.
+    /// Returns the fault to inject into a request to this path, if any, and counts it as used.
     pub fn take(&mut self, path: &str) -> Option<Kind> {
         let at = self.0.iter().position(|f| f.times > 0 && path.starts_with(&f.path))?;
         let fault = &mut self.0[at];

@@ -1,4 +1,4 @@
-//! The service's HTTP: authorisation, faults, envelopes. What each route does is in [`routes`].
+//! HTTP layer of the service: authorisation, injected faults, envelopes. The handlers of the routes are in [`routes`].
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use hyper::{Method, Request, Response, StatusCode, header};
 use serde::de::DeserializeOwned;
 
 use crate::fault::Kind;
-use crate::server::{Cut, Shared, Spoil, lock};
+use crate::server::{Shared, WriteFault, WriteFaultSlot, lock};
 use crate::{routes, wire};
 
-/// An answer.
-pub type Answer = Response<Full<Bytes>>;
+/// An HTTP response.
+pub type HttpResponse = Response<Full<Bytes>>;
 
-pub(crate) fn plain(status: StatusCode, content_type: Option<&str>, body: String) -> Answer {
+pub(crate) fn plain(status: StatusCode, content_type: Option<&str>, body: String) -> HttpResponse {
     let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() = status;
     if let Some(value) = content_type.and_then(|c| c.parse().ok()) {
@@ -23,7 +23,7 @@ pub(crate) fn plain(status: StatusCode, content_type: Option<&str>, body: String
     response
 }
 
-pub(crate) fn text(status: StatusCode, body: impl Into<String>) -> Answer {
+pub(crate) fn text(status: StatusCode, body: impl Into<String>) -> HttpResponse {
     plain(status, Some("text/plain; charset=UTF-8"), body.into())
 }
 
@@ -31,7 +31,7 @@ fn status(code: u16) -> StatusCode {
     StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-pub(crate) fn envelope(result: Result<String, (u16, String)>) -> Answer {
+pub(crate) fn envelope(result: Result<String, (u16, String)>) -> HttpResponse {
     let (code, body) = match &result {
         Ok(data) => (200, wire::Envelope { ok: true, data: Some(data), error: None }),
         Err((code, error)) => (*code, wire::Envelope { ok: false, data: None, error: Some(error) }),
@@ -39,8 +39,8 @@ pub(crate) fn envelope(result: Result<String, (u16, String)>) -> Answer {
     plain(status(code), Some("application/json"), serde_json::to_string(&body).unwrap_or_default())
 }
 
-/// Answers one request.
-pub async fn handle(phone: &Shared, cut: &Cut, request: Request<Incoming>) -> Answer {
+/// Handles one request to the service.
+pub async fn handle(phone: &Shared, write_fault: &WriteFaultSlot, request: Request<Incoming>) -> HttpResponse {
     let (head, body) = request.into_parts();
     let Ok(body) = body.collect().await else {
         return text(StatusCode::BAD_REQUEST, "");
@@ -62,7 +62,7 @@ pub async fn handle(phone: &Shared, cut: &Cut, request: Request<Incoming>) -> An
     };
     match &fault {
         Some(Kind::DropBefore) => {
-            cut.spoil(Spoil::Drop);
+            write_fault.inject(WriteFault::Drop);
             return text(StatusCode::OK, "");
         }
         Some(Kind::Status { status: code, body, content_type }) => {
@@ -80,18 +80,19 @@ pub async fn handle(phone: &Shared, cut: &Cut, request: Request<Incoming>) -> An
         body,
         flap,
     };
-    let answer = routes::route(&mut lock(phone), &call);
+    let response = routes::route(&mut lock(phone), &call);
     match fault {
-        // A phone that is turned off answers nothing any more, so that it does not matter which it was.
+        // An error means that the phone was turned off, which drops the response anyway.
         Some(Kind::Hold) => released.changed().await.unwrap_or_default(),
-        Some(Kind::DropAfter) => cut.spoil(Spoil::Drop),
-        Some(Kind::Garbage) => cut.spoil(Spoil::Garbage),
-        Some(Kind::Half) => cut.spoil(Spoil::Half),
+        Some(Kind::DropAfter) => write_fault.inject(WriteFault::Drop),
+        Some(Kind::Garbage) => write_fault.inject(WriteFault::Garbage),
+        Some(Kind::Half) => write_fault.inject(WriteFault::Half),
         _ => {}
     }
-    answer
+    response
 }
 
+/// A request to a route and its body.
 pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) path: String,
@@ -134,7 +135,7 @@ impl Call {
         self.query.get(name).and_then(|v| v.parse().ok()).unwrap_or(default)
     }
 
-    fn json<T: DeserializeOwned>(&self, type_name: &str) -> Result<T, Answer> {
+    fn json<T: DeserializeOwned>(&self, type_name: &str) -> Result<T, HttpResponse> {
         let is_json = self.content_type.as_deref().is_some_and(|c| c.starts_with("application/json"));
         if !is_json {
             return Err(text(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("Cannot transform this request's content to {type_name}")));
@@ -148,11 +149,15 @@ impl Call {
     }
 }
 
-/// Wraps a handler that reads a body.
-pub(crate) fn with<T: DeserializeOwned>(call: &Call, type_name: &str, run: impl FnOnce(T) -> Result<String, (u16, String)>) -> Answer {
+/// Parses the JSON body of a request for a handler; `type_name` is the name that the service's errors give to the body's type.
+pub(crate) fn with_body<T: DeserializeOwned>(
+    call: &Call,
+    type_name: &str,
+    run: impl FnOnce(T) -> Result<String, (u16, String)>,
+) -> HttpResponse {
     match call.json(type_name) {
         Ok(body) => envelope(run(body)),
-        Err(answer) => answer,
+        Err(response) => response,
     }
 }
 

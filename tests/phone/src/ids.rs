@@ -2,7 +2,7 @@
 
 use crate::scene::{Node, Window};
 
-/// Java's `String.hashCode` over UTF-16 units, as unsigned.
+/// Returns Java's `String.hashCode`, computed over UTF-16 units, as an unsigned number.
 pub fn java_hash(text: &str) -> u32 {
     text.encode_utf16().fold(0u32, |h, unit| h.wrapping_mul(31).wrapping_add(u32::from(unit)))
 }
@@ -16,34 +16,34 @@ pub fn coarse(v: i32) -> i32 {
     (v / 8) * 8
 }
 
-/// `node_` and the hash of what the node is and where it stands.
+/// Returns a node's id: `node_` and the hash of its resource id, class, bounds, depth, child index and parent id.
 pub fn node_id(node: &Node, depth: usize, index: usize, parent: &str) -> String {
     let key = format!("{}|{}|{}|{depth}|{index}|{parent}", or_empty(&node.res_id), node.class, node.bounds.text());
     format!("node_{:x}", java_hash(&key))
 }
 
-/// The coarse bounds, joined by commas.
+/// Returns the edges of a node, each rounded by [`coarse`], joined by commas.
 pub fn coarse_bounds(node: &Node) -> String {
     let b = &node.bounds;
     format!("{},{},{},{}", coarse(b.l), coarse(b.t), coarse(b.r), coarse(b.b))
 }
 
-fn words(node: &Node) -> String {
+fn content_key(node: &Node) -> String {
     format!("{}|{}|{}|{}", or_empty(&node.res_id), node.class, or_empty(&node.text), or_empty(&node.desc))
 }
 
-/// The strict token: includes the place.
+/// Returns the strict ref token, which includes the position.
 pub fn exact_token(node: &Node, window: &Window) -> String {
-    let key = format!("{}|{}|{}|{}", words(node), coarse_bounds(node), window.layer, u8::from(window.focused));
+    let key = format!("{}|{}|{}|{}", content_key(node), coarse_bounds(node), window.layer, u8::from(window.focused));
     format!("rt_{:x}", java_hash(&key))
 }
 
-/// The forgiving token: size and traits, but no place.
+/// Returns the lenient ref token, which includes size and traits, but not the position.
 pub fn identity_token(node: &Node, window: &Window) -> String {
     let b = &node.bounds;
     let key = format!(
         "{}|{},{}|{}|{}|{}|{}|{}|{}",
-        words(node),
+        content_key(node),
         coarse(b.r - b.l),
         coarse(b.b - b.t),
         u8::from(node.clickable),

@@ -1,23 +1,23 @@
-//! Turning a page into windows with nodes.
+//! Layout: turns pages, dialogs, the launcher, the keyboard and the system bars into windows with nodes.
 
-use crate::app::{App, Dialog, Do, Page, Repeat, Row, Widget};
+use crate::app::{Action, App, Dialog, Page, Repeat, Row, Widget};
 use crate::scene::{Node, OnTap, Rect, Window};
 
 /// Screen width, device pixels.
 pub const WIDTH: i32 = 1080;
 /// Screen height, device pixels.
 pub const HEIGHT: i32 = 2400;
-/// Dots per inch.
+/// Pixel density, dots per inch.
 pub const DENSITY: i32 = 420;
 /// Height of a list row.
 pub const ROW: i32 = 210;
-/// Where the content begins.
+/// Top edge of the content.
 const TOP: i32 = 300;
-/// Where the navigation bar begins.
+/// Top edge of the navigation bar.
 const BOTTOM: i32 = 2274;
 /// Height of the tab bar.
 const TABS: i32 = 170;
-/// Where the keyboard begins.
+/// Top edge of the keyboard.
 const KEYBOARD: i32 = 1600;
 
 const TEXT: &str = "android.widget.TextView";
@@ -25,19 +25,19 @@ const FRAME: &str = "android.widget.FrameLayout";
 const LINEAR: &str = "android.widget.LinearLayout";
 const BUTTON: &str = "android.widget.Button";
 
-/// What the layout needs to know beside the page.
+/// What the layout needs in addition to the page.
 pub struct View<'a> {
-    /// The app.
+    /// App that the page belongs to.
     pub app: &'a App,
-    /// Fills `{name}` in a text.
+    /// Expands the `{name}` placeholders of a text.
     pub fill: &'a dyn Fn(&str) -> String,
-    /// The raw value of a variable.
+    /// Returns the value of a variable.
     pub var: &'a dyn Fn(&str) -> String,
-    /// How far the page is scrolled, device pixels.
+    /// Scroll offset of the page, device pixels.
     pub scroll: i32,
-    /// How far a moving page is off its place now, device pixels.
+    /// Current offset of the rows of an animating page, device pixels; 0 when it does not animate.
     pub jitter: i32,
-    /// The seed that orders shuffled lists; 0 leaves them.
+    /// Seed for shuffled lists; 0 keeps their order.
     pub seed: u64,
 }
 
@@ -46,22 +46,22 @@ impl View<'_> {
         if name.contains(":id/") { name.to_owned() } else { format!("{}:id/{name}", self.app.package) }
     }
 
-    fn run(&self, run: &Do) -> OnTap {
+    fn run(&self, run: &Action) -> OnTap {
         OnTap::Run(run.clone())
     }
 }
 
-/// A small deterministic source of numbers (xorshift).
+/// A small deterministic random number generator (xorshift).
 #[derive(Debug, Clone)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// Any seed will do.
+    /// Creates a generator; any seed is valid.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub fn below(&mut self, n: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -76,26 +76,26 @@ impl Rng {
     }
 }
 
-/// The rows of a list, in the order in which the seed puts them.
+/// Returns the rows of a list, shuffled by the seed if requested, followed by the numbered rows.
 pub fn rows(rows: &[Row], repeat: Option<&Repeat>, shuffle: bool, seed: u64) -> Vec<Row> {
     let mut all = rows.to_vec();
     if shuffle && seed != 0 {
         Rng::new(seed).shuffle(&mut all);
     }
-    all.extend(repeat.into_iter().flat_map(|r| (1..=r.count).map(|n| counted(r, n))));
+    all.extend(repeat.into_iter().flat_map(|r| (1..=r.count).map(|n| numbered_row(r, n))));
     all
 }
 
-fn counted(repeat: &Repeat, n: i32) -> Row {
-    let put = |text: &str| text.replace("{n}", &n.to_string());
+fn numbered_row(repeat: &Repeat, n: i32) -> Row {
+    let substitute = |text: &str| text.replace("{n}", &n.to_string());
     let mut run = repeat.run.clone();
     for value in run.set.values_mut() {
-        *value = put(value);
+        *value = substitute(value);
     }
-    Row { title: put(&repeat.title), summary: repeat.summary.as_deref().map(put), switch: None, run }
+    Row { title: substitute(&repeat.title), summary: repeat.summary.as_deref().map(substitute), switch: None, run }
 }
 
-/// How far a page can be scrolled, device pixels.
+/// Returns how far a page can be scrolled, device pixels; 0 for a page without a list.
 pub fn max_scroll(page: &Page, seed: u64) -> i32 {
     let bottom = if page.tabs.is_empty() { BOTTOM } else { BOTTOM - TABS };
     let mut top = TOP;
@@ -120,7 +120,7 @@ fn height(widget: &Widget) -> i32 {
     }
 }
 
-/// The application window of a page.
+/// Returns the application window of a page; `root` leaves out the toolbar's Up button.
 pub fn app_window(page: &Page, root: bool, focused: bool, view: &View<'_>) -> Window {
     let mut bar = vec![];
     if !root {
@@ -131,7 +131,7 @@ pub fn app_window(page: &Page, root: bool, focused: bool, view: &View<'_>) -> Wi
     let bottom = if page.tabs.is_empty() { BOTTOM } else { BOTTOM - TABS };
     let mut top = TOP;
     for widget in &page.body {
-        children.push(place(widget, top, bottom, view));
+        children.push(build_widget(widget, top, bottom, view));
         top += height(widget);
     }
     if view.jitter != 0 {
@@ -164,7 +164,7 @@ pub fn app_window(page: &Page, root: bool, focused: bool, view: &View<'_>) -> Wi
     }
 }
 
-fn place(widget: &Widget, top: i32, bottom: i32, view: &View<'_>) -> Node {
+fn build_widget(widget: &Widget, top: i32, bottom: i32, view: &View<'_>) -> Node {
     match widget {
         Widget::List { id, rows: r, repeat, shuffle, .. } => list(id, &rows(r, repeat.as_ref(), *shuffle, view.seed), top, bottom, view),
         Widget::Grid { id, columns, repeat } => grid(id, *columns, repeat, top, bottom, view),
@@ -197,13 +197,14 @@ fn list(id: &str, rows: &[Row], top: i32, bottom: i32, view: &View<'_>) -> Node 
 
 fn list_row(row: &Row, bounds: Rect, frame: &Rect, view: &View<'_>) -> Node {
     let title = (view.fill)(&row.title);
-    let wide = |text: &str| 180 + (text.chars().count() as i32 * 24).min(600);
-    let mut children =
-        vec![Node::new(TEXT, Rect::new(180, bounds.t + 30, wide(&title), bounds.t + 90).clip(frame)).id("android:id/title").text(title)];
+    let right_edge = |text: &str| 180 + (text.chars().count() as i32 * 24).min(600);
+    let mut children = vec![
+        Node::new(TEXT, Rect::new(180, bounds.t + 30, right_edge(&title), bounds.t + 90).clip(frame)).id("android:id/title").text(title),
+    ];
     if let Some(summary) = &row.summary {
         let summary = (view.fill)(summary);
         children.push(
-            Node::new(TEXT, Rect::new(180, bounds.t + 100, wide(&summary), bounds.t + 150).clip(frame))
+            Node::new(TEXT, Rect::new(180, bounds.t + 100, right_edge(&summary), bounds.t + 150).clip(frame))
                 .id("android:id/summary")
                 .text(summary),
         );
@@ -218,7 +219,7 @@ fn list_row(row: &Row, bounds: Rect, frame: &Rect, view: &View<'_>) -> Node {
         );
         run.toggle.get_or_insert_with(|| var.clone());
     }
-    // Titles that were clipped away entirely are not in the tree.
+    // Texts that are clipped away entirely are not in the tree.
     children.retain(|c| c.bounds.area() > 0);
     Node::new(LINEAR, bounds.clip(frame)).tap(view.run(&run)).with(children)
 }
@@ -227,7 +228,7 @@ fn grid(id: &str, columns: i32, repeat: &Repeat, top: i32, bottom: i32, view: &V
     let lines = (repeat.count + columns - 1) / columns;
     let (width, height) = (WIDTH / columns, ((bottom - top) / lines.max(1)).min(200));
     let cells = (0..repeat.count).map(|i| {
-        let row = counted(repeat, i + 1);
+        let row = numbered_row(repeat, i + 1);
         let (left, y) = ((i % columns) * width, top + (i / columns) * height);
         Node::new(TEXT, Rect::new(left, y, left + width, y + height))
             .id(view.id("cell"))
@@ -254,7 +255,7 @@ fn field(id: &str, hint: &str, var: &str, password: bool, top: i32, view: &View<
     node
 }
 
-/// A node that says nothing, with painted texts.
+/// Builds a node without text of its own that has texts painted on it.
 fn canvas(id: &str, lines: &[String], top: i32, bottom: i32, view: &View<'_>) -> Node {
     const LINE: i32 = 190;
     let mut node = Node::new("android.view.SurfaceView", Rect::new(0, top, WIDTH, bottom)).id(view.id(id));
@@ -281,11 +282,11 @@ fn web(lines: &[String], links: &[crate::app::Tab], top: i32, bottom: i32, view:
     node
 }
 
-/// The launcher: an icon for each app.
+/// Returns the launcher window, with an icon for each app.
 pub fn launcher(apps: &[App], focused: bool) -> Window {
     let icons = apps.iter().enumerate().map(|(i, app)| {
         let (left, top) = ((i as i32 % 4) * 270, 400 + (i as i32 / 4) * 300);
-        let run = Do { launch: Some(app.package.clone()), ..Do::default() };
+        let run = Action { launch: Some(app.package.clone()), ..Action::default() };
         let mut icon = Node::new(TEXT, Rect::new(left, top, left + 270, top + 300))
             .id("com.android.launcher3:id/icon")
             .text(app.label.clone())
@@ -307,7 +308,7 @@ pub fn launcher(apps: &[App], focused: bool) -> Window {
     }
 }
 
-/// A dialog over the page.
+/// Returns the window of a dialog over the page.
 pub fn dialog_window(dialog: &Dialog, view: &View<'_>) -> Window {
     let pkg = dialog.package.clone().unwrap_or_else(|| view.app.package.clone());
     let width = 840 / dialog.buttons.len().max(1) as i32;
@@ -327,13 +328,13 @@ pub fn dialog_window(dialog: &Dialog, view: &View<'_>) -> Window {
     Window { id: 21, kind: "APPLICATION", pkg, title: Some(dialog.title.clone()), layer: 2, focused: true, root: panel }
 }
 
-/// The keyboard.
+/// Returns the keyboard window.
 pub fn keyboard() -> Window {
     let keys = "qwertyuiop".chars().enumerate().map(|(i, c)| {
         let left = i as i32 * 108;
         Node::new("android.widget.TextView", Rect::new(left, KEYBOARD + 60, left + 108, KEYBOARD + 220))
             .desc(c.to_string())
-            .tap(OnTap::Run(Do::default()))
+            .tap(OnTap::Run(Action::default()))
     });
     let area =
         Node::new(FRAME, Rect::new(0, KEYBOARD, WIDTH, BOTTOM)).id("com.android.inputmethod.latin:id/keyboard_view").with(keys.collect());
@@ -348,7 +349,7 @@ pub fn keyboard() -> Window {
     }
 }
 
-/// Status bar and navigation bar.
+/// Returns the windows of the status bar and the navigation bar.
 pub fn system_bars(clock: &str) -> [Window; 2] {
     let button = |left: i32, id: &str, desc: &str, on_tap: OnTap| {
         let mut node = Node::new("android.widget.ImageView", Rect::new(left, BOTTOM, left + 180, HEIGHT))

@@ -1,4 +1,4 @@
-//! `afphone`: a practice phone on loopback ports.
+//! `afphone`: serves a practice phone on loopback ports.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use afd_phone::{Setup, app, clock::Clock, start};
 use clap::{Parser, ValueEnum};
 use serde_json::json;
 
-/// A practice phone: answers like the Autofish service, without a phone.
+/// A practice phone: a simulator of the Autofish service that needs no device.
 ///
-/// When it is ready it prints one line of JSON with its URLs. It runs until its standard input ends (with --until-eof)
-/// or it is stopped.
+/// Prints one line of JSON with its URLs once it is ready, then runs until its standard input ends (with --until-eof) or it
+/// is stopped.
 #[derive(Debug, Parser)]
 #[command(name = "afphone", version)]
 struct Args {
@@ -22,28 +22,28 @@ struct Args {
     /// Port of the control interface; 0 picks a free one
     #[arg(long, default_value_t = 0)]
     control_port: u16,
-    /// Port of the phone's end of a cable, for `adb connect 127.0.0.1:PORT`; 0 picks a free one; no cable without it
+    /// Port that simulates USB, for `adb connect 127.0.0.1:PORT`; 0 picks a free one; no USB by default
     #[arg(long)]
     adb_port: Option<u16>,
     /// Bearer token
     #[arg(long, default_value = "practice", env = "AFPHONE_TOKEN", hide_env_values = true)]
     token: String,
-    /// Dialect of the service: d1 is 0.2.1, d2 is 0.3.0 to 0.5
+    /// Service version to imitate: d1 is 0.2.1, d2 is 0.3.0 to 0.5
     #[arg(long, value_enum, default_value = "d2")]
     dialect: Dialect,
-    /// Orders lists and times pop-ups; 0 is the plain phone
+    /// Seed for list order and pop-up timing; 0 keeps the lists in order and the pop-ups unshifted
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Whether time runs or is moved through the control interface
+    /// Whether time passes by itself or only through the control interface
     #[arg(long, value_enum, default_value = "real")]
     clock: ClockKind,
-    /// More apps: JSON files
+    /// Additional app, as a JSON file; may be repeated
     #[arg(long, value_name = "FILE")]
     app: Vec<PathBuf>,
-    /// Start with this app open
+    /// App to open at startup
     #[arg(long, value_name = "PACKAGE")]
     open: Option<String>,
-    /// Stop when the standard input ends
+    /// Exit when standard input ends
     #[arg(long)]
     until_eof: bool,
 }
@@ -84,14 +84,14 @@ fn run(args: Args) -> Result<(), String> {
     runtime.block_on(async {
         let mut running = start(setup, args.port, args.control_port).await.map_err(|e| format!("cannot listen: {e}"))?;
         if let Some(package) = &args.open
-            && !afd_phone::server::lock(&running.phone).go(package, None)
+            && !afd_phone::server::lock(&running.phone).show_page(package, None)
         {
-            return Err(format!("there is no app {package:?}"));
+            return Err(format!("no such app: {package:?}"));
         }
         let mut ready = json!({"url": running.url(), "control": format!("http://{}", running.control), "pid": std::process::id()});
         if let Some(port) = args.adb_port {
-            let cable = running.plug_in(port).await.map_err(|e| format!("cannot listen: {e}"))?;
-            ready["adb"] = json!(cable.to_string());
+            let address = running.attach_usb(port).await.map_err(|e| format!("cannot listen: {e}"))?;
+            ready["adb"] = json!(address.to_string());
         }
         println!("{ready}");
         let _ = std::io::stdout().flush();

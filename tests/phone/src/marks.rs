@@ -4,30 +4,30 @@ use serde::Serialize;
 
 use crate::scene::{Flat, Rect, Scene};
 
-/// A mark over a node.
+/// A mark drawn over a node.
 #[derive(Debug, Clone, Serialize)]
 pub struct Mark {
     index: usize,
-    /// `T` for text, `C` for controls, and the number.
+    /// `T` for a text or `C` for a control, and the number.
     pub label: String,
-    /// `l,t,r,b`.
+    /// Bounds as `l,t,r,b`.
     pub bounds: String,
     node_id: String,
     class_name: String,
     text: Option<String>,
     desc: Option<String>,
     res_id: Option<String>,
-    /// Where it is drawn.
+    /// Position at which it is drawn.
     #[serde(skip)]
     pub rect: Rect,
 }
 
-/// The overlay as the service keeps it.
+/// The overlay state that the service keeps.
 #[derive(Debug, Clone)]
 pub struct Overlay {
-    /// Shown.
+    /// Whether it is shown.
     pub enabled: bool,
-    /// The marks that were shown last.
+    /// Marks that were last shown.
     pub marks: Vec<Mark>,
     auto_refresh: bool,
     refresh_interval_ms: i64,
@@ -41,7 +41,7 @@ impl Default for Overlay {
     }
 }
 
-/// The overlay as the service tells it.
+/// The overlay state that the service reports.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OverlayState {
@@ -54,27 +54,27 @@ pub struct OverlayState {
     offset_y: i64,
 }
 
-/// What `POST /api/overlay` may say.
+/// Body of `POST /api/overlay`.
 #[derive(Debug, serde::Deserialize)]
 pub struct OverlayRequest {
-    /// Show or hide.
+    /// Whether to show the overlay.
     pub enabled: bool,
-    /// At most this many marks.
+    /// Maximum number of marks.
     pub max_marks: Option<i64>,
-    /// Only controls.
+    /// Whether to mark controls only.
     pub interactive_only: Option<bool>,
-    /// Follow the screen.
+    /// Whether the marks follow the screen.
     pub auto_refresh: Option<bool>,
-    /// How often.
+    /// Refresh interval, milliseconds.
     pub refresh_interval_ms: Option<i64>,
-    /// Moves the marks.
+    /// Horizontal offset of the marks.
     pub offset_x: Option<i64>,
-    /// Moves the marks.
+    /// Vertical offset of the marks.
     pub offset_y: Option<i64>,
 }
 
 impl Overlay {
-    /// As the service tells it.
+    /// Returns the state as the service reports it.
     pub fn state(&self, available: bool) -> OverlayState {
         OverlayState {
             available,
@@ -87,7 +87,7 @@ impl Overlay {
         }
     }
 
-    /// Applies a change; hiding ignores everything else.
+    /// Applies a request; one that hides the overlay has no other effect.
     pub fn apply(&mut self, request: &OverlayRequest, scene: &Scene) {
         self.enabled = request.enabled;
         if !request.enabled {
@@ -102,15 +102,15 @@ impl Overlay {
     }
 }
 
-/// The marks of a scene: texts first, then the larger before the smaller.
+/// Returns the marks of a scene: texts before controls, each sorted by area from large to small.
 pub fn marks(scene: &Scene, interactive_only: bool, max: usize) -> Vec<Mark> {
     let interactive = |f: &Flat<'_>| f.node.interactive() || f.node.focusable;
-    let wordy = |f: &Flat<'_>| [&f.node.text, &f.node.desc].into_iter().flatten().any(|t| !t.trim().is_empty());
+    let has_text = |f: &Flat<'_>| [&f.node.text, &f.node.desc].into_iter().flatten().any(|t| !t.trim().is_empty());
     let mut found: Vec<Flat<'_>> = scene
         .flat()
         .into_iter()
         .filter(|f| f.window.kind != "ACCESSIBILITY_OVERLAY" && !f.node.hidden && f.node.bounds.area() > 0)
-        .filter(|f| interactive(f) || (!interactive_only && wordy(f)))
+        .filter(|f| interactive(f) || (!interactive_only && has_text(f)))
         .collect();
     found.sort_by_key(|f| (interactive(f), -f.node.bounds.area()));
     found.truncate(max);

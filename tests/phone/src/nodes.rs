@@ -1,4 +1,4 @@
-//! Finding, clicking and tapping nodes by what they are.
+//! The routes that find, click and tap nodes by text, description, resource id, class or ref.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! Screenshots: the scene drawn as boxes and text, as JPEG.
+//! Screenshots: draws a scene as boxes and text and encodes it as JPEG.
 
 use embedded_graphics::{
     Drawable,
@@ -13,7 +13,7 @@ use embedded_graphics::{
 use crate::marks::Mark;
 use crate::scene::{Rect, Scene};
 
-/// Raw pixels, three bytes each.
+/// An RGB pixel buffer, three bytes per pixel.
 struct Canvas {
     width: u32,
     height: u32,
@@ -42,7 +42,7 @@ impl DrawTarget for Canvas {
     }
 }
 
-/// Draws a scene, shrunk so that both sides are at most `max_dim`.
+/// Draws a scene, scaled down so that neither side exceeds `max_dim` pixels, and returns it as JPEG.
 pub fn jpeg(scene: &Scene, marks: &[Mark], max_dim: i32, quality: u8) -> Vec<u8> {
     let longest = scene.width.max(scene.height);
     let scale = (f64::from(max_dim.max(1)) / f64::from(longest)).min(1.0);
@@ -93,38 +93,38 @@ fn draw_node(canvas: &mut Canvas, node: &crate::scene::Node, scale: f64) {
     }
 }
 
-/// A canvas whose pixels are blocks of another's.
-struct Enlarged<'a> {
+/// A draw target whose pixels are square blocks of pixels of a canvas.
+struct Magnified<'a> {
     canvas: &'a mut Canvas,
     origin: Point,
-    times: i32,
+    factor: i32,
 }
 
-impl OriginDimensions for Enlarged<'_> {
+impl OriginDimensions for Magnified<'_> {
     fn size(&self) -> Size {
         self.canvas.size()
     }
 }
 
-impl DrawTarget for Enlarged<'_> {
+impl DrawTarget for Magnified<'_> {
     type Color = Rgb888;
     type Error = core::convert::Infallible;
 
     fn draw_iter<I: IntoIterator<Item = Pixel<Rgb888>>>(&mut self, pixels: I) -> Result<(), Self::Error> {
         for Pixel(at, color) in pixels {
-            let block = Rectangle::new(self.origin + at * self.times, Size::new_equal(self.times.unsigned_abs()));
+            let block = Rectangle::new(self.origin + at * self.factor, Size::new_equal(self.factor.unsigned_abs()));
             block.into_styled(PrimitiveStyle::with_fill(color)).draw(self.canvas)?;
         }
         Ok(())
     }
 }
 
-/// Paints a text in letters that are large enough to be read from the picture.
+/// Paints a text large enough to be legible in the screenshot.
 fn paint(canvas: &mut Canvas, text: &str, rect: Rect, scale: f64) {
-    let times = ((4.0 * scale).round() as i32).max(1);
-    let mut enlarged = Enlarged { canvas, origin: rectangle(rect, scale).top_left, times };
+    let factor = ((4.0 * scale).round() as i32).max(1);
+    let mut magnified = Magnified { canvas, origin: rectangle(rect, scale).top_left, factor };
     let style = MonoTextStyle::new(&ascii::FONT_10X20, Rgb888::BLACK);
-    let Ok(_) = Text::with_baseline(text, Point::new(2, 2), style, Baseline::Top).draw(&mut enlarged);
+    let Ok(_) = Text::with_baseline(text, Point::new(2, 2), style, Baseline::Top).draw(&mut magnified);
 }
 
 fn rectangle(rect: Rect, scale: f64) -> Rectangle {

@@ -1,4 +1,8 @@
 //! The service's ref state: the current refs, their version, and the alias map that all clients share.
+//!
+//! Each read of the refs replaces the alias map (`@n1`, `@n2`, ...), so that aliases mean what the last read returned, whoever
+//! made it. A tap by alias goes to the node whose exact token is the same, else to the only one with the same identity token.
+//! Both tokens leave out the node id, so a similar node on another page may match.
 
 use std::collections::HashMap;
 
@@ -7,16 +11,16 @@ use serde::Serialize;
 use crate::ids;
 use crate::scene::{Flat, Scene};
 
-/// How many refs the service returns at most.
+/// Maximum number of refs that the service returns.
 pub const MAX_REFS: usize = 120;
 
-/// How long a cached ref state serves, milliseconds.
+/// How long a cached ref state is used, milliseconds.
 const CACHE_MS: i64 = 1500;
 
-/// A ref as it goes over the wire.
+/// A ref as it is sent to clients.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RefRow {
-    /// `@nK`.
+    /// Alias: `@n` and the number of the ref, from 1.
     #[serde(rename = "ref")]
     pub alias: String,
     /// Node id.
@@ -29,38 +33,38 @@ pub struct RefRow {
     pub desc: Option<String>,
     /// Resource id.
     pub res_id: Option<String>,
-    /// `l,t,r,b`.
+    /// Bounds as `l,t,r,b`.
     pub bounds: String,
-    /// Flags.
+    /// Names of the flags that are set, joined by commas.
     pub flags: String,
 }
 
-/// A ref with what the service keeps to itself.
+/// A ref with the fields that the service does not send.
 #[derive(Debug, Clone)]
 pub struct Ref {
-    /// What is sent.
+    /// The fields that are sent.
     pub row: RefRow,
-    /// Strict token.
+    /// Strict token: includes the position.
     pub exact: String,
-    /// Forgiving token.
+    /// Lenient token: includes the size, but not the position.
     pub identity: String,
-    /// Where a tap goes.
+    /// Point that a tap goes to.
     pub center: (f32, f32),
 }
 
-/// The refs as they were computed last.
+/// The refs as last computed.
 #[derive(Debug, Clone, Default)]
 pub struct RefState {
-    /// Grows with each change of the digest.
+    /// Incremented with each change of the digest.
     pub version: i64,
-    /// When the refs last changed.
+    /// Time of the last change, UTC milliseconds.
     pub updated_at_ms: i64,
-    /// The refs.
+    /// Refs in the order of their aliases.
     pub refs: Vec<Ref>,
     digest: String,
 }
 
-/// The ref machinery of the service.
+/// Ref state, cache and alias map of the service.
 #[derive(Debug, Default)]
 pub struct Refs {
     state: RefState,
@@ -71,14 +75,14 @@ pub struct Refs {
 /// Why a tap by ref was refused.
 #[derive(Debug, PartialEq, Eq)]
 pub enum RefusedRef {
-    /// No refs read returned this alias.
+    /// The last read of the refs did not return this alias.
     Unobserved,
-    /// It is gone, or no longer unique.
+    /// The node is gone or no longer unique.
     Stale,
 }
 
 impl Refs {
-    /// Computes the refs of a scene. The same digest keeps the old state, old node ids and bounds included.
+    /// Computes the refs of a scene. If the digest is the same, the old state is kept, including its node ids and bounds.
     pub fn compute(&mut self, scene: &Scene, now: i64) -> &RefState {
         let candidates = candidates(scene);
         let digest = candidates.iter().map(digest_of).collect::<Vec<_>>().join("|");
@@ -89,7 +93,7 @@ impl Refs {
         &self.state
     }
 
-    /// Like [`Refs::compute`], but serves the cache while nothing moved and it is young.
+    /// Like [`Refs::compute`], but returns the cached state while the screen is unchanged and the cache has not expired.
     pub fn cached(&mut self, scene: &Scene, now: i64, ui_seq: u64) -> &RefState {
         let fresh = self.computed.is_some_and(|(at, seq)| seq == ui_seq && now - at < CACHE_MS);
         if !fresh {
@@ -99,12 +103,12 @@ impl Refs {
         &self.state
     }
 
-    /// Replaces the alias map by the current refs.
+    /// Replaces the alias map with the current refs.
     pub fn publish(&mut self) {
         self.aliases = self.state.refs.iter().map(|r| (r.row.alias.clone(), (r.exact.clone(), r.identity.clone()))).collect();
     }
 
-    /// Where the service would tap for an alias.
+    /// Returns the ref that the service would tap for an alias.
     pub fn resolve(&mut self, alias: &str, scene: &Scene, now: i64, ui_seq: u64) -> Result<Ref, RefusedRef> {
         let (exact, identity) = self.aliases.get(alias).cloned().ok_or(RefusedRef::Unobserved)?;
         let refs = &self.cached(scene, now, ui_seq).refs;
@@ -118,7 +122,7 @@ impl Refs {
         }
     }
 
-    /// What a restart of the service does.
+    /// Clears everything, as a restart of the service does.
     pub fn reset(&mut self) {
         *self = Self::default();
     }

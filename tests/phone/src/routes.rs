@@ -1,10 +1,10 @@
-//! What each route of the service does.
+//! Handlers of the service's routes.
 
 use base64::Engine;
 use hyper::{Method, StatusCode};
 use serde::Deserialize;
 
-use crate::http::{Answer, Call, envelope, fail, plain, with};
+use crate::http::{Call, HttpResponse, envelope, fail, plain, with_body};
 use crate::marks::{self, OverlayRequest};
 use crate::nodes::{Click, Find, click, find, tap as node_tap};
 use crate::scene::Scene;
@@ -41,7 +41,7 @@ const ROUTES: &[(&str, &str)] = &[
     ("POST", "/api/intent"),
 ];
 
-pub(crate) fn route(phone: &mut Phone, call: &Call) -> Answer {
+pub(crate) fn route(phone: &mut Phone, call: &Call) -> HttpResponse {
     let known = |m: Option<&str>| ROUTES.iter().any(|(method, path)| *path == call.path && m.is_none_or(|m| m == *method));
     if !known(None) || (phone.dialect == 1 && call.path == "/api/observe") {
         return plain(StatusCode::NOT_FOUND, None, String::new());
@@ -59,47 +59,47 @@ pub(crate) fn route(phone: &mut Phone, call: &Call) -> Answer {
         "/api/tap" => touch(phone, call, "TapRequest", "tap", "Tapped"),
         "/api/long-press" => touch(phone, call, "LongPressRequest", "longPress", "Long pressed"),
         "/api/double-tap" => touch(phone, call, "DoubleTapRequest", "doubleTap", "Double tapped"),
-        "/api/swipe" => with(call, "SwipeRequest", |b: Swipe| {
-            touchable(phone)?;
+        "/api/swipe" => with_body(call, "SwipeRequest", |b: Swipe| {
+            require_touch(phone)?;
             phone.swipe((b.x1, b.y1), (b.x2, b.y2));
             Ok("Swiped".to_owned())
         }),
-        "/api/scroll" => with(call, "ScrollRequest", |b: Scroll| scroll(phone, &b)),
-        "/api/press/back" => envelope(touchable(phone).map(|()| {
+        "/api/scroll" => with_body(call, "ScrollRequest", |b: Scroll| scroll(phone, &b)),
+        "/api/press/back" => envelope(require_touch(phone).map(|()| {
             phone.back();
             "Pressed Back".to_owned()
         })),
-        "/api/press/home" => envelope(touchable(phone).map(|()| {
+        "/api/press/home" => envelope(require_touch(phone).map(|()| {
             phone.home();
             "Pressed Home".to_owned()
         })),
-        "/api/press/key" => with(call, "PressKeyRequest", |b: Key| {
+        "/api/press/key" => with_body(call, "PressKeyRequest", |b: Key| {
             if !phone.shizuku {
                 return fail(500, "Key injection requires Shizuku or Accessibility");
             }
             phone.key(b.key_code);
             Ok(format!("Pressed key {}", b.key_code))
         }),
-        "/api/text" => with(call, "TextRequest", |b: Typed| {
+        "/api/text" => with_body(call, "TextRequest", |b: TextInput| {
             if !phone.shizuku {
                 return fail(500, "Text input failed");
             }
             phone.type_text(&b.text);
             Ok("Typed text".to_owned())
         }),
-        "/api/nodes/find" => with(call, "FindNodesRequest", |b: Find| find(phone, &b)),
-        "/api/nodes/click" => with(call, "ClickNodeRequest", |b: Click| click(phone, &b)),
-        "/api/nodes/tap" => with(call, "TapNodeRequest", |b: Find| node_tap(phone, &b)),
-        _ => others(phone, call),
+        "/api/nodes/find" => with_body(call, "FindNodesRequest", |b: Find| find(phone, &b)),
+        "/api/nodes/click" => with_body(call, "ClickNodeRequest", |b: Click| click(phone, &b)),
+        "/api/nodes/tap" => with_body(call, "TapNodeRequest", |b: Find| node_tap(phone, &b)),
+        _ => route_system(phone, call),
     }
 }
 
-fn others(phone: &mut Phone, call: &Call) -> Answer {
+fn route_system(phone: &mut Phone, call: &Call) -> HttpResponse {
     match call.path.as_str() {
         "/api/overlay" if call.method == Method::GET => envelope(Ok(overlay_state(phone))),
-        "/api/overlay" => with(call, "OverlayRequest", |b: OverlayRequest| set_overlay(phone, &b)),
-        "/api/app/launch" => with(call, "LaunchAppRequest", |b: Package| launch(phone, &b.package_name)),
-        "/api/app/stop" => with(call, "StopAppRequest", |b: Package| {
+        "/api/overlay" => with_body(call, "OverlayRequest", |b: OverlayRequest| set_overlay(phone, &b)),
+        "/api/app/launch" => with_body(call, "LaunchAppRequest", |b: Package| launch(phone, &b.package_name)),
+        "/api/app/stop" => with_body(call, "StopAppRequest", |b: Package| {
             if !phone.shizuku {
                 return fail(500, "Shizuku exec failed: not running");
             }
@@ -110,13 +110,13 @@ fn others(phone: &mut Phone, call: &Call) -> Answer {
             envelope(if phone.shizuku && !call.flap { Ok(phone.top_activity()) } else { fail(500, "Could not determine top activity") })
         }
         "/api/packages" => envelope(packages(phone, call)),
-        "/api/shell" => with(call, "ShellRequest", |b: Shell| shell(phone, &b.command)),
-        _ => with(call, "IntentRequest", |b: Intent| intent(phone, &b)),
+        "/api/shell" => with_body(call, "ShellRequest", |b: Shell| shell(phone, &b.command)),
+        _ => with_body(call, "IntentRequest", |b: Intent| intent(phone, &b)),
     }
 }
 
 #[derive(Deserialize)]
-struct Spot {
+struct Point {
     x: f32,
     y: f32,
 }
@@ -141,7 +141,7 @@ struct Key {
 }
 
 #[derive(Deserialize)]
-struct Typed {
+struct TextInput {
     text: String,
 }
 
@@ -162,7 +162,7 @@ struct Intent {
     component: Option<String>,
 }
 
-fn touchable(phone: &Phone) -> Result<(), (u16, String)> {
+fn require_touch(phone: &Phone) -> Result<(), (u16, String)> {
     if phone.can_touch() { Ok(()) } else { fail(500, NO_ACCESSIBILITY) }
 }
 
@@ -170,7 +170,7 @@ pub(crate) fn scene_of(phone: &Phone) -> Option<Scene> {
     phone.accessibility.then(|| phone.scene())
 }
 
-/// The top activity as the tree routes see it: unknown without Shizuku or while it changes.
+/// Returns the top activity as the tree routes see it: `None` without Shizuku or while it is changing.
 fn stable_top(phone: &Phone, call: &Call) -> Option<String> {
     (phone.shizuku && !call.flap).then(|| phone.top_activity())
 }
@@ -262,16 +262,16 @@ fn screenshot(phone: &mut Phone, call: &Call) -> Result<String, (u16, String)> {
     Ok(base64::engine::general_purpose::STANDARD.encode(picture))
 }
 
-/// Kotlin's text of a float.
-fn kotlin(v: f32) -> String {
+/// Formats a float as Kotlin does.
+fn kotlin_float(v: f32) -> String {
     format!("{v:?}")
 }
 
-fn touch(phone: &mut Phone, call: &Call, type_name: &str, kind: &str, done: &str) -> Answer {
-    with(call, type_name, |b: Spot| {
-        touchable(phone)?;
+fn touch(phone: &mut Phone, call: &Call, type_name: &str, kind: &str, verb: &str) -> HttpResponse {
+    with_body(call, type_name, |b: Point| {
+        require_touch(phone)?;
         phone.touch(kind, b.x, b.y);
-        Ok(format!("{done} ({}, {})", kotlin(b.x), kotlin(b.y)))
+        Ok(format!("{verb} ({}, {})", kotlin_float(b.x), kotlin_float(b.y)))
     })
 }
 
@@ -280,13 +280,13 @@ fn scroll(phone: &mut Phone, b: &Scroll) -> Result<String, (u16, String)> {
     if !["up", "down", "left", "right"].contains(&direction.as_str()) {
         return fail(400, format!("Invalid direction: {}", b.direction));
     }
-    touchable(phone)?;
-    let share = match b.amount.as_deref().map(str::to_lowercase).as_deref() {
+    require_touch(phone)?;
+    let fraction = match b.amount.as_deref().map(str::to_lowercase).as_deref() {
         Some("small") => 0.25,
         Some("large") => 0.75,
         _ => 0.5,
     };
-    phone.scroll(&direction, share);
+    phone.scroll(&direction, fraction);
     Ok(format!("Scrolled {}", b.direction))
 }
 

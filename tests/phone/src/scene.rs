@@ -1,52 +1,52 @@
-//! What is on the screen: windows with trees of nodes.
+//! The screen model: windows with trees of accessibility nodes.
 
-use crate::app::Do;
+use crate::app::Action;
 
 /// A rectangle in device pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rect {
-    /// Left.
+    /// Left edge.
     pub l: i32,
-    /// Top.
+    /// Top edge.
     pub t: i32,
-    /// Right.
+    /// Right edge, exclusive.
     pub r: i32,
-    /// Bottom.
+    /// Bottom edge, exclusive.
     pub b: i32,
 }
 
 impl Rect {
-    /// A rectangle from its edges.
+    /// Creates a rectangle from its edges.
     pub const fn new(l: i32, t: i32, r: i32, b: i32) -> Self {
         Self { l, t, r, b }
     }
 
-    /// Width times height, 0 when it is inside out.
+    /// Returns width times height; 0 if the edges are inverted.
     pub fn area(&self) -> i64 {
         i64::from((self.r - self.l).max(0)) * i64::from((self.b - self.t).max(0))
     }
 
-    /// The middle.
+    /// Returns the centre.
     pub fn center(&self) -> (f32, f32) {
         ((self.l + self.r) as f32 / 2.0, (self.t + self.b) as f32 / 2.0)
     }
 
-    /// Whether a point lies in it.
+    /// Returns whether a point lies inside.
     pub fn contains(&self, x: f32, y: f32) -> bool {
         x >= self.l as f32 && x < self.r as f32 && y >= self.t as f32 && y < self.b as f32
     }
 
-    /// The part of it inside another.
+    /// Returns the intersection with another rectangle; its edges may be inverted.
     pub fn clip(&self, other: &Rect) -> Rect {
         Rect::new(self.l.max(other.l), self.t.max(other.t), self.r.min(other.r), self.b.min(other.b))
     }
 
-    /// Moved by a distance.
+    /// Returns the rectangle moved by an offset.
     pub fn shift(&self, dx: i32, dy: i32) -> Rect {
         Rect::new(self.l + dx, self.t + dy, self.r + dx, self.b + dy)
     }
 
-    /// `l,t,r,b`.
+    /// Formats the rectangle as `l,t,r,b`.
     pub fn text(&self) -> String {
         format!("{},{},{},{}", self.l, self.t, self.r, self.b)
     }
@@ -55,9 +55,9 @@ impl Rect {
 /// What a tap on a node does.
 #[derive(Debug, Clone)]
 pub enum OnTap {
-    /// Runs the data file's instructions.
-    Run(Do),
-    /// Moves the input focus to the field of this variable.
+    /// Runs an action of the app's data file.
+    Run(Action),
+    /// Moves the input focus to the text field bound to this variable.
     Focus(String),
     /// Presses Back.
     Back,
@@ -68,7 +68,7 @@ pub enum OnTap {
 /// A node of the accessibility tree.
 #[derive(Debug, Clone, Default)]
 pub struct Node {
-    /// Resource id, whole.
+    /// Full resource id.
     pub res_id: Option<String>,
     /// Full class name.
     pub class: String,
@@ -76,55 +76,55 @@ pub struct Node {
     pub text: Option<String>,
     /// Content description.
     pub desc: Option<String>,
-    /// Where it is.
+    /// Position on the screen.
     pub bounds: Rect,
-    /// Takes taps.
+    /// Can be tapped.
     pub clickable: bool,
-    /// Takes long presses.
+    /// Can be long-pressed.
     pub long_clickable: bool,
-    /// Can take the focus.
+    /// Can receive the input focus.
     pub focusable: bool,
-    /// Scrolls.
+    /// Can be scrolled.
     pub scrollable: bool,
-    /// Takes text.
+    /// Accepts text input.
     pub editable: bool,
     /// Not enabled.
     pub disabled: bool,
     /// Not visible to the user.
     pub hidden: bool,
-    /// Texts that are painted on it and stand in no tree, and where.
+    /// Texts drawn on the node that are not in the accessibility tree, with their positions.
     pub painted: Vec<(String, Rect)>,
     /// What a tap does.
     pub on_tap: Option<OnTap>,
-    /// Nodes below.
+    /// Child nodes.
     pub children: Vec<Node>,
 }
 
 impl Node {
-    /// A node with no text that does nothing.
+    /// Creates a node without text or action.
     pub fn new(class: &str, bounds: Rect) -> Self {
         Self { class: class.to_owned(), bounds, ..Self::default() }
     }
 
-    /// With a resource id.
+    /// Sets the resource id.
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.res_id = Some(id.into());
         self
     }
 
-    /// With a text.
+    /// Sets the text.
     pub fn text(mut self, text: impl Into<String>) -> Self {
         self.text = Some(text.into());
         self
     }
 
-    /// With a content description.
+    /// Sets the content description.
     pub fn desc(mut self, desc: impl Into<String>) -> Self {
         self.desc = Some(desc.into());
         self
     }
 
-    /// Clickable and focusable.
+    /// Makes the node clickable and focusable, and sets what a tap does.
     pub fn tap(mut self, on_tap: OnTap) -> Self {
         self.clickable = true;
         self.focusable = true;
@@ -132,18 +132,18 @@ impl Node {
         self
     }
 
-    /// With nodes below.
+    /// Sets the child nodes.
     pub fn with(mut self, children: Vec<Node>) -> Self {
         self.children = children;
         self
     }
 
-    /// Whether a client may want to act on it.
+    /// Returns whether a client may want to act on the node.
     pub fn interactive(&self) -> bool {
         self.clickable || self.long_clickable || self.editable || self.scrollable
     }
 
-    /// Moves it and all below.
+    /// Moves the node and its descendants.
     pub fn shift(&mut self, dx: i32, dy: i32) {
         self.bounds = self.bounds.shift(dx, dy);
         for child in &mut self.children {
@@ -155,7 +155,7 @@ impl Node {
 /// A window.
 #[derive(Debug, Clone)]
 pub struct Window {
-    /// Android's number for it.
+    /// Android's window id.
     pub id: i64,
     /// `APPLICATION`, `SYSTEM`, `INPUT_METHOD` or `ACCESSIBILITY_OVERLAY`.
     pub kind: &'static str,
@@ -163,45 +163,45 @@ pub struct Window {
     pub pkg: String,
     /// Title.
     pub title: Option<String>,
-    /// Higher lies over lower.
+    /// Stacking order; higher layers cover lower ones.
     pub layer: i32,
-    /// Whether input goes to it.
+    /// Whether it has the input focus.
     pub focused: bool,
-    /// Its tree.
+    /// Root of the node tree.
     pub root: Node,
 }
 
-/// A screen full of windows, in Android's order: the highest layer first.
+/// The windows on the screen.
 #[derive(Debug, Clone)]
 pub struct Scene {
-    /// Device pixels.
+    /// Width, device pixels.
     pub width: i32,
-    /// Device pixels.
+    /// Height, device pixels.
     pub height: i32,
-    /// Dots per inch.
+    /// Pixel density, dots per inch.
     pub density: i32,
-    /// The windows.
+    /// Windows in Android's order: the highest layer first.
     pub windows: Vec<Window>,
 }
 
-/// A node with what follows from its place in the tree.
+/// A node with the depth and id that follow from its position in the tree.
 #[derive(Debug, Clone)]
 pub struct Flat<'a> {
-    /// Its window.
+    /// Window that contains it.
     pub window: &'a Window,
     /// The node.
     pub node: &'a Node,
-    /// 0 for a root.
+    /// Depth in the tree; 0 for the root.
     pub depth: usize,
-    /// `node_` and a hash.
+    /// Node id: `node_` and a hash.
     pub id: String,
 }
 
-/// How deep the service looks.
+/// Maximum depth to which the service descends.
 const MAX_DEPTH: usize = 100;
 
 impl Scene {
-    /// The nodes of one window in pre-order. `root` is the parent that the root's id is computed with.
+    /// Returns the nodes of one window in pre-order. `root` is the parent id from which the id of the root node is computed.
     pub fn flatten<'a>(window: &'a Window, root: &str) -> Vec<Flat<'a>> {
         fn walk<'a>(window: &'a Window, node: &'a Node, depth: usize, index: usize, parent: &str, out: &mut Vec<Flat<'a>>) {
             let id = crate::ids::node_id(node, depth, index, parent);
@@ -217,24 +217,24 @@ impl Scene {
         out
     }
 
-    /// All nodes of all windows, windows in Android's order.
+    /// Returns the nodes of all windows, in Android's window order.
     pub fn flat(&self) -> Vec<Flat<'_>> {
         self.windows.iter().flat_map(|w| Self::flatten(w, &format!("root_w{}", w.id))).collect()
     }
 
-    /// The windows in the order in which refs are collected: focused first, then the highest layer.
+    /// Returns the windows in the order in which refs are collected: the focused one, then from the highest layer down.
     pub fn by_focus(&self) -> Vec<&Window> {
         let mut windows: Vec<&Window> = self.windows.iter().collect();
         windows.sort_by_key(|w| (!w.focused, -w.layer));
         windows
     }
 
-    /// The window that `/nodes/find` looks at.
+    /// Returns the window that `/nodes/find` searches: the focused one, else the first.
     pub fn active(&self) -> Option<&Window> {
         self.windows.iter().find(|w| w.focused).or_else(|| self.windows.first())
     }
 
-    /// The node that a tap at a point reaches: the deepest clickable one of the topmost window there.
+    /// Returns the node that a tap at a point reaches, with its window: the deepest clickable node of the topmost window there.
     pub fn hit(&self, x: f32, y: f32) -> Option<(&Window, &Node)> {
         fn deepest(node: &Node, x: f32, y: f32) -> Option<&Node> {
             if node.hidden || !node.bounds.contains(x, y) {
@@ -249,8 +249,8 @@ impl Scene {
     }
 }
 
-/// What a person would read in a node and below it, joined by commas.
-pub fn spoken(node: &Node) -> String {
+/// Returns the texts that a user would read in a node and its descendants, joined by commas.
+pub fn visible_text(node: &Node) -> String {
     fn collect(node: &Node, out: &mut Vec<String>) {
         if let Some(text) = node.text.as_ref().or(node.desc.as_ref()) {
             out.push(text.clone());

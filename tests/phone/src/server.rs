@@ -1,4 +1,4 @@
-//! Listeners on loopback: the service, the control interface, and the phone's end of a cable.
+//! Listeners on loopback: the service, the control interface, and the simulated USB connection.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,52 +14,52 @@ use tokio::task::JoinHandle;
 
 use crate::{Phone, Setup, control, http};
 
-/// A phone shared by its two listeners.
+/// A phone shared by its listeners.
 pub type Shared = Arc<Mutex<Phone>>;
 
-/// Locks the phone; a panic of another holder does not matter to a simulator.
+/// Locks the phone. Ignores poisoning: a panic of another holder does not matter to a simulator.
 pub fn lock(phone: &Shared) -> std::sync::MutexGuard<'_, Phone> {
     phone.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A phone that is being served; it stops when this is dropped.
+/// A phone that is being served; dropping it stops the listeners.
 pub struct Running {
     /// The phone itself.
     pub phone: Shared,
-    /// Where the service listens.
+    /// Address of the service.
     pub service: SocketAddr,
-    /// Where the control interface listens.
+    /// Address of the control interface.
     pub control: SocketAddr,
     tasks: [JoinHandle<()>; 2],
-    cable: Option<JoinHandle<()>>,
+    usb: Option<JoinHandle<()>>,
 }
 
 impl Running {
-    /// Base URL of the service.
+    /// Returns the base URL of the service.
     pub fn url(&self) -> String {
         format!("http://{}", self.service)
     }
 
-    /// Plugs a cable in, for `adb connect`; 0 picks a free port.
+    /// Simulates attaching USB: listens for `adb connect` on a port and returns the address. 0 picks a free port.
     ///
     /// # Errors
-    /// When the port cannot be bound.
-    pub async fn plug_in(&mut self, port: u16) -> io::Result<SocketAddr> {
-        self.unplug();
+    /// An I/O error if the port cannot be bound.
+    pub async fn attach_usb(&mut self, port: u16) -> io::Result<SocketAddr> {
+        self.detach_usb();
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
         let address = listener.local_addr()?;
-        self.cable = Some(tokio::spawn(crate::adbd::serve(listener, self.phone.clone())));
+        self.usb = Some(tokio::spawn(crate::adbd::serve(listener, self.phone.clone())));
         Ok(address)
     }
 
-    /// Ends what is served; returns when no connection is left that could still answer.
+    /// Stops all listeners and waits until no connection is left that could still send a response.
     pub async fn stop(mut self) {
-        self.unplug();
+        self.detach_usb();
         for task in &mut self.tasks {
             task.abort();
             let _ = task.await;
         }
-        // Connections are ended by then, and gone after a moment.
+        // The connections are aborted by now; their tasks drop the phone shortly after.
         for _ in 0..100_000 {
             if Arc::strong_count(&self.phone) == 1 {
                 return;
@@ -68,10 +68,10 @@ impl Running {
         }
     }
 
-    /// Takes the cable out; connections over it end.
-    pub fn unplug(&mut self) {
-        if let Some(cable) = self.cable.take() {
-            cable.abort();
+    /// Simulates detaching USB: closes the listener and its connections.
+    pub fn detach_usb(&mut self) {
+        if let Some(usb) = self.usb.take() {
+            usb.abort();
         }
     }
 }
@@ -79,14 +79,14 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
-        self.unplug();
+        self.detach_usb();
     }
 }
 
-/// Serves a phone on two loopback ports; 0 picks free ones.
+/// Serves a phone on two loopback ports; 0 picks a free one.
 ///
 /// # Errors
-/// When a port cannot be bound.
+/// An I/O error if a port cannot be bound.
 pub async fn start(setup: Setup, port: u16, control_port: u16) -> io::Result<Running> {
     let phone = Arc::new(Mutex::new(Phone::new(setup)));
     let service = TcpListener::bind(("127.0.0.1", port)).await?;
@@ -94,7 +94,7 @@ pub async fn start(setup: Setup, port: u16, control_port: u16) -> io::Result<Run
     let (service_addr, control_addr) = (service.local_addr()?, control.local_addr()?);
     let tasks = [tokio::spawn(serve(service, phone.clone(), false)), tokio::spawn(serve(control, phone.clone(), true))];
     lock(&phone).hint = Some(crate::phone::Hint::new(service_addr.port()));
-    Ok(Running { phone, service: service_addr, control: control_addr, tasks, cable: None })
+    Ok(Running { phone, service: service_addr, control: control_addr, tasks, usb: None })
 }
 
 async fn serve(listener: TcpListener, phone: Shared, is_control: bool) {
@@ -111,69 +111,70 @@ async fn serve(listener: TcpListener, phone: Shared, is_control: bool) {
 }
 
 async fn connection(stream: TcpStream, phone: Shared, is_control: bool) {
-    // Small answers must not wait for the delayed acknowledgement of the ones before.
+    // Otherwise a small response would wait for the delayed acknowledgement of the previous one.
     let _ = stream.set_nodelay(true);
-    let cut = Cut::default();
-    let io = TokioIo::new(Tampered { stream, cut: cut.clone() });
+    let write_fault = WriteFaultSlot::default();
+    let io = TokioIo::new(FaultyStream { stream, write_fault: write_fault.clone() });
     let service = service_fn(move |request| {
-        let (phone, cut) = (phone.clone(), cut.clone());
+        let (phone, write_fault) = (phone.clone(), write_fault.clone());
         async move {
-            let response = if is_control { control::handle(&phone, request).await } else { http::handle(&phone, &cut, request).await };
+            let response =
+                if is_control { control::handle(&phone, request).await } else { http::handle(&phone, &write_fault, request).await };
             Ok::<_, std::convert::Infallible>(response)
         }
     });
-    // A client that goes away, or a cut that was asked for, ends the connection with an error that nobody needs.
+    // A client that disconnects and an injected fault both end the connection with an error that can be ignored.
     let _ = hyper::server::conn::http1::Builder::new().serve_connection(io, service).await;
 }
 
-/// How the next bytes of a connection are to be spoiled.
+/// How the next write of a connection fails; the connection is reset afterwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spoil {
+pub enum WriteFault {
     /// Nothing is sent.
     Drop,
-    /// Something that is no HTTP is sent.
+    /// Bytes that are not HTTP are sent.
     Garbage,
     /// Half of the bytes are sent.
     Half,
 }
 
-/// Shared by a connection and its handler.
+/// The fault to inject into a connection's writes; shared by the connection and its request handler.
 #[derive(Debug, Clone, Default)]
-pub struct Cut(Arc<Mutex<Option<Spoil>>>);
+pub struct WriteFaultSlot(Arc<Mutex<Option<WriteFault>>>);
 
-impl Cut {
-    /// Spoils what this connection sends next, and ends it.
-    pub fn spoil(&self, how: Spoil) {
+impl WriteFaultSlot {
+    /// Makes the next write of this connection fail in this way.
+    pub fn inject(&self, how: WriteFault) {
         *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(how);
     }
 
-    fn get(&self) -> Option<Spoil> {
+    fn get(&self) -> Option<WriteFault> {
         *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-struct Tampered {
+struct FaultyStream {
     stream: TcpStream,
-    cut: Cut,
+    write_fault: WriteFaultSlot,
 }
 
-impl AsyncRead for Tampered {
+impl AsyncRead for FaultyStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, buf)
     }
 }
 
-impl AsyncWrite for Tampered {
+impl AsyncWrite for FaultyStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        let spoiled = |result: Poll<io::Result<usize>>| match result {
+        let then_reset = |result: Poll<io::Result<usize>>| match result {
             Poll::Pending => Poll::Pending,
             Poll::Ready(_) => Poll::Ready(Err(io::ErrorKind::ConnectionReset.into())),
         };
-        match self.cut.get() {
+        match self.write_fault.get() {
             None => Pin::new(&mut self.stream).poll_write(cx, buf),
-            Some(Spoil::Drop) => Poll::Ready(Err(io::ErrorKind::ConnectionReset.into())),
-            Some(Spoil::Garbage) => spoiled(Pin::new(&mut self.stream).poll_write(cx, b"\x00\x7fELF? no HTTP here\r\n\r\n")),
-            Some(Spoil::Half) => spoiled(Pin::new(&mut self.stream).poll_write(cx, &buf[..buf.len() / 2])),
+            Some(WriteFault::Drop) => Poll::Ready(Err(io::ErrorKind::ConnectionReset.into())),
+            Some(WriteFault::Garbage) => then_reset(Pin::new(&mut self.stream).poll_write(cx, b"\x00\x7fELF? no HTTP here\r\n\r\n")),
+            Some(WriteFault::Half) => then_reset(Pin::new(&mut self.stream).poll_write(cx, &buf[..buf.len() / 2])),
         }
     }
 

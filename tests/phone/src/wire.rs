@@ -1,31 +1,31 @@
-//! The service's formats: the screen as text, the observe payload, envelopes.
+//! The service's wire formats: the screen as text, the JSON payloads, the envelope.
 
 use serde::Serialize;
 
 use crate::refs::{RefRow, RefState};
 use crate::scene::{Flat, Node, Scene};
 
-/// Joins the names of the flags that hold.
+/// Joins the names of the flags that are set.
 pub fn flags(flags: &[(&str, bool)]) -> String {
     flags.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect::<Vec<_>>().join(",")
 }
 
-/// The envelope of an answer; `data` is always a string.
+/// The envelope of a response; `data` is always a string.
 #[derive(Debug, Serialize)]
 pub struct Envelope<'a> {
-    /// Whether it went well.
+    /// Whether the request succeeded.
     pub ok: bool,
-    /// The payload.
+    /// Payload; `None` if the request failed.
     pub data: Option<&'a str>,
-    /// The fault.
+    /// Error message; `None` if the request succeeded.
     pub error: Option<&'a str>,
 }
 
-fn simple(class: &str) -> &str {
+fn simple_name(class: &str) -> &str {
     class.rsplit('.').next().unwrap_or(class)
 }
 
-/// A cell of the screen table.
+/// Formats a cell of the screen table: on one line, `-` if empty, cut after 100 UTF-16 units.
 fn cell(text: Option<&str>) -> String {
     let clean = text.unwrap_or("").replace(['\t', '\n', '\r'], " ");
     let clean = clean.trim();
@@ -36,7 +36,7 @@ fn cell(text: Option<&str>) -> String {
     if units.len() > 100 { format!("{}...truncated", String::from_utf16_lossy(&units[..100])) } else { clean.to_owned() }
 }
 
-fn kept(node: &Node) -> bool {
+fn is_listed(node: &Node) -> bool {
     let has = |t: &Option<String>| t.as_ref().is_some_and(|t| !t.is_empty());
     has(&node.text) || has(&node.desc) || has(&node.res_id) || node.interactive()
 }
@@ -54,7 +54,8 @@ fn screen_flags(node: &Node) -> String {
     ])
 }
 
-/// `/api/screen`. `top` is absent in dialect 1 and empty when unknown in dialect 2; no scene means a degraded service.
+/// Returns the payload of `/api/screen`. `top` is `None` in dialect 1, and in dialect 2 empty if unknown; no scene means a
+/// degraded service.
 pub fn screen_text(scene: Option<&Scene>, mode: &str, top: Option<&str>, size: (i32, i32, i32)) -> String {
     let mut lines = vec![format!("[mode: {mode}]")];
     if let Some(top) = top {
@@ -89,12 +90,12 @@ pub fn screen_text(scene: Option<&Scene>, mode: &str, top: Option<&str>, size: (
             while ancestors.last().is_some_and(|d| *d >= depth) {
                 ancestors.pop();
             }
-            if !kept(node) {
+            if !is_listed(node) {
                 continue;
             }
             lines.push(format!(
                 "{id}\t{}\t{}\t{}\t{}\t{}\t{}",
-                simple(&node.class),
+                simple_name(&node.class),
                 cell(node.text.as_deref()),
                 cell(node.desc.as_deref()),
                 cell(node.res_id.as_deref()),
@@ -110,17 +111,17 @@ pub fn screen_text(scene: Option<&Scene>, mode: &str, top: Option<&str>, size: (
     lines.join("\n").trim_end_matches('\n').to_owned()
 }
 
-/// Whether a class names a web view.
+/// Returns whether a class name is that of a web view.
 pub fn is_web_view(class: &str) -> bool {
     class.to_lowercase().contains("webview")
 }
 
-/// `high` unless there is a web view or nothing at all.
+/// Returns `low` if there is a web view or no row at all, else `high`.
 pub fn reliability(has_web_view: bool, rows: usize) -> &'static str {
     if has_web_view || rows == 0 { "low" } else { "high" }
 }
 
-/// `/api/screen/refs`.
+/// Payload of `/api/screen/refs`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RefScreen<'a> {
@@ -135,7 +136,7 @@ pub struct RefScreen<'a> {
     top_activity: Option<Option<&'a str>>,
 }
 
-/// Builds `/api/screen/refs`; `top` is absent in dialect 1.
+/// Builds the payload of `/api/screen/refs`; `top` is `None` in dialect 1.
 pub fn ref_screen<'a>(state: &'a RefState, mode: &'a str, top: Option<Option<&'a str>>) -> RefScreen<'a> {
     let has_web_view = state.refs.iter().any(|r| is_web_view(&r.row.class_name));
     RefScreen {
@@ -192,7 +193,7 @@ struct Observe<'a> {
     refs: Option<RefSlice<'a>>,
 }
 
-/// `/api/observe`, as the JSON text inside the envelope.
+/// Returns the payload of `/api/observe`: the JSON text inside the envelope.
 pub fn observe(
     scene: Option<&Scene>,
     mode: &str,
@@ -236,7 +237,7 @@ pub fn observe(
     serde_json::to_string(&payload).unwrap_or_default()
 }
 
-/// A node as `/api/nodes/find` prints it.
+/// Formats a node as `/api/nodes/find` prints it.
 pub fn found_line(f: &Flat<'_>) -> String {
     let null = |t: &Option<String>| t.clone().unwrap_or_else(|| "null".to_owned());
     let b = f.node.bounds;

@@ -1,3 +1,3 @@
-//! An empty program: the floor for whole-process times.
+//! An empty program: the baseline for whole-process times.
 
 fn main() {}

@@ -1,4 +1,4 @@
-//! Scores how the daemon tells screens apart, on recordings of real apps: `ui-traces DIR`.
+//! Scores how well the daemon tells pages apart, on recordings of real apps: `ui-traces DIR`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use afd_tests::traces::{self, Score};
 
 fn main() -> ExitCode {
     let Some(dir) = std::env::args().nth(1) else {
-        eprintln!("usage: ui-traces DIR\nDIR holds recordings: NAME.states.jsonl.gz beside NAME.steps.jsonl.gz");
+        eprintln!("usage: ui-traces DIR\nDIR contains recordings: pairs of NAME.states.jsonl.gz and NAME.steps.jsonl.gz");
         return ExitCode::from(2);
     };
     match traces::read(Path::new(&dir)) {

@@ -1,4 +1,4 @@
-//! The same screen as it might be read another time: nodes missing, rows in another order, counters changed.
+//! Disturbs a screen in the ways in which a second read may differ: nodes missing, rows reordered, digits changed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,8 +8,8 @@ use super::{RawNode, Screen};
 
 const LISTS: &[&str] = &["RecyclerView", "ListView", "GridView"];
 
-/// Drops a tenth of the nodes (at least one, never the root; what lay below them moves up), shuffles the rows of lists, and
-/// changes all digits.
+/// Returns a copy of a screen that lacks a tenth of its nodes (at least one, never the root; children of a missing node move up
+/// to its parent), has the rows of its lists shuffled, and random digits in the place of all digits.
 pub(super) fn disturb(screen: &Screen, rng: &mut Rng) -> Screen {
     let mut children: HashMap<i64, Vec<&RawNode>> = HashMap::new();
     screen.nodes.iter().for_each(|n| children.entry(n.1).or_default().push(n));
@@ -34,22 +34,22 @@ fn walk(
     rng: &mut Rng,
     out: &mut Vec<RawNode>,
 ) {
-    let mut above = parent;
+    let mut new_parent = parent;
     if !dropped.contains(&node.0) {
-        above = node.0;
+        new_parent = node.0;
         let mut copy = node.clone();
         copy.1 = parent;
         copy.4 = copy.4.map(|text| other_digits(&text, rng));
         copy.5 = copy.5.map(|text| other_digits(&text, rng));
         out.push(copy);
     }
-    let mut below: Vec<&RawNode> = children.get(&node.0).cloned().unwrap_or_default();
+    let mut ordered: Vec<&RawNode> = children.get(&node.0).cloned().unwrap_or_default();
     if LISTS.iter().any(|c| node.2.contains(c)) {
-        for i in (1..below.len()).rev() {
-            below.swap(i, rng.below(i as u64 + 1) as usize);
+        for i in (1..ordered.len()).rev() {
+            ordered.swap(i, rng.below(i as u64 + 1) as usize);
         }
     }
-    below.into_iter().for_each(|child| walk(child, above, children, dropped, rng, out));
+    ordered.into_iter().for_each(|child| walk(child, new_parent, children, dropped, rng, out));
 }
 
 fn other_digits(text: &str, rng: &mut Rng) -> String {

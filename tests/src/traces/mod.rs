@@ -1,7 +1,7 @@
-//! Recordings of explorers on real phones, read from a directory, and how well screens are taken for states on them.
+//! Recordings that UI explorers made on real phones, and scores of how well the daemon recognises states on them.
 //!
-//! Each screen goes the way that it would go from a phone: as the text of the phone's service, through the daemon's reader, into
-//! the structure that states are recognised by.
+//! Each screen is processed as if it came from a phone: it is encoded as the text of the phone's service, parsed by the daemon,
+//! and reduced to the structure by which states are recognised.
 
 mod disturb;
 mod score;
@@ -20,15 +20,15 @@ pub use score::{Score, score};
 
 /// A recording of one app.
 pub struct Recording {
-    /// What its files are called.
+    /// Base name of its files.
     pub name: String,
-    /// Width and height of the screen.
+    /// Width and height of the screen, pixels.
     size: (i32, i32),
     screens: HashMap<String, Screen>,
     steps: Vec<Step>,
 }
 
-/// A node: id, parent, class, resource id, text, description, bounds, flags.
+/// A node: id, parent id (-1 for none), class, resource id, text, description, bounds, flags.
 type RawNode = (i64, i64, String, Option<String>, Option<String>, Option<String>, [i32; 4], String);
 
 /// A distinct screen.
@@ -41,6 +41,7 @@ struct Screen {
     nodes: Vec<RawNode>,
 }
 
+/// An action and the `state_str` of the screens before and after it.
 #[derive(Debug, Deserialize)]
 struct Step {
     action: Value,
@@ -48,10 +49,10 @@ struct Step {
     to: String,
 }
 
-/// Reads all recordings of a directory: `NAME.states.jsonl.gz` beside `NAME.steps.jsonl.gz`, or both without `.gz`.
+/// Reads all recordings in a directory: pairs of `NAME.states.jsonl.gz` and `NAME.steps.jsonl.gz`, or both without `.gz`.
 ///
 /// # Errors
-/// What cannot be read.
+/// A message that names the file that cannot be read, or says that there is no recording.
 pub fn read(dir: &Path) -> Result<Vec<Recording>, String> {
     let entries = std::fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     let mut found: Vec<PathBuf> = entries.filter_map(Result::ok).map(|e| e.path()).collect();
@@ -61,7 +62,7 @@ pub fn read(dir: &Path) -> Result<Vec<Recording>, String> {
         .map(|(path, (name, ending))| recording(path, &dir.join(format!("{name}.steps.jsonl{ending}")), name))
         .collect::<Result<_, _>>()?;
     if recordings.is_empty() {
-        Err(format!("{} holds no NAME.states.jsonl or NAME.states.jsonl.gz", dir.display()))
+        Err(format!("{} contains no NAME.states.jsonl or NAME.states.jsonl.gz", dir.display()))
     } else {
         Ok(recordings)
     }
@@ -76,20 +77,20 @@ fn recording(states: &Path, steps: &Path, name: &str) -> Result<Recording, Strin
 }
 
 fn lines<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Vec<T>, String> {
-    let wrong = |e: String| format!("{}: {e}", path.display());
-    let bytes = std::fs::read(path).map_err(|e| wrong(e.to_string()))?;
+    let in_file = |e: String| format!("{}: {e}", path.display());
+    let bytes = std::fs::read(path).map_err(|e| in_file(e.to_string()))?;
     let text = if path.extension().is_some_and(|e| e == "gz") {
         let mut text = String::new();
-        flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).map_err(|e| wrong(e.to_string()))?;
+        flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).map_err(|e| in_file(e.to_string()))?;
         text
     } else {
-        String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))?
+        String::from_utf8(bytes).map_err(|e| in_file(e.to_string()))?
     };
-    text.lines().filter(|l| !l.is_empty()).map(|l| serde_json::from_str(l).map_err(|e| wrong(e.to_string()))).collect()
+    text.lines().filter(|l| !l.is_empty()).map(|l| serde_json::from_str(l).map_err(|e| in_file(e.to_string()))).collect()
 }
 
-/// What the daemon makes of a screen.
-fn seen(screen: &Screen, size: (i32, i32)) -> Structure {
+/// Returns the structure that the daemon derives from a screen.
+fn structure_of(screen: &Screen, size: (i32, i32)) -> Structure {
     let mut roots = build(&screen.nodes, -1);
     let root = if roots.len() == 1 { roots.remove(0) } else { Node { children: roots, ..Node::default() } };
     let window = Window { id: 1, kind: "APPLICATION", pkg: screen.package.clone(), title: None, layer: 0, focused: true, root };
@@ -128,7 +129,7 @@ fn build(nodes: &[RawNode], parent: i64) -> Vec<Node> {
     below(&children, parent)
 }
 
-/// The mean of each figure.
+/// Returns the mean of each score.
 pub fn average(scores: &[Score]) -> Score {
     let mean = |of: fn(&Score) -> f64| scores.iter().map(of).sum::<f64>() / scores.len().max(1) as f64;
     Score {

@@ -1,4 +1,5 @@
-//! How well screens are taken for states: what can be predicted by them, how many there are, and whether they last.
+//! Scores of how well states are recognised: whether they predict the effect of an action, whether their number matches the true
+//! structures, and whether a screen keeps its state when it is disturbed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,27 +9,27 @@ use afd_phone::layout::Rng;
 use serde_json::Value;
 
 use super::disturb::disturb;
-use super::{Recording, seen};
+use super::{Recording, structure_of};
 
-/// How often each screen is disturbed.
-const DISTURBED: usize = 5;
+/// Number of disturbed copies of each screen.
+const COPIES: usize = 5;
 
-/// The score of a recording.
+/// The scores of a recording.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Score {
-    /// Correct predictions of the next structure over all test steps; no prediction is wrong.
+    /// Fraction of test steps whose next structure was predicted correctly; no prediction counts as wrong.
     pub all: f64,
     /// States per true structure.
     pub frag: f64,
     /// True structures per state.
     pub mix: f64,
-    /// The part of disturbed screens that were taken for the state of the screen that they were made of.
+    /// Fraction of disturbed screens that were recognised as the state of the original screen.
     pub robust: f64,
-    /// The same when the disturbed screens are learned from, one after the other.
+    /// The same if each disturbed screen is also learned before the next one.
     pub robust_learning: f64,
 }
 
-/// The states of one app as the daemon tells them apart.
+/// Learns the states of one app as the daemon does.
 #[derive(Default)]
 struct Learner {
     identity: Identity,
@@ -49,16 +50,17 @@ impl Learner {
     }
 }
 
-/// What was done, as the protocol of the recordings names it: its type and the target's id, class and text.
+/// Returns the key that identifies an action of a recording: its type and the target's id, class and text.
 fn action(value: &Value) -> String {
     let target = &value["target"];
     format!("{} {} {} {}", value["type"], target["rid"], target["cls"], target["text"])
 }
 
-/// Scores a recording: the first 60 % of its steps train, the rest test; screens are learned in the order of time.
+/// Scores a recording: the first 60 % of its steps train the prediction, the rest test it. Screens are learned throughout, in
+/// chronological order.
 pub fn score(recording: &Recording) -> Score {
     let structures: HashMap<&str, Structure> =
-        recording.screens.iter().map(|(name, screen)| (name.as_str(), seen(screen, recording.size))).collect();
+        recording.screens.iter().map(|(name, screen)| (name.as_str(), structure_of(screen, recording.size))).collect();
     let known = |name: &String| structures.contains_key(name.as_str());
     let steps: Vec<_> = recording.steps.iter().filter(|s| known(&s.from) && known(&s.to)).collect();
     let train = steps.len() * 6 / 10;
@@ -73,7 +75,7 @@ pub fn score(recording: &Recording) -> Score {
         pairs.insert((to, next));
         let vote = votes.entry((from, action(&step.action))).or_default();
         if i >= train {
-            // The first of several that were seen equally often.
+            // Among equally frequent structures, the one that came first.
             let best = vote.iter().rev().max_by_key(|(_, count)| *count);
             correct += usize::from(best.is_some_and(|(structure, _)| *structure == next));
         } else {
@@ -98,7 +100,7 @@ pub fn score(recording: &Recording) -> Score {
 fn robustness(recording: &Recording, structures: &HashMap<&str, Structure>, learner: &mut Learner) -> (f64, f64) {
     let mut names: Vec<&str> = structures.keys().copied().collect();
     names.sort_unstable();
-    // A screen that no step shows was not learned yet.
+    // Screens that occur in no step have not been learned yet.
     names.iter().for_each(|name| {
         if learner.identity.recognise(&structures[name]).is_none() {
             learner.learn(&structures[name]);
@@ -106,9 +108,12 @@ fn robustness(recording: &Recording, structures: &HashMap<&str, Structure>, lear
     });
     let own: HashMap<&str, Option<i64>> = names.iter().map(|name| (*name, learner.identity.recognise(&structures[name]))).collect();
     let mut rng = Rng::new(7);
-    let disturbed: Vec<(&str, Structure)> = (0..DISTURBED)
+    let disturbed: Vec<(&str, Structure)> = (0..COPIES)
         .flat_map(|_| {
-            names.iter().map(|name| (*name, seen(&disturb(&recording.screens[*name], &mut rng), recording.size))).collect::<Vec<_>>()
+            names
+                .iter()
+                .map(|name| (*name, structure_of(&disturb(&recording.screens[*name], &mut rng), recording.size)))
+                .collect::<Vec<_>>()
         })
         .collect();
     let total = disturbed.len().max(1) as f64;

@@ -14,8 +14,8 @@ fn every_key_can_be_set_and_is_known_to_the_file() {
         dir.path(),
         "[device.a]\nurl = 'http://h:1'\n[device.a.usb]\nserial = 's'\nlocal_port = 1\ndevice_port = 2\n[connection.usb]\ndevice = 's'\nlocal_port = 1\ndevice_port = 2\n",
     );
-    let device = DEVICE_KEYS.iter().map(|k| (format!("device.a.{}", k.name), k));
-    for (name, key) in KEYS.iter().map(|k| (k.name.to_owned(), k)).chain(device) {
+    let device = device_keys().map(|k| (format!("device.a.{}", k.name), k));
+    for (name, key) in keys().map(|k| (k.name.to_owned(), k)).chain(device) {
         let value = match (key.kind, key.name) {
             (_, "output.default") => "json",
             (_, "proxy") => "direct",

@@ -1,4 +1,4 @@
-//! `conversation.append`
+//! `conversation.append`: recording messages with their pictures, token counts, facts and context keys.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::config::Conversation as Settings;
 use crate::model::Counter;
 use crate::session::conversation::compaction::{self, Limits};
 use crate::session::conversation::kept;
-use crate::session::conversation::keys::{self, Known};
+use crate::session::conversation::keys::{self, ContextValue};
 use crate::session::conversation::messages::{self, Prepared};
 use crate::session::conversation::rolling::{self, Sizes};
 use crate::session::conversation::{self, Conversation};
@@ -23,64 +23,65 @@ use crate::store::{Result as Stored, now_ms};
 use crate::task::run_blocking;
 use crate::{artifact, picture, session};
 
-/// At most this many messages in one call.
-const MESSAGES: usize = 1_000;
-/// At most this many parts or calls of tools in a message.
-const PARTS: usize = 1_000;
+/// Maximum number of messages in one call.
+const MAX_MESSAGES: usize = 1_000;
+/// Maximum number of parts, and of tool calls, in one message.
+const MAX_PARTS: usize = 1_000;
 
+/// Validates the message at index `i` of a call.
 fn check(i: usize, message: &Message) -> Result<()> {
     let bad = |field: &str, expected: &str, got: String| Err(Error::param(&format!("messages[{i}].{field}"), expected, got));
-    // A tool may answer nothing.
+    // The result of a tool call may be empty.
     if message.content.is_empty() && message.tool_calls.is_empty() && message.role != Role::Tool {
-        return bad("content", "a text, parts, or calls of tools beside it", "nothing".to_owned());
+        return bad("content", "content or tool calls", "neither".to_owned());
     }
     if !message.tool_calls.is_empty() && message.role != Role::Assistant {
-        return bad("toolCalls", "calls of tools of the assistant only", "those of another".to_owned());
+        return bad("toolCalls", "tool calls only in assistant messages", "another role".to_owned());
     }
     if message.role == Role::Tool && message.tool_call_id.as_deref().unwrap_or("").is_empty() {
-        return bad("toolCallId", "the id of the call that a tool answers", "nothing".to_owned());
+        return bad("toolCallId", "the id of the tool call being answered", "nothing".to_owned());
     }
     let parts = if let Content::Parts(parts) = &message.content { parts.len() } else { 1 };
-    if parts > PARTS {
+    if parts > MAX_PARTS {
         return bad("content", "at most 1000 parts", parts.to_string());
     }
-    if message.tool_calls.len() > PARTS {
-        return bad("toolCalls", "at most 1000 calls", message.tool_calls.len().to_string());
+    if message.tool_calls.len() > MAX_PARTS {
+        return bad("toolCalls", "at most 1000 tool calls", message.tool_calls.len().to_string());
     }
     if message.tool_calls.iter().any(|c| c.id.is_empty() || c.name.is_empty()) {
-        return bad("toolCalls", "an id and a name for each call", "an empty one".to_owned());
+        return bad("toolCalls", "a non-empty id and name for each tool call", "an empty one".to_owned());
     }
     Ok(())
 }
 
-/// `conversation.append`
+/// `conversation.append`: records messages, creating the session if needed, and compacts the context if it has become too full.
 ///
 /// # Errors
-/// When a message is of no use, or cannot be recorded; then none is.
+/// If a message is invalid or cannot be recorded; then none of them is recorded.
 pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<Appended> {
     let name = params.session().to_owned();
     check_session(&name)?;
-    // Before anything else waits: messages stay in the order in which they were sent.
-    let alone = core.turns.conversations.lock(name.clone()).await;
+    // Taken before the first other await, so that messages are recorded in the order in which they were sent.
+    let lock = core.locks.conversations.lock(name.clone()).await;
     let own = core.clone();
     let work = async move {
-        let _alone = alone;
+        let _lock = lock;
         record(&own, name, params).await
     };
     core.finish(work).await?
 }
 
-/// Records messages and their pictures: all, or none.
+/// Records messages and their pictures; if anything fails, no message is recorded.
 async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<Appended> {
-    if params.messages.is_empty() || params.messages.len() > MESSAGES {
+    if params.messages.is_empty() || params.messages.len() > MAX_MESSAGES {
         return Err(Error::param("messages", "1 to 1000 messages", params.messages.len()));
     }
     params.messages.iter().enumerate().try_for_each(|(i, message)| check(i, message))?;
     check_context(&params.context)?;
     let found = for_writing(core, &name).await?;
     let mut messages = params.messages;
-    let brought = pictures(core, &mut messages).await?;
-    keep_pictures(core, &name, &mut messages, brought).await?;
+    let decoded = pictures(core, &mut messages).await?;
+    save_pictures(core, &name, &mut messages, decoded).await?;
     let id = found.id;
     let before = core.store.read_all(move |c| conversation::of(c, id)).await?;
     let counter = counter(core, &before).await?;
@@ -95,30 +96,31 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
         given: params.context,
         settings: settings.conversation.clone(),
         counter,
-        asks: settings.model.provider.is_some(),
+        has_model: settings.model.provider.is_some(),
     };
-    let (talk, context_set, done) = core.store.write_or_refuse(move |c| session::while_active(c, id, |c| work.execute(c))).await?;
+    let (conversation, context_set, done) = core.store.write_or_refuse(move |c| session::while_active(c, id, |c| work.execute(c))).await?;
     if done.messages > 0 && settings.model.provider.is_some() {
         core.jobs.nudge(SUMMARIES_JOB);
     }
     Ok(Appended {
         session: name.clone(),
         first: before.position + 1,
-        last: talk.position,
+        last: conversation.position,
         tokens,
         context_set,
         compacted: done.messages,
-        usage: usage(core, &name, &talk),
+        usage: usage(core, &name, &conversation),
     })
 }
 
-/// Counts and reads messages where that holds nobody up.
+/// Counts tokens and extracts facts on a blocking thread, so that the runtime is not held up.
 async fn prepare(messages: Vec<Message>, counter: Counter) -> Result<Vec<Prepared>> {
     Ok(run_blocking(move || messages.into_iter().map(|m| Prepared::of(m, &counter)).collect()).await?)
 }
 
-/// A picture of a message that is to become an artifact.
+/// An inline picture of a message, to be saved as an artifact.
 struct Picture {
+    /// Index of the message, and of the part within it.
     message: usize,
     part: usize,
     bytes: Vec<u8>,
@@ -126,10 +128,11 @@ struct Picture {
     png: bool,
 }
 
-/// The longest side that a picture may have, pixels.
-const SIDE: u32 = 20_000;
+/// Maximum width and height of a picture, pixels.
+const MAX_SIDE: u32 = 20_000;
 
-/// Reads and checks the pictures that messages bring, before anything is kept. Pictures that are artifacts are looked at there.
+/// Decodes and checks the inline pictures of messages before anything is saved. A picture that already is an artifact gets its size and
+/// media type from the artifact's file.
 async fn pictures(core: &Arc<Core>, messages: &mut [Message]) -> Result<Vec<Picture>> {
     let mut found = Vec::new();
     for (i, message) in messages.iter_mut().enumerate() {
@@ -138,18 +141,18 @@ async fn pictures(core: &Arc<Core>, messages: &mut [Message]) -> Result<Vec<Pict
             let Part::Image { data, media_type, artifact: kept_as, url, width, height } = part else { continue };
             let field = |name: &str| format!("messages[{i}].content[{n}].{name}");
             for (name, side) in [("width", *width), ("height", *height)] {
-                if side.is_some_and(|side| !(1..=SIDE).contains(&side)) {
+                if side.is_some_and(|side| !(1..=MAX_SIDE).contains(&side)) {
                     return Err(Error::param(&field(name), "1 to 20000 pixels", side.unwrap_or(0)));
                 }
             }
             if let Some(encoded) = data.take() {
                 let decoded = run_blocking(move || base64::engine::general_purpose::STANDARD.decode(encoded.trim())).await?;
-                let bytes = decoded.map_err(|_| Error::param(&field("data"), "a picture in base64", "a text that is none"))?;
+                let bytes = decoded.map_err(|_| Error::param(&field("data"), "a base64-encoded picture", "invalid base64"))?;
                 let (size, png) = picture::size_any(&bytes).map_err(|e| Error::param(&field("data"), "a PNG or JPEG", e))?;
-                if size.0.max(size.1) > SIDE {
+                if size.0.max(size.1) > MAX_SIDE {
                     return Err(Error::param(
                         &field("data"),
-                        "a picture of at most 20000 pixels a side",
+                        "a picture of at most 20000 pixels per side",
                         format!("{} x {}", size.0, size.1),
                     ));
                 }
@@ -157,10 +160,9 @@ async fn pictures(core: &Arc<Core>, messages: &mut [Message]) -> Result<Vec<Pict
             } else if let Some(uid) = kept_as {
                 let uid = uid.clone();
                 let file = core.store.read_all(move |c| artifact::file_of(c, &uid)).await?;
-                let file = file.ok_or_else(|| Error::param(&field("artifact"), "the uid of an artifact", "another"))?;
+                let file = file.ok_or_else(|| Error::param(&field("artifact"), "the uid of an existing artifact", "an unknown uid"))?;
                 let bytes = run_blocking(move || std::fs::read(&file)).await?.unwrap_or_default();
-                let (size, png) =
-                    picture::size_any(&bytes).map_err(|e| Error::param(&field("artifact"), "a PNG or JPEG that is there", e))?;
+                let (size, png) = picture::size_any(&bytes).map_err(|e| Error::param(&field("artifact"), "a readable PNG or JPEG", e))?;
                 (*width, *height) = (Some(size.0), Some(size.1));
                 *media_type = Some(if png { "image/png" } else { "image/jpeg" }.to_owned());
             } else if url.is_none() {
@@ -171,8 +173,8 @@ async fn pictures(core: &Arc<Core>, messages: &mut [Message]) -> Result<Vec<Pict
     Ok(found)
 }
 
-/// Pictures become artifacts: the record names them, and does not hold them.
-async fn keep_pictures(core: &Arc<Core>, session: &str, messages: &mut [Message], pictures: Vec<Picture>) -> Result<()> {
+/// Saves inline pictures as artifacts; the recorded messages refer to them by uid and do not contain the bytes.
+async fn save_pictures(core: &Arc<Core>, session: &str, messages: &mut [Message], pictures: Vec<Picture>) -> Result<()> {
     for found in pictures {
         let (mime_type, extension) = if found.png { ("image/png", "png") } else { ("image/jpeg", "jpg") };
         let file = File { kind: "message_image", mime_type, extension, op: "conversation.append", bytes: found.bytes };
@@ -188,52 +190,57 @@ async fn keep_pictures(core: &Arc<Core>, session: &str, messages: &mut [Message]
     Ok(())
 }
 
+/// What the writer thread needs to append messages in one transaction.
 struct Work {
     origin: String,
     session: i64,
     app: Option<String>,
     prepared: Vec<Prepared>,
+    /// Context keys passed by the caller.
     given: BTreeMap<String, String>,
     settings: Settings,
     counter: Counter,
-    asks: bool,
+    /// Whether a language model is configured that can write better summaries.
+    has_model: bool,
 }
 
 impl Work {
-    fn execute(self, c: &Connection) -> Stored<(Conversation, BTreeMap<String, String>, compaction::Done)> {
-        let mut talk = conversation::of(c, self.session)?;
+    /// Appends the messages and compacts if necessary. Returns the updated conversation, the context keys that were set and what was
+    /// compacted.
+    fn execute(self, c: &Connection) -> Stored<(Conversation, BTreeMap<String, String>, compaction::CompactionOutcome)> {
+        let mut conversation = conversation::of(c, self.session)?;
         let (s, at) = (&self.settings, now_ms());
         let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let sizes = Sizes { lines: size(s.summary_lines), request: size(s.brief_request), answer: size(s.brief_answer) };
         let mut set = self.given;
-        let mut seen = kept::Seen::default();
+        let mut seen = kept::TermCounts::default();
         for prepared in &self.prepared {
             let kept = prepared.pictures();
             kept.iter().try_for_each(|uid| artifact::keep(c, uid))?;
-            messages::append(c, &self.origin, &mut talk, prepared)?;
-            kept::keep(c, &self.origin, &talk, prepared, &mut seen)?;
-            rolling::take_up(&mut talk.rolling, talk.turn, &prepared.message, sizes);
-            set.extend(learned_keys(c, &talk, &prepared.message, s)?);
+            messages::append(c, &self.origin, &mut conversation, prepared)?;
+            kept::keep(c, &self.origin, &conversation, prepared, &mut seen)?;
+            rolling::ingest(&mut conversation.rolling, conversation.turn, &prepared.message, sizes);
+            set.extend(learned_keys(c, &conversation, &prepared.message, s)?);
         }
         seen.save(c, self.session)?;
-        talk.context.extend(set.iter().map(|(key, value)| (key.clone(), Known { value: value.clone(), at })));
-        let limits = Limits::of(&talk, s);
-        let mut done = compaction::Done::default();
-        if limits.exceeded(&talk) {
-            done = compaction::compact(c, &self.origin, &mut talk, limits, &self.counter, self.app.as_deref(), self.asks)?;
+        conversation.context.extend(set.iter().map(|(key, value)| (key.clone(), ContextValue { value: value.clone(), at })));
+        let limits = Limits::of(&conversation, s);
+        let mut done = compaction::CompactionOutcome::default();
+        if limits.exceeded(&conversation) {
+            done = compaction::compact(c, &self.origin, &mut conversation, limits, &self.counter, self.app.as_deref(), self.has_model)?;
         }
-        conversation::save(c, &self.origin, &talk)?;
-        Ok((talk, set, done))
+        conversation::save(c, &self.origin, &conversation)?;
+        Ok((conversation, set, done))
     }
 }
 
-/// The context keys that an answer of a tool confirms: the call is one that sets them, and it succeeded.
-fn learned_keys(c: &Connection, talk: &Conversation, message: &Message, settings: &Settings) -> Stored<BTreeMap<String, String>> {
+/// Returns the context keys confirmed by a tool result: empty unless the call is one of the configured `context_calls` and succeeded.
+fn learned_keys(c: &Connection, conversation: &Conversation, message: &Message, settings: &Settings) -> Stored<BTreeMap<String, String>> {
     let (Role::Tool, Some(id)) = (message.role, &message.tool_call_id) else { return Ok(BTreeMap::new()) };
-    let Some(call) = messages::call(c, talk.session, talk.position, id)? else { return Ok(BTreeMap::new()) };
+    let Some(call) = messages::call(c, conversation.session, conversation.position, id)? else { return Ok(BTreeMap::new()) };
     if !settings.context_calls.contains(&call.name) || keys::failed(message) {
         return Ok(BTreeMap::new());
     }
-    let tracked: Vec<String> = settings.tracked_keys.iter().chain(&talk.tracked).cloned().collect();
-    Ok(keys::of_call(&call, &tracked))
+    let tracked: Vec<String> = settings.tracked_keys.iter().chain(&conversation.tracked).cloned().collect();
+    Ok(keys::set_by_call(&call, &tracked))
 }

@@ -1,4 +1,4 @@
-//! `conversation.*`: what was said, and what of it goes into the model's context.
+//! `conversation.*`: recording messages and building the model's context from them.
 
 pub mod append;
 pub mod compact;
@@ -12,22 +12,22 @@ use std::time::Duration;
 use afd_proto::context::Usage;
 
 use super::{Core, Result};
-use crate::model::{Counter, Tokenizers, give_back_memory};
+use crate::model::{Counter, Tokenizers, trim_heap};
 use crate::session::conversation::Conversation;
 use crate::session::conversation::budget;
 use crate::session::conversation::compaction::Limits;
-use crate::task::checkpoint;
+use crate::task::failpoint;
 use crate::task::run_blocking;
 
-/// The job that asks a language model for summaries.
+/// Name of the job that asks a language model for summaries.
 pub(super) const SUMMARIES_JOB: &str = "conversation-summaries";
 
-/// Whose tokens a conversation's are.
+/// Returns the model whose tokens are counted: that of the conversation, else the configured one.
 fn model_of(core: &Core, conversation: &Conversation) -> String {
     conversation.model.clone().unwrap_or_else(|| core.config.get().conversation.model.clone())
 }
 
-/// What counts the tokens of a conversation. Its tables go again when nobody needs them for a while.
+/// Returns the token counter of a conversation. Its tokenizer tables are dropped again once they have been idle for a while.
 async fn counter(core: &Arc<Core>, conversation: &Conversation) -> Result<Counter> {
     let (tokenizers, model) = (core.tokenizers.clone(), model_of(core, conversation));
     let counter = run_blocking(move || tokenizers.counter(&model)).await?;
@@ -36,9 +36,9 @@ async fn counter(core: &Arc<Core>, conversation: &Conversation) -> Result<Counte
 }
 
 impl Core {
-    /// Sees to it that tables of tokenizers are dropped in time.
+    /// Starts the task that drops idle tokenizer tables, unless it is already running.
     fn sweep_tokenizers(self: &Arc<Self>) {
-        if !self.tokenizers.begin_sweeping() {
+        if !self.tokenizers.claim_sweeper() {
             return;
         }
         let weak = Arc::downgrade(self);
@@ -47,25 +47,25 @@ impl Core {
     }
 }
 
-/// Drops the tables of tokenizers that nobody used for a while, until there are none.
+/// Drops tokenizer tables that have been idle for `idle`; ends when none is loaded.
 async fn sweep(weak: Weak<Core>, idle: Duration) {
     let mut wait = idle;
     loop {
         tokio::time::sleep(wait).await;
-        checkpoint("tokenizer-sweeper");
+        failpoint("tokenizer-sweeper");
         let Some(core) = weak.upgrade() else { return };
         let (dropped, next) = core.tokenizers.sweep(idle);
         if dropped {
             core.store.shrink().await;
-            give_back_memory();
+            trim_heap();
         }
         wait = match next {
             Some(next) => next,
             None => {
-                core.tokenizers.end_sweeping();
-                // Somebody may have loaded one meanwhile, who saw that a sweep was under way.
+                core.tokenizers.release_sweeper();
+                // A table may have been loaded just now by a caller that relied on this sweep still running.
                 match core.tokenizers.sweep(idle) {
-                    (_, Some(next)) if core.tokenizers.begin_sweeping() => next,
+                    (_, Some(next)) if core.tokenizers.claim_sweeper() => next,
                     _ => return,
                 }
             }
@@ -77,7 +77,7 @@ fn as_i64(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// How full a context is.
+/// Reports how full a conversation's context is.
 fn usage(core: &Core, session: &str, conversation: &Conversation) -> Usage {
     let settings = &core.config.get().conversation;
     let limits = Limits::of(conversation, settings);

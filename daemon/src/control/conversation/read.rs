@@ -1,4 +1,4 @@
-//! `conversation.list`, `conversation.usage`, `conversation.summary`, `conversation.working`
+//! `conversation.list`, `conversation.usage`, `conversation.summary`, `conversation.working`: the calls that only read.
 
 use std::sync::Arc;
 
@@ -17,36 +17,36 @@ use crate::session::conversation::{self, budget, messages, rolling, summaries};
 use crate::session::tasks;
 use crate::task::run_blocking;
 
-/// `conversation.list`
+/// `conversation.list`: returns recorded messages, newest first.
 ///
 /// # Errors
-/// When there is no such session.
+/// `NOT_FOUND` if there is no such session.
 pub async fn list(core: &Arc<Core>, params: &ConversationListParams) -> Result<Messages> {
     let page = page(params.limit, params.cursor, 20)?;
     let session = known(core, params.session()).await?.id;
     let listed = core.store.read_all(move |c| {
-        let talk = conversation::of(c, session)?;
+        let conversation = conversation::of(c, session)?;
         let (mut messages, next_cursor) = messages::newest(c, session, page)?;
-        messages.iter_mut().for_each(|m| m.in_context = m.position > talk.begins_after());
+        messages.iter_mut().for_each(|m| m.in_context = m.position > conversation.begins_after());
         Ok(Messages { messages, next_cursor })
     });
     Ok(listed.await?)
 }
 
-/// `conversation.usage`
+/// `conversation.usage`: reports how full the context is, and whether a given text or number of tokens still fits.
 ///
 /// # Errors
-/// When there is no such session.
+/// `NOT_FOUND` if there is no such session.
 pub async fn used(core: &Arc<Core>, params: &UsageParams) -> Result<Usage> {
     if params.tokens.is_some() && params.text.is_some() {
         return Err(Error::param("text", "either tokens or text", "both"));
     }
     let session = known(core, params.session()).await?;
-    let talk = core.store.read_all(move |c| conversation::of(c, session.id)).await?;
-    let mut usage = usage(core, params.session(), &talk);
+    let conversation = core.store.read_all(move |c| conversation::of(c, session.id)).await?;
+    let mut usage = usage(core, params.session(), &conversation);
     usage.asked = match (&params.text, params.tokens) {
         (Some(text), _) => {
-            let (counter, text) = (counter(core, &talk).await?, text.clone());
+            let (counter, text) = (counter(core, &conversation).await?, text.clone());
             Some(run_blocking(move || counter.count(&text)).await?)
         }
         (None, tokens) => tokens.map(as_i64),
@@ -55,20 +55,20 @@ pub async fn used(core: &Arc<Core>, params: &UsageParams) -> Result<Usage> {
     Ok(usage)
 }
 
-/// `conversation.summary`
+/// `conversation.summary`: returns the rolling summary and the messages that would be sent with it.
 ///
 /// # Errors
-/// When there is no such session.
+/// `NOT_FOUND` if there is no such session.
 pub async fn summary(core: &Arc<Core>, params: &SummaryParams) -> Result<Summary> {
     let session = known(core, params.session()).await?;
     let (id, name) = (session.id, session.name.clone());
-    let talk = core.store.read_all(move |c| conversation::of(c, id)).await?;
-    let counter = counter(core, &talk).await?;
+    let conversation = core.store.read_all(move |c| conversation::of(c, id)).await?;
+    let counter = counter(core, &conversation).await?;
     let keep = usize::try_from(core.config.get().conversation.recent_messages).unwrap_or(2);
     let summed = core.store.read_all(move |c| {
-        let talk = conversation::of(c, id)?;
-        // One more is the request that was not answered yet, and another tells whether there were others.
-        let mut said: Vec<Recorded> = messages::last_said(c, id, talk.cleared_to, keep + 2)?;
+        let conversation = conversation::of(c, id)?;
+        // Two extra: one for a request that has not been answered yet, one to find out whether there are older messages.
+        let mut said: Vec<Recorded> = messages::last_requests_and_answers(c, id, conversation.cleared_to, keep + 2)?;
         let open = usize::from(said.last().is_some_and(|m| m.message.role == Role::User));
         let more = said.len() > keep + open;
         said.drain(..said.len().saturating_sub(keep + open));
@@ -76,41 +76,41 @@ pub async fn summary(core: &Arc<Core>, params: &SummaryParams) -> Result<Summary
             m.message.tool_calls.clear();
             m.message
         });
-        let lines = rolling::shown(&talk.rolling);
+        let lines = rolling::shown(&conversation.rolling);
         let sent = rolling::messages(&lines, last.collect(), more);
         let tokens: i64 = sent.iter().map(|m| messages::tokens(m, &counter)).sum();
-        let all = talk.tokens - messages::running(c, id, talk.cleared_to)?;
+        let all = conversation.tokens - messages::running(c, id, conversation.cleared_to)?;
         Ok(Summary {
             lines,
             messages: sent,
             tokens,
             tokens_of_all: all,
-            saved_percent: saved(tokens, all),
+            saved_percent: percent_saved(tokens, all),
             context: context_of(c, id, &name)?,
-            compacted: summaries::newest(c, id, talk.cleared_to)?.map(|kept| kept.info),
+            compacted: summaries::newest(c, id, conversation.cleared_to)?.map(|kept| kept.info),
             session: name,
         })
     });
     Ok(summed.await?)
 }
 
-/// At most this many looks are told.
-const LOOKS: usize = 10;
+/// Maximum number of recent observations returned.
+const MAX_OBSERVATIONS: usize = 10;
 
-/// `conversation.working`
+/// `conversation.working`: returns the agent's working memory: current task, recent observations, elements with an alias, context keys.
 ///
 /// # Errors
-/// When there is no such session.
+/// `NOT_FOUND` if there is no such session.
 pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working> {
     let session = known(core, params.session()).await?;
     let (id, name) = (session.id, session.name.clone());
     let gathered = core.store.read_all(move |c| {
         let seen = log::context(c, &name, None)?;
         let device = seen.device.as_deref().map(|device| device::find(c, device)).transpose()?.flatten();
-        let looks = memory::recent(c, id, LOOKS)?;
-        Ok((conversation::of(c, id)?, tasks::current(c, id)?, looks, context_of(c, id, &name)?, seen.stale, device))
+        let observations = memory::recent(c, id, MAX_OBSERVATIONS)?;
+        Ok((conversation::of(c, id)?, tasks::current(c, id)?, observations, context_of(c, id, &name)?, seen.stale, device))
     });
-    let (talk, current_task, recent_observations, context, stale, device) = gathered.await?;
+    let (conversation, current_task, recent_observations, context, stale, device) = gathered.await?;
     let shown = device.and_then(|device| core.views.shown(id, device));
     let mut elements: Vec<(usize, ActiveElement)> = Vec::new();
     if let Some(shown) = &shown {
@@ -121,7 +121,7 @@ pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working
     }
     elements.sort_by_key(|(number, _)| *number);
     Ok(Working {
-        usage: usage(core, &session.name, &talk),
+        usage: usage(core, &session.name, &conversation),
         session: session.name,
         current_task,
         recent_observations,
@@ -132,7 +132,7 @@ pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working
     })
 }
 
-/// The share that is saved, per cent.
-pub(super) fn saved(sent: i64, all: i64) -> f64 {
+/// Returns the percentage of tokens that sending `sent` instead of `all` tokens avoids, rounded to one decimal.
+pub(super) fn percent_saved(sent: i64, all: i64) -> f64 {
     if all <= 0 { 0.0 } else { ((all - sent).max(0) as f64 * 1000.0 / all as f64).round() / 10.0 }
 }

@@ -1,4 +1,4 @@
-//! Asking a language model for better summaries, in the background. While it gives none, the extractive ones stand.
+//! The background job that has a language model write better summaries. Until one is written, the extractive summary is used.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::super::Core;
 use super::{SUMMARIES_JOB, as_i64, counter};
 use crate::config::LanguageModelSettings;
 use crate::model::{Endpoint, LanguageModel, ModelError, Request};
-use crate::session::conversation::summaries::Kept;
+use crate::session::conversation::summaries::StoredSummary;
 use crate::session::conversation::{self, messages, summaries};
 use crate::session::{self, patterns};
 use crate::store::now_ms;
@@ -22,35 +22,37 @@ const SUMMARISE: &str = "You keep the memory of an agent that operates a phone o
 const EXTRACT: &str = "From the conversation that you are given, list what is worth remembering for good: bugs that were found, patterns \
     that were learned, important decisions, what the person prefers. Answer with a JSON array of short texts and nothing else.";
 
-/// Letters of one message that the language model is shown.
-const MESSAGE: usize = 2_000;
-/// At most this many messages are read at once.
-const PIECE: i64 = 500;
-/// At most this many facts are taken from an answer, each of at most so many characters.
-const FACTS: (usize, usize) = (50, 500);
+/// How much of a message's text, and of its tool calls, the language model is shown, characters.
+const MAX_MESSAGE_CHARS: usize = 2_000;
+/// Maximum number of messages read at once.
+const BATCH: i64 = 500;
+/// Maximum number of facts taken from one response.
+const MAX_FACTS: usize = 50;
+/// Longer facts are ignored, characters.
+const MAX_FACT_CHARS: usize = 500;
 
-/// Does what is due; says what came of it.
+/// Writes all summaries that are due and returns a report for the job log.
 pub(in crate::control) async fn run(core: &Arc<Core>) -> crate::job::Outcome {
     let settings = core.config.get().model.clone();
     let model: Option<Box<dyn LanguageModel>> = match Endpoint::new(&settings) {
         Ok(found) => found.map(|endpoint| Box::new(endpoint) as Box<dyn LanguageModel>),
         Err(why) => {
-            // Whoever looks at a summary that waits for it is to know.
+            // Record the reason with each due summary, so that it is visible there and not only in the log.
             while let Some(kept) = core.store.read_all(|c| summaries::due(c, now_ms())).await? {
-                put_off(core, &settings, &kept, &ModelError::Later(why.to_string())).await?;
+                record_failure(core, &settings, &kept, &ModelError::Temporary(why.to_string())).await?;
             }
             schedule_retry(core).await;
             return Err(why.into());
         }
     };
-    let Some(model) = model else { return Ok("no language model is set".to_owned()) };
+    let Some(model) = model else { return Ok("no language model is configured".to_owned()) };
     let (mut written, mut failed) = (0, 0);
     while let Some(kept) = core.store.read_all(|c| summaries::due(c, now_ms())).await? {
         match improve(core, model.as_ref(), &settings, &kept).await {
             Ok(()) => written += 1,
             Err(error) => {
                 failed += 1;
-                put_off(core, &settings, &kept, &error).await?;
+                record_failure(core, &settings, &kept, &error).await?;
             }
         }
     }
@@ -58,27 +60,38 @@ pub(in crate::control) async fn run(core: &Arc<Core>) -> crate::job::Outcome {
     Ok(format!("{written} summaries written, {failed} failed"))
 }
 
-/// Notes a failure. What may be different next time is tried again, later each time.
-async fn put_off(core: &Arc<Core>, settings: &LanguageModelSettings, kept: &Kept, error: &ModelError) -> crate::store::Result<()> {
+/// Records a failed attempt. A failure that may be temporary is retried with exponential backoff, up to the configured attempts.
+async fn record_failure(
+    core: &Arc<Core>,
+    settings: &LanguageModelSettings,
+    kept: &StoredSummary,
+    error: &ModelError,
+) -> crate::store::Result<()> {
     let (id, said, asked) = (kept.id, error.to_string(), kept.attempts + 1);
-    let again = matches!(error, ModelError::Later(_)) && asked < as_i64(settings.attempts);
+    let again = matches!(error, ModelError::Temporary(_)) && asked < as_i64(settings.attempts);
     let wait = as_i64(settings.retry_ms).saturating_mul(1 << asked.clamp(1, 20).saturating_sub(1));
     let at = again.then(|| now_ms().saturating_add(wait));
     core.store.write(move |c| summaries::failed(c, id, &said, at)).await
 }
 
-/// Runs again when the next one is due.
+/// Schedules the next run of the job for when the next summary is due.
 async fn schedule_retry(core: &Arc<Core>) {
     let Ok(Some(at)) = core.store.read_all(summaries::next_due).await else { return };
     let wait = Duration::from_millis(u64::try_from(at - now_ms()).unwrap_or(0).max(1));
     core.jobs.nudge_at(SUMMARIES_JOB, tokio::time::Instant::now() + wait);
 }
 
-async fn improve(core: &Arc<Core>, model: &dyn LanguageModel, settings: &LanguageModelSettings, kept: &Kept) -> Result<(), ModelError> {
-    let later = |e: crate::store::StoreError| ModelError::Later(e.to_string());
+/// Has the language model write one summary and extract facts, and stores both.
+async fn improve(
+    core: &Arc<Core>,
+    model: &dyn LanguageModel,
+    settings: &LanguageModelSettings,
+    kept: &StoredSummary,
+) -> Result<(), ModelError> {
+    let later = |e: crate::store::StoreError| ModelError::Temporary(e.to_string());
     let (id, info) = (kept.session, kept.info.clone());
     let (after, upto) = (info.after, info.upto);
-    let (talk, app, earlier) = core
+    let (conversation, app, earlier) = core
         .store
         .read_all(move |c| Ok((conversation::of(c, id)?, session::app_of(c, id)?, summaries::written(c, id, after, upto)?)))
         .await
@@ -87,25 +100,25 @@ async fn improve(core: &Arc<Core>, model: &dyn LanguageModel, settings: &Languag
     let mut text = earlier.map(|e| e.info.text).unwrap_or_default();
     let mut facts: Vec<String> = Vec::new();
     let max_tokens = u32::try_from(settings.max_output_tokens).unwrap_or(u32::MAX);
-    // A long stretch goes piece by piece, each with the summary of those before it.
+    // A long range is summarised in batches, each together with the summary of the previous ones.
     while from < upto {
-        let said = core.store.read_all(move |c| messages::between(c, id, from, upto.min(from + PIECE))).await.map_err(later)?;
+        let said = core.store.read_all(move |c| messages::between(c, id, from, upto.min(from + BATCH))).await.map_err(later)?;
         let (material, last) = material(&text, &said, usize::try_from(settings.max_input_chars).unwrap_or(usize::MAX));
-        text = model.ask(&Request { task: SUMMARISE.to_owned(), material: material.clone(), max_tokens }).await?;
-        // That facts cannot be had is no reason to do without the summary.
-        let found = model.ask(&Request { task: EXTRACT.to_owned(), material, max_tokens }).await;
-        facts.extend(found.map(|said| listed(&said)).unwrap_or_default());
+        text = model.ask(&Request { system: SUMMARISE.to_owned(), input: material.clone(), max_tokens }).await?;
+        // A failure to extract facts must not cost the summary.
+        let found = model.ask(&Request { system: EXTRACT.to_owned(), input: material, max_tokens }).await;
+        facts.extend(found.map(|said| parse_facts(&said)).unwrap_or_default());
         from = last.unwrap_or(upto);
     }
-    let counter = counter(core, &talk).await.map_err(|e| ModelError::Later(e.to_string()))?;
+    let counter = counter(core, &conversation).await.map_err(|e| ModelError::Temporary(e.to_string()))?;
     let (row, name, origin) = (kept.clone(), model.name().to_owned(), core.store.origin().to_owned());
     let tokens = counter.count(&text);
     let stored = core.store.write(move |c| {
         summaries::improve(c, row.id, &text, &name, tokens)?;
-        let mut talk = conversation::of(c, id)?;
-        if talk.compacted_to == row.info.upto {
-            talk.used += tokens - row.info.tokens;
-            conversation::save(c, &origin, &talk)?;
+        let mut conversation = conversation::of(c, id)?;
+        if conversation.compacted_to == row.info.upto {
+            conversation.used += tokens - row.info.tokens;
+            conversation::save(c, &origin, &conversation)?;
         }
         for fact in &facts {
             let new = patterns::New {
@@ -124,7 +137,8 @@ async fn improve(core: &Arc<Core>, model: &dyn LanguageModel, settings: &Languag
     stored.await.map_err(later)
 }
 
-/// A piece of a conversation as a text after the summary of what was before, as much as fits; returns the last message of it too.
+/// Renders the earlier summary and as many messages as fit into `most` bytes, but at least one. Also returns the position of the last
+/// message included.
 fn material(earlier: &str, said: &[Recorded], most: usize) -> (String, Option<i64>) {
     let role = |role: Role| match role {
         Role::System => "rules",
@@ -136,29 +150,34 @@ fn material(earlier: &str, said: &[Recorded], most: usize) -> (String, Option<i6
     if !earlier.is_empty() {
         lines.push(format!("Earlier summary: {earlier}"));
     }
-    let mut room = most.saturating_sub(earlier.len());
+    let mut remaining = most.saturating_sub(earlier.len());
     let mut last = None;
     for recorded in said {
         let message = &recorded.message;
         let calls: String = message.tool_calls.iter().map(|c| format!(" [calls {} {}]", c.name, session::json(&c.arguments))).collect();
-        let line = format!("{}: {}{}", role(message.role), cut::head(&message.content.text(), MESSAGE), cut::head(&calls, MESSAGE));
-        // At least one goes with each piece, so that there is an end.
-        if line.len() > room && last.is_some() {
+        let line = format!(
+            "{}: {}{}",
+            role(message.role),
+            cut::head(&message.content.text(), MAX_MESSAGE_CHARS),
+            cut::head(&calls, MAX_MESSAGE_CHARS)
+        );
+        // Each batch takes at least one message, so that the loop ends.
+        if line.len() > remaining && last.is_some() {
             break;
         }
-        room = room.saturating_sub(line.len());
+        remaining = remaining.saturating_sub(line.len());
         last = Some(recorded.position);
         lines.push(line);
     }
     (lines.join("\n\n"), last)
 }
 
-/// The texts of a JSON array, wherever in an answer it stands.
-fn listed(answer: &str) -> Vec<String> {
+/// Returns the strings of the JSON array in a response, wherever it is in the text; empty if there is none.
+fn parse_facts(answer: &str) -> Vec<String> {
     let array = answer.find('[').zip(answer.rfind(']')).and_then(|(from, to)| answer.get(from..=to)).unwrap_or_default();
     let texts: Vec<String> = serde_json::from_str(array).unwrap_or_default();
-    let fits = |text: &String| !text.trim().is_empty() && text.chars().count() <= FACTS.1;
-    texts.into_iter().filter(fits).take(FACTS.0).collect()
+    let fits = |text: &String| !text.trim().is_empty() && text.chars().count() <= MAX_FACT_CHARS;
+    texts.into_iter().filter(fits).take(MAX_FACTS).collect()
 }
 
 #[cfg(test)]
@@ -166,10 +185,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn facts_are_found_in_chatty_answers_and_not_in_nonsense() {
-        assert_eq!(listed("Here you are:\n```json\n[\"a bug\", \"\", \"a wish\"]\n```"), ["a bug", "a wish"]);
-        for nonsense in ["", "none", "[1, 2]", "] [", "[\"open"] {
-            assert!(listed(nonsense).is_empty(), "{nonsense}");
+    fn parses_facts_from_chatty_answers_and_ignores_malformed_ones() {
+        assert_eq!(parse_facts("Here you are:\n```json\n[\"a bug\", \"\", \"a wish\"]\n```"), ["a bug", "a wish"]);
+        for malformed in ["", "none", "[1, 2]", "] [", "[\"open"] {
+            assert!(parse_facts(malformed).is_empty(), "{malformed}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `session.coverage`, `session.tested`: what was tested of what the visual memory knows.
+//! `session.coverage`, `session.tested`: how much of what the visual memory knows was tested.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::super::{Core, Error, Result};
 use super::findings::place;
 use super::{check_text, for_writing, known};
 use crate::device;
-use crate::memory::views::Shown;
+use crate::memory::views::ShownRefs;
 use crate::memory::{log, sessions};
 use crate::page::element::{self, Element};
 use crate::session::tested::{self, Mark, Marked};
@@ -21,11 +21,12 @@ use crate::store::{Result as Stored, StoreError};
 use crate::visual::known as visual;
 use crate::visual::states;
 
-/// At most this many names of what is missing.
-const NAMED: usize = 20;
-/// At most this many elements in one call.
+/// Maximum number of uncovered pages or elements that are listed by name.
+const MAX_MISSING: usize = 20;
+/// Maximum number of elements marked in one call.
 const MAX_ELEMENTS: usize = 1_000;
 
+/// Makes a share from counts; 0 per cent if nothing is known.
 fn share(known: usize, covered: usize, missing: Vec<String>) -> Share {
     let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     let percent = if known == 0 { 0.0 } else { covered as f64 * 1000.0 / known as f64 };
@@ -33,14 +34,14 @@ fn share(known: usize, covered: usize, missing: Vec<String>) -> Share {
         known: number(known),
         covered: number(covered),
         percent: percent.round() / 10.0,
-        missing: missing.into_iter().take(NAMED).collect(),
+        missing: missing.into_iter().take(MAX_MISSING).collect(),
     }
 }
 
-/// `session.coverage`
+/// `session.coverage`: reports which known pages and elements a session visited and tested.
 ///
 /// # Errors
-/// When there is no such session.
+/// `NOT_FOUND` if there is no such session.
 pub async fn coverage(core: &Arc<Core>, params: &CoverageParams) -> Result<Coverage> {
     let session = known(core, params.session()).await?;
     let app = params.app.clone();
@@ -51,10 +52,7 @@ pub async fn coverage(core: &Arc<Core>, params: &CoverageParams) -> Result<Cover
     Ok(gathered.await?)
 }
 
-/// What was tested of an app: the one that is named, that of the session, or the one that it was in most.
-///
-/// # Errors
-/// What SQLite says.
+/// Computes the coverage of `app`, or else of the session's app, or else of the app with the most observations.
 pub(super) fn gather(c: &Connection, session: &Session, app: Option<&str>, pages: &[VisitedPage], marked: &[Marked]) -> Stored<Coverage> {
     let mut coverage = Coverage {
         elements_tested: i64::try_from(marked.len()).unwrap_or(i64::MAX),
@@ -71,9 +69,9 @@ pub(super) fn gather(c: &Connection, session: &Session, app: Option<&str>, pages
     };
     coverage.pages = of(&|p| visited.contains(&p.id));
     coverage.pages_tested = of(&|p| with_result.contains(&p.code));
-    // What nobody was on yet is a page to visit, not one to test.
-    let on = known.iter().filter(|p| visited.contains(&p.id) && !with_result.contains(&p.code));
-    coverage.pages_tested.missing = on.map(|p| p.name.clone()).take(NAMED).collect();
+    // List only visited pages as untested: the others have to be visited first.
+    let untested = known.iter().filter(|p| visited.contains(&p.id) && !with_result.contains(&p.code));
+    coverage.pages_tested.missing = untested.map(|p| p.name.clone()).take(MAX_MISSING).collect();
     let elements = visual::elements(c, &app)?;
     let uids: BTreeSet<&str> = marked.iter().filter_map(|m| m.element.component.as_deref()).collect();
     let (covered, missing): (Vec<&visual::Element>, Vec<&visual::Element>) = elements.iter().partition(|e| uids.contains(e.uid.as_str()));
@@ -83,53 +81,54 @@ pub(super) fn gather(c: &Connection, session: &Session, app: Option<&str>, pages
     Ok(coverage)
 }
 
+/// Returns the app with the most observations; of equals, the first by name.
 fn most_used(pages: &[VisitedPage]) -> Option<String> {
     let mut used: HashMap<&str, i64> = HashMap::new();
     pages.iter().filter(|p| !p.app.is_empty()).for_each(|p| *used.entry(&p.app).or_default() += p.observations);
     used.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(a.0))).map(|(app, _)| app.to_owned())
 }
 
-/// The states that a session was in.
+/// Returns the rows of the visual states that a session visited.
 fn visited(c: &Connection, session: i64) -> Stored<BTreeSet<i64>> {
     let keys = sessions::structures(c, session)?;
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
     Ok(states::by_structure(c, &keys)?.into_iter().map(|(_, state)| state).collect())
 }
 
-/// The codes of states with a test result or a tested element.
+/// Returns the codes of the states with a test result or a tested element.
 fn tested_states(c: &Connection, session: i64, marked: &[Marked]) -> Stored<BTreeSet<String>> {
     let mut states: BTreeSet<String> = marked.iter().filter_map(|m| m.state.clone()).collect();
     states.extend(results::places(c, session)?.into_iter().filter_map(|(_, state)| state));
     Ok(states)
 }
 
-/// The elements that a session can name by alias.
-async fn shown(core: &Arc<Core>, session: &Session) -> Result<Option<Arc<Shown>>> {
+/// Returns the elements that the session can refer to by alias, on the device it used last.
+async fn shown(core: &Arc<Core>, session: &Session) -> Result<Option<Arc<ShownRefs>>> {
     let name = session.name.clone();
     let device = core.store.read_all(move |c| Ok(log::context(c, &name, None)?.device.map(|d| device::find(c, &d)).transpose()?.flatten()));
     Ok(device.await?.and_then(|device| core.views.shown(session.id, device)))
 }
 
-/// What an alias stands for; anything else is a name already.
-fn named(shown: Option<&Shown>, element: String) -> Result<String> {
+/// Replaces an alias by the title or text of its element. Anything else is already a name and is returned as it is.
+fn resolve_alias(shown: Option<&ShownRefs>, element: String) -> Result<String> {
     if !element.starts_with("@n") {
         return Ok(element);
     }
     let found = shown.and_then(|s| s.refs.get(&element)).map(|r| (r.what.label.title.clone(), r.what.label.text()));
     match found {
         Some((title, text)) if !title.is_empty() || !text.is_empty() => Ok(if title.is_empty() { text } else { title }),
-        _ => Err(Error::param("elements", "names, or aliases of the session's newest refs that have a label", element)),
+        _ => Err(Error::param("elements", "names, or aliases from the session's latest refs whose element has a label", element)),
     }
 }
 
-/// The keys of the components that elements on the screen are, by what they say, in small letters.
-fn on_screen(shown: &Shown) -> HashMap<String, String> {
+/// Maps the lower-case title and text of each element on the screen to the key of its component.
+fn on_screen(shown: &ShownRefs) -> HashMap<String, String> {
     let elements = element::all(&shown.snapshot);
     let mut keys = HashMap::new();
     for found in shown.refs.values() {
         let Some(node) = shown.snapshot.nodes.get(found.what.node) else { continue };
-        // Of the rows of a list only the first is an element; the others are of its kind.
-        let alike = |e: &&Element| element::is_of_list(&e.key) && e.class == node.class && e.res_id == node.res_id;
+        // Only the first row of a list becomes a component; the other rows share its key.
+        let alike = |e: &&Element| element::belongs_to_list(&e.key) && e.class == node.class && e.res_id == node.res_id;
         if let Some(element) = elements.iter().find(|e| e.bounds == node.bounds).or_else(|| elements.iter().find(alike)) {
             for text in [found.what.label.title.to_lowercase(), found.what.label.text().to_lowercase()] {
                 keys.insert(text, element.key.clone());
@@ -139,10 +138,10 @@ fn on_screen(shown: &Shown) -> HashMap<String, String> {
     keys
 }
 
-/// `session.tested`
+/// `session.tested`: marks elements as tested.
 ///
 /// # Errors
-/// When an element has no name.
+/// `INVALID_PARAMS` if an alias cannot be resolved to a name.
 pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<Tested> {
     if params.elements.is_empty() || params.elements.len() > MAX_ELEMENTS {
         return Err(Error::param("elements", "1 to 1000 names", format!("{}", params.elements.len())));
@@ -155,11 +154,11 @@ pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<Tested> {
     let shown = shown(core, &session).await?.filter(|_| params.page.is_none());
     let app = place.app.clone();
     let known = core.store.read_all(move |c| Ok(app.map(|app| visual::elements(c, &app)).transpose()?.unwrap_or_default())).await?;
-    let elements = elements.into_iter().map(|e| named(shown.as_deref(), e)).collect::<Result<Vec<String>>>()?;
+    let elements = elements.into_iter().map(|e| resolve_alias(shown.as_deref(), e)).collect::<Result<Vec<String>>>()?;
     let on_screen = shown.map(|s| on_screen(&s)).unwrap_or_default();
     let mark_of = |element: String| {
         let by_name = known.iter().find(|k| k.is_called(&element));
-        // A row of a list is called by what it says, and is a component by what it is.
+        // A list row is named by its text, but its component by its kind: find it through the key on the screen.
         let by_label = || on_screen.get(&element.to_lowercase()).and_then(|key| known.iter().find(|k| &k.key == key));
         Mark {
             component: by_name.or_else(by_label).map(|k| (k.uid.clone(), k.name.clone())),

@@ -1,4 +1,4 @@
-//! Gathering what a session amounts to from all the rooms that know something of it.
+//! Collects everything known about a session, from all modules that store a part of it, into one [`Digest`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,32 +15,29 @@ use crate::session::{self, Session, bugs, conversation, results, tasks, tested};
 use crate::store::{Page, Result as Stored, now_ms};
 use crate::visual::states;
 
-/// Everything of one kind is gathered up to this many.
-const ALL: usize = 100_000;
+/// Maximum number of rows of each kind in a digest.
+const MAX_ROWS: usize = 100_000;
 
-/// What a session amounts to.
+/// Collects the digest of a session on a reader thread.
 pub(crate) async fn digest(core: &Arc<Core>, session: Session) -> Result<Digest> {
     Ok(core.store.read_all(move |c| gather(c, session)).await?)
 }
 
-/// What a session amounts to.
-///
-/// # Errors
-/// What SQLite says.
+/// Collects the digest of a session.
 pub(in crate::control) fn gather(c: &Connection, session: Session) -> Stored<Digest> {
     let id = session.id;
     let totals = sessions::totals(c, id)?;
     let marked = tested::all(c, id)?;
     let sum = |of: fn(&tested::Marked) -> i64| marked.iter().map(of).sum::<i64>();
     let pages = pages(c, id)?;
-    let (mut bugs, _) = bugs::list(c, &bugs::Filter { session: Some(id), ..bugs::Filter::default() }, Page::first(ALL))?;
-    bugs::worst_first(&mut bugs);
+    let (mut bugs, _) = bugs::list(c, &bugs::Filter { session: Some(id), ..bugs::Filter::default() }, Page::first(MAX_ROWS))?;
+    bugs::sort_by_severity(&mut bugs);
     Ok(Digest {
         info: session::info(c, &session, totals.last_at)?,
         statistics: Statistics {
             actions_performed: totals.done,
-            assertions_passed: totals.held + sum(|m| m.element.passed),
-            assertions_failed: totals.did_not_hold + sum(|m| m.element.failed),
+            assertions_passed: totals.passed_checks + sum(|m| m.element.passed),
+            assertions_failed: totals.failed_checks + sum(|m| m.element.failed),
             errors_encountered: totals.errors,
             observations: totals.observations,
             artifacts: artifact::count(c, id)?,
@@ -51,7 +48,7 @@ pub(in crate::control) fn gather(c: &Connection, session: Session) -> Stored<Dig
         current: tasks::current(c, id)?,
         queue: tasks::queue(c, id)?,
         done: tasks::done(c, id)?,
-        results: results::list(c, &results::Filter { session: Some(id), ..results::Filter::default() }, Page::first(ALL))?.0,
+        results: results::list(c, &results::Filter { session: Some(id), ..results::Filter::default() }, Page::first(MAX_ROWS))?.0,
         last_action: sessions::last_action(c, id)?,
         context: context(c, id, &session.name)?,
         bugs,
@@ -61,7 +58,7 @@ pub(in crate::control) fn gather(c: &Connection, session: Session) -> Stored<Dig
     })
 }
 
-/// The pages of a session, with the states that they are.
+/// Returns the pages that a session visited, each with the visual state it was recognised as.
 fn pages(c: &Connection, session: i64) -> Stored<Vec<VisitedPage>> {
     let mut pages = Vec::new();
     for (mut page, structure) in sessions::pages(c, session)? {
@@ -73,17 +70,14 @@ fn pages(c: &Connection, session: i64) -> Stored<Vec<VisitedPage>> {
     Ok(pages)
 }
 
-/// The context keys of a session: those of its conversation, and those that the daemon's own calls tell, the newer ones.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the context keys of a session: those of its conversation, and device, app and page as last observed. The newer value wins.
 pub(in crate::control) fn context(c: &Connection, session: i64, name: &str) -> Stored<BTreeMap<String, String>> {
     let mut known = conversation::of(c, session)?.context;
     let seen = log::context(c, name, None)?;
     let at = seen.observed_at.unwrap_or(0);
     for (key, value) in [("device", seen.device), ("app", seen.app), ("page", seen.activity)] {
         if let Some(value) = value.filter(|_| known.get(key).is_none_or(|k| k.at <= at)) {
-            known.insert(key.to_owned(), conversation::keys::Known { value, at });
+            known.insert(key.to_owned(), conversation::keys::ContextValue { value, at });
         }
     }
     Ok(known.into_iter().map(|(key, known)| (key, known.value)).collect())

@@ -14,15 +14,17 @@ use crate::session::{patterns, tested};
 use crate::store::Page;
 use crate::visual::known as visual;
 
-/// What the document is, and its version.
-const FORMAT: (&str, u32) = ("afd-session", 1);
-/// Everything of one kind up to this many.
-const ALL: usize = 1_000_000;
+/// Name of the document format.
+const FORMAT: &str = "afd-session";
+/// Version of the document format.
+const FORMAT_VERSION: u32 = 1;
+/// Maximum number of rows of each kind in a document.
+const MAX_ROWS: usize = 1_000_000;
 
-/// `session.export`
+/// `session.export`: returns the document inline if it is small and no file was named, else writes it to a file.
 ///
 /// # Errors
-/// When there is no such session, or the document cannot be written.
+/// If there is no such session, or the document cannot be written.
 pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<Exported> {
     let file = params.file.as_deref().map(|f| absolute("file", f)).transpose()?;
     let session = known(core, params.session()).await?;
@@ -43,23 +45,24 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<Exported>
     })
 }
 
+/// Collects the export document of a session.
 async fn document(core: &Arc<Core>, session: crate::session::Session) -> Result<Export> {
     let digest = digest(core, session).await?;
     let (id, name) = (digest.session.id, digest.session.name.clone());
     let gathered = core.store.read_all(move |c| {
-        let talk = conversation::of(c, id)?;
+        let conversation = conversation::of(c, id)?;
         let mut messages = messages::between(c, id, 0, i64::MAX)?;
-        messages.iter_mut().for_each(|m| m.in_context = m.position > talk.begins_after());
-        let filter = log::Filter { session: Some(name.clone()), after: Some(0), page: Page::first(ALL), ..log::Filter::default() };
-        let artifacts = artifact::Filter { session: Some(name.clone()), page: Page::first(ALL), kind: None };
+        messages.iter_mut().for_each(|m| m.in_context = m.position > conversation.begins_after());
+        let filter = log::Filter { session: Some(name.clone()), after: Some(0), page: Page::first(MAX_ROWS), ..log::Filter::default() };
+        let artifacts = artifact::Filter { session: Some(name.clone()), page: Page::first(MAX_ROWS), kind: None };
         let mut tested: Vec<_> = tested::all(c, id)?.into_iter().map(|m| m.element).collect();
-        // Components are told by name; their uids are of no use elsewhere.
+        // Components are exported by name, as their uids mean nothing in another database.
         let mut names = std::collections::HashMap::new();
         for app in tested.iter().map(|t| t.app.clone()).collect::<std::collections::BTreeSet<_>>() {
             names.extend(visual::elements(c, &app)?.into_iter().map(|e| (e.uid, e.name)));
         }
         tested.iter_mut().for_each(|t| t.component = t.component.as_ref().and_then(|uid| names.get(uid).cloned()));
-        let patterns = patterns::Filter { session: Some(id), limit: ALL, ..patterns::Filter::default() };
+        let patterns = patterns::Filter { session: Some(id), limit: MAX_ROWS, ..patterns::Filter::default() };
         Ok((
             messages,
             summaries::all(c, id)?,
@@ -74,8 +77,8 @@ async fn document(core: &Arc<Core>, session: crate::session::Session) -> Result<
     let (next_steps, blockers, summary) = (digest.next_steps(), digest.blockers(), digest.summary(true));
     let tasks = digest.done.into_iter().chain(digest.current).chain(digest.queue).collect();
     Ok(Export {
-        format: FORMAT.0.to_owned(),
-        version: FORMAT.1,
+        format: FORMAT.to_owned(),
+        version: FORMAT_VERSION,
         summary: digest.session.summary.unwrap_or(summary),
         info: digest.info,
         statistics: digest.statistics,

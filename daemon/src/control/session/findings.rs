@@ -1,4 +1,4 @@
-//! `session.bug.*`, `session.result.*`
+//! `session.bug.*`, `session.result.*`: recording and listing bugs and test results.
 
 use std::sync::Arc;
 
@@ -21,16 +21,16 @@ use crate::session::{self, Session, bugs, results, tasks};
 use crate::store::{Page, StoreError};
 use crate::visual::states;
 
-/// The longest title, characters.
-const TITLE: usize = 300;
-/// The longest text, characters.
-const TEXT: usize = 10_000;
-/// At most this many steps.
-const STEPS: usize = 100;
+/// Maximum length of a title, characters.
+const MAX_TITLE: usize = 300;
+/// Maximum length of any other text, characters.
+const MAX_TEXT: usize = 10_000;
+/// Maximum number of steps to reproduce.
+const MAX_STEPS: usize = 100;
 
-/// The page that is named, else the one that the session saw last.
+/// Returns where a finding belongs: the given page, else the page that the session observed last.
 pub(super) async fn place(core: &Arc<Core>, session: &Session, page: Option<&str>, app: Option<&str>) -> Result<Place> {
-    check_optional("page", page, crate::page::pattern::LONGEST)?;
+    check_optional("page", page, crate::page::pattern::MAX_LENGTH)?;
     check_optional("app", app, 255)?;
     let (name, own, page, app) = (session.name.clone(), session.app.clone(), page.map(str::to_owned), app.map(str::to_owned));
     let found = core.store.read_all(move |c| {
@@ -46,7 +46,7 @@ pub(super) async fn place(core: &Arc<Core>, session: &Session, page: Option<&str
     Ok(found.await?)
 }
 
-/// The uid of an artifact that is named by number or uid, or the newest screenshot of the session.
+/// Resolves an artifact given by id, by uid, or as `latest` for the session's newest screenshot. Returns its uid.
 async fn artifact_of(core: &Arc<Core>, field: &'static str, session: &Session, named: Option<&str>) -> Result<Option<String>> {
     let Some(named) = named else { return Ok(None) };
     let (wanted, name) = (named.to_owned(), session.name.clone());
@@ -62,26 +62,26 @@ async fn artifact_of(core: &Arc<Core>, field: &'static str, session: &Session, n
     });
     match found.await? {
         Some(uid) => Ok(Some(uid)),
-        None if named == "latest" => Err(Error::param(field, "a screenshot that the session has taken", "none")),
-        None => Err(Error::new(ErrorCode::NotFound, format!("{field}: there is no artifact {named:?}"))
-            .hint("`afctl artifact list` shows the numbers of the artifacts")
+        None if named == "latest" => Err(Error::param(field, "a screenshot taken by the session", "none")),
+        None => Err(Error::new(ErrorCode::NotFound, format!("{field}: no such artifact: {named:?}"))
+            .hint("`afctl artifact list` shows the ids of the artifacts")
             .details(json!({"path": field, "expected": "an artifact", "got": named}))),
     }
 }
 
-/// `session.bug.add`
+/// `session.bug.add`: records a bug and returns it with similar ones.
 ///
 /// # Errors
-/// When a field is of no use, or the artifact is not there.
+/// `INVALID_PARAMS` if a field is invalid, `NOT_FOUND` if the screenshot does not exist.
 pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAdded> {
-    check_text("title", &params.title, TITLE)?;
+    check_text("title", &params.title, MAX_TITLE)?;
     for (field, text) in [("description", &params.description), ("expected", &params.expected), ("actual", &params.actual)] {
-        check_optional(field, text.as_deref(), TEXT)?;
+        check_optional(field, text.as_deref(), MAX_TEXT)?;
     }
-    if params.steps.len() > STEPS {
+    if params.steps.len() > MAX_STEPS {
         return Err(Error::param("steps", "at most 100 steps", params.steps.len()));
     }
-    params.steps.iter().try_for_each(|step| check_text("steps", step, TEXT))?;
+    params.steps.iter().try_for_each(|step| check_text("steps", step, MAX_TEXT))?;
     let session = for_writing(core, params.session()).await?;
     let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;
     let screenshot = artifact_of(core, "screenshot", &session, params.screenshot.as_deref()).await?;
@@ -109,21 +109,22 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAdded
     Ok(added)
 }
 
-async fn row_of(core: &Arc<Core>, session: Option<&str>) -> Result<Option<i64>> {
+/// Returns the row id of a session, if one is named.
+async fn session_id_of(core: &Arc<Core>, session: Option<&str>) -> Result<Option<i64>> {
     match session {
         Some(name) => Ok(Some(known(core, name).await?.id)),
         None => Ok(None),
     }
 }
 
-/// `session.bug.list`
+/// `session.bug.list`: lists the bugs of one session or of all.
 ///
 /// # Errors
-/// When there is no such session.
+/// `NOT_FOUND` if there is no such session.
 pub async fn list_bugs(core: &Arc<Core>, params: &BugListParams) -> Result<Bugs> {
     let page = page(params.limit, params.cursor, 20)?;
     let filter = bugs::Filter {
-        session: row_of(core, params.session.as_deref()).await?,
+        session: session_id_of(core, params.session.as_deref()).await?,
         severity: params.severity,
         status: params.status,
         app: params.app.clone(),
@@ -136,25 +137,25 @@ pub async fn list_bugs(core: &Arc<Core>, params: &BugListParams) -> Result<Bugs>
     Ok(listed.await?)
 }
 
-/// `session.bug.show`
+/// `session.bug.show`: returns one bug.
 ///
 /// # Errors
-/// When there is no such bug.
+/// `NOT_FOUND` if there is no such bug.
 pub async fn show_bug(core: &Arc<Core>, params: &BugShowParams) -> Result<Bug> {
     let id = params.id;
     core.store.read_all(move |c| bugs::get(c, id)).await?.ok_or_else(|| no_bug(id))
 }
 
 fn no_bug(id: i64) -> Error {
-    Error::new(ErrorCode::NotFound, format!("there is no bug {id}")).hint("`afctl session bug list` shows the bugs")
+    Error::new(ErrorCode::NotFound, format!("no such bug: {id}")).hint("`afctl session bug list` lists the bugs")
 }
 
-/// `session.bug.resolve`
+/// `session.bug.resolve`: marks a bug as resolved.
 ///
 /// # Errors
-/// When there is no such bug, or it is resolved already.
+/// `NOT_FOUND` if there is no such bug, `CONFLICT` if it is already resolved.
 pub async fn resolve_bug(core: &Arc<Core>, params: &BugResolveParams) -> Result<Bug> {
-    check_text("reason", &params.reason, TEXT)?;
+    check_text("reason", &params.reason, MAX_TEXT)?;
     let (id, reason) = (params.id, params.reason.trim().to_owned());
     let done = core.store.write(move |c| match bugs::get(c, id)? {
         Some(bug) if bug.resolved_at.is_some() => Ok(Some(Err(bug))),
@@ -166,26 +167,26 @@ pub async fn resolve_bug(core: &Arc<Core>, params: &BugResolveParams) -> Result<
             core.session_changed(&bug.session).await;
             Ok(bug)
         }
-        Some(Err(bug)) => Err(Error::new(ErrorCode::Conflict, format!("bug {id} is resolved already"))
+        Some(Err(bug)) => Err(Error::new(ErrorCode::Conflict, format!("bug {id} is already resolved"))
             .details(json!({"resolvedAt": bug.resolved_at, "resolution": bug.resolution}))),
         None => Err(no_bug(id)),
     }
 }
 
-/// `session.result.add`
+/// `session.result.add`: records a test result.
 ///
 /// # Errors
-/// When a field is of no use, or the artifact or the bug is not there.
+/// `INVALID_PARAMS` if a field is invalid, `NOT_FOUND` if the evidence or the bug does not exist.
 pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<TestResult> {
-    check_text("name", &params.name, TITLE)?;
-    check_optional("summary", params.summary.as_deref(), TEXT)?;
+    check_text("name", &params.name, MAX_TITLE)?;
+    check_optional("summary", params.summary.as_deref(), MAX_TEXT)?;
     let session = for_writing(core, params.session()).await?;
     let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;
     let evidence = artifact_of(core, "evidence", &session, params.evidence.as_deref()).await?;
     let bug = match params.bug {
         Some(id) => {
             let found = core.store.read_all(move |c| bugs::get(c, id)).await?;
-            Some(found.ok_or_else(|| Error::new(ErrorCode::NotFound, format!("bug: there is no bug {id}")))?.uid)
+            Some(found.ok_or_else(|| Error::new(ErrorCode::NotFound, format!("bug: no such bug: {id}")))?.uid)
         }
         None => None,
     };
@@ -209,14 +210,14 @@ pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<Te
     Ok(added)
 }
 
-/// `session.result.list`
+/// `session.result.list`: lists the test results of one session or of all.
 ///
 /// # Errors
-/// When there is no such session.
+/// `NOT_FOUND` if there is no such session.
 pub async fn list_results(core: &Arc<Core>, params: &ResultListParams) -> Result<Results> {
     let page = page(params.limit, params.cursor, 20)?;
     let filter = results::Filter {
-        session: row_of(core, params.session.as_deref()).await?,
+        session: session_id_of(core, params.session.as_deref()).await?,
         status: params.status,
         page: params.page.clone(),
         since: params.since,

@@ -1,4 +1,4 @@
-//! Which session a call means, and what its parameters may be.
+//! Finding the session that a call refers to, and validation shared by the session calls.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,15 +18,13 @@ impl From<SessionError> for Error {
                 Error::new(ErrorCode::NotFound, what).hint("`afctl session task list` shows the tasks of a session")
             }
             SessionError::Conflict(what, hint) => Error::new(ErrorCode::Conflict, what).hint(hint),
-            SessionError::Ended => {
-                Error::new(ErrorCode::Conflict, "the session has ended").hint("`afctl session resume` takes it up again")
-            }
+            SessionError::Ended => Error::new(ErrorCode::Conflict, "the session has ended").hint("`afctl session resume` reopens it"),
             SessionError::Store(error) => error.into(),
         }
     }
 }
 
-/// A session that is known.
+/// Returns an existing session; `NOT_FOUND` if there is none of that name.
 pub(in crate::control) async fn known(core: &Arc<Core>, name: &str) -> Result<Session> {
     check_session(name)?;
     let wanted = name.to_owned();
@@ -34,31 +32,32 @@ pub(in crate::control) async fn known(core: &Arc<Core>, name: &str) -> Result<Se
     found.ok_or_else(|| no_session(name))
 }
 
+/// Returns the error for a session that does not exist.
 pub(in crate::control) fn no_session(name: &str) -> Error {
-    Error::new(ErrorCode::NotFound, format!("there is no session {name:?}"))
-        .hint("`afctl session list` shows the sessions; `afctl session start` begins one")
+    Error::new(ErrorCode::NotFound, format!("no such session: {name:?}"))
+        .hint("`afctl session list` lists the sessions; `afctl session start` starts one")
         .details(json!({"session": name}))
 }
 
-/// A session that is known and goes on.
+/// Returns an existing session that has not ended; `CONFLICT` if it has.
 pub(in crate::control) async fn active(core: &Arc<Core>, name: &str) -> Result<Session> {
     let session = known(core, name).await?;
     if session.ended_at.is_some() {
         return Err(Error::new(ErrorCode::Conflict, format!("session {name:?} has ended"))
-            .hint("`afctl session resume` takes it up again")
+            .hint("`afctl session resume` reopens it")
             .details(json!({"session": name, "endedAt": session.ended_at})));
     }
     Ok(session)
 }
 
-/// A session that something is to be written to; it appears by use.
+/// Returns an active session to write to, creating it if it does not exist; `CONFLICT` if it has ended.
 pub(in crate::control) async fn for_writing(core: &Arc<Core>, name: &str) -> Result<Session> {
     check_session(name)?;
     core.session_row(name).await?;
     active(core, name).await
 }
 
-/// Changes what is kept of a session, as it is at that moment, unless the change refuses it; returns it.
+/// Reads a session, applies `work` and saves the result in one transaction, unless `work` refuses. Returns the changed session.
 pub(in crate::control) async fn change(
     core: &Arc<Core>,
     name: &str,
@@ -74,21 +73,22 @@ pub(in crate::control) async fn change(
     core.store.write_or_refuse(change).await
 }
 
-/// Refuses a session that has ended, in the step that changes it.
+/// Refuses a session that has ended. For use inside the transaction that changes it, so that it cannot end in between.
 pub(in crate::control) fn still_active(session: &Session) -> std::result::Result<(), SessionError> {
     if session.ended_at.is_some() { Err(SessionError::Ended) } else { Ok(()) }
 }
 
-/// A text of a call: not blank, not too long.
+/// Checks that a text parameter is neither blank nor longer than `most` characters.
 pub(in crate::control) fn check_text(field: &'static str, text: &str, most: usize) -> Result<()> {
     let length = text.chars().count();
     if text.trim().is_empty() || length > most {
-        let got = if text.trim().is_empty() { "nothing but blanks".to_owned() } else { format!("{length} characters") };
+        let got = if text.trim().is_empty() { "only whitespace".to_owned() } else { format!("{length} characters") };
         return Err(Error::param(field, &format!("1 to {most} characters"), got));
     }
     Ok(())
 }
 
+/// Like [`check_text`], for a parameter that may be absent.
 pub(in crate::control) fn check_optional(field: &'static str, text: Option<&str>, most: usize) -> Result<()> {
     match text {
         Some(text) => check_text(field, text, most),
@@ -96,14 +96,15 @@ pub(in crate::control) fn check_optional(field: &'static str, text: Option<&str>
     }
 }
 
-/// A directory of a call.
+/// Checks a directory parameter: an absolute path. It must exist if the field is `directory`; otherwise it may be missing, but not be
+/// something other than a directory.
 pub(in crate::control) async fn check_directory(field: &'static str, path: Option<&str>) -> Result<Option<PathBuf>> {
     let Some(path) = path else { return Ok(None) };
     let path = super::super::artifacts::absolute(field, path)?;
     let asked = path.clone();
-    // It may lie on a disk that is slow to answer.
+    // On a blocking thread, as the file system may be slow.
     let (exists, is_dir) = run_blocking(move || (asked.exists(), asked.is_dir())).await?;
-    // Directories that are written to are made; one that is read is to be there.
+    // `directory` is only read, so it must exist. The others are written to and created on demand.
     if (exists || field == "directory") && !is_dir {
         return Err(Error::param(field, "a directory", path.display()));
     }

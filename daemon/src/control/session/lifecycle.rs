@@ -1,4 +1,4 @@
-//! `session.start`, `session.list`, `session.show`, `session.end`
+//! `session.start`, `session.list`, `session.show`, `session.end`: creating, showing and ending sessions.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,53 +13,57 @@ use super::super::paging::page;
 use super::super::{Core, Error, Result, check_session};
 use super::{active, change, check_directory, check_optional, check_text, digest, known, no_session, progress, report, still_active};
 use crate::memory::sessions;
-use crate::session::conversation::{self, keys::Known};
+use crate::session::conversation::{self, keys::ContextValue};
 use crate::session::summary::Digest;
 use crate::session::{self, Filter, Session, tasks};
 use crate::store::now_ms;
 
-/// The longest goal, characters.
-const GOAL: usize = 2_000;
-/// At most this many of each kind are shown.
-const SHOWN: usize = 50;
-/// At most this many tasks are queued at the start.
-const TASKS: usize = 1_000;
-/// At most this many context keys, and their longest name and value, characters.
-pub(in crate::control) const KEYS: (usize, usize, usize) = (100, 64, 500);
+/// Maximum length of a goal, characters.
+const MAX_GOAL: usize = 2_000;
+/// Maximum number of bugs, tasks and pages shown.
+const MAX_SHOWN: usize = 50;
+/// Maximum number of tasks that can be queued when starting a session.
+const MAX_TASKS: usize = 1_000;
+/// Maximum number of context keys.
+const MAX_KEYS: usize = 100;
+/// Maximum length of a context key, characters.
+const MAX_KEY_CHARS: usize = 64;
+/// Maximum length of the value of a context key, characters.
+const MAX_VALUE_CHARS: usize = 500;
 
-/// Names and values of context keys.
+/// Checks the number, names and values of context keys.
 pub(in crate::control) fn check_context(context: &std::collections::BTreeMap<String, String>) -> Result<()> {
-    if context.len() > KEYS.0 {
+    if context.len() > MAX_KEYS {
         return Err(Error::param("context", "at most 100 keys", context.len()));
     }
     for (key, value) in context {
         check_key("context", key)?;
-        check_text("context", value, KEYS.2)?;
+        check_text("context", value, MAX_VALUE_CHARS)?;
     }
     Ok(())
 }
 
 fn check_key(field: &'static str, key: &str) -> Result<()> {
-    let fits = !key.is_empty() && key.chars().count() <= KEYS.1 && key.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
-    if fits { Ok(()) } else { Err(Error::param(field, "names of letters, digits, '-', '_' and '.'", format!("{key:?}"))) }
+    let fits = !key.is_empty() && key.chars().count() <= MAX_KEY_CHARS && key.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
+    if fits { Ok(()) } else { Err(Error::param(field, "keys of 1 to 64 letters, digits, '-', '_' or '.'", format!("{key:?}"))) }
 }
 
-/// `session.start`
+/// `session.start`: starts a session with its goal, context keys and tasks.
 ///
 /// # Errors
-/// When it was started already, or a field is of no use.
+/// `INVALID_PARAMS` if a field is invalid, `CONFLICT` if the session was started before.
 pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionShown> {
     let name = params.session();
     check_session(name)?;
-    check_optional("goal", params.goal.as_deref(), GOAL)?;
+    check_optional("goal", params.goal.as_deref(), MAX_GOAL)?;
     check_optional("app", params.app.as_deref(), 255)?;
     check_optional("model", params.model.as_deref(), 200)?;
     check_context(&params.context)?;
     params.tracked_keys.iter().try_for_each(|key| check_key("trackedKeys", key))?;
-    if params.tracked_keys.len() > KEYS.0 {
+    if params.tracked_keys.len() > MAX_KEYS {
         return Err(Error::param("trackedKeys", "at most 100 keys", params.tracked_keys.len()));
     }
-    if params.tasks.len() > TASKS {
+    if params.tasks.len() > MAX_TASKS {
         return Err(Error::param("tasks", "at most 1000 tasks", params.tasks.len()));
     }
     params.tasks.iter().try_for_each(|task| check_text("tasks", task, 2_000))?;
@@ -77,7 +81,7 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionShow
     let started = move |c: &Connection| {
         let mut session = session::by_name(c, &wanted)?.ok_or_else(|| no_session(&wanted))?;
         if session.started_at.is_some() || session.ended_at.is_some() {
-            return Err(started_before(&session));
+            return Err(cannot_start(&session));
         }
         session.goal = p.goal;
         session.app = p.app;
@@ -85,13 +89,13 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionShow
         session.progress_dir = dir;
         session.started_at = Some(now_ms());
         session::update(c, &session)?;
-        let mut talk = conversation::of(c, session.id)?;
-        talk.model = p.model;
-        talk.max_tokens = p.max_tokens.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
-        talk.tracked = p.tracked_keys;
+        let mut conversation = conversation::of(c, session.id)?;
+        conversation.model = p.model;
+        conversation.max_tokens = p.max_tokens.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+        conversation.tracked = p.tracked_keys;
         let at = now_ms();
-        talk.context.extend(p.context.into_iter().map(|(key, value)| (key, Known { value, at })));
-        conversation::save(c, &origin, &talk)?;
+        conversation.context.extend(p.context.into_iter().map(|(key, value)| (key, ContextValue { value, at })));
+        conversation::save(c, &origin, &conversation)?;
         for description in &p.tasks {
             let new = tasks::New { description: description.trim(), status: TaskStatus::Pending, ..tasks::New::default() };
             tasks::insert(c, &origin, session.id, &new)?;
@@ -103,19 +107,20 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionShow
     show_named(core, name).await
 }
 
-fn started_before(session: &Session) -> Error {
+/// Returns the error for starting a session that was started or has ended.
+fn cannot_start(session: &Session) -> Error {
     let (what, hint) = match session.ended_at {
-        Some(_) => ("has ended", "`afctl session resume` takes it up again; another name begins a new one"),
-        None => ("was started already", "`afctl session show` shows it, `afctl session resume` tells how to go on"),
+        Some(_) => ("has ended", "`afctl session resume` reopens it; use another name to start a new one"),
+        None => ("has already been started", "`afctl session show` shows it; `afctl session resume` prints a prompt for continuing it"),
     };
     let name = &session.name;
     Error::new(ErrorCode::Conflict, format!("session {name:?} {what}")).hint(hint).details(json!({"session": name}))
 }
 
-/// `session.list`
+/// `session.list`: lists sessions.
 ///
 /// # Errors
-/// When the limit is out of range.
+/// `INVALID_PARAMS` if the limit is out of range.
 pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Sessions> {
     let filter = Filter { status: params.status, app: params.app.clone(), page: page(params.limit, params.cursor, 20)? };
     let listed = core.store.read_all(move |c| {
@@ -126,10 +131,10 @@ pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Sessions> {
     Ok(listed.await?)
 }
 
-/// `session.show`
+/// `session.show`: returns a session with its statistics, coverage, tasks and open bugs.
 ///
 /// # Errors
-/// When there is no such session.
+/// `NOT_FOUND` if there is no such session.
 pub async fn show(core: &Arc<Core>, params: &ShowParams) -> Result<SessionShown> {
     show_named(core, params.session()).await
 }
@@ -145,9 +150,9 @@ fn shown(digest: Digest) -> SessionShown {
         current_task: crate::session::progress::current(&digest),
         next_steps: digest.next_steps(),
         blockers: digest.blockers(),
-        open_bugs: digest.open_bugs().take(SHOWN).cloned().collect(),
-        queue: digest.queue.into_iter().take(SHOWN).collect(),
-        pages: digest.pages.into_iter().take(SHOWN).collect(),
+        open_bugs: digest.open_bugs().take(MAX_SHOWN).cloned().collect(),
+        queue: digest.queue.into_iter().take(MAX_SHOWN).collect(),
+        pages: digest.pages.into_iter().take(MAX_SHOWN).collect(),
         info: digest.info,
         statistics: digest.statistics,
         coverage: digest.coverage,
@@ -155,10 +160,11 @@ fn shown(digest: Digest) -> SessionShown {
     }
 }
 
-/// `session.end`: compacts, writes the final summary, the progress files and the report. It ends even if the caller goes away.
+/// `session.end`: compacts the conversation, then writes the report, the final summary and the progress files. Completes even if the
+/// caller disconnects.
 ///
 /// # Errors
-/// When there is no such session, it has ended, or the report cannot be written.
+/// If there is no such session, it has already ended, or the report cannot be written.
 pub async fn end(core: &Arc<Core>, params: &EndParams) -> Result<Ended> {
     let file = params.file.as_deref().map(|f| super::super::artifacts::absolute("file", f)).transpose()?;
     let (own, name) = (core.clone(), params.session().to_owned());
@@ -171,7 +177,7 @@ async fn finish(core: &Arc<Core>, name: &str, file: Option<PathBuf>) -> Result<E
     session.ended_at = Some(now_ms());
     let done = digest(core, session.clone()).await?;
     session.summary = Some(done.summary(true));
-    // The report first: a session that cannot be reported on has not ended.
+    // The report comes first: if it cannot be written, the session stays active.
     let report = report::write(core, &done, ReportFormat::Html, file).await?;
     let (summary, ended_at) = (session.summary.unwrap_or_default(), session.ended_at.unwrap_or_default());
     let last = summary.clone();
@@ -183,7 +189,7 @@ async fn finish(core: &Arc<Core>, name: &str, file: Option<PathBuf>) -> Result<E
     });
     let (progress_file, warnings) = match progress::write(core, ended.await?, None).await {
         Ok(written) => (Some(written.file), written.warnings),
-        // The session has ended all the same.
+        // The session has ended regardless, so this is only a warning.
         Err(error) => (None, vec![format!("the progress files were not written: {error}")]),
     };
     Ok(Ended { session: name.to_owned(), ended_at, summary, compacted, report, progress_file, warnings })

@@ -1,4 +1,4 @@
-//! `session.*`: what an agent is doing, what it found, and how somebody else goes on.
+//! `session.*`: test sessions with their goal, tasks, findings, coverage, progress, reports and resumption.
 
 pub mod coverage;
 mod digest;

@@ -1,4 +1,4 @@
-//! `session.progress`: the files that tell how far a session is.
+//! `session.progress`: writes the progress files of a session.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -18,23 +18,23 @@ use crate::session::progress::{self, GitState};
 use crate::session::{Session, summary::Digest};
 use crate::task::run_blocking;
 
-/// How long git may take.
-const GIT: Duration = Duration::from_secs(5);
-/// The most that is read of what git says, bytes.
-const GIT_OUTPUT: u64 = 1 << 20;
-/// At most this many changes are named.
-const CHANGES: usize = 200;
-/// At most this many steps or blockers.
-const STEPS: usize = 100;
+/// Timeout of one git command.
+const GIT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum output read from a git command, bytes.
+const MAX_GIT_OUTPUT: u64 = 1 << 20;
+/// Maximum number of uncommitted changes listed.
+const MAX_CHANGES: usize = 200;
+/// Maximum number of next steps, and of blockers.
+const MAX_STEPS: usize = 100;
 
-/// `session.progress`
+/// `session.progress`: updates next steps, blockers and progress settings, then writes the progress files.
 ///
 /// # Errors
-/// When there is no such session, or the files cannot be written.
+/// `NOT_FOUND` if there is no such session, `INVALID_PARAMS` if the files cannot be written.
 pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<ProgressWritten> {
     for (field, list) in [("nextSteps", &params.next_steps), ("blockers", &params.blockers)] {
         let list = list.as_deref().unwrap_or(&[]);
-        if list.len() > STEPS {
+        if list.len() > MAX_STEPS {
             return Err(Error::param(field, "at most 100", list.len()));
         }
         list.iter().try_for_each(|step| check_text(field, step, 1_000))?;
@@ -65,23 +65,23 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
     write(core, session, dir).await
 }
 
-/// Writes the files of a session, where it is said, where they went before, or to the state directory.
+/// Writes the progress files of a session to `dir`, else to the session's progress directory, else to the configured one.
 pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBuf>) -> Result<ProgressWritten> {
-    // One after the other, from the state on: an older one never replaces a newer one.
-    let _alone = core.turns.progress.lock(session.name.clone()).await;
+    // Hold the lock from reading the state to writing the files, so that older progress never overwrites newer progress.
+    let _lock = core.locks.progress.lock(session.name.clone()).await;
     let session = known(core, &session.name).await?;
     let digest = digest(core, session).await?;
-    let (git, warnings) = git_of(&digest).await;
+    let (git, warnings) = git_state(&digest).await;
     let progress = progress::of(&digest, git);
     let session = &digest.session;
     let dir = dir.or_else(|| session.progress_dir.clone()).unwrap_or_else(|| core.config.get().progress_dir.clone());
     let (file, report) = progress::files(&dir, &session.name);
     let json = serde_json::to_string_pretty(&progress)
-        .map_err(|e| Error::new(afd_proto::ErrorCode::Internal, format!("progress cannot be written as JSON: {e}")))?;
+        .map_err(|e| Error::new(afd_proto::ErrorCode::Internal, format!("cannot serialise the progress: {e}")))?;
     let contents = [(file.clone(), json + "\n"), (report.clone(), progress::text(&progress))];
     for (path, _) in &contents {
-        if core.is_own(path).await? {
-            return Err(Error::param("dir", "a directory whose files are not the daemon's own", dir.display()));
+        if core.is_daemon_file(path).await? {
+            return Err(Error::param("dir", "a directory in which the daemon's own files are not overwritten", dir.display()));
         }
     }
     let write_all = move || {
@@ -89,7 +89,7 @@ pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBu
         contents.iter().try_for_each(write)
     };
     if let Err((path, error)) = run_blocking(write_all).await? {
-        return Err(Error::param("dir", "a directory that can be written to", format!("{}: {error}", path.display())));
+        return Err(Error::param("dir", "a writable directory", format!("{}: {error}", path.display())));
     }
     Ok(ProgressWritten {
         session: session.name.clone(),
@@ -101,7 +101,7 @@ pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBu
     })
 }
 
-/// Whether files can be written to a directory; before anything is changed because they are to be.
+/// Creates a directory if needed and checks that it is writable. Called before a setting that depends on it is changed.
 pub(super) async fn probe(field: &'static str, dir: &Path) -> Result<()> {
     let wanted = dir.to_owned();
     let probed = run_blocking(move || {
@@ -110,69 +110,70 @@ pub(super) async fn probe(field: &'static str, dir: &Path) -> Result<()> {
     });
     match probed.await? {
         Ok(_) => Ok(()),
-        Err(error) => Err(Error::param(field, "a directory that can be written to", format!("{}: {error}", dir.display()))),
+        Err(error) => Err(Error::param(field, "a writable directory", format!("{}: {error}", dir.display()))),
     }
 }
 
-/// The state of the working directory, and why it is not known.
-pub(super) async fn git_of(digest: &Digest) -> (GitState, Vec<String>) {
+/// Returns the git state of the session's working directory, and warnings if it could not be read.
+pub(super) async fn git_state(digest: &Digest) -> (GitState, Vec<String>) {
     let Some(directory) = &digest.session.directory else { return (GitState::default(), Vec::new()) };
-    // Filters are programs that `git status` runs on what is there; git has no switch for them.
+    // `git status` runs the filter programs that a repository configures on its files, and git has no option to disable them.
     if git(directory, &["config", "--local", "--includes", "--get-regexp", "^filter\\."]).await.is_ok_and(|found| !found.trim().is_empty())
     {
-        let why = "its settings name programs that git would run";
-        return (GitState::default(), vec![format!("the git state of {} is not read: {why}", directory.display())]);
+        let why = "its git configuration names filter programs that git would run";
+        return (GitState::default(), vec![format!("the git state of {} was not read: {why}", directory.display())]);
     }
     let both = tokio::join!(git(directory, &["log", "-1", "--format=%H %s"]), git(directory, &["status", "--porcelain"]));
     match both {
         (commit, Ok(status)) => {
             let mut changes: Vec<String> = status.lines().map(str::to_owned).collect();
-            let more = changes.len().saturating_sub(CHANGES);
-            changes.truncate(CHANGES);
+            let more = changes.len().saturating_sub(MAX_CHANGES);
+            changes.truncate(MAX_CHANGES);
             changes.extend((more > 0).then(|| format!("and {more} more")));
-            // A repository without a commit has a state too.
+            // A repository without commits still has uncommitted changes to report.
             (GitState { last_commit: commit.ok().map(|c| c.trim().to_owned()), changes }, Vec::new())
         }
-        (_, Err(why)) => (GitState::default(), vec![format!("the git state of {} is not known: {why}", directory.display())]),
+        (_, Err(why)) => (GitState::default(), vec![format!("the git state of {} is unknown: {why}", directory.display())]),
     }
 }
 
+/// Runs git in a directory without letting the repository execute programs. Returns its output, or why there is none.
 async fn git(directory: &Path, arguments: &[&str]) -> std::result::Result<String, String> {
     let mut command = tokio::process::Command::new("git");
     command
         .arg("-C")
         .arg(directory)
-        // A repository may name a program to run; nothing of it is to be run from here.
+        // The repository's configuration may name programs to run; none of them must be executed here.
         .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false"])
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .kill_on_drop(true);
-    // What the daemon was started from is no business of this.
+    // Git variables inherited from the environment of the daemon must not redirect these commands.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
         command.env_remove(name);
     }
     command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
     let run = async {
         let mut child = command.spawn()?;
-        let mut said = Vec::new();
+        let mut output = Vec::new();
         if let Some(out) = child.stdout.take() {
-            out.take(GIT_OUTPUT).read_to_end(&mut said).await?;
+            out.take(MAX_GIT_OUTPUT).read_to_end(&mut output).await?;
         }
-        Ok::<_, std::io::Error>((child.wait().await?, said))
+        Ok::<_, std::io::Error>((child.wait().await?, output))
     };
-    match tokio::time::timeout(GIT, run).await {
-        Ok(Ok((status, said))) if status.success() => Ok(String::from_utf8_lossy(&said).into_owned()),
-        Ok(Ok(_)) => Err("it is no git repository, or one that git does not read".to_owned()),
-        Ok(Err(error)) => Err(format!("git cannot be run: {error}")),
-        Err(_) => Err("git took too long".to_owned()),
+    match tokio::time::timeout(GIT_TIMEOUT, run).await {
+        Ok(Ok((status, output))) if status.success() => Ok(String::from_utf8_lossy(&output).into_owned()),
+        Ok(Ok(_)) => Err("not a git repository, or git refused to read it".to_owned()),
+        Ok(Err(error)) => Err(format!("cannot run git: {error}")),
+        Err(_) => Err("git timed out".to_owned()),
     }
 }
 
 impl Core {
-    /// Something significant of a session changed: its progress files follow if they are to. That they cannot be written is no reason
-    /// to refuse the change, which is on record.
+    /// Rewrites the progress files after a significant change of a session, if automatic progress is on. A failure is only logged, since
+    /// the change itself is already committed.
     pub(in crate::control) async fn session_changed(self: &Arc<Self>, name: &str) {
         let session = match known(self, name).await {
             Ok(session) if session.progress_dir.is_some() => session,

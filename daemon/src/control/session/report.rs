@@ -1,4 +1,4 @@
-//! `session.report`: what a session did and found, for people.
+//! `session.report`: a human-readable report of what a session did and found.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,15 +15,17 @@ use crate::session::report::{self, Picture, html};
 use crate::session::summary::Digest;
 use crate::task::run_blocking;
 
-/// At most this many pictures are in a report.
-const PICTURES: usize = 60;
-/// The longer side of a picture in a report, pixels, and the quality of its JPEG.
-const SIZE: (u32, u8) = (1_000, 80);
+/// Maximum number of pictures in a report.
+const MAX_PICTURES: usize = 60;
+/// Longer side of a picture in a report, pixels.
+const PICTURE_SIDE: u32 = 1_000;
+/// JPEG quality of the pictures in a report.
+const JPEG_QUALITY: u8 = 80;
 
-/// `session.report`
+/// `session.report`: writes a report as HTML (the default) or Markdown.
 ///
 /// # Errors
-/// When there is no such session, or the report cannot be written.
+/// If there is no such session, or the report cannot be written.
 pub async fn report(core: &Arc<Core>, params: &ReportParams) -> Result<ReportWritten> {
     let file = params.file.as_deref().map(|f| absolute("file", f)).transpose()?;
     let session = known(core, params.session()).await?;
@@ -31,6 +33,7 @@ pub async fn report(core: &Arc<Core>, params: &ReportParams) -> Result<ReportWri
     write(core, &digest, params.format.unwrap_or(ReportFormat::Html), file).await
 }
 
+/// Renders a report and saves it to `file`, else to the artifact directory.
 pub(super) async fn write(core: &Arc<Core>, digest: &Digest, format: ReportFormat, file: Option<PathBuf>) -> Result<ReportWritten> {
     let pictures = pictures(core, digest).await?;
     let count = i64::try_from(pictures.len()).unwrap_or(i64::MAX);
@@ -50,12 +53,12 @@ pub(super) async fn write(core: &Arc<Core>, digest: &Digest, format: ReportForma
     })
 }
 
-/// The pictures of bugs, worst first, then of results; those that are gone are left out.
+/// Loads the screenshots of bugs, worst first, then the evidence of results. Files that are missing or unreadable are left out.
 async fn pictures(core: &Arc<Core>, digest: &Digest) -> Result<Vec<Picture>> {
     let of_bugs = digest.bugs.iter().filter_map(|b| b.screenshot.clone());
     let mut uids: Vec<String> = Vec::new();
     for uid in of_bugs.chain(digest.results.iter().filter_map(|r| r.evidence.clone())) {
-        if !uids.contains(&uid) && uids.len() < PICTURES {
+        if !uids.contains(&uid) && uids.len() < MAX_PICTURES {
             uids.push(uid);
         }
     }
@@ -66,9 +69,9 @@ async fn pictures(core: &Arc<Core>, digest: &Digest) -> Result<Vec<Picture>> {
     let files = files.await?;
     let read = run_blocking(move || {
         let shown = files.into_iter().flatten().filter_map(|(artifact, file)| {
-            let unused = |error: &dyn std::error::Error| tracing::debug!(%error, file = %file.display(), "no picture for the report");
+            let unused = |error: &dyn std::error::Error| tracing::debug!(%error, file = %file.display(), "picture left out of the report");
             let bytes = std::fs::read(&file).inspect_err(|error| unused(error)).ok()?;
-            let jpeg = small(&bytes).inspect_err(|error| unused(error)).ok()?;
+            let jpeg = thumbnail(&bytes).inspect_err(|error| unused(error)).ok()?;
             Some(Picture { artifact, file: file.display().to_string(), jpeg })
         });
         shown.collect()
@@ -76,8 +79,8 @@ async fn pictures(core: &Arc<Core>, digest: &Digest) -> Result<Vec<Picture>> {
     Ok(read.await?)
 }
 
-/// A picture as a small JPEG.
-fn small(bytes: &[u8]) -> std::result::Result<Vec<u8>, PictureError> {
+/// Decodes a picture and re-encodes it as a JPEG of at most [`PICTURE_SIDE`] pixels a side.
+fn thumbnail(bytes: &[u8]) -> std::result::Result<Vec<u8>, PictureError> {
     let whole = picture::decode_any(bytes)?;
-    picture::encode(&picture::at_most(whole, SIZE.0), PictureFormat::Jpeg, SIZE.1)
+    picture::encode(&picture::at_most(whole, PICTURE_SIDE), PictureFormat::Jpeg, JPEG_QUALITY)
 }

@@ -1,4 +1,4 @@
-//! `session.resume`: going on with a session, from memory or from a progress file.
+//! `session.resume`: continues a session that is on record here, or one restored from a progress file.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,29 +15,29 @@ use super::super::{Core, Error, Result, check_session};
 use super::lifecycle::check_context;
 use super::{change, check_text, digest, known, progress};
 use crate::file;
-use crate::session::conversation::{self, keys::Known};
+use crate::session::conversation::{self, keys::ContextValue};
 use crate::session::findings::Place;
 use crate::session::{self, Session, bugs, prompt, tasks};
 use crate::store::{Result as Stored, new_uid, now_ms};
 use crate::task::run_blocking;
 
-/// The largest progress file, bytes.
+/// Maximum size of a progress file, bytes.
 const MAX_FILE: u64 = 16 << 20;
-/// At most this many tasks and bugs in it.
+/// Maximum number of tasks and bugs in a progress file.
 const MAX_ROWS: usize = 10_000;
 
-/// `session.resume`
+/// `session.resume`: reopens a session if it has ended, and returns a prompt for continuing it.
 ///
 /// # Errors
-/// When the session is not known and no file tells of it.
+/// `NOT_FOUND` if there is no such session and no file was given, `CONFLICT` if the file is for a session that already exists here.
 pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<Resumed> {
     let mut name = params.session().to_owned();
     if let Some(file) = &params.file {
         let progress = read(file).await?;
-        // A file names its session, unless the call does.
+        // The session named by the call takes precedence over the one named in the file.
         name = params.session.clone().unwrap_or_else(|| progress.session_id.clone());
         check_session(&name)?;
-        take_up(core, &name, file, progress).await?;
+        import_progress(core, &name, file, progress).await?;
     }
     let mut session = known(core, &name).await?;
     let reopened = session.ended_at.is_some();
@@ -50,13 +50,13 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<Resumed> 
         .await?;
     }
     let digest = digest(core, session).await?;
-    let (git, _) = progress::git_of(&digest).await;
-    let stands = session::progress::of(&digest, git);
+    let (git, _) = progress::git_state(&digest).await;
+    let current_progress = session::progress::of(&digest, git);
     let bugs = digest.info.bugs;
     let summary = format!(
-        "Session {name:?} goes on: {} tasks are done, {} wait, {} bugs are open.",
-        stands.completed_tasks.len(),
-        stands.pending_tasks.len() + usize::from(stands.current_task.is_some()),
+        "Session {name:?} resumed: {} tasks done, {} to do, {} bugs open.",
+        current_progress.completed_tasks.len(),
+        current_progress.pending_tasks.len() + usize::from(current_progress.current_task.is_some()),
         bugs.open
     );
     core.session_changed(&name).await;
@@ -65,19 +65,19 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<Resumed> 
         reopened,
         from_file: params.file.is_some(),
         summary,
-        resumption_prompt: prompt::resumption(&stands),
+        resumption_prompt: prompt::resumption(&current_progress),
         task_queue: digest.queue,
         context: digest.context,
-        progress: stands,
+        progress: current_progress,
     })
 }
 
-/// Reads a progress file, whose values are checked as if they had come with a call.
+/// Reads a progress file and validates its values like parameters of a call.
 async fn read(file: &str) -> Result<Progress> {
     let path = super::super::artifacts::absolute("file", file)?;
     let shown = path.display().to_string();
     let content = run_blocking(move || file::read_capped(&path, MAX_FILE)).await?;
-    let content = content.map_err(|error| Error::param("file", "a progress file that can be read", format!("{shown}: {error}")))?;
+    let content = content.map_err(|error| Error::param("file", "a readable progress file", format!("{shown}: {error}")))?;
     let mut deserializer = serde_json::Deserializer::from_slice(&content);
     let progress: Progress = serde_path_to_error::deserialize(&mut deserializer)
         .map_err(|error| Error::param("file", "a progress file", format!("{shown}, at {}: {}", error.path(), error.inner())))?;
@@ -85,6 +85,7 @@ async fn read(file: &str) -> Result<Progress> {
     Ok(progress)
 }
 
+/// Checks the lengths, counts and statuses in a progress file.
 fn check(p: &Progress) -> Result<()> {
     let waiting = p.pending_tasks.iter().map(|t| &t.description).chain(p.current_task.iter().map(|t| &t.description));
     let done = p.completed_tasks.iter().map(|t| &t.description);
@@ -96,42 +97,46 @@ fn check(p: &Progress) -> Result<()> {
     }
     let ends = |status| matches!(status, TaskStatus::Passed | TaskStatus::Failed | TaskStatus::Skipped);
     if let Some(task) = p.completed_tasks.iter().find(|t| !ends(t.status)) {
-        return Err(Error::param("file", "completed tasks that are passed, failed or skipped", task.status));
+        return Err(Error::param("file", "completed tasks with the status passed, failed or skipped", task.status));
     }
     check_context(&p.context)
 }
 
-/// Takes a session from a progress file that this memory does not know.
-async fn take_up(core: &Arc<Core>, name: &str, file: &str, progress: Progress) -> Result<()> {
+/// Restores a session from a progress file, unless the session already has content here.
+async fn import_progress(core: &Arc<Core>, name: &str, file: &str, progress: Progress) -> Result<()> {
     core.session_row(name).await?;
     let (origin, wanted) = (core.store.origin().to_owned(), name.to_owned());
     let restored = core.store.write(move |c| match session::by_name(c, &wanted)? {
-        Some(session) if session.started_at.is_none() && is_bare(c, session.id)? => restore(c, &origin, session, &progress).map(|()| true),
+        Some(session) if session.started_at.is_none() && is_unused(c, session.id)? => {
+            restore(c, &origin, session, &progress).map(|()| true)
+        }
         _ => Ok(false),
     });
     if restored.await? {
         return Ok(());
     }
-    Err(Error::new(ErrorCode::Conflict, format!("session {name:?} is known here already"))
-        .hint("resume it without the file, or give `session` another name")
+    Err(Error::new(ErrorCode::Conflict, format!("session {name:?} already exists"))
+        .hint("resume it without the file, or pass another name as `session`")
         .details(json!({"session": name, "file": file})))
 }
 
-/// Whether nothing was said, queued or found in a session yet.
-fn is_bare(c: &Connection, id: i64) -> Stored<bool> {
+/// Tells whether a session has no messages, tasks or bugs yet.
+fn is_unused(c: &Connection, id: i64) -> Stored<bool> {
     let tasks = tasks::counts(c, id)?;
     let bugs = bugs::counts(c, &bugs::Filter { session: Some(id), ..bugs::Filter::default() })?;
     Ok(tasks == afd_proto::tasks::TaskCounts::default() && bugs.total == 0 && conversation::of(c, id)?.position == 0)
 }
 
+/// Parses a timestamp into UTC milliseconds.
 fn ms(rfc3339: &str) -> Option<i64> {
     rfc3339.parse::<jiff::Timestamp>().ok().map(|t| t.as_millisecond())
 }
 
-fn some(text: &str) -> Option<&str> {
+fn non_empty(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
+/// Writes the content of a progress file to an unused session.
 fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> Stored<()> {
     let id = session.id;
     session.goal.clone_from(&p.goal);
@@ -140,7 +145,8 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
     session.blockers.clone_from(&p.blockers);
     session.started_at = Some(now_ms());
     session::update(c, &session)?;
-    // Names of their own, so that one file can be taken up twice, and given before, so that a task may wait for a later one.
+    // Tasks get new uids, so that a file can be restored more than once. They are assigned up front, so that a task can be blocked by one
+    // that is inserted after it.
     let old =
         p.completed_tasks.iter().map(|t| &t.id).chain(p.current_task.iter().map(|t| &t.id)).chain(p.pending_tasks.iter().map(|t| &t.id));
     let uids: HashMap<&str, String> = old.map(|id| (id.as_str(), new_uid())).collect();
@@ -150,7 +156,7 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
             uid: uid(&task.id),
             description: &task.description,
             status: task.status,
-            summary: some(&task.summary),
+            summary: non_empty(&task.summary),
             finished_at: ms(&task.completed_at),
             ..tasks::New::default()
         };
@@ -161,7 +167,7 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
             uid: uid(&task.id),
             description: &task.description,
             status: TaskStatus::Active,
-            progress: some(&task.progress),
+            progress: non_empty(&task.progress),
             started_at: ms(&task.started_at),
             ..tasks::New::default()
         };
@@ -183,8 +189,8 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
         };
         bugs::add(c, origin, id, &new)?;
     }
-    let mut talk = conversation::of(c, id)?;
+    let mut conversation = conversation::of(c, id)?;
     let at = now_ms();
-    talk.context.extend(p.context.iter().map(|(key, value)| (key.clone(), Known { value: value.clone(), at })));
-    conversation::save(c, origin, &talk)
+    conversation.context.extend(p.context.iter().map(|(key, value)| (key.clone(), ContextValue { value: value.clone(), at })));
+    conversation::save(c, origin, &conversation)
 }

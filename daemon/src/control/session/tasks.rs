@@ -1,4 +1,4 @@
-//! `session.task.*`
+//! `session.task.*`: managing the tasks of a session.
 
 use std::sync::Arc;
 
@@ -14,13 +14,14 @@ use super::{check_optional, check_text, for_writing, known};
 use crate::session;
 use crate::session::tasks::{self, Change, Outcome};
 
-/// The longest description, summary or progress, characters.
-const LONGEST: usize = 2_000;
-/// At most this many tasks come before one.
-const BLOCKERS: usize = 100;
-/// The priorities, both ways from 0.
-const PRIORITY: i64 = 1_000;
+/// Maximum length of a description, summary or progress text, characters.
+const MAX_TEXT: usize = 2_000;
+/// Maximum number of tasks that may block a task.
+const MAX_BLOCKERS: usize = 100;
+/// Maximum absolute value of a priority.
+const MAX_PRIORITY: i64 = 1_000;
 
+/// Changes a task in an active session, then updates the progress files.
 async fn change(core: &Arc<Core>, session: &str, work: impl FnOnce(&Connection, i64) -> Outcome<Task> + Send + 'static) -> Result<Task> {
     let session = for_writing(core, session).await?;
     let id = session.id;
@@ -30,42 +31,42 @@ async fn change(core: &Arc<Core>, session: &str, work: impl FnOnce(&Connection, 
 }
 
 fn check_priority(priority: i64) -> Result<()> {
-    if priority.abs() > PRIORITY {
+    if priority.abs() > MAX_PRIORITY {
         return Err(Error::param("priority", "-1000 to 1000", priority));
     }
     Ok(())
 }
 
-/// `session.task.add`
+/// `session.task.add`: queues a task.
 ///
 /// # Errors
-/// When a field is of no use, or a task that is to come first is not there.
+/// `INVALID_PARAMS` if a field is invalid, `NOT_FOUND` if a blocking task does not exist.
 pub async fn add(core: &Arc<Core>, params: &TaskAddParams) -> Result<Task> {
-    check_text("description", &params.description, LONGEST)?;
+    check_text("description", &params.description, MAX_TEXT)?;
     check_priority(params.priority)?;
-    if params.blocked_by.len() > BLOCKERS {
+    if params.blocked_by.len() > MAX_BLOCKERS {
         return Err(Error::param("blockedBy", "at most 100 tasks", params.blocked_by.len()));
     }
     let (origin, p) = (core.store.origin().to_owned(), params.clone());
     change(core, params.session(), move |c, session| tasks::add(c, &origin, session, p.description.trim(), p.priority, &p.blocked_by)).await
 }
 
-/// `session.task.start`
+/// `session.task.start`: starts the given task, or the next one in the queue.
 ///
 /// # Errors
-/// When no task waits, another is worked on, or something stands in the way.
+/// If no task is pending, another task is active, or the task is blocked.
 pub async fn start(core: &Arc<Core>, params: &TaskStartParams) -> Result<Task> {
     let (id, switch) = (params.id, params.switch);
     change(core, params.session(), move |c, session| tasks::start(c, session, id, switch)).await
 }
 
-/// `session.task.update`
+/// `session.task.update`: changes progress, description or priority of a task.
 ///
 /// # Errors
-/// When there is no such task, or nothing is to change.
+/// If there is no such task, or no field to change was given.
 pub async fn update(core: &Arc<Core>, params: &TaskUpdateParams) -> Result<Task> {
-    check_optional("progress", params.progress.as_deref(), LONGEST)?;
-    check_optional("description", params.description.as_deref(), LONGEST)?;
+    check_optional("progress", params.progress.as_deref(), MAX_TEXT)?;
+    check_optional("description", params.description.as_deref(), MAX_TEXT)?;
     params.priority.map(check_priority).transpose()?;
     if params.progress.is_none() && params.description.is_none() && params.priority.is_none() {
         return Err(Error::param("progress", "progress, description or priority", "none of them"));
@@ -75,20 +76,20 @@ pub async fn update(core: &Arc<Core>, params: &TaskUpdateParams) -> Result<Task>
     change(core, params.session(), move |c, session| tasks::change(c, session, id, &wanted)).await
 }
 
-/// `session.task.finish`
+/// `session.task.finish`: ends a task as passed (the default), failed or skipped.
 ///
 /// # Errors
-/// When there is no such task, or it is done already.
+/// If there is no such task, or it is already finished.
 pub async fn finish(core: &Arc<Core>, params: &TaskFinishParams) -> Result<Task> {
-    check_optional("summary", params.summary.as_deref(), LONGEST)?;
+    check_optional("summary", params.summary.as_deref(), MAX_TEXT)?;
     let (id, how, summary) = (params.id, params.status.unwrap_or(Finish::Passed), params.summary.clone());
     change(core, params.session(), move |c, session| tasks::finish(c, session, id, how, summary.as_deref())).await
 }
 
-/// `session.task.list`
+/// `session.task.list`: lists the active task, the queue and the finished tasks, in this order.
 ///
 /// # Errors
-/// When there is no such session.
+/// `NOT_FOUND` if there is no such session.
 pub async fn list(core: &Arc<Core>, params: &TaskListParams) -> Result<Tasks> {
     let limit = limit(params.limit, 100)?;
     let (session, status) = (known(core, params.session()).await?.id, params.status);

@@ -1,4 +1,4 @@
-//! `visual.import` and `visual.export`
+//! `visual.import` and `visual.export`: exchanging learned apps as directories of JSON files and pictures.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::super::artifacts::absolute;
 use super::super::rows::count;
 use super::super::{Core, Error, Result, current_trace};
 use super::{UPKEEP_JOB, about, find, graph};
-use crate::artifact::{self, New, Place};
+use crate::artifact::{self, NewArtifact, Place};
 use crate::file;
 use crate::page::site;
 use crate::store::{new_uid, now_ms};
@@ -22,24 +22,24 @@ use crate::visual::components;
 use crate::visual::files::{self, Directory, Export};
 use crate::visual::scope::{self, Known, Scope};
 
-/// The largest picture that is taken over, bytes.
+/// Maximum size of an imported or exported picture, bytes.
 const MAX_PICTURE: u64 = 32 << 20;
 
 fn tally(t: files::Tally) -> Tally {
     Tally { found: t.found, added: t.added, present: t.present, cleaned: 0, skipped: t.skipped }
 }
 
-/// `visual.import`
+/// `visual.import`: imports the directory of one app, or of several.
 ///
 /// # Errors
-/// When there is nothing to be read, or it cannot be kept.
+/// `NOT_FOUND` if there is nothing to import; also if the result cannot be stored.
 pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<ImportedFiles> {
     let dir = absolute("dir", &params.dir)?;
     let read = run_blocking(move || files::read(&dir)).await?;
     let found =
-        read.map_err(|e| Error::new(ErrorCode::NotFound, e.to_string()).hint("give the directory of an app, or the one that holds them"))?;
+        read.map_err(|e| Error::new(ErrorCode::NotFound, e.to_string()).hint("pass the directory of an app, or the parent of several"))?;
     if params.app.is_some() && found.iter().filter(|d| d.site.is_none()).count() > 1 {
-        return Err(Error::param("app", "nothing, as the directory holds several apps", "a name"));
+        return Err(Error::param("app", "no value, because the directory holds several apps", "a name"));
     }
     let session = core.session_row(params.session.as_deref().unwrap_or(DEFAULT_SESSION)).await?;
     let mut imported = Vec::new();
@@ -52,7 +52,7 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<ImportedF
     Ok(ImportedFiles { dry_run: params.dry_run, imported })
 }
 
-/// What a directory is about: sites belong to the app that was read before them.
+/// Returns the scope of a directory. Directories of sites follow that of their app, whose name is passed on in `app`.
 fn scope_of(directory: &Directory, wanted: Option<&str>, app: &mut String) -> Scope {
     let text = |key: &str| directory.meta.get(key).and_then(|v| v.as_str()).filter(|t| !t.trim().is_empty());
     match &directory.site {
@@ -69,16 +69,17 @@ fn scope_of(directory: &Directory, wanted: Option<&str>, app: &mut String) -> Sc
 }
 
 impl Core {
+    /// Imports one directory with its pictures. A dry run rolls the database changes back and saves no pictures.
     async fn import_one(self: &Arc<Self>, mut directory: Directory, scope: Scope, dry_run: bool, session: i64) -> Result<Imported> {
         if let Some(dir) = directory.site.clone().filter(|dir| Some(dir) != scope.site.as_ref()) {
             directory.meta.insert("_dir".to_owned(), dir.into());
         }
         let (path, pages, name) = (directory.path.clone(), directory.pages.clone(), directory.name.clone());
         let (origin, index, own) = (self.store.origin().to_owned(), self.visual.clone(), scope.clone());
-        let work = move |c: &rusqlite::Connection| files::take_up(c, &origin, &index, &own, directory, now_ms());
-        let report = if dry_run { self.store.rehearse(work).await? } else { self.store.write(work).await? };
+        let work = move |c: &rusqlite::Connection| files::import_directory(c, &origin, &index, &own, directory, now_ms());
+        let report = if dry_run { self.store.dry_run(work).await? } else { self.store.write(work).await? };
         if dry_run {
-            // What was rehearsed is not there.
+            // The dry run was rolled back, so what it loaded into the index is not in the database.
             self.visual.reload(&scope);
         } else {
             self.visual.touch_all(report.app);
@@ -92,8 +93,8 @@ impl Core {
             remarks.push(FileRemark { file, key: String::new(), why });
         };
         for (component, file) in report.pictures {
-            match self.picture(&path, &file, "component_image", dry_run, session).await? {
-                Ok(Some(uid)) => self.store.write(move |c| components::pictured(c, component, Some(&uid), now_ms())).await?,
+            match self.import_picture(&path, &file, "component_image", dry_run, session).await? {
+                Ok(Some(uid)) => self.store.write(move |c| components::set_crop(c, component, Some(&uid), now_ms())).await?,
                 Ok(None) => {}
                 Err(why) => refuse(&file, why),
             }
@@ -101,8 +102,8 @@ impl Core {
         for page in pages {
             let name = page.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
             let file = format!("pages/{name}");
-            match self.picture(&path, &file, "page_image", dry_run, session).await? {
-                Ok(Some(uid)) => self.keep_page(report.app, name, uid).await?,
+            match self.import_picture(&path, &file, "page_image", dry_run, session).await? {
+                Ok(Some(uid)) => self.save_page_picture(report.app, name, uid).await?,
                 Ok(None) => {}
                 Err(why) => refuse(&file, why),
             }
@@ -120,8 +121,8 @@ impl Core {
         })
     }
 
-    /// Takes over a picture; answers the uid of its artifact, or why it is left behind.
-    async fn picture(
+    /// Imports a picture. Returns the uid of its artifact (`None` in a dry run), or the reason why it is skipped.
+    async fn import_picture(
         self: &Arc<Self>,
         dir: &Path,
         file: &str,
@@ -138,11 +139,11 @@ impl Core {
             return Ok(Ok(None));
         }
         let (mime_type, extension) = if content.starts_with(b"\x89PNG") { ("image/png", "png") } else { ("image/jpeg", "jpg") };
-        self.keep_picture(kind, (mime_type, extension), content, session, None, "visual.import").await.map(|uid| Ok(Some(uid)))
+        self.save_picture(kind, (mime_type, extension), content, session, None, "visual.import").await.map(|uid| Ok(Some(uid)))
     }
 
-    /// Records the picture of a page; the previous one is released.
-    pub(super) async fn keep_page(self: &Arc<Self>, app: i64, page: String, uid: String) -> Result<()> {
+    /// Records the picture of a page and deletes the one it replaces.
+    pub(super) async fn save_page_picture(self: &Arc<Self>, app: i64, page: String, uid: String) -> Result<()> {
         let replaced = self.store.write(move |c| match scope::add_page(c, app, &page, &uid)? {
             Some(before) => artifact::id_of(c, &before),
             None => Ok(None),
@@ -154,8 +155,8 @@ impl Core {
         Ok(())
     }
 
-    /// Keeps a picture as an artifact; answers its uid.
-    pub(super) async fn keep_picture(
+    /// Saves a picture as an artifact and returns its uid.
+    pub(super) async fn save_picture(
         self: &Arc<Self>,
         kind: &'static str,
         (mime_type, extension): (&'static str, &'static str),
@@ -166,52 +167,52 @@ impl Core {
     ) -> Result<String> {
         let trace = current_trace().unwrap_or_else(new_uid);
         let place = Place::Root(self.config.get().artifacts.dir.clone());
-        let new = New { place, kind, mime_type, extension, content, op, session, device, trace };
+        let new = NewArtifact { place, kind, mime_type, extension, content, op, session, device, trace };
         let saver = self.clone();
         let written = self.finish(async move { saver.artifacts.save(new).await }).await??;
         let found = self.store.read(move |c| artifact::find(c, written.artifact_id)).await?;
-        found.map(|a| a.uid).ok_or_else(|| Error::new(ErrorCode::Internal, "the artifact that was just written is not there"))
+        found.map(|a| a.uid).ok_or_else(|| Error::new(ErrorCode::Internal, "the artifact that was just written was not found"))
     }
 }
 
-/// Reads a picture that must lie in the directory.
+/// Reads a picture, which must be inside `dir` even after links are resolved.
 fn read_picture(dir: &Path, file: &str) -> std::result::Result<Vec<u8>, String> {
     let dir = dir.canonicalize().map_err(|e| e.to_string())?;
     let path = match dir.join(file).canonicalize() {
         Ok(path) => path,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Err("left behind: there is no such file".to_owned()),
-        Err(error) => return Err(format!("left behind: {error}")),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err("skipped: no such file".to_owned()),
+        Err(error) => return Err(format!("skipped: {error}")),
     };
     if !path.starts_with(&dir) {
-        return Err("left behind: it does not lie in the directory".to_owned());
+        return Err("skipped: the file is outside the directory".to_owned());
     }
-    let content = file::read_capped(&path, MAX_PICTURE).map_err(|e| format!("left behind: {e}"))?;
+    let content = file::read_capped(&path, MAX_PICTURE).map_err(|e| format!("skipped: {e}"))?;
     let known = content.starts_with(b"\x89PNG") || content.starts_with(b"\xff\xd8");
-    if known { Ok(content) } else { Err("left behind: it is no PNG and no JPEG".to_owned()) }
+    if known { Ok(content) } else { Err("skipped: not a PNG or JPEG".to_owned()) }
 }
 
-/// `visual.export`
+/// `visual.export`: writes what is known of one app or site, or of all, to a directory each.
 ///
 /// # Errors
-/// When there is nothing to export, or a directory is there already.
+/// `NOT_FOUND` if there is nothing to export, `INVALID_PARAMS` if a target already contains an export.
 pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<ExportedFiles> {
     let dir = absolute("dir", &params.dir)?;
     let wanted = scopes(core, params).await?;
     if wanted.is_empty() {
-        return Err(Error::new(ErrorCode::NotFound, "nothing was learned yet").hint("observe something, or `afctl visual import`"));
+        return Err(Error::new(ErrorCode::NotFound, "nothing has been learned yet").hint("observe a screen or run `afctl visual import`"));
     }
     let mut exports = Vec::new();
     for known in wanted {
         let scope = known.clone();
         let export = core.store.read_all(move |c| files::collect(c, &scope, &graph::read(c, &scope)?)).await?;
         let target = dir.join(&export.directory);
-        // Sites lie in the directory of their app.
+        // Names that map to the same directory would overwrite each other. A site has a directory of its own below that of its app.
         if exports.iter().any(|(_, other, _): &(Known, PathBuf, Export)| *other == target) {
-            return Err(Error::param("app", "one of the apps whose names make the same directory, at a time", target.display()));
+            return Err(Error::param("app", "one app at a time, as several would share a directory", target.display()));
         }
-        // A link that leads nowhere is there, too.
+        // `symlink_metadata`, because a dangling link counts as existing.
         if target.join("meta.json").symlink_metadata().is_ok() {
-            return Err(Error::param("dir", "a place where nothing was exported to before", target.display()));
+            return Err(Error::param("dir", "a directory without a previous export", target.display()));
         }
         exports.push((known, target, export));
     }
@@ -222,6 +223,7 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<ExportedF
     Ok(ExportedFiles { exported })
 }
 
+/// Returns the scopes to export: the given site, the given app with its sites, or all.
 async fn scopes(core: &Arc<Core>, params: &ExportParams) -> Result<Vec<Known>> {
     let Some(app) = &params.app else { return Ok(core.store.read_all(scope::all).await?) };
     let of = afd_proto::visual::ScopeOf { app: Some(app), site: params.site.as_deref(), session: None, device: None };
@@ -234,6 +236,7 @@ async fn scopes(core: &Arc<Core>, params: &ExportParams) -> Result<Vec<Known>> {
 }
 
 impl Core {
+    /// Writes the JSON files and pictures of one scope to `dir`.
     async fn write_export(self: &Arc<Self>, known: &Known, dir: PathBuf, export: Export) -> Result<Exported> {
         let mut files: Vec<(PathBuf, Source)> = Vec::new();
         for (name, content) in &export.files {
@@ -248,10 +251,10 @@ impl Core {
             })
             .await?;
         for (file, path) in paths {
-            files.push((dir.join(file), path.map_or(Source::Gone, Source::File)));
+            files.push((dir.join(file), path.map_or(Source::Missing, Source::File)));
         }
         let written = run_blocking(move || write_all(files)).await?;
-        let (pictures, missing) = written.map_err(|e| Error::param("dir", "a place where files can be written", e))?;
+        let (pictures, missing) = written.map_err(|e| Error::param("dir", "a writable directory", e))?;
         let (components, states, transitions) = export.counts;
         Ok(Exported {
             about: about(known),
@@ -265,14 +268,15 @@ impl Core {
     }
 }
 
-/// Where the content of a file comes from.
+/// Source of an exported file's content.
 enum Source {
     Text(Vec<u8>),
     File(PathBuf),
-    Gone,
+    /// A picture whose artifact no longer exists.
+    Missing,
 }
 
-/// Writes files; answers how many pictures were copied, and how many were gone.
+/// Writes files. Returns how many pictures were copied and how many are missing.
 fn write_all(files: Vec<(PathBuf, Source)>) -> std::io::Result<(u32, u32)> {
     let (mut copied, mut gone) = (0, 0);
     for (path, source) in files {
@@ -286,7 +290,7 @@ fn write_all(files: Vec<(PathBuf, Source)>) -> std::io::Result<(u32, u32)> {
                 Err(error) if error.kind() == ErrorKind::NotFound => gone += 1,
                 Err(error) => return Err(error),
             },
-            Source::Gone => gone += 1,
+            Source::Missing => gone += 1,
         }
     }
     Ok((copied, gone))

@@ -1,4 +1,4 @@
-//! What a caller means: an app or site, a state, a component.
+//! Resolving the names in a call: an app or site, a state, a component.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,33 +17,33 @@ use crate::visual::components;
 use crate::visual::scope::{self, Known, Scope};
 use crate::visual::states::{self, State};
 
-/// The name of a site that was given as a name, a host or a URL.
+/// Returns the name of a site given by name, host or URL.
 pub(super) fn site_name(given: &str) -> Result<String> {
     if let Some(site) = site::parse(given) {
         return Ok(site.name);
     }
     let is_name = !given.is_empty() && given.len() <= 253 && given.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
-    if is_name { Ok(given.to_lowercase()) } else { Err(Error::param("site", "a site's name, its host, or its URL", format!("{given:?}"))) }
+    if is_name { Ok(given.to_lowercase()) } else { Err(Error::param("site", "a site name, a host or a URL", format!("{given:?}"))) }
 }
 
-/// Apps are found however they are written: `Google Chrome` is `google_chrome`.
+/// Normalises an app name for comparison, so that `Google Chrome` matches `google_chrome`.
 fn folded(app: &str) -> String {
     app.to_lowercase().replace(' ', "_")
 }
 
-/// The scope that a call means.
+/// Returns the known scope that a call refers to; `NOT_FOUND` if nothing has been learned about it.
 pub(super) async fn scope(core: &Arc<Core>, of: ScopeOf<'_>) -> Result<Known> {
     let site = of.site.map(site_name).transpose()?;
     let session = of.session.unwrap_or(DEFAULT_SESSION).to_owned();
     let device = of.device.map(|d| core.devices.name_of(d));
     let app = of.app.map(str::to_owned);
     if app.as_deref() == Some("") {
-        return Err(Error::param("app", "the name of an app", "an empty text"));
+        return Err(Error::param("app", "the name of an app", "an empty string"));
     }
     let (wanted, known) = core
         .store
         .read_all(move |c| {
-            let Some((app, site)) = meant(c, app, site, &session, device.as_deref())? else { return Ok((None, scope::all(c)?)) };
+            let Some((app, site)) = resolve_scope(c, app, site, &session, device.as_deref())? else { return Ok((None, scope::all(c)?)) };
             let scope = Scope { app, site };
             match scope::find(c, &scope)? {
                 Some(known) => Ok((Some(scope), vec![known])),
@@ -56,7 +56,7 @@ pub(super) async fn scope(core: &Arc<Core>, of: ScopeOf<'_>) -> Result<Known> {
         })
         .await?;
     let Some(wanted) = wanted else {
-        return Err(Error::param("app", "the name of an app, as the session has seen none yet", "nothing"));
+        return Err(Error::param("app", "the name of an app, because the session has not seen one yet", "nothing"));
     };
     match known.iter().find(|k| folded(&k.scope.app) == folded(&wanted.app) && k.scope.site == wanted.site) {
         Some(known) => Ok(known.clone()),
@@ -64,16 +64,16 @@ pub(super) async fn scope(core: &Arc<Core>, of: ScopeOf<'_>) -> Result<Known> {
     }
 }
 
-/// The state that an observation saw.
-pub(super) fn seen_in(connection: &Connection, observation: &str) -> Stored<Option<State>> {
+/// Returns the state that an observation was recognised as.
+pub(super) fn state_of_observation(connection: &Connection, observation: &str) -> Stored<Option<State>> {
     match observations::structure_of(connection, observation)? {
         Some(key) => states::of_structure(connection, &key),
         None => Ok(None),
     }
 }
 
-/// The app and site that are meant: those that are given, else those of the page that the session saw last.
-fn meant(
+/// Returns app and site of a call: those given, else those of the page that the session observed last.
+fn resolve_scope(
     connection: &Connection,
     app: Option<String>,
     site: Option<String>,
@@ -85,7 +85,7 @@ fn meant(
     }
     let seen = log::context(connection, session, device)?;
     let page = match seen.observation_id.as_deref() {
-        Some(uid) => seen_in(connection, uid)?,
+        Some(uid) => state_of_observation(connection, uid)?,
         None => None,
     };
     let of_page = page.map(|state| scope::get(connection, state.app)).transpose()?.flatten();
@@ -96,18 +96,19 @@ fn meant(
     })
 }
 
+/// Returns the error for a scope about which nothing is known; its details list up to 50 known ones.
 fn unknown(wanted: &Scope, known: &[Known]) -> Error {
     let what = match &wanted.site {
-        Some(site) => format!("nothing was learned of the site {site:?} in {:?}", wanted.app),
-        None => format!("nothing was learned of the app {:?}", wanted.app),
+        Some(site) => format!("nothing is known about the site {site:?} in {:?}", wanted.app),
+        None => format!("nothing is known about the app {:?}", wanted.app),
     };
     let apps: Vec<_> = known.iter().take(50).map(|k| json!({"app": k.scope.app, "site": k.scope.site})).collect();
     Error::new(ErrorCode::NotFound, what)
-        .hint("observe it, or `afctl visual learn`; what is known stands in the details")
+        .hint("observe it or run `afctl visual learn`; the details list what is known")
         .details(json!({"known": apps}))
 }
 
-/// A state by its id, its name or its description, in that order.
+/// Finds a state by its id or uid, else by its exact name, else by its name or description ignoring case.
 pub(super) fn state<'a>(states: impl Iterator<Item = &'a State> + Clone, given: &str) -> Option<&'a State> {
     let same = |text: Option<&str>| text.is_some_and(|t| t == given);
     let alike = |text: Option<&str>| text.is_some_and(|t| t.to_lowercase() == given.to_lowercase());
@@ -117,7 +118,7 @@ pub(super) fn state<'a>(states: impl Iterator<Item = &'a State> + Clone, given: 
         .or_else(|| by(&|s| alike(s.name.as_deref()) || alike(s.description.as_deref())))
 }
 
-/// That there is no such state, with those that are called alike.
+/// Returns the error for an unknown state. Its details list up to 20 known states, those with a similar name first.
 pub(super) fn no_state<'a>(states: impl Iterator<Item = &'a State>, given: &str) -> Error {
     let wanted = given.to_lowercase();
     let mut names: Vec<(bool, String)> = states
@@ -125,13 +126,13 @@ pub(super) fn no_state<'a>(states: impl Iterator<Item = &'a State>, given: &str)
         .collect();
     names.sort_by_key(|(alike, _)| !alike);
     let names: Vec<String> = names.into_iter().take(20).map(|(_, name)| name).collect();
-    Error::new(ErrorCode::NotFound, format!("there is no state or component {given:?}"))
-        .hint("`afctl visual states` and `afctl visual components` show what is known")
+    Error::new(ErrorCode::NotFound, format!("no such state or component: {given:?}"))
+        .hint("`afctl visual states` and `afctl visual components` list what is known")
         .details(json!({"known": names}))
 }
 
-/// The states that somebody means by a name: one by its id or name, else all that have a component of this name or label, else
-/// all on which this can be read.
+/// Returns the states that a name refers to: the one with this id or name, else all that contain a component with this name or label,
+/// else all that show this text.
 pub(super) fn pages(connection: &Connection, app: i64, states: &[&State], given: &str) -> Stored<BTreeSet<i64>> {
     if let Some(state) = state(states.iter().copied(), given) {
         return Ok(BTreeSet::from([state.id]));

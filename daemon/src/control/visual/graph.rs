@@ -1,4 +1,4 @@
-//! `visual.transitions`, `visual.path`, `visual.graph`
+//! `visual.transitions`, `visual.states`, `visual.path`, `visual.graph`: querying the graph of states and transitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,16 +12,17 @@ use rusqlite::Connection;
 use super::super::artifacts::{Content, absolute};
 use super::super::rows::count;
 use super::super::{Call, Core, Error, Result};
-use super::{about, find, short};
+use super::{about, find, state_ref};
 use crate::memory::{log, moves};
 use crate::page::structure::Structure;
 use crate::store::{Result as Stored, now_ms};
 use crate::visual::graph::{self, Edge, Graph};
-use crate::visual::path::{self, Wanted};
+use crate::visual::path::{self, RouteQuery};
 use crate::visual::scope::{self, Known};
 use crate::visual::states::{self, State};
 use crate::visual::{index, render};
 
+/// Reads the graph of a scope.
 pub(super) fn read(connection: &Connection, known: &Known) -> Stored<Graph> {
     let moves = moves::of_app(connection, &known.scope.app, now_ms())?;
     graph::read(connection, known.id, &moves)
@@ -32,10 +33,12 @@ async fn load(core: &Arc<Core>, known: &Known) -> Result<Graph> {
     Ok(core.store.read_all(move |c| read(c, &known)).await?)
 }
 
+/// Rounds to three decimals.
 fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 
+/// Converts an edge to its wire type.
 fn transition(graph: &Graph, edge: &Edge) -> Transition {
     let code = |id: &i64| graph.states.get(id).and_then(|s| s.code.clone()).unwrap_or_default();
     let (from, to) = (code(&edge.from), code(&edge.to));
@@ -54,10 +57,10 @@ fn transition(graph: &Graph, edge: &Edge) -> Transition {
     }
 }
 
-/// `visual.transitions`
+/// `visual.transitions`: lists the known transitions of a scope, or those from one state.
 ///
 /// # Errors
-/// When nothing is known of the app or the state.
+/// `NOT_FOUND` if the app or the state is unknown.
 pub async fn transitions(core: &Arc<Core>, params: &TransitionsParams) -> Result<Transitions> {
     let known = find::scope(core, params.scope()).await?;
     let graph = load(core, &known).await?;
@@ -69,10 +72,10 @@ pub async fn transitions(core: &Arc<Core>, params: &TransitionsParams) -> Result
     Ok(Transitions { about: about(&known), transitions: edges.map(|e| transition(&graph, e)).collect() })
 }
 
-/// `visual.states`
+/// `visual.states`: lists the states of a scope.
 ///
 /// # Errors
-/// When nothing is known of the app.
+/// `NOT_FOUND` if the app is unknown.
 pub async fn states(core: &Arc<Core>, params: &StatesParams) -> Result<States> {
     let known = find::scope(core, params.scope()).await?;
     let (scope, all) = (known.clone(), params.all);
@@ -84,11 +87,12 @@ pub async fn states(core: &Arc<Core>, params: &StatesParams) -> Result<States> {
         .await?;
     let mut names: BTreeMap<i64, Vec<String>> = BTreeMap::new();
     defining.into_iter().for_each(|(state, name)| names.entry(state).or_default().push(name));
-    let states = own.into_iter().map(|s| wire(&graph, &s, names.remove(&s.id).unwrap_or_default())).collect();
+    let states = own.into_iter().map(|s| state_to_wire(&graph, &s, names.remove(&s.id).unwrap_or_default())).collect();
     Ok(States { about: about(&known), hosts, states })
 }
 
-fn wire(graph: &Graph, state: &State, defining_components: Vec<String>) -> afd_proto::visual::State {
+/// Converts a state to its wire type.
+fn state_to_wire(graph: &Graph, state: &State, defining_components: Vec<String>) -> afd_proto::visual::State {
     let called = |id: &i64| graph.states.get(id).map(|s| s.called().to_owned());
     let interrupt = graph.interrupts.iter().find(|i| i.state == state.id).map(|i| Interrupt {
         over: i.over.iter().filter_map(called).collect(),
@@ -116,40 +120,45 @@ fn wire(graph: &Graph, state: &State, defining_components: Vec<String>) -> afd_p
 }
 
 impl Call {
-    /// What takes a pop-up away, if the dialog in front is one that comes up anywhere.
-    pub(in super::super) async fn way_out(&self, dialog: &Structure) -> Option<Hint> {
+    /// Returns a hint on how to dismiss the dialog in front, if it is a known interrupt: a pop-up that appears over several pages.
+    pub(in super::super) async fn dismissal_hint(&self, dialog: &Structure) -> Option<Hint> {
         let recognised = self.core.visual.recognise(dialog)?;
         let scope = index::of(dialog);
         let found = self.core.store.read(move |c| scope::find(c, &scope)?.map(|known| read(c, &known)).transpose()).await;
-        let graph = found.map_err(|error| tracing::debug!(%error, "no way out")).ok().flatten()?;
+        let graph = found.map_err(|error| tracing::debug!(%error, "cannot look up how to dismiss a dialog")).ok().flatten()?;
         let interrupt = graph.interrupts.iter().find(|i| i.state == recognised.state)?;
-        let way = interrupt.dismissals.first()?;
+        let dismissal = interrupt.dismissals.first()?;
         Some(Hint {
             kind: HintKind::Interrupt,
             text: format!(
-                "this comes up over {} pages; {} takes it away ({} of {})",
+                "this pop-up appears over {} pages; {} dismisses it ({} of {} attempts)",
                 interrupt.over.len(),
-                way.action,
-                way.count,
-                way.attempts
+                dismissal.action,
+                dismissal.count,
+                dismissal.attempts
             ),
-            target: way.what.as_ref().and_then(|a| a.target.clone()),
-            confidence: rounded(way.probability),
+            target: dismissal.what.as_ref().and_then(|a| a.target.clone()),
+            confidence: rounded(dismissal.probability),
             evidence: graph.states.get(&interrupt.state).map(|s| s.uid.clone()).into_iter().collect(),
         })
     }
 }
 
-/// What a path is looked for in.
-struct Ground {
+/// What the search for a path needs, read in one transaction.
+struct PathContext {
     graph: Graph,
+    /// State that the session observed last.
     start: Option<i64>,
+    /// States that `from` refers to; empty if it was not given.
     from: BTreeSet<i64>,
+    /// States that `to` refers to.
     goals: BTreeSet<i64>,
+    /// Names of the defining components of each state.
     components: BTreeMap<i64, BTreeSet<String>>,
 }
 
-fn ground(connection: &Connection, known: &Known, params: &PathParams, device: Option<&str>) -> Stored<Ground> {
+/// Reads what the search for a path needs.
+fn path_context(connection: &Connection, known: &Known, params: &PathParams, device: Option<&str>) -> Stored<PathContext> {
     let graph = read(connection, known)?;
     let places: Vec<&State> = graph.named(known.id).collect();
     let goals = find::pages(connection, known.id, &places, &params.to)?;
@@ -159,20 +168,20 @@ fn ground(connection: &Connection, known: &Known, params: &PathParams, device: O
     };
     let seen = log::context(connection, params.session.as_deref().unwrap_or(DEFAULT_SESSION), device)?;
     let start = match seen.observation_id.as_deref() {
-        Some(uid) => find::seen_in(connection, uid)?.map(|s| s.id),
+        Some(uid) => find::state_of_observation(connection, uid)?.map(|s| s.id),
         None => None,
     };
     let mut components: BTreeMap<i64, BTreeSet<String>> = BTreeMap::new();
     for (state, name) in states::defining(connection, known.id)? {
         components.entry(state).or_default().insert(name);
     }
-    Ok(Ground { graph, start, from, goals, components })
+    Ok(PathContext { graph, start, from, goals, components })
 }
 
-/// `visual.path`
+/// `visual.path`: finds routes between two states, starting where the session is unless `from` is given.
 ///
 /// # Errors
-/// When nothing is known of the app, of where it begins, or of the goal.
+/// `NOT_FOUND` if the app, the start or the goal is unknown.
 pub async fn path(core: &Arc<Core>, params: &PathParams) -> Result<Path> {
     let others = params.alternatives.unwrap_or(2);
     if others > 10 {
@@ -181,40 +190,41 @@ pub async fn path(core: &Arc<Core>, params: &PathParams) -> Result<Path> {
     let known = find::scope(core, params.scope()).await?;
     let device = params.device.as_deref().map(|d| core.devices.name_of(d));
     let (scope, asked) = (known.clone(), params.clone());
-    let ground = core.store.read_all(move |c| ground(c, &scope, &asked, device.as_deref())).await?;
-    let graph = &ground.graph;
+    let path_context = core.store.read_all(move |c| path_context(c, &scope, &asked, device.as_deref())).await?;
+    let graph = &path_context.graph;
     let from = match &params.from {
-        Some(given) => *ground.from.first().ok_or_else(|| find::no_state(graph.named(known.id), given))?,
-        None => ground.start.filter(|s| graph.states.contains_key(s)).ok_or_else(no_start)?,
+        Some(given) => *path_context.from.first().ok_or_else(|| find::no_state(graph.named(known.id), given))?,
+        None => path_context.start.filter(|s| graph.states.contains_key(s)).ok_or_else(no_start)?,
     };
-    if ground.goals.is_empty() {
+    if path_context.goals.is_empty() {
         return Err(find::no_state(graph.named(known.id), &params.to));
     }
-    let wanted = Wanted { from, goals: ground.goals.clone(), shortest: params.shortest, routes: others as usize + 1 };
-    Ok(answer(&known, &ground, &wanted))
+    let wanted = RouteQuery { from, goals: path_context.goals.clone(), shortest: params.shortest, routes: others as usize + 1 };
+    Ok(answer(&known, &path_context, &wanted))
 }
 
 fn no_start() -> Error {
-    Error::new(ErrorCode::NotFound, "the page that the session saw last is not a state that is known")
-        .hint("name where it begins with `from`, or observe the page twice")
+    Error::new(ErrorCode::NotFound, "the page that the session observed last is not a known state")
+        .hint("pass the starting state as `from`, or observe the page twice")
 }
 
-fn answer(known: &Known, ground: &Ground, wanted: &Wanted) -> Path {
-    let graph = &ground.graph;
+/// Searches the routes and describes the result, also in words.
+fn answer(known: &Known, path_context: &PathContext, wanted: &RouteQuery) -> Path {
+    let graph = &path_context.graph;
     let name = |id: i64| {
-        graph.states.get(&id).map(short).unwrap_or_else(|| afd_proto::visual::StateRef { id: String::new(), name: "?".to_owned() })
+        graph.states.get(&id).map(state_ref).unwrap_or_else(|| afd_proto::visual::StateRef { id: String::new(), name: "?".to_owned() })
     };
     let mut routes = path::routes(graph, wanted).into_iter();
     let best = routes.next();
     let goal = best.as_ref().and_then(|r| r.edges.last()).map(|e| e.to).or_else(|| best.as_ref().map(|_| wanted.from));
     let to = name(goal.or(wanted.goals.first().copied()).unwrap_or_default());
     let from = name(wanted.from);
-    let wire = |r: path::Route<'_>| Route {
+    let route_to_wire = |r: path::Route<'_>| Route {
         steps: r.edges.iter().map(|e| transition(graph, e)).collect(),
         probability: rounded(r.probability),
         expected_ms: r.expected_ms,
     };
-    let nearest = if best.is_none() { path::nearest(graph, wanted, &ground.components).map(name) } else { None };
+    let nearest = if best.is_none() { path::nearest(graph, wanted, &path_context.components).map(name) } else { None };
     let text = match (&best, &nearest) {
         (Some(route), _) if route.edges.is_empty() => format!("already at {:?}", to.name),
         (Some(route), _) => {
@@ -222,31 +232,32 @@ fn answer(known: &Known, ground: &Ground, wanted: &Wanted) -> Path {
             format!("from {:?}: {}", from.name, steps.join(", then "))
         }
         (None, _) if wanted.goals.iter().all(|g| graph.is_interrupt(*g)) => {
-            format!("{:?} is a pop-up: it comes up by itself, and is no place to go to", to.name)
+            format!("{:?} is a pop-up: it appears on its own and cannot be navigated to", to.name)
         }
         (None, Some(near)) if near.id != from.id => {
-            format!("no way from {:?} to {:?} is known; {:?} can be reached and is most like it", from.name, to.name, near.name)
+            format!("no known path from {:?} to {:?}; the most similar reachable state is {:?}", from.name, to.name, near.name)
         }
-        (None, _) => format!("no way from {:?} to {:?} is known", from.name, to.name),
+        (None, _) => format!("no known path from {:?} to {:?}", from.name, to.name),
     };
-    let interrupts = graph.interrupts.iter().filter_map(|i| graph.states.get(&i.state)).map(|s| self::wire(graph, s, Vec::new())).collect();
+    let interrupts =
+        graph.interrupts.iter().filter_map(|i| graph.states.get(&i.state)).map(|s| state_to_wire(graph, s, Vec::new())).collect();
     Path {
         about: about(known),
         known: best.is_some(),
         from,
         to,
         text,
-        route: best.map(wire),
-        alternatives: routes.map(wire).collect(),
+        route: best.map(route_to_wire),
+        alternatives: routes.map(route_to_wire).collect(),
         nearest,
         interrupts,
     }
 }
 
-/// `visual.graph`
+/// `visual.graph`: renders the graph as DOT (the default), Mermaid or SVG, returned inline or saved to a file.
 ///
 /// # Errors
-/// When nothing is known of the app, or the file cannot be written.
+/// `NOT_FOUND` if the app is unknown; also if the file cannot be written.
 pub async fn draw(core: &Arc<Core>, params: &GraphParams) -> Result<Drawn> {
     let known = find::scope(core, params.scope()).await?;
     let file = params.save_file.as_deref().map(|path| absolute("saveFile", path)).transpose()?;
@@ -260,7 +271,7 @@ pub async fn draw(core: &Arc<Core>, params: &GraphParams) -> Result<Drawn> {
     };
     let artifact = match file {
         Some(file) => {
-            let (mime_type, extension) = drawn(format);
+            let (mime_type, extension) = file_type(format);
             let bytes = drawing.clone().into_bytes();
             let content = Content { kind: "state_graph", mime_type, extension, op: "visual.graph", bytes };
             Some(core.save_for_session(params.session.as_deref().unwrap_or(DEFAULT_SESSION), content, "saveFile", Some(file)).await?)
@@ -277,8 +288,8 @@ pub async fn draw(core: &Arc<Core>, params: &GraphParams) -> Result<Drawn> {
     })
 }
 
-/// What a drawing is as a file: its media type and the end of its name.
-fn drawn(format: GraphFormat) -> (&'static str, &'static str) {
+/// Returns the media type and file extension of a graph format.
+fn file_type(format: GraphFormat) -> (&'static str, &'static str) {
     match format {
         GraphFormat::Dot => ("text/vnd.graphviz", "dot"),
         GraphFormat::Mermaid => ("text/plain", "mmd"),

@@ -1,4 +1,7 @@
-//! `visual.learn`, and learning from what is observed anyway.
+//! `visual.learn`, and learning in the background from every trustworthy observation.
+//!
+//! A lesson has one of three sources: the element tree of the screen, the output of the configured detector program for a screenshot, or
+//! detections sent by the caller. Tree and detector can be combined. Without a device the caller has to name the app.
 
 use std::sync::Arc;
 
@@ -8,11 +11,11 @@ use afd_proto::vocabulary::{DEFAULT_SESSION, ObservationSource, Role};
 
 use rusqlite::Connection;
 
-use super::super::look::Look;
-use super::super::reading::Effort;
+use super::super::capture::CaptureOptions;
 use super::super::rows::count;
+use super::super::screen_capture::ScreenCapture;
 use super::super::{Call, Core, Error, Result};
-use super::pictures::{self, Shown};
+use super::pictures::{self, Screenshot};
 use super::{UPKEEP_JOB, find};
 use crate::device::{Device, PendingRead, TreeReading};
 use crate::memory::Place;
@@ -29,10 +32,10 @@ use crate::visual::lesson::{Lesson, Sighting, TREE};
 use crate::visual::scope::{self, Scope};
 use crate::visual::{files, index, states};
 
-/// No screen is larger, pixels.
-const MAX_PLACE: i32 = 100_000;
+/// Coordinates of detections must not exceed this in either direction, pixels.
+const MAX_COORDINATE: i32 = 100_000;
 
-/// What the tree of a screen teaches.
+/// Builds a lesson from the element tree of a screen.
 fn lesson(snapshot: &Snapshot, structure: &Structure, page: Option<String>, at: i64) -> Lesson {
     Lesson {
         scope: index::of(structure),
@@ -62,15 +65,16 @@ fn sighting(element: element::Element) -> Sighting {
 }
 
 impl Call {
-    /// Learns from a look behind the answer, unless that is switched off or the look teaches nothing.
-    pub(in super::super) fn learn_behind(&self, look: &Look) {
+    /// Learns from a look in the background, without delaying the response. Does nothing if learning is disabled, or if the look has not
+    /// settled or is unreliable.
+    pub(in super::super) fn learn_in_background(&self, look: &ScreenCapture) {
         let Some(structures) = look.structures.clone().filter(|_| look.settled && look.reliable()) else { return };
         if !self.core.config.get().visual.learn {
             return;
         }
         let (core, origin) = (self.core.clone(), self.core.store.origin().to_owned());
         let lesson = lesson(look.snapshot(), &structures.front, None, look.at);
-        // Without room in the queue the lesson is left out: the next look teaches the same.
+        // If the write queue is full the lesson is dropped: the next look at the screen provides the same one.
         let learn = move |c: &Connection| {
             let learned = learn::learn(c, &origin, &core.visual, &lesson)?;
             if learned.missed > 0 {
@@ -78,23 +82,23 @@ impl Call {
             }
             Ok(learned.unpublished)
         };
-        self.core.store.try_write_behind("what a screen teaches", learn, Unpublished::publish);
+        self.core.store.try_write_behind("learning from a screen", learn, Unpublished::publish);
     }
 }
 
-/// `visual.learn`
+/// `visual.learn`: learns components and the state from the screen, a picture or detections.
 ///
 /// # Errors
-/// When the screen cannot be read or trusted, or what was seen cannot be kept.
+/// If the screen cannot be read or is unreliable, or if the result cannot be stored.
 pub async fn learn(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> {
     if let Some(threshold) = params.forget_threshold.filter(|t| !(1..=100_000).contains(t)) {
         return Err(Error::param("forgetThreshold", "1 to 100000", threshold));
     }
     if params.detect && params.detections.is_some() {
-        return Err(Error::param("detect", "nothing, as detections were sent", "true"));
+        return Err(Error::param("detect", "no value together with detections", "true"));
     }
     if params.detections.is_none() && params.picture.is_some() && !params.detect {
-        return Err(Error::param("picture", "detections, or detect", "neither"));
+        return Err(Error::param("picture", "detections or detect together with it", "neither"));
     }
     let first = match (&params.detections, &params.picture) {
         (None, None) => Some(core.call_reading(params, Device::tree).await?),
@@ -104,7 +108,7 @@ pub async fn learn(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> {
     core.finish(async move { learn_all(&own, &params, first).await }).await?
 }
 
-/// Learns and keeps everything that belongs to it, even if the caller goes away.
+/// Learns from the given source and records the site's host. Runs to completion even if the caller disconnects.
 async fn learn_all(core: &Arc<Core>, params: &LearnParams, first: Option<(Call, PendingRead<TreeReading>)>) -> Result<Learned> {
     let learned = match (&params.detections, &params.picture, first) {
         (Some(detections), ..) => from_detections(core, params, detections).await?,
@@ -119,57 +123,57 @@ async fn learn_all(core: &Arc<Core>, params: &LearnParams, first: Option<(Call, 
     Ok(learned)
 }
 
-/// What was seen without a device, which cannot tell the app.
+/// Returns the scope given by the parameters. Without a device, the app must be named.
 fn scope_of(params: &LearnParams) -> Result<Scope> {
     let site = params.site.as_deref().map(find::site_name).transpose()?;
     match params.app.as_ref().filter(|app| !app.trim().is_empty()) {
         Some(app) => Ok(Scope { app: app.clone(), site }),
-        None => Err(Error::param("app", "the app that was seen", "nothing")),
+        None => Err(Error::param("app", "the name of the app", "nothing")),
     }
 }
 
-/// What a client detected; it needs no device if it says what app it was.
+/// Learns from detections sent by the caller.
 async fn from_detections(core: &Arc<Core>, params: &LearnParams, detections: &[Detection]) -> Result<Learned> {
     let scope = scope_of(params)?;
     let seen = all_detected(detections, "detections")?;
     let session = core.session_row(params.session.as_deref().unwrap_or(DEFAULT_SESSION)).await?;
-    let mut shown = None;
+    let mut screenshot = None;
     if let Some(picture) = &params.picture {
-        shown = Some(pictures::from_file(picture).await?);
+        screenshot = Some(pictures::from_file(picture).await?);
     }
     let given = detections.iter().map(|d| d.crop.clone()).collect();
-    let seen = core.keep_given_crops(&scope, given, seen, session).await?;
+    let seen = core.save_given_crops(&scope, given, seen, session).await?;
     let lesson = Lesson { scope, structure: None, sightings: Vec::new(), texts: Vec::new(), page: params.page.clone(), at: now_ms() };
-    let keeper = shown.map(|shown| Keeper { shown, session, device: None });
-    keep(core, lesson, Some(("detections".to_owned(), seen)), keeper, params.forget_threshold).await
+    let picture_source = screenshot.map(|screenshot| PictureSource { screenshot, session, device: None });
+    ingest(core, lesson, Some(("detections".to_owned(), seen)), picture_source, params.forget_threshold).await
 }
 
-/// What the detector program sees on a picture of the caller.
+/// Learns from a picture file of the caller, using the detector program.
 async fn from_picture(core: &Arc<Core>, params: &LearnParams, picture: &str) -> Result<Learned> {
     let scope = scope_of(params)?;
-    let shown = pictures::from_file(picture).await?;
+    let screenshot = pictures::from_file(picture).await?;
     let session = core.session_row(params.session.as_deref().unwrap_or(DEFAULT_SESSION)).await?;
-    let detected = core.detect(&shown).await?;
+    let detected = core.detect(&screenshot).await?;
     let lesson = Lesson { scope, structure: None, sightings: Vec::new(), texts: Vec::new(), page: params.page.clone(), at: now_ms() };
-    let keeper = params.pictures.then_some(Keeper { shown, session, device: None });
-    keep(core, lesson, Some(detected), keeper, params.forget_threshold).await
+    let picture_source = params.pictures.then_some(PictureSource { screenshot, session, device: None });
+    ingest(core, lesson, Some(detected), picture_source, params.forget_threshold).await
 }
 
-/// What is on the screen: its tree, what the detector sees, or both where both can be trusted.
+/// Learns from the screen of a device: from its tree if that is reliable, and from the detector's output if requested.
 async fn from_screen(core: &Arc<Core>, params: &LearnParams, call: Call, first: PendingRead<TreeReading>) -> Result<Learned> {
-    let (first, shown) = match params.detect || params.pictures {
+    let (first, screenshot) = match params.detect || params.pictures {
         true => (None, Some(call.whole_picture(first).await?)),
         false => (Some(first), None),
     };
-    let look = match (shown.as_ref().and_then(|s| s.look.clone()), first) {
+    let look = match (screenshot.as_ref().and_then(|s| s.look.clone()), first) {
         (Some(look), _) => look,
-        (None, Some(first)) => call.look(Effort { settle: true, ..Effort::default() }, first).await?,
-        (None, None) => return Err(Error::new(ErrorCode::Internal, "the picture has no tree")),
+        (None, Some(first)) => call.capture(CaptureOptions { settle: true, ..CaptureOptions::default() }, first).await?,
+        (None, None) => return Err(Error::new(ErrorCode::Internal, "no element tree was read with the screenshot")),
     };
     let structures = look.structures.clone().filter(|_| look.reliable());
-    let detected = match &shown {
-        Some(shown) if params.detect => {
-            let (name, seen) = core.detect(shown).await?;
+    let detected = match &screenshot {
+        Some(screenshot) if params.detect => {
+            let (name, seen) = core.detect(screenshot).await?;
             Some((name, seen.into_iter().filter(|d| !core.was_typed(d, look.snapshot())).collect()))
         }
         _ => None,
@@ -199,17 +203,21 @@ async fn from_screen(core: &Arc<Core>, params: &LearnParams, call: Call, first: 
         }
         None => return Err(untrusted(&look)),
     };
-    let keeper = shown.filter(|_| params.pictures).map(|shown| Keeper { shown, session: call.session_id, device: Some(call.device_id) });
-    let (learned, key) = take_up(core, lesson, detected, keeper, params.forget_threshold).await?;
-    // The page is named as it was learned, so that what led here leads to its state.
+    let picture_source = screenshot.filter(|_| params.pictures).map(|screenshot| PictureSource {
+        screenshot,
+        session: call.session_id,
+        device: Some(call.device_id),
+    });
+    let (learned, key) = ingest_with_key(core, lesson, detected, picture_source, params.forget_threshold).await?;
+    // Record the page under the key it was learned by, so that transitions to it lead to its state.
     let place = call.place_of(&look);
     let structure = if look.reliable() { key } else { None };
-    call.record_at(&look, ObservationSource::Learn, None, Place { structure, ..place }).await;
+    call.record_capture_at(&look, ObservationSource::Learn, None, Place { structure, ..place }).await;
     Ok(learned)
 }
 
 impl Core {
-    /// Whether what was detected lies in a field, or says what was typed.
+    /// Tells whether a detection may show typed text: it lies in an input field or address bar, or its label is text that was typed.
     fn was_typed(&self, detected: &Detected, snapshot: &Snapshot) -> bool {
         let b = detected.bounds;
         let (x, y) = (f64::from(b.left) / 2.0 + f64::from(b.right) / 2.0, f64::from(b.top) / 2.0 + f64::from(b.bottom) / 2.0);
@@ -218,20 +226,20 @@ impl Core {
             || detected.label.as_deref().is_some_and(|label| self.secrets.was_typed(label))
     }
 
-    /// Runs the detector of the settings on a picture.
-    async fn detect(&self, shown: &Shown) -> Result<(String, Vec<Detected>)> {
+    /// Runs the configured detector on a picture. Returns its name and the detections.
+    async fn detect(&self, screenshot: &Screenshot) -> Result<(String, Vec<Detected>)> {
         let settings = self.config.get().visual.clone();
-        let file = shown.file.clone();
+        let file = screenshot.file.clone();
         let suffix = if file.starts_with(b"\x89PNG") { ".png" } else { ".jpg" };
         let written = run_blocking(move || {
-            // For the program alone, and gone when it is done.
+            // Readable by this user only, and deleted when dropped.
             let mut picture = tempfile::Builder::new().prefix("afd-").suffix(suffix).tempfile()?;
             std::io::Write::write_all(&mut picture, &file)?;
             Ok::<_, std::io::Error>(picture)
         });
         let picture = written.await.map_err(std::io::Error::other).flatten();
         let picture =
-            picture.map_err(|e| Error::new(ErrorCode::StoreUnavailable, format!("the picture cannot be given to the detector: {e}")))?;
+            picture.map_err(|e| Error::new(ErrorCode::StoreUnavailable, format!("cannot write the picture for the detector: {e}")))?;
         let found = detector::run(&settings, picture.path()).await?;
         let name = detector::name_of(&settings).unwrap_or_else(|| "detector".to_owned());
         Ok((name, all_detected(&found, "the detector's output")?))
@@ -240,17 +248,17 @@ impl Core {
 
 impl From<DetectorError> for Error {
     fn from(error: DetectorError) -> Self {
-        let hint = "name a program with `afctl config set visual.detector PROGRAM`, or `tesseract` for texts";
+        let hint = "set a program with `afctl config set visual.detector PROGRAM`; `tesseract` recognises text";
         match &error {
             DetectorError::None => Error::new(ErrorCode::Unsupported, error.to_string()).hint(hint),
-            DetectorError::Missing { .. } => Error::new(ErrorCode::Unsupported, error.to_string()).hint("install it, or name another one"),
-            DetectorError::Late { .. } => Error::new(ErrorCode::Timeout, error.to_string()).hint("see visual.detector_timeout_ms"),
+            DetectorError::Missing { .. } => Error::new(ErrorCode::Unsupported, error.to_string()).hint("install it, or set another one"),
+            DetectorError::TimedOut { .. } => Error::new(ErrorCode::Timeout, error.to_string()).hint("see visual.detector_timeout_ms"),
             DetectorError::Failed { .. } => Error::new(ErrorCode::DeviceError, error.to_string()).hint(hint),
         }
     }
 }
 
-/// All detections, or what is wrong with one of them.
+/// Validates and converts all detections; `field` names them in the error for the first invalid one.
 fn all_detected(detections: &[Detection], field: &str) -> Result<Vec<Detected>> {
     let one = |(i, d): (usize, &Detection)| {
         detected(d).map_err(|(member, expected, got)| Error::param(&format!("{field}[{i}].{member}"), expected, got))
@@ -258,18 +266,18 @@ fn all_detected(detections: &[Detection], field: &str) -> Result<Vec<Detected>> 
     detections.iter().enumerate().map(one).collect()
 }
 
-/// A detection as it is learned, or what is wrong with it.
+/// Validates and converts one detection. An invalid one yields the field, what was expected and what it was.
 fn detected(d: &Detection) -> std::result::Result<Detected, (&'static str, &'static str, String)> {
     let [left, top, right, bottom] = d.bounds;
-    let sane = -MAX_PLACE..=MAX_PLACE;
+    let sane = -MAX_COORDINATE..=MAX_COORDINATE;
     if right <= left || bottom <= top || ![left, top, right, bottom].iter().all(|v| sane.contains(v)) {
-        return Err(("box", "left, top, right and bottom of something with an area", format!("{:?}", d.bounds)));
+        return Err(("box", "left, top, right and bottom of a non-empty rectangle", format!("{:?}", d.bounds)));
     }
     if let Some(confidence) = d.confidence.filter(|c| !(0.0..=1.0).contains(c)) {
         return Err(("confidence", "0 to 1", confidence.to_string()));
     }
     if let Some(name) = d.name.as_ref().filter(|n| n.trim().is_empty()) {
-        return Err(("name", "a name", format!("{name:?}")));
+        return Err(("name", "a non-blank name", format!("{name:?}")));
     }
     Ok(Detected {
         name: d.name.clone(),
@@ -282,51 +290,52 @@ fn detected(d: &Detection) -> std::result::Result<Detected, (&'static str, &'sta
     })
 }
 
-fn untrusted(look: &Look) -> Error {
-    let why = look.doubt.unwrap_or("its activity is not known");
-    Error::new(ErrorCode::DeviceError, format!("the screen teaches nothing: {why}"))
+/// Returns the error for a screen that cannot be learned from.
+fn untrusted(look: &ScreenCapture) -> Error {
+    let why = look.doubt.unwrap_or("its activity is unknown");
+    Error::new(ErrorCode::DeviceError, format!("cannot learn from this screen: {why}"))
         .hint("learn from a picture instead: `afctl visual learn --detect`, or send detections")
 }
 
-/// Keeps pictures of what is learned.
-struct Keeper {
-    shown: Shown,
+/// The screenshot from which pictures of what is learned are cut, and the session and device to record them for.
+struct PictureSource {
+    screenshot: Screenshot,
     session: i64,
     device: Option<i64>,
 }
 
-/// Takes up a lesson and tells what came of it.
-async fn keep(
+/// Stores a lesson, with the detections that belong to it, and returns the result of the call.
+async fn ingest(
     core: &Arc<Core>,
     lesson: Lesson,
     detected: Option<(String, Vec<Detected>)>,
-    keeper: Option<Keeper>,
+    picture_source: Option<PictureSource>,
     threshold: Option<u32>,
 ) -> Result<Learned> {
-    take_up(core, lesson, detected, keeper, threshold).await.map(|(learned, _)| learned)
+    ingest_with_key(core, lesson, detected, picture_source, threshold).await.map(|(learned, _)| learned)
 }
 
-/// The same, with the key that the page is recorded by.
-async fn take_up(
+/// Like [`ingest`], but also returns the key under which observations record the page.
+async fn ingest_with_key(
     core: &Arc<Core>,
     mut lesson: Lesson,
     detected: Option<(String, Vec<Detected>)>,
-    keeper: Option<Keeper>,
+    picture_source: Option<PictureSource>,
     threshold: Option<u32>,
 ) -> Result<(Learned, Option<String>)> {
     let source = detected.as_ref().map_or_else(|| TREE.to_owned(), |(name, _)| name.clone());
     let mut skipped = Vec::new();
     if let Some((name, detected)) = detected {
         let (origin, scope) = (core.store.origin().to_owned(), lesson.scope.clone());
-        let intake = move |c: &Connection| detections::sightings(c, scope::take_up(c, &origin, &scope)?.id, &name, detected);
+        let intake = move |c: &Connection| detections::sightings(c, scope::get_or_create(c, &origin, &scope)?.id, &name, detected);
         let (sightings, passed_over) = core.store.write(intake).await?;
         lesson.texts.extend(sightings.iter().filter(|s| s.kind == "text").filter_map(|s| s.label.clone()));
         lesson.sightings.extend(sightings);
         skipped = passed_over;
     }
     let mut picture = None;
-    if let Some(keeper) = keeper {
-        picture = Some(core.keep_pictures(&mut lesson, &keeper).await?);
+    if let Some(picture_source) = picture_source {
+        picture = Some(core.save_pictures(&mut lesson, &picture_source).await?);
     }
     let (origin, index) = (core.store.origin().to_owned(), core.visual.clone());
     let (seen, scope) = (lesson.sightings.len(), lesson.scope.clone());
@@ -335,7 +344,7 @@ async fn take_up(
         .write_then(
             move |c| {
                 if let Some(threshold) = threshold {
-                    scope::set_threshold(c, scope::take_up(c, &origin, &lesson.scope)?.id, i64::from(threshold))?;
+                    scope::set_threshold(c, scope::get_or_create(c, &origin, &lesson.scope)?.id, i64::from(threshold))?;
                 }
                 let learned = learn::learn(c, &origin, &index, &lesson)?;
                 let state = learned.state.map(|id| states::get(c, id)).transpose()?.flatten();
@@ -345,11 +354,11 @@ async fn take_up(
         )
         .await?;
     if let Some((page, artifact)) = &picture {
-        core.keep_page(learned.app, page.clone(), artifact.clone()).await?;
+        core.save_page_picture(learned.app, page.clone(), artifact.clone()).await?;
     }
     core.jobs.nudge(UPKEEP_JOB);
     let Scope { app, site } = scope;
-    let told = Learned {
+    let result = Learned {
         about: afd_proto::visual::About { app, site },
         state: state.and_then(|s| Some(StateRef { id: s.code.clone()?, name: s.called().to_owned() })),
         new_state: learned.defined,
@@ -361,12 +370,12 @@ async fn take_up(
         skipped,
         picture: picture.map(|(_, artifact)| artifact),
     };
-    Ok((told, learned.key))
+    Ok((result, learned.key))
 }
 
 impl Core {
-    /// Keeps a picture of the page and of each component that has none; answers the name of the page's picture and its uid.
-    async fn keep_pictures(self: &Arc<Self>, lesson: &mut Lesson, keeper: &Keeper) -> Result<(String, String)> {
+    /// Saves a picture of the page, and of each component that has none yet. Returns file name and uid of the page's picture.
+    async fn save_pictures(self: &Arc<Self>, lesson: &mut Lesson, picture_source: &PictureSource) -> Result<(String, String)> {
         let scope = lesson.scope.clone();
         let keys: Vec<String> = lesson.sightings.iter().filter(|s| s.crop.is_none() && s.bounds.is_some()).map(|s| s.key.clone()).collect();
         let wanted = self
@@ -378,15 +387,15 @@ impl Core {
             .await?;
         let chosen: Vec<usize> = (0..lesson.sightings.len()).filter(|i| wanted.contains(&lesson.sightings[*i].key)).collect();
         let bounds = chosen.iter().filter_map(|i| lesson.sightings[*i].bounds).collect();
-        let crops = self.keep_crops(&keeper.shown.pixels, bounds, keeper.session, keeper.device).await?;
+        let crops = self.save_crops(&picture_source.screenshot.pixels, bounds, picture_source.session, picture_source.device).await?;
         for (i, crop) in chosen.into_iter().zip(crops) {
             lesson.sightings[i].crop = crop;
         }
-        let file = keeper.shown.file.to_vec();
+        let file = picture_source.screenshot.file.to_vec();
         let kind = if file.starts_with(b"\x89PNG") { ("image/png", "png") } else { ("image/jpeg", "jpg") };
         let own = lesson.structure.as_ref().map(|s| s.title.clone().unwrap_or_else(|| s.key()[..8].to_owned()));
         let name = format!("{}.{}", files::picture_of(lesson.page.as_deref().or(own.as_deref()).unwrap_or("page")), kind.1);
-        let uid = self.keep_picture("page_image", kind, file, keeper.session, keeper.device, "visual.learn").await?;
+        let uid = self.save_picture("page_image", kind, file, picture_source.session, picture_source.device, "visual.learn").await?;
         Ok((name, uid))
     }
 }

@@ -1,4 +1,13 @@
-//! Pictures of pages and components: taking them, cutting them out, and finding components by them (`visual.match`).
+//! Pictures of pages and components: taking screenshots, cropping components, and finding components by their pictures
+//! (`visual.match`).
+//!
+//! A component's picture is a crop of a screenshot with a margin of [`PADDING`] pixels. Components that fill a fifth of the screen
+//! or more count as containers and get no picture, because it would only show their content.
+//!
+//! `visual.match` searches a screenshot for these pictures with the normalised cross-correlation of `picture::ncc`, limited to the front
+//! window and starting at the position where each component was last seen. What is found updates the component's bounds; what is not
+//! found counts as a miss, unless the component scrolls and may just be out of view. Components with dynamic text are not searched, as
+//! they look different each time; pictures without contrast cannot be matched and are reported as `flat`.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -11,16 +20,16 @@ use image::RgbImage;
 use image::imageops;
 
 use super::super::artifacts::absolute;
-use super::super::look::Look;
 use super::super::rows::count;
+use super::super::screen_capture::ScreenCapture;
 use super::super::{Call, Core, Error, Result};
 use super::{UPKEEP_JOB, find};
 use crate::artifact;
-use crate::device::{Device, PendingRead, Shot, TreeReading};
+use crate::device::{Device, PendingRead, ScreenshotOptions, TreeReading};
 use crate::file;
 use crate::page::snapshot::Rect;
 use crate::page::{Snapshot, structure};
-use crate::picture::ncc::{self, Scene, Template, Wanted};
+use crate::picture::ncc::{self, Scene, Template, TemplateQuery};
 use crate::picture::{self, PictureError};
 use crate::store::now_ms;
 use crate::task::run_blocking;
@@ -29,30 +38,32 @@ use crate::visual::detections::Detected;
 use crate::visual::scope::{self, Known, Scope};
 use crate::visual::{index, states};
 
-/// How much of what is around a component is cut out with it, pixels (seed 001).
+/// Margin around a component that its picture includes, pixels.
 const PADDING: i32 = 4;
-/// The largest picture that is read, bytes.
+/// Maximum size of a picture file, bytes.
 const MAX_PICTURE: u64 = 64 << 20;
-/// A window's bounds are taken this much larger (seed 001), pixels.
+/// Margin added to the bounds of the front window when searching it, pixels.
 const WINDOW_MARGIN: i32 = 30;
-/// What fills more than one part in this many of a picture is a container.
-const CONTAINER: i64 = 5;
-/// The largest side of a screen that a picture is asked for.
-const WHOLE: u32 = 20_000;
+/// A component that covers at least one in this many parts of a screenshot is a container.
+const CONTAINER_DIVISOR: i64 = 5;
+/// Limit on the sides of a requested screenshot, so large that it is never scaled down, pixels.
+const MAX_SCREENSHOT_SIDE: u32 = 20_000;
 
-/// A picture, and the screen that it shows, if it is of a device.
-pub(super) struct Shown {
+/// A screenshot taken from a device or passed by the caller.
+pub(super) struct Screenshot {
     pub pixels: Arc<RgbImage>,
+    /// The encoded PNG or JPEG.
     pub file: Arc<Vec<u8>>,
-    pub look: Option<Look>,
+    /// The screen that it shows; `None` for a file of the caller.
+    pub look: Option<ScreenCapture>,
 }
 
 fn unreadable(field: &str, error: impl std::fmt::Display) -> Error {
     Error::param(field, "a PNG or JPEG file", error)
 }
 
-/// A picture of a caller.
-pub(super) async fn from_file(path: &str) -> Result<Shown> {
+/// Reads a screenshot from a file named by the caller.
+pub(super) async fn from_file(path: &str) -> Result<Screenshot> {
     let path: PathBuf = absolute("picture", path)?;
     let read = move || -> Result<(Vec<u8>, RgbImage)> {
         let file = file::read_capped(&path, MAX_PICTURE).map_err(|e| unreadable("picture", e))?;
@@ -60,28 +71,29 @@ pub(super) async fn from_file(path: &str) -> Result<Shown> {
         Ok((file, pixels))
     };
     let (file, pixels) = run_blocking(read).await??;
-    Ok(Shown { pixels: Arc::new(pixels), file: Arc::new(file), look: None })
+    Ok(Screenshot { pixels: Arc::new(pixels), file: Arc::new(file), look: None })
 }
 
 impl Call {
-    /// A picture of the whole screen, at its full size, and the tree that it shows.
-    pub(super) async fn whole_picture(&self, first: PendingRead<TreeReading>) -> Result<Shown> {
-        let (file, look) = self.picture_of_look(Shot { max_dim: WHOLE, quality: 95, hide_overlay: true }, first).await?;
+    /// Takes a screenshot at full size, together with the element tree it shows.
+    pub(super) async fn whole_picture(&self, first: PendingRead<TreeReading>) -> Result<Screenshot> {
+        let (file, look) =
+            self.screenshot_with_tree(ScreenshotOptions { max_dim: MAX_SCREENSHOT_SIDE, quality: 95, hide_overlay: true }, first).await?;
         let jpeg = file.clone();
         let pixels = run_blocking(move || picture::decode(&jpeg)).await?;
-        let pixels =
-            pixels.map_err(|e| Error::new(ErrorCode::DeviceError, format!("the device gave a picture that cannot be read: {e}")))?;
-        Ok(Shown { pixels: Arc::new(pixels), file, look: Some(look) })
+        let pixels = pixels.map_err(|e| Error::new(ErrorCode::DeviceError, format!("the device returned an unreadable picture: {e}")))?;
+        Ok(Screenshot { pixels: Arc::new(pixels), file, look: Some(look) })
     }
 }
 
-/// Whether a component is a thing by itself: what fills a large part of the screen is a container, and its picture that of its content.
-fn is_thing(pixels: &RgbImage, bounds: &Rect) -> bool {
-    bounds.area().saturating_mul(CONTAINER) < i64::from(pixels.width()) * i64::from(pixels.height())
+/// Tells whether a component is small enough to have a picture of its own. A larger one is a container, whose picture would show its
+/// content.
+fn is_standalone(pixels: &RgbImage, bounds: &Rect) -> bool {
+    bounds.area().saturating_mul(CONTAINER_DIVISOR) < i64::from(pixels.width()) * i64::from(pixels.height())
 }
 
-/// Cuts a component out of a picture, with a little of what is around it.
-fn cut(pixels: &RgbImage, bounds: &Rect) -> Option<RgbImage> {
+/// Crops a component with its margin. `None` if it lies outside the picture.
+fn crop_component(pixels: &RgbImage, bounds: &Rect) -> Option<RgbImage> {
     let (width, height) = (i32::try_from(pixels.width()).ok()?, i32::try_from(pixels.height()).ok()?);
     let padded = bounds.grown(PADDING);
     let (left, top) = (padded.left.clamp(0, width), padded.top.clamp(0, height));
@@ -96,8 +108,9 @@ fn png(pixels: &RgbImage) -> std::result::Result<Vec<u8>, PictureError> {
 }
 
 impl Core {
-    /// Keeps pictures of components, cut out of one picture; answers the uids of the artifacts in the same order.
-    pub(super) async fn keep_crops(
+    /// Crops components from one screenshot and saves their pictures. Returns the uids of the artifacts in the same order; `None` for
+    /// containers and components outside the screenshot.
+    pub(super) async fn save_crops(
         self: &Arc<Self>,
         pixels: &Arc<RgbImage>,
         wanted: Vec<Rect>,
@@ -108,7 +121,9 @@ impl Core {
         let encoded = run_blocking(move || {
             wanted
                 .iter()
-                .map(|b| Some(b).filter(|b| is_thing(&source, b)).and_then(|b| cut(&source, b)).and_then(|crop| png(&crop).ok()))
+                .map(|b| {
+                    Some(b).filter(|b| is_standalone(&source, b)).and_then(|b| crop_component(&source, b)).and_then(|crop| png(&crop).ok())
+                })
                 .collect::<Vec<_>>()
         })
         .await?;
@@ -116,7 +131,7 @@ impl Core {
         for content in encoded {
             kept.push(match content {
                 Some(content) => {
-                    Some(self.keep_picture("component_image", ("image/png", "png"), content, session, device, "visual.learn").await?)
+                    Some(self.save_picture("component_image", ("image/png", "png"), content, session, device, "visual.learn").await?)
                 }
                 None => None,
             });
@@ -124,8 +139,9 @@ impl Core {
         Ok(kept)
     }
 
-    /// Decodes pictures that came with detections and keeps them; those of something that is known by its picture get its key.
-    pub(super) async fn keep_given_crops(
+    /// Decodes and saves the pictures sent with detections. A detection with neither name nor label gets the key of the unnamed component
+    /// whose picture it matches.
+    pub(super) async fn save_given_crops(
         self: &Arc<Self>,
         scope: &Scope,
         given: Vec<Option<String>>,
@@ -135,7 +151,7 @@ impl Core {
         if given.iter().all(Option::is_none) {
             return Ok(detected);
         }
-        let known = self.pictured(scope).await?;
+        let known = self.unnamed_with_picture(scope).await?;
         for (i, (text, detected)) in given.into_iter().zip(&mut detected).enumerate() {
             let Some(text) = text else { continue };
             let field = format!("detections[{i}].crop");
@@ -148,18 +164,18 @@ impl Core {
             if detected.name.is_none() && detected.label.is_none() {
                 let known = known.clone();
                 let same = run_blocking(move || {
-                    known.iter().find(|(_, other)| ncc::alike(&pixels, other) > ncc::SAME).map(|(key, _)| key.clone())
+                    known.iter().find(|(_, other)| ncc::similarity(&pixels, other) > ncc::SAME_SCORE).map(|(key, _)| key.clone())
                 });
                 detected.same_as = same.await?;
             }
             let kind = if file.starts_with(b"\x89PNG") { ("image/png", "png") } else { ("image/jpeg", "jpg") };
-            detected.crop = Some(self.keep_picture("component_image", kind, file, session, None, "visual.learn").await?);
+            detected.crop = Some(self.save_picture("component_image", kind, file, session, None, "visual.learn").await?);
         }
         Ok(detected)
     }
 
-    /// The components of a scope that have no name and a picture, by key.
-    async fn pictured(self: &Arc<Self>, scope: &Scope) -> Result<Arc<Vec<(String, RgbImage)>>> {
+    /// Loads the pictures of the unnamed components of a scope, with the key of each component.
+    async fn unnamed_with_picture(self: &Arc<Self>, scope: &Scope) -> Result<Arc<Vec<(String, RgbImage)>>> {
         let scope = scope.clone();
         let files = self
             .store
@@ -180,28 +196,29 @@ impl Core {
     }
 }
 
-/// What is looked for, with what is known of it.
-struct Sought {
+/// A component to search for.
+struct SearchTarget {
     component: Component,
+    /// `None` if the picture is flat.
     template: Option<Template>,
     /// Width and height of its picture.
     size: (i32, i32),
 }
 
-/// `visual.match`
+/// `visual.match`: finds known components on the screen, or in a picture file, by their pictures.
 ///
 /// # Errors
-/// When there is no picture, or nothing to look for.
+/// If no screenshot can be taken or read, or if none of the requested components has a picture.
 pub async fn find_components(core: &Arc<Core>, params: &MatchParams) -> Result<Matched> {
-    let shown = match &params.picture {
+    let screenshot = match &params.picture {
         Some(path) => from_file(path).await?,
         None => {
             let (call, first) = core.call_reading(params, Device::tree).await?;
             call.whole_picture(first).await?
         }
     };
-    let on_screen = shown.look.as_ref().and_then(|l| l.snapshot().app.clone());
-    let site_shown = shown.look.as_ref().and_then(|l| l.snapshot().site.clone());
+    let on_screen = screenshot.look.as_ref().and_then(|l| l.snapshot().app.clone());
+    let site_shown = screenshot.look.as_ref().and_then(|l| l.snapshot().site.clone());
     let site = params.site.clone().or_else(|| site_shown.filter(|_| params.app.is_none() || params.app == on_screen));
     let app = params.app.clone().or(on_screen);
     let of = afd_proto::visual::ScopeOf {
@@ -211,28 +228,28 @@ pub async fn find_components(core: &Arc<Core>, params: &MatchParams) -> Result<M
         device: params.device.as_deref(),
     };
     let known = find::scope(core, of).await?;
-    let sought = core.sought(&known, params.state.as_deref(), params.components.as_deref()).await?;
-    if sought.is_empty() {
-        return Err(Error::new(ErrorCode::NotFound, "no component that is meant has a picture")
-            .hint("`afctl visual learn --pictures` keeps pictures of what is on the screen"));
+    let targets = core.search_targets(&known, params.state.as_deref(), params.components.as_deref()).await?;
+    if targets.is_empty() {
+        return Err(Error::new(ErrorCode::NotFound, "none of the requested components has a picture")
+            .hint("`afctl visual learn --pictures` saves pictures of what is on the screen"));
     }
-    let bounds = shown.look.as_ref().map_or((0, 0, i32::MAX, i32::MAX), |l| window(l.snapshot()));
+    let bounds = screenshot.look.as_ref().map_or((0, 0, i32::MAX, i32::MAX), |l| search_bounds(l.snapshot()));
     let begun = std::time::Instant::now();
-    let pixels = shown.pixels.clone();
-    let (sought, hits) = run_blocking(move || search(&pixels, sought, bounds)).await?;
+    let pixels = screenshot.pixels.clone();
+    let (components, hits) = run_blocking(move || search(&pixels, targets, bounds)).await?;
     let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     let state =
-        shown.look.as_ref().filter(|l| l.reliable()).and_then(|l| l.structures.as_ref()).and_then(|s| core.visual.recognise(&s.front));
-    let matched = answer(&known, sought, hits, took_ms);
-    // A page of another app, or of another site, says nothing about these.
-    let here = shown.look.as_ref().and_then(|l| l.structures.as_ref()).is_some_and(|s| index::of(&s.front) == known.scope);
+        screenshot.look.as_ref().filter(|l| l.reliable()).and_then(|l| l.structures.as_ref()).and_then(|s| core.visual.recognise(&s.front));
+    let matched = answer(&known, components, hits, took_ms);
+    // The state on the screen is only relevant if it belongs to the searched app or site.
+    let here = screenshot.look.as_ref().and_then(|l| l.structures.as_ref()).is_some_and(|s| index::of(&s.front) == known.scope);
     core.note_matches(&known, state.filter(|_| here).map(|s| s.state), &matched.1, &matched.2).await?;
     Ok(matched.0)
 }
 
 impl Core {
-    /// The components that are meant and have a picture.
-    async fn sought(self: &Arc<Self>, known: &Known, state: Option<&str>, names: Option<&[String]>) -> Result<Vec<Sought>> {
+    /// Returns the requested components that have a picture.
+    async fn search_targets(self: &Arc<Self>, known: &Known, state: Option<&str>, names: Option<&[String]>) -> Result<Vec<SearchTarget>> {
         let (app, state, names) = (known.id, state.map(str::to_owned), names.map(<[String]>::to_vec));
         let found = self
             .store
@@ -246,7 +263,7 @@ impl Core {
                     None => None,
                 };
                 let (mut components, _) = components::list(c, app, &Filter { state, ..Filter::default() })?;
-                // What says something else each time looks different each time.
+                // A component whose text changes looks different each time.
                 components.retain(|c| !c.dynamic);
                 if let Some(names) = &names {
                     if let Some(missing) = names.iter().find(|n| !components.iter().any(|c| c.name == **n)) {
@@ -265,18 +282,18 @@ impl Core {
             })
             .await??;
         let load = move || {
-            let template = |file: &PathBuf| picture::decode_any(&std::fs::read(file).ok()?).ok();
-            let sought = found.into_iter().filter_map(|(component, file)| {
-                let pixels = template(&file)?;
+            let decode = |file: &PathBuf| picture::decode_any(&std::fs::read(file).ok()?).ok();
+            let targets = found.into_iter().filter_map(|(component, file)| {
+                let pixels = decode(&file)?;
                 let side = |v: u32| i32::try_from(v).unwrap_or(i32::MAX);
-                Some(Sought { component, template: Template::of(&pixels), size: (side(pixels.width()), side(pixels.height())) })
+                Some(SearchTarget { component, template: Template::of(&pixels), size: (side(pixels.width()), side(pixels.height())) })
             });
-            sought.collect()
+            targets.collect()
         };
         Ok(run_blocking(load).await?)
     }
 
-    /// What was found was seen, and what was not found was missed, where it could have been.
+    /// Records which components were found, and which were missing although they could have been there.
     async fn note_matches(self: &Arc<Self>, known: &Known, state: Option<i64>, found: &[(i64, Rect)], missed: &[i64]) -> Result<()> {
         let (app, found, missed) = (known.id, found.to_vec(), missed.to_vec());
         let index = self.visual.clone();
@@ -294,8 +311,8 @@ impl Core {
     }
 }
 
-/// The bounds of the window in front, a little larger.
-fn window(snapshot: &Snapshot) -> (i32, i32, i32, i32) {
+/// Returns the bounds of the front window, enlarged by [`WINDOW_MARGIN`]; unlimited if it has no nodes.
+fn search_bounds(snapshot: &Snapshot) -> (i32, i32, i32, i32) {
     let nodes = structure::front_nodes(snapshot);
     let edge = |of: fn(&Rect) -> i32| nodes.iter().map(move |i| of(&snapshot.nodes[*i].bounds));
     match (edge(|b| b.left).min(), edge(|b| b.top).min(), edge(|b| b.right).max(), edge(|b| b.bottom).max()) {
@@ -307,18 +324,19 @@ fn window(snapshot: &Snapshot) -> (i32, i32, i32, i32) {
     }
 }
 
-/// What was looked for, with the size of its picture, and what came of it: nothing for flat pictures, else whether it is there.
-type Looked = (Vec<(Component, (i32, i32))>, Vec<Option<Option<ncc::Hit>>>);
+/// Each component with the size of its picture, and its result: `None` for a flat picture, `Some(None)` if it was not found.
+type SearchResults = (Vec<(Component, (i32, i32))>, Vec<Option<Option<ncc::Match>>>);
 
-fn search(pixels: &RgbImage, sought: Vec<Sought>, bounds: (i32, i32, i32, i32)) -> Looked {
+/// Searches a screenshot for the targets within bounds.
+fn search(pixels: &RgbImage, targets: Vec<SearchTarget>, bounds: (i32, i32, i32, i32)) -> SearchResults {
     let scene = Scene::of(pixels);
     let mut at = HashMap::new();
-    let mut wanted: Vec<Wanted> = Vec::new();
-    let mut components = Vec::with_capacity(sought.len());
-    for (i, s) in sought.into_iter().enumerate() {
+    let mut wanted: Vec<TemplateQuery> = Vec::new();
+    let mut components = Vec::with_capacity(targets.len());
+    for (i, s) in targets.into_iter().enumerate() {
         if let Some(template) = s.template {
             at.insert(i, wanted.len());
-            // The picture has a little of what is around.
+            // The picture includes a margin, so it starts above and to the left of the component.
             wanted.push((template, s.component.bounds.map(|b| (b.grown(PADDING).left.max(0), b.grown(PADDING).top.max(0)))));
         }
         components.push((s.component, s.size));
@@ -328,16 +346,18 @@ fn search(pixels: &RgbImage, sought: Vec<Sought>, bounds: (i32, i32, i32, i32)) 
     (components, hits)
 }
 
+/// The result of the call, the components that were found with their bounds, and the ones that were missed.
 type Answer = (Matched, Vec<(i64, Rect)>, Vec<i64>);
 
-fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Option<Option<ncc::Hit>>>, took_ms: u64) -> Answer {
+/// Evaluates the search results.
+fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Option<Option<ncc::Match>>>, took_ms: u64) -> Answer {
     let (mut found, mut missing, mut flat) = (Vec::new(), Vec::new(), Vec::new());
     let (mut seen, mut missed) = (Vec::new(), Vec::new());
     for ((component, size), hit) in components.into_iter().zip(hits) {
         match hit {
             None => flat.push(component.name),
             Some(None) => {
-                // What scrolls may merely be out of view.
+                // A component that scrolls may just be out of view.
                 if !component.scrolls {
                     missed.push(component.id);
                 }
@@ -346,7 +366,7 @@ fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Opt
             Some(Some(hit)) => {
                 let bounds = match component.bounds {
                     Some(b) => {
-                        // How much was around it, which is less at the edges of the screen.
+                        // The margin is smaller where the component touches an edge of the screen.
                         let (dx, dy) = (PADDING.min(b.left.max(0)), PADDING.min(b.top.max(0)));
                         let (left, top) = (hit.x + dx, hit.y + dy);
                         Rect { left, top, right: left.saturating_add(b.width()), bottom: top.saturating_add(b.height()) }
@@ -356,16 +376,16 @@ fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Opt
                 let moved = component.bounds.is_some_and(|b| b != bounds);
                 seen.push((component.id, bounds));
                 let how = match hit.how {
-                    ncc::How::InPlace => How::InPlace,
-                    ncc::How::Coarsely => How::Coarsely,
-                    ncc::How::Thoroughly => How::Thoroughly,
+                    ncc::SearchStep::InPlace => How::InPlace,
+                    ncc::SearchStep::Coarsely => How::Coarsely,
+                    ncc::SearchStep::Thoroughly => How::Thoroughly,
                 };
                 found.push(Found {
                     name: component.name,
                     bounds: bounds.to_string(),
                     x: f64::midpoint(f64::from(bounds.left), f64::from(bounds.right)),
                     y: f64::midpoint(f64::from(bounds.top), f64::from(bounds.bottom)),
-                    likeness: (hit.likeness * 1000.0).round() / 1000.0,
+                    likeness: (hit.score * 1000.0).round() / 1000.0,
                     how,
                     moved,
                 });
@@ -376,9 +396,9 @@ fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Opt
     (Matched { about: super::about(known), looked_for: looked, found, missing, flat, took_ms }, seen, missed)
 }
 
-/// The components among these keys that have no picture yet.
+/// Returns those of `keys` whose component has no picture yet.
 pub(super) fn without_picture(connection: &rusqlite::Connection, app: i64, keys: &[String]) -> crate::store::Result<HashSet<String>> {
     let all = components::all(connection, app)?;
-    let pictured: HashSet<String> = all.into_iter().filter(|c| c.crop.is_some()).map(|c| c.key).collect();
-    Ok(keys.iter().filter(|k| !pictured.contains(*k)).cloned().collect())
+    let with_picture: HashSet<String> = all.into_iter().filter(|c| c.crop.is_some()).map(|c| c.key).collect();
+    Ok(keys.iter().filter(|k| !with_picture.contains(*k)).cloned().collect())
 }

@@ -1,4 +1,7 @@
-//! `visual.components`, `rename`, `delete`, `cleanup`, `history` and `undo`.
+//! `visual.components`, `rename`, `delete`, `cleanup`, `history` and `undo`: inspecting and correcting the visual memory.
+//!
+//! Every change made here goes through `visual::history`, which stores the affected rows as they were, so that it can be undone. If
+//! a later change affects the same rows, that one has to be undone first.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,29 +17,30 @@ use serde_json::json;
 
 use super::super::paging::page;
 use super::super::{Core, Error, Result};
-use super::{UPKEEP_JOB, about, find, told};
+use super::{UPKEEP_JOB, about, change_to_wire, find};
 use crate::page::element;
 use crate::store::{Page, Result as Stored, StoreError, now_ms};
 use crate::visual::components::{self, Filter};
 use crate::visual::states::{self, State};
 use crate::visual::{cleanup, edges, forget, history, scope};
 
-fn no_component(name: &str, alike: Vec<String>) -> Error {
-    Error::new(ErrorCode::NotFound, format!("there is no component {name:?}"))
-        .hint("`afctl visual components` shows their names")
-        .details(json!({"alike": alike}))
+/// Returns the error for an unknown component, with the names of similar ones in its details.
+fn no_component(name: &str, similar: Vec<String>) -> Error {
+    Error::new(ErrorCode::NotFound, format!("no such component: {name:?}"))
+        .hint("`afctl visual components` lists their names")
+        .details(json!({"alike": similar}))
 }
 
-/// Names of components that are written alike.
-fn alike(connection: &Connection, app: i64, name: &str) -> Stored<Vec<String>> {
+/// Returns up to ten components whose name or label contains the first eight characters of `name`.
+fn similar_names(connection: &Connection, app: i64, name: &str) -> Stored<Vec<String>> {
     let filter = Filter { text: Some(name.chars().take(8).collect()), page: Page::first(10), ..Filter::default() };
     Ok(components::list(connection, app, &filter)?.0.into_iter().map(|c| c.name).collect())
 }
 
-/// `visual.components`
+/// `visual.components`: lists the components of a scope.
 ///
 /// # Errors
-/// When nothing is known of the app or the state.
+/// `NOT_FOUND` if the app or the state is unknown.
 pub async fn list(core: &Arc<Core>, params: &ComponentsParams) -> Result<Components> {
     let page = page(params.limit, params.cursor, 100)?;
     let known = find::scope(core, params.scope()).await?;
@@ -50,11 +54,11 @@ pub async fn list(core: &Arc<Core>, params: &ComponentsParams) -> Result<Compone
         let filter = Filter { unlabelled: asked.unlabelled, state: state.flatten(), text: asked.query.clone(), page };
         let (found, cursor) = components::list(c, app, &filter)?;
         let codes: HashMap<i64, String> = all.into_iter().filter_map(|s| Some((s.id, s.code?))).collect();
-        let wire = found.into_iter().map(|component| {
+        let components = found.into_iter().map(|component| {
             let pages = states::with_component(c, component.id)?;
-            Ok(wire(component, pages.iter().filter_map(|id| codes.get(id).cloned()).collect()))
+            Ok(component_to_wire(component, pages.iter().filter_map(|id| codes.get(id).cloned()).collect()))
         });
-        Ok(Ok((wire.collect::<Stored<Vec<_>>>()?, cursor)))
+        Ok(Ok((components.collect::<Stored<Vec<_>>>()?, cursor)))
     };
     match core.store.read_all(read).await? {
         Ok((components, next_cursor)) => Ok(Components { about: about(&known), components, next_cursor }),
@@ -62,7 +66,8 @@ pub async fn list(core: &Arc<Core>, params: &ComponentsParams) -> Result<Compone
     }
 }
 
-fn wire(c: components::Component, states: Vec<String>) -> Component {
+/// Converts a component to its wire type; `states` are the codes of the states it belongs to.
+fn component_to_wire(c: components::Component, states: Vec<String>) -> Component {
     Component {
         name: c.name,
         uid: c.uid,
@@ -81,27 +86,28 @@ fn wire(c: components::Component, states: Vec<String>) -> Component {
     }
 }
 
-/// What is changed.
-enum Thing {
+/// What a name to be changed refers to.
+enum RenameTarget {
     Component(Box<components::Component>),
     State(Box<State>),
 }
 
-fn thing(connection: &Connection, app: i64, name: &str) -> Result<Thing> {
+/// Finds the component with this name, else the defined state.
+fn find_target(connection: &Connection, app: i64, name: &str) -> Result<RenameTarget> {
     if let Some(component) = components::find(connection, app, name)? {
-        return Ok(Thing::Component(Box::new(component)));
+        return Ok(RenameTarget::Component(Box::new(component)));
     }
     let all = states::list(connection, app, false)?;
     match find::state(all.iter(), name) {
-        Some(state) => Ok(Thing::State(Box::new(state.clone()))),
-        None => Err(no_component(name, alike(connection, app, name)?)),
+        Some(state) => Ok(RenameTarget::State(Box::new(state.clone()))),
+        None => Err(no_component(name, similar_names(connection, app, name)?)),
     }
 }
 
-/// `visual.rename`
+/// `visual.rename`: renames a component or a state.
 ///
 /// # Errors
-/// When there is nothing of that name, or the new one is taken.
+/// `NOT_FOUND` if there is no component or state of that name, `CONFLICT` if the new name is taken.
 pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> {
     let new = params.new.trim().to_owned();
     if new.is_empty() || new.chars().count() > 200 || new.chars().any(char::is_control) {
@@ -111,14 +117,14 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> 
     let (app, old, origin) = (known.id, params.old.clone(), core.store.origin().to_owned());
     let wanted = new.clone();
     let done = core.store.write_or_refuse(move |c| {
-        let thing = thing(c, app, &old)?;
+        let target = find_target(c, app, &old)?;
         let at = now_ms();
         let mut change = history::Change::begin(c, app);
-        let (kind, from) = match &thing {
-            Thing::Component(component) => {
+        let (kind, from) = match &target {
+            RenameTarget::Component(component) => {
                 let name = element::clean(&wanted);
-                if name != component.name && components::is_taken(c, app, &name)? {
-                    return Err(Error::new(ErrorCode::Conflict, format!("there is a component {name:?} already"))
+                if name != component.name && components::name_exists(c, app, &name)? {
+                    return Err(Error::new(ErrorCode::Conflict, format!("a component named {name:?} already exists"))
                         .hint("delete one of them, or choose another name"));
                 }
                 change.keep("components", "id", component.id)?;
@@ -129,10 +135,10 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> 
                 edges::rename(c, app, &component.name, &name, at)?;
                 (Named::Component, component.name.clone())
             }
-            Thing::State(state) => {
+            RenameTarget::State(state) => {
                 let others = states::list(c, app, false)?;
                 if others.iter().any(|s| s.id != state.id && s.name.as_deref() == Some(&wanted)) {
-                    let what = format!("there is a state {wanted:?} already");
+                    let what = format!("a state named {wanted:?} already exists");
                     return Err(Error::new(ErrorCode::Conflict, what).hint("choose another name"));
                 }
                 change.keep("states", "id", state.id)?;
@@ -141,18 +147,18 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> 
             }
         };
         let entry = change.commit(&origin, ChangeOp::Rename, &format!("{kind} {from} to {wanted}"), "requested by the user", at)?;
-        Ok((kind, from, told(c, entry)?))
+        Ok((kind, from, change_to_wire(c, entry)?))
     });
     let (kind, old, change): (_, _, Change) = done.await?;
-    core.tell(&change);
+    core.publish_change(&change);
     let new = if kind == Named::Component { element::clean(&new) } else { new };
     Ok(Renamed { about: about(&known), kind, old, new, history_id: change.id })
 }
 
-/// `visual.delete`
+/// `visual.delete`: deletes a component or a state.
 ///
 /// # Errors
-/// When there is nothing of that name.
+/// `NOT_FOUND` if there is no component or state of that name.
 pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Change> {
     let known = find::scope(core, params.scope()).await?;
     let (app, origin, index, own) = (known.id, core.store.origin().to_owned(), core.visual.clone(), known.scope.clone());
@@ -163,7 +169,7 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Change> {
         let entry = match (&asked.component, &asked.state) {
             (Some(name), None) => match components::find(c, app, name)? {
                 Some(component) => forget::delete_component(c, &origin, app, &component, (ChangeOp::Delete, why), at)?,
-                None => return Err(no_component(name, alike(c, app, name)?)),
+                None => return Err(no_component(name, similar_names(c, app, name)?)),
             },
             (None, Some(given)) => {
                 let all = states::list(c, app, false)?;
@@ -179,18 +185,18 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Change> {
         };
         index.reload(&own);
         index.touch_all(app);
-        Ok::<_, Error>(told(c, entry)?)
+        Ok::<_, Error>(change_to_wire(c, entry)?)
     });
     let change = done.await?;
     core.jobs.nudge(UPKEEP_JOB);
-    core.tell(&change);
+    core.publish_change(&change);
     Ok(change)
 }
 
-/// `visual.cleanup`
+/// `visual.cleanup`: deletes components whose text is dynamic, or only lists them in a dry run.
 ///
 /// # Errors
-/// When nothing is known of the app.
+/// `NOT_FOUND` if the app is unknown.
 pub async fn clean_up(core: &Arc<Core>, params: &CleanupParams) -> Result<Cleaned> {
     let known = find::scope(core, params.scope()).await?;
     let (app, origin, index, own) = (known.id, core.store.origin().to_owned(), core.visual.clone(), known.scope.clone());
@@ -201,7 +207,9 @@ pub async fn clean_up(core: &Arc<Core>, params: &CleanupParams) -> Result<Cleane
         for (component, why) in found {
             let change = match dry_run {
                 true => None,
-                false => Some(told(c, forget::delete_component(c, &origin, app, &component, (ChangeOp::Cleanup, why), now_ms())?)?),
+                false => {
+                    Some(change_to_wire(c, forget::delete_component(c, &origin, app, &component, (ChangeOp::Cleanup, why), now_ms())?)?)
+                }
             };
             changes.push((component.name, why, change));
         }
@@ -209,53 +217,54 @@ pub async fn clean_up(core: &Arc<Core>, params: &CleanupParams) -> Result<Cleane
         Ok(changes)
     };
     let changes = if dry_run { core.store.read_all(work).await? } else { core.store.write(work).await? };
-    changes.iter().filter_map(|(_, _, change)| change.as_ref()).for_each(|change| core.tell(change));
-    let told = |(component, why, change): (String, &str, Option<Change>)| CleanedUp {
+    changes.iter().filter_map(|(_, _, change)| change.as_ref()).for_each(|change| core.publish_change(change));
+    let cleaned = |(component, why, change): (String, &str, Option<Change>)| CleanedUp {
         component,
         why: why.to_owned(),
         history_id: change.map(|c| c.id),
     };
-    Ok(Cleaned { about: about(&known), dry_run, changes: changes.into_iter().map(told).collect() })
+    Ok(Cleaned { about: about(&known), dry_run, changes: changes.into_iter().map(cleaned).collect() })
 }
 
-/// The scope of a call that may be about all of them.
+/// Returns the scope of a call, or `None` if the call names none and so applies to all.
 async fn maybe_scope(core: &Arc<Core>, of: ScopeOf<'_>) -> Result<Option<scope::Known>> {
     match of.app {
         Some(_) => Ok(Some(find::scope(core, of).await?)),
-        None if of.site.is_some() => Err(Error::param("app", "the browser that the site was seen in", "nothing")),
+        None if of.site.is_some() => Err(Error::param("app", "the browser in which the site was seen", "nothing")),
         None => Ok(None),
     }
 }
 
-/// `visual.history`
+/// `visual.history`: lists the changes of one scope or of all, newest first.
 ///
 /// # Errors
-/// When nothing is known of the app.
+/// `NOT_FOUND` if the app is unknown.
 pub async fn list_history(core: &Arc<Core>, params: &HistoryParams) -> Result<Changes> {
     let page = page(params.limit, params.cursor, 20)?;
     let known = maybe_scope(core, params.scope()).await?;
     let read = move |c: &Connection| {
         let (entries, next_cursor) = history::list(c, known.map(|k| k.id), page)?;
-        let changes = entries.into_iter().map(|entry| told(c, entry)).collect::<Stored<_>>()?;
+        let changes = entries.into_iter().map(|entry| change_to_wire(c, entry)).collect::<Stored<_>>()?;
         Ok(Changes { changes, next_cursor })
     };
     Ok(core.store.read_all(read).await?)
 }
 
-/// `visual.undo`
+/// `visual.undo`: undoes the given change, or the newest one that has not been undone.
 ///
 /// # Errors
-/// When there is nothing to undo, or what is to come back has been learned again since.
+/// `NOT_FOUND` if there is nothing to undo. `CONFLICT` if the change was already undone, if a later change affects the same rows, or if
+/// what it would restore has been learned again.
 pub async fn undo(core: &Arc<Core>, params: &UndoParams) -> Result<Change> {
     let known = maybe_scope(core, params.scope()).await?;
     let (app, id, index) = (known.map(|k| k.id), params.id, core.visual.clone());
     let done = core.store.write_or_refuse(move |c| {
         let entry = history::find(c, app, id)?.ok_or_else(|| nothing_to_undo(id))?;
         if entry.undone_at.is_some() {
-            return Err(Error::new(ErrorCode::Conflict, format!("change {} was undone already", entry.id)));
+            return Err(Error::new(ErrorCode::Conflict, format!("change {} has already been undone", entry.id)));
         }
         if let Some(later) = history::blocked_by(c, entry.id)? {
-            let what = format!("change {later} came later and touched the same things");
+            let what = format!("the later change {later} affects the same items");
             return Err(Error::new(ErrorCode::Conflict, what).hint(format!("undo it first: `afctl visual undo --id {later}`")));
         }
         history::undo(c, entry.id, now_ms()).map_err(learned_again)?;
@@ -263,18 +272,18 @@ pub async fn undo(core: &Arc<Core>, params: &UndoParams) -> Result<Change> {
             index.reload(&known.scope);
         }
         let undone = history::find(c, None, Some(entry.id))?.unwrap_or(entry);
-        Ok(told(c, undone)?)
+        Ok(change_to_wire(c, undone)?)
     });
     let change = done.await?;
-    core.tell(&change);
+    core.publish_change(&change);
     Ok(change)
 }
 
-/// What is to come back may be there again.
+/// Turns a violated constraint into a conflict: what the undo would restore has been learned again since.
 fn learned_again(error: StoreError) -> Error {
     match error {
         StoreError::Sql(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) => {
-            Error::new(ErrorCode::Conflict, "what is to come back has been learned again since")
+            Error::new(ErrorCode::Conflict, "what this would restore has been learned again since")
                 .hint("undo later changes first, or delete what was learned since")
         }
         other => other.into(),
@@ -282,6 +291,6 @@ fn learned_again(error: StoreError) -> Error {
 }
 
 fn nothing_to_undo(id: Option<i64>) -> Error {
-    let what = id.map_or("there is nothing to undo".to_owned(), |id| format!("there is no change {id}"));
-    Error::new(ErrorCode::NotFound, what).hint("`afctl visual history` shows the changes and their numbers")
+    let what = id.map_or("there is nothing to undo".to_owned(), |id| format!("no such change: {id}"));
+    Error::new(ErrorCode::NotFound, what).hint("`afctl visual history` lists the changes and their ids")
 }

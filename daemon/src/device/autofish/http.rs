@@ -1,4 +1,4 @@
-//! Requests to the service: kept-alive connections, the envelope, and which failure means what.
+//! HTTP requests to the service: connections, the JSON envelope, and the mapping of failures to errors.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use super::{DriverError, SetupError};
 use crate::config::{DeviceSettings, Proxy};
 use crate::net::{self, BodyError};
 
-/// The largest answer that is read, bytes.
-const MAX_ANSWER: usize = 64 << 20;
-/// The longest error text that is passed on, characters.
+/// Maximum size of a response, bytes.
+const MAX_RESPONSE: usize = 64 << 20;
+/// Maximum length of an error message that is passed on, characters.
 const MAX_MESSAGE: usize = 400;
 
-/// The envelope; what is null may as well be absent.
+/// The service's response envelope; null fields may be absent.
 #[derive(Deserialize)]
 struct Envelope {
     ok: bool,
@@ -25,6 +25,7 @@ struct Envelope {
     error: Option<String>,
 }
 
+/// HTTP client of one service.
 pub(super) struct Http {
     client: Client,
     base: Url,
@@ -32,13 +33,13 @@ pub(super) struct Http {
     timeout: Duration,
 }
 
-/// Whether an address lies in a private network or on this machine, where a proxy would be wrong.
-fn is_near(url: &Url) -> bool {
+/// Whether a URL points to this machine or a private network, where using a proxy would be wrong.
+fn is_local_network(url: &Url) -> bool {
     let host = url.host_str().unwrap_or("").trim_start_matches('[').trim_end_matches(']');
     match host.parse::<IpAddr>() {
         Ok(IpAddr::V4(ip)) => {
             let [a, b, ..] = ip.octets();
-            // 100.64.0.0/10 is where overlay networks live.
+            // 100.64.0.0/10 is used by overlay networks.
             ip.is_private() || ip.is_loopback() || ip.is_link_local() || (a == 100 && (64..128).contains(&b))
         }
         Ok(IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
@@ -51,7 +52,7 @@ impl Http {
         crate::config::check_url(&settings.url)?;
         let mut base = Url::parse(&settings.url)?;
         let timeout = Duration::from_millis(settings.timeout_ms);
-        // Credentials in a URL would reach logs and answers.
+        // Credentials in the URL would end up in logs and responses.
         let _ = base.set_username("").and_then(|()| base.set_password(None));
         base.set_query(None);
         base.set_fragment(None);
@@ -59,7 +60,7 @@ impl Http {
         let mut builder =
             net::plain_client().connect_timeout(timeout.min(Duration::from_secs(5))).redirect(reqwest::redirect::Policy::none());
         let direct = match settings.proxy {
-            Proxy::Auto => is_near(&base),
+            Proxy::Auto => is_local_network(&base),
             Proxy::Direct => true,
             Proxy::System => false,
         };
@@ -74,7 +75,7 @@ impl Http {
         self.base.as_str().trim_end_matches('/').to_owned()
     }
 
-    fn at(&self, path: &str, query: &[(&str, &str)]) -> Url {
+    fn endpoint(&self, path: &str, query: &[(&str, &str)]) -> Url {
         let mut url = self.base.clone();
         url.set_path(path);
         if !query.is_empty() {
@@ -91,41 +92,41 @@ impl Http {
         }
     }
 
-    /// Asks; asks once more when the connection broke, for a question does no harm.
+    /// Sends a GET request; retries once if the connection broke, as reads have no side effects.
     pub(super) async fn get(&self, path: &str, query: &[(&str, &str)], token: Option<&Secret>) -> Result<String, DriverError> {
-        let ask = || async {
-            let request = self.request(reqwest::Method::GET, self.at(path, query), token).timeout(self.timeout);
+        let send = || async {
+            let request = self.request(reqwest::Method::GET, self.endpoint(path, query), token).timeout(self.timeout);
             let response = request.send().await?;
             read(response).await
         };
-        let answer = match ask().await {
-            Err(BodyError::Http(error)) if !error.is_timeout() && !error.is_connect() => ask().await,
+        let response = match send().await {
+            Err(BodyError::Http(error)) if !error.is_timeout() && !error.is_connect() => send().await,
             other => other,
         };
-        match answer {
-            Ok((status, body)) => understand(status, &body),
+        match response {
+            Ok((status, body)) => decode(status, &body),
             Err(BodyError::Http(error)) => Err(DriverError::Unreachable(self.explain(&error, self.timeout))),
-            Err(BodyError::TooLarge(_)) => Err(DriverError::Nonsense(format!("the answer exceeds {MAX_ANSWER} bytes"))),
+            Err(BodyError::TooLarge(_)) => Err(DriverError::Protocol(format!("the response exceeds {MAX_RESPONSE} bytes"))),
         }
     }
 
-    /// Does something, once. Whatever breaks after the connection stood leaves the outcome unknown.
+    /// Sends a POST request once. Any failure after the connection was established leaves the outcome unknown.
     pub(super) async fn post(&self, path: &str, body: &Value, extra: Duration, token: Option<&Secret>) -> Result<String, DriverError> {
         let timeout = self.timeout + extra;
-        let request = self.request(reqwest::Method::POST, self.at(path, &[]), token).timeout(timeout).json(body);
-        let answer = match request.send().await {
+        let request = self.request(reqwest::Method::POST, self.endpoint(path, &[]), token).timeout(timeout).json(body);
+        let response = match request.send().await {
             Ok(response) => read(response).await,
             Err(error) => Err(BodyError::Http(error)),
         };
-        match answer {
-            Ok((status, body)) => match understand(status, &body) {
-                // A success that cannot be read is no proof that nothing happened.
-                Err(DriverError::Nonsense(what)) if status.is_success() => Err(DriverError::Lost(what)),
+        match response {
+            Ok((status, body)) => match decode(status, &body) {
+                // The status says success, so the action may have happened although the body is malformed.
+                Err(DriverError::Protocol(what)) if status.is_success() => Err(DriverError::Lost(what)),
                 other => other,
             },
             Err(BodyError::Http(error)) if error.is_connect() => Err(DriverError::Unreachable(self.explain(&error, timeout))),
             Err(BodyError::Http(error)) => Err(DriverError::Lost(self.explain(&error, timeout))),
-            Err(BodyError::TooLarge(_)) => Err(DriverError::Lost(format!("the answer exceeds {MAX_ANSWER} bytes"))),
+            Err(BodyError::TooLarge(_)) => Err(DriverError::Lost(format!("the response exceeds {MAX_RESPONSE} bytes"))),
         }
     }
 
@@ -136,27 +137,29 @@ impl Http {
             #[serde(rename = "type")]
             kind: Option<String>,
         }
-        let answer = self.client.get(self.at("/health", &[])).timeout(self.timeout).send().await;
-        let answer = match answer {
+        let sent = self.client.get(self.endpoint("/health", &[])).timeout(self.timeout).send().await;
+        let response = match sent {
             Ok(response) => read(response).await,
             Err(error) => Err(BodyError::Http(error)),
         };
-        match answer {
+        match response {
             Ok((status, body)) if status.is_success() => match serde_json::from_slice::<Health>(&body) {
                 Ok(health) if health.status == "healthy" => Ok(health.kind.unwrap_or_else(|| "unknown".to_owned())),
-                Ok(health) => Err(DriverError::Refused { status: None, message: format!("its status is {:?}", shorten(&health.status)) }),
-                Err(_) => Err(DriverError::Nonsense("what answers there is not the phone's service".to_owned())),
+                Ok(health) => {
+                    Err(DriverError::Refused { status: None, message: format!("the service status is {:?}", shorten(&health.status)) })
+                }
+                Err(_) => Err(DriverError::Protocol("not a health response of the phone's service".to_owned())),
             },
-            Ok((status, _)) => Err(DriverError::Refused { status: Some(status.as_u16()), message: format!("it answered {status}") }),
+            Ok((status, _)) => Err(DriverError::Refused { status: Some(status.as_u16()), message: format!("HTTP {status}") }),
             Err(BodyError::Http(error)) => Err(DriverError::Unreachable(self.explain(&error, self.timeout))),
-            Err(BodyError::TooLarge(_)) => Err(DriverError::Nonsense("the answer is too large".to_owned())),
+            Err(BodyError::TooLarge(_)) => Err(DriverError::Protocol("the response is too large".to_owned())),
         }
     }
 
-    /// What went wrong, without the URL of the library's own text, which carries the query.
+    /// Describes an error without reqwest's own message, whose URL includes the query.
     fn explain(&self, error: &reqwest::Error, timeout: Duration) -> String {
         if error.is_timeout() {
-            return format!("{} gave no answer within {} ms", self.url(), timeout.as_millis());
+            return format!("{} did not respond within {} ms", self.url(), timeout.as_millis());
         }
         let mut cause: &dyn std::error::Error = error;
         while let Some(next) = cause.source() {
@@ -168,7 +171,7 @@ impl Http {
 
 async fn read(response: Response) -> Result<(StatusCode, Vec<u8>), BodyError> {
     let status = response.status();
-    Ok((status, net::body(response, MAX_ANSWER).await?))
+    Ok((status, net::body(response, MAX_RESPONSE).await?))
 }
 
 fn shorten(text: &str) -> String {
@@ -180,28 +183,28 @@ fn shorten(text: &str) -> String {
     short
 }
 
-/// The service answers by an envelope, by plain text or by nothing at all.
-fn understand(status: StatusCode, body: &[u8]) -> Result<String, DriverError> {
+/// Decodes a response: the service sends an envelope, plain text or an empty body.
+fn decode(status: StatusCode, body: &[u8]) -> Result<String, DriverError> {
     let envelope = serde_json::from_slice::<Envelope>(body).ok();
-    let words = || match &envelope {
+    let message = || match &envelope {
         Some(e) => shorten(e.error.as_deref().unwrap_or("")),
         None => shorten(&String::from_utf8_lossy(body)),
     };
     if status == StatusCode::UNAUTHORIZED {
-        return Err(DriverError::Auth(words()));
+        return Err(DriverError::Auth(message()));
     }
     if !status.is_success() {
-        let message = words();
-        let message = if message.is_empty() { format!("it answered {status} without a word") } else { message };
+        let message = message();
+        let message = if message.is_empty() { format!("HTTP {status} with an empty body") } else { message };
         return Err(DriverError::Refused { status: Some(status.as_u16()), message });
     }
     match envelope {
         Some(Envelope { ok: true, data, .. }) => Ok(data.unwrap_or_default()),
         Some(Envelope { ok: false, error, .. }) => Err(DriverError::Refused {
             status: Some(status.as_u16()),
-            message: shorten(error.as_deref().unwrap_or("it said no more than that it failed")),
+            message: shorten(error.as_deref().unwrap_or("no error message was given")),
         }),
-        None => Err(DriverError::Nonsense(format!("expected the service's JSON envelope, got {} other bytes", body.len()))),
+        None => Err(DriverError::Protocol(format!("expected the service's JSON envelope, got {} bytes of something else", body.len()))),
     }
 }
 
@@ -210,8 +213,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_hosts_are_reached_directly() {
-        for (url, near) in [
+    fn private_hosts_bypass_the_proxy() {
+        for (url, direct) in [
             ("http://127.0.0.1:1", true),
             ("http://192.168.1.2", true),
             ("http://[::1]:8081", true),
@@ -221,19 +224,19 @@ mod tests {
             ("http://8.8.8.8", false),
             ("http://phone.example.org", false),
         ] {
-            assert_eq!(is_near(&Url::parse(url).expect("a URL")), near, "{url}");
+            assert_eq!(is_local_network(&Url::parse(url).expect("a URL")), direct, "{url}");
         }
     }
 
     #[test]
-    fn credentials_never_stay_in_the_url() {
+    fn credentials_are_removed_from_the_url() {
         let http = Http::new(&DeviceSettings::at("http://user:secret@h:1/api/?token=x#y")).expect("a URL");
         assert_eq!(http.url(), "http://h:1");
     }
 
     #[test]
-    fn answers_of_every_shape_are_understood() {
-        let of = |status: u16, body: &str| understand(StatusCode::from_u16(status).expect("a status"), body.as_bytes());
+    fn decodes_envelope_plain_text_and_empty_responses() {
+        let of = |status: u16, body: &str| decode(StatusCode::from_u16(status).expect("a status"), body.as_bytes());
         assert_eq!(of(200, r#"{"ok":true,"data":"x","error":null}"#), Ok("x".into()));
         assert!(
             matches!(of(409, r#"{"ok":false,"data":null,"error":"STALE"}"#), Err(DriverError::Refused { status: Some(409), message }) if message == "STALE")
@@ -241,6 +244,6 @@ mod tests {
         assert!(matches!(of(500, "boom"), Err(DriverError::Refused { status: Some(500), message }) if message == "boom"));
         assert!(matches!(of(404, ""), Err(DriverError::Refused { status: Some(404), message }) if message.contains("404")));
         assert!(matches!(of(401, "Invalid bearer token"), Err(DriverError::Auth(_))));
-        assert!(matches!(of(200, "<html>"), Err(DriverError::Nonsense(_))));
+        assert!(matches!(of(200, "<html>"), Err(DriverError::Protocol(_))));
     }
 }

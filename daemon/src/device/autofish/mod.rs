@@ -1,9 +1,8 @@
-//! The Autofish service on an Android phone, over HTTP, in both of its dialects.
+//! Driver for the Autofish service on an Android phone, over HTTP, in both of its dialects.
 //!
-//! Everything about a screen comes from one source, `/api/screen`: it alone knows windows and the hierarchy. What it
-//! lacks is filled in: texts that it cut (from `/api/observe`, where there is one) and the activity (from `/api/app/top`,
-//! in dialect 1). Refs, their labels and where to tap are our own, so the service's alias map, which all its clients
-//! share, is never used.
+//! Screens are read from a single source, `/api/screen`, the only endpoint that reports windows and the hierarchy. Two gaps are
+//! filled in: truncated texts (from `/api/observe`, if available) and, in dialect 1, the activity (from `/api/app/top`). Refs,
+//! labels and tap positions are computed by the daemon, so the service's alias map, which all its clients share, is never used.
 
 mod http;
 mod screen;
@@ -16,35 +15,35 @@ use afd_proto::picture::Overlay;
 use base64::Engine;
 use serde_json::{Value, json};
 
-use super::{Driven, Driver, DriverError, Input, Intent, OverlaySetting, SetupError, Shot, Top};
+use super::{Driver, DriverError, DriverFuture, ForegroundApp, Input, Intent, OverlaySetting, ScreenshotOptions, SetupError};
 use crate::config::DeviceSettings;
 use crate::page::Snapshot;
 use crate::task::run_blocking;
 use http::Http;
-pub use screen::Unreadable;
+pub use screen::ScreenParseError;
 
-/// Reads the service's text of a screen, as `/api/screen` answers it.
+/// Parses the text of a screen as returned by `/api/screen`.
 ///
 /// # Errors
-/// What is wrong with it.
-pub fn parse_screen(text: &str) -> Result<Snapshot, Unreadable> {
+/// When the mode line is missing or a window header is malformed.
+pub fn parse_screen(text: &str) -> Result<Snapshot, ScreenParseError> {
     screen::parse(text).map(|s| s.snapshot)
 }
 
-/// The driver of one phone.
+/// Driver of one phone.
 pub struct Autofish {
     http: Http,
-    /// Whether the screen of this service has no line for the activity, so that it must be asked for.
-    asks_for_top: AtomicBool,
+    /// Whether the service is known to omit the activity from the screen (dialect 1), so that it must be queried separately.
+    queries_top: AtomicBool,
 }
 
 impl Autofish {
-    /// A driver for the service that the settings name.
+    /// Creates a driver for the service at the configured URL.
     ///
     /// # Errors
-    /// What is wrong with the URL.
+    /// When the URL is invalid or no HTTP client can be created.
     pub fn new(settings: &DeviceSettings) -> Result<Self, SetupError> {
-        Ok(Self { http: Http::new(settings)?, asks_for_top: AtomicBool::new(false) })
+        Ok(Self { http: Http::new(settings)?, queries_top: AtomicBool::new(false) })
     }
 
     async fn top_activity(&self, token: Option<&Secret>) -> Result<Option<String>, DriverError> {
@@ -57,7 +56,7 @@ impl Autofish {
 
     async fn read(&self, token: Option<&Secret>) -> Result<Snapshot, DriverError> {
         let mut screen = self.read_screen(token).await?;
-        if !screen.has_top_line && !self.asks_for_top.swap(true, Ordering::Relaxed) {
+        if !screen.has_top_line && !self.queries_top.swap(true, Ordering::Relaxed) {
             screen = self.read_screen(token).await?;
         }
         if screen.snapshot.nodes.iter().any(|n| n.truncated) {
@@ -67,23 +66,23 @@ impl Autofish {
     }
 
     async fn read_screen(&self, token: Option<&Secret>) -> Result<screen::Screen, DriverError> {
-        let asks = self.asks_for_top.load(Ordering::Relaxed);
-        let before = if asks { self.top_activity(token).await? } else { None };
+        let query_top = self.queries_top.load(Ordering::Relaxed);
+        let before = if query_top { self.top_activity(token).await? } else { None };
         let text = self.http.get("/api/screen", &[], token).await?;
-        let mut screen = screen::parse(&text).map_err(|e| DriverError::Nonsense(e.to_string()))?;
-        if asks && !screen.has_top_line && screen.snapshot.place_knowable {
-            // Dialect 1: the activity counts only when it was the same before and after.
+        let mut screen = screen::parse(&text).map_err(|e| DriverError::Protocol(e.to_string()))?;
+        if query_top && !screen.has_top_line && screen.snapshot.place_knowable {
+            // Dialect 1: the activity is trusted only if it was the same before and after the screen was read.
             let after = self.top_activity(token).await?;
             screen::set_place(&mut screen.snapshot, before.filter(|b| Some(b) == after.as_ref()));
         }
         Ok(screen)
     }
 
-    /// Replaces texts that were cut. Without them the screen is still good, so a failure changes nothing.
+    /// Replaces truncated texts by the full ones. The screen is usable without them, so a failure is only logged.
     async fn fill_texts(&self, snapshot: &mut Snapshot, token: Option<&Secret>) {
         let Ok(text) = self.http.get("/api/observe", &[("include", "screen"), ("max_rows", "100000")], token).await else { return };
         if let Err(error) = screen::fill_texts(snapshot, &text) {
-            tracing::debug!(%error, "cannot read the whole texts");
+            tracing::debug!(%error, "cannot read the full texts");
         }
     }
 }
@@ -101,25 +100,25 @@ impl Driver for Autofish {
         self.http.url()
     }
 
-    fn health(&self) -> Driven<'_, String> {
+    fn health(&self) -> DriverFuture<'_, String> {
         Box::pin(self.http.health())
     }
 
-    fn top<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Top> {
+    fn top<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp> {
         Box::pin(async move {
             match self.top_activity(token).await? {
-                Some(place) => Ok(Top { app: place.split('/').next().map(str::to_owned), place: Some(place) }),
-                // Without Shizuku the service cannot know; the screen tells at least the app.
-                None => self.read(token).await.map(|s| Top { app: s.app.clone(), place: s.place }),
+                Some(place) => Ok(ForegroundApp { app: place.split('/').next().map(str::to_owned), place: Some(place) }),
+                // Without Shizuku the service does not know the activity; the screen at least reports the app.
+                None => self.read(token).await.map(|s| ForegroundApp { app: s.app.clone(), place: s.place }),
             }
         })
     }
 
-    fn snapshot<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Snapshot> {
+    fn snapshot<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Snapshot> {
         Box::pin(self.read(token))
     }
 
-    fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: Shot) -> Driven<'a, Vec<u8>> {
+    fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>> {
         Box::pin(async move {
             let (dim, quality, hide) = (shot.max_dim.to_string(), shot.quality.to_string(), shot.hide_overlay.to_string());
             let query = [("max_dim", dim.as_str()), ("quality", &quality), ("annotate", "false"), ("hide_overlay", &hide)];
@@ -127,19 +126,19 @@ impl Driver for Autofish {
             let decoded = run_blocking(move || base64::engine::general_purpose::STANDARD.decode(data.trim())).await;
             let picture = decoded
                 .map_err(|panicked| DriverError::Failed(panicked.to_string()))?
-                .map_err(|e| DriverError::Nonsense(format!("the screenshot is no base64: {e}")))?;
-            if picture.starts_with(&[0xFF, 0xD8]) { Ok(picture) } else { Err(DriverError::Nonsense("the screenshot is no JPEG".into())) }
+                .map_err(|e| DriverError::Protocol(format!("the screenshot is not valid base64: {e}")))?;
+            if picture.starts_with(&[0xFF, 0xD8]) { Ok(picture) } else { Err(DriverError::Protocol("the screenshot is not a JPEG".into())) }
         })
     }
 
-    fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> Driven<'a, Overlay> {
+    fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Overlay> {
         Box::pin(async move {
             let data = self.http.get("/api/overlay", &[], token).await?;
-            serde_json::from_str(&data).map_err(|e| DriverError::Nonsense(format!("the overlay's state: {e}")))
+            serde_json::from_str(&data).map_err(|e| DriverError::Protocol(format!("cannot parse the overlay state: {e}")))
         })
     }
 
-    fn packages<'a>(&'a self, token: Option<&'a Secret>, filter: Option<&'a str>, system: bool) -> Driven<'a, Vec<String>> {
+    fn packages<'a>(&'a self, token: Option<&'a Secret>, filter: Option<&'a str>, system: bool) -> DriverFuture<'a, Vec<String>> {
         Box::pin(async move {
             let system = system.to_string();
             let mut query = vec![("include_system", system.as_str())];
@@ -149,7 +148,7 @@ impl Driver for Autofish {
         })
     }
 
-    fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> Driven<'a, String> {
+    fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         let (path, body, extra_ms) = match input {
             Input::Tap(x, y) => ("/api/tap", json!({"x": x, "y": y}), 0),
             Input::LongPress(x, y, ms) => ("/api/long-press", json!({"x": x, "y": y, "duration": ms}), *ms),
@@ -169,11 +168,11 @@ impl Driver for Autofish {
         Box::pin(async move {
             let result = self.http.post(path, &body, Duration::from_millis(u64::from(extra_ms)), token).await;
             match input {
-                Input::Text(_) => result.map(|_| "Typed text".to_owned()).map_err(|error| wordless(error, "it could not type the text")),
-                Input::Shell(command, _) => result.map_err(|error| without(error, command)),
-                // The service quotes the whole intent, extras included, and nobody knows in what form.
+                Input::Text(_) => result.map(|_| "Typed text".to_owned()).map_err(|error| redact_body(error, "cannot type the text")),
+                Input::Shell(command, _) => result.map_err(|error| redact_command(error, command)),
+                // The service quotes the whole intent in its messages, extras included, in an unspecified form.
                 Input::Intent(intent) if !intent.extras.is_empty() => {
-                    result.map(|_| "Intent sent".to_owned()).map_err(|error| wordless(error, "it could not send the intent"))
+                    result.map(|_| "Intent sent".to_owned()).map_err(|error| redact_body(error, "cannot send the intent"))
                 }
                 _ => result,
             }
@@ -181,32 +180,32 @@ impl Driver for Autofish {
     }
 }
 
-/// What a failed command says of itself: its exit code and what it complained about. The service quotes the command, perhaps
-/// cut and in whatever form, and a complaint repeats words of it: those are blotted out.
-fn without(error: DriverError, command: &Secret) -> DriverError {
+/// Reduces the error of a failed shell command to its exit code and stderr. The service quotes the command, possibly truncated and
+/// in an unspecified form, and stderr may repeat words of the command: these are masked.
+fn redact_command(error: DriverError, command: &Secret) -> DriverError {
     let DriverError::Refused { status, message } = error else { return error };
     let exit: String = message.split("exit=").nth(1).unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
-    let (complaint, cut) = match message.split_once("; stderr=") {
-        Some((_, complaint)) => (complaint.trim_end_matches(" ..."), complaint.ends_with(" ...")),
+    let (stderr, truncated) = match message.split_once("; stderr=") {
+        Some((_, stderr)) => (stderr.trim_end_matches(" ..."), stderr.ends_with(" ...")),
         None => ("", false),
     };
-    let mut words: Vec<String> = complaint.split_whitespace().map(str::to_owned).collect();
-    if cut {
+    let mut words: Vec<String> = stderr.split_whitespace().map(str::to_owned).collect();
+    if truncated {
         words.pop();
     }
-    let mut complaint = words.join(" ");
+    let mut stderr = words.join(" ");
     let mut secrets: Vec<&str> =
         command.expose().split(|c: char| c.is_whitespace() || "'\"=;|&$()".contains(c)).filter(|w| w.len() > 2).collect();
     secrets.sort_by_key(|w| std::cmp::Reverse(w.len()));
     for secret in secrets {
-        complaint = complaint.replace(secret, "<...>");
+        stderr = stderr.replace(secret, "<...>");
     }
     let exit = if exit.is_empty() { String::new() } else { format!(" with exit code {exit}") };
-    let complaint = if complaint.is_empty() { String::new() } else { format!(": {complaint}") };
-    DriverError::Refused { status, message: format!("the command failed{exit}{complaint}") }
+    let stderr = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
+    DriverError::Refused { status, message: format!("the command failed{exit}{stderr}") }
 }
 
-/// What is not said is left out, so that the service keeps it.
+/// Builds the request body. Absent offsets are left out, so that the service keeps its current ones.
 fn overlay_body(setting: &OverlaySetting) -> Value {
     if !setting.enabled {
         return json!({"enabled": false});
@@ -236,11 +235,11 @@ fn intent_body(intent: &Intent) -> Value {
     Value::Object(body)
 }
 
-/// The error without the device's own words, which might quote a secret in whatever form.
-fn wordless(error: DriverError, instead: &str) -> DriverError {
+/// Replaces the device's error message, which might quote a secret in any form.
+fn redact_body(error: DriverError, message: &str) -> DriverError {
     match error {
-        DriverError::Refused { status, .. } => DriverError::Refused { status, message: instead.to_owned() },
-        DriverError::Nonsense(_) => DriverError::Nonsense(format!("{instead}, or so it seems")),
+        DriverError::Refused { status, .. } => DriverError::Refused { status, message: message.to_owned() },
+        DriverError::Protocol(_) => DriverError::Protocol(format!("{message} (details withheld)")),
         other => other,
     }
 }
@@ -250,17 +249,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_command_tells_its_exit_code_and_no_word_of_it() {
-        let of = |message: &str| match without(
+    fn command_errors_keep_the_exit_code_and_mask_the_command() {
+        let of = |message: &str| match redact_command(
             DriverError::Refused { status: Some(500), message: message.into() },
             &Secret::new("login --pin hunter2"),
         ) {
             DriverError::Refused { message, .. } => message,
             other => panic!("{other:?}"),
         };
-        let said = of("Shizuku command failed (exit=127): login --pin hunter2; stderr=sh: login: not found, hunter2 neither");
-        assert_eq!(said, "the command failed with exit code 127: sh: <...>: not found, <...> neither");
-        // Cut by the service or on its way, within the command or within the complaint.
+        let message = of("Shizuku command failed (exit=127): login --pin hunter2; stderr=sh: login: not found, hunter2 neither");
+        assert_eq!(message, "the command failed with exit code 127: sh: <...>: not found, <...> neither");
+        // Truncated by the service or in transit, within the command or within stderr.
         assert_eq!(of("Shizuku command failed (exit=1): login --pin hun ..."), "the command failed with exit code 1");
         assert_eq!(of("Shizuku command failed (exit=1): x; stderr=no hun ..."), "the command failed with exit code 1: no");
         assert_eq!(of("login --pin hunter2: boom"), "the command failed");

@@ -1,4 +1,4 @@
-//! Reading the service's text of a screen.
+//! Parser of the service's text representation of a screen.
 
 use std::collections::HashMap;
 
@@ -7,30 +7,30 @@ use serde::Deserialize;
 use crate::page::snapshot::{Flag, Flags, Node, Snapshot, Window, WindowKind};
 use crate::page::{mask, site};
 
-/// The most lines that a window's title is followed over.
+/// Maximum number of additional lines that a window title may span.
 const MAX_TITLE_LINES: usize = 8;
-/// The service marks texts that it cut.
-const CUT: &str = "...truncated";
+/// Suffix by which the service marks truncated texts.
+const TRUNCATED: &str = "...truncated";
 
-/// Why a text is no screen.
+/// Why a screen text cannot be parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Unreadable(&'static str);
+pub struct ScreenParseError(&'static str);
 
-/// What was read.
+/// A parsed screen.
 pub(super) struct Screen {
     pub(super) snapshot: Snapshot,
-    /// Whether the text had a line for the activity, as in dialect 2.
+    /// Whether the text had a line with the activity, as in dialect 2.
     pub(super) has_top_line: bool,
 }
 
-/// Reads the text of `/api/screen`.
+/// Parses the text of `/api/screen`.
 ///
 /// # Errors
-/// What is wrong with it.
-pub(super) fn parse(text: &str) -> Result<Screen, Unreadable> {
+/// When the mode line is missing or a window header is malformed.
+pub(super) fn parse(text: &str) -> Result<Screen, ScreenParseError> {
     let mut lines = text.split('\n').peekable();
-    let mode = lines.next().and_then(|l| bracket(l, "mode")).ok_or(Unreadable("the screen does not begin with its mode"))?;
+    let mode = lines.next().and_then(|l| bracket(l, "mode")).ok_or(ScreenParseError("the screen does not start with a mode line"))?;
     let mut snapshot = Snapshot { place_knowable: mode != "ACCESSIBILITY", mode: mode.to_owned(), ..Snapshot::default() };
     let top = lines.peek().and_then(|l| bracket(l, "topActivity")).map(str::to_owned);
     let has_top_line = top.is_some();
@@ -39,7 +39,7 @@ pub(super) fn parse(text: &str) -> Result<Screen, Unreadable> {
     while let Some(line) = lines.next() {
         if line.starts_with("--- window:") {
             let mut header = line.to_owned();
-            // A title may hold line ends, but not many.
+            // A title may contain line breaks, up to a limit.
             for _ in 0..MAX_TITLE_LINES {
                 if window(&header).is_some() {
                     break;
@@ -47,13 +47,13 @@ pub(super) fn parse(text: &str) -> Result<Screen, Unreadable> {
                 header.push('\n');
                 header.push_str(lines.next().unwrap_or_default());
             }
-            snapshot.windows.push(window(&header).ok_or(Unreadable("a window's header cannot be read"))?);
+            snapshot.windows.push(window(&header).ok_or(ScreenParseError("malformed window header"))?);
             hierarchy = None;
             listed = snapshot.nodes.len();
         } else if line == "hierarchy:" {
             hierarchy = Some(Vec::new());
-        } else if let Some(above) = &mut hierarchy {
-            place_in_tree(&mut snapshot.nodes, listed, line, above);
+        } else if let Some(ancestors) = &mut hierarchy {
+            set_parent(&mut snapshot.nodes, listed, line, ancestors);
             listed += usize::from(!line.trim().is_empty());
         } else if line.starts_with("note:DEGRADED") {
             snapshot.degraded = true;
@@ -67,19 +67,19 @@ pub(super) fn parse(text: &str) -> Result<Screen, Unreadable> {
         }
     }
     snapshot.windows.is_empty().then(|| snapshot.nodes.clear());
-    snapshot.site = site_shown(&snapshot);
+    snapshot.site = current_site(&snapshot);
     set_place(&mut snapshot, top.filter(|t| t.contains('/')));
     Ok(Screen { snapshot, has_top_line })
 }
 
-/// The site that a browser's address bar names, unless somebody is typing there.
-fn site_shown(snapshot: &Snapshot) -> Option<String> {
+/// Returns the site in a browser's address bar, unless a keyboard is shown: the user may be typing there.
+fn current_site(snapshot: &Snapshot) -> Option<String> {
     let typing = snapshot.windows.iter().any(|w| w.kind == WindowKind::InputMethod);
     let bar = snapshot.nodes.iter().find(|n| site::is_address_bar(n.id_name()))?;
     if typing { None } else { site::parse(bar.text.as_deref()?).map(|s| s.name) }
 }
 
-/// Sets the activity, and the package that follows from it; else the focused application window's package.
+/// Sets the activity and the package derived from it; without an activity, the package of the focused application window.
 pub(super) fn set_place(snapshot: &mut Snapshot, place: Option<String>) {
     let applications = || snapshot.windows.iter().filter(|w| w.kind == WindowKind::Application);
     let focused = applications().find(|w| w.focused).or_else(|| applications().next()).map(|w| w.app.clone()).filter(|a| !a.is_empty());
@@ -91,7 +91,7 @@ fn bracket<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     line.strip_prefix('[')?.strip_suffix(']')?.strip_prefix(name)?.strip_prefix(':').map(str::trim)
 }
 
-/// `--- window:12 type:APPLICATION pkg:a.b title:T layer:0 focused:true ---`; package and title are not escaped.
+/// Parses `--- window:12 type:APPLICATION pkg:a.b title:T layer:0 focused:true ---`; package and title are not escaped.
 fn window(line: &str) -> Option<Window> {
     let rest = line.strip_prefix("--- window:")?.strip_suffix(" ---")?;
     let (rest, focused) = rest.rsplit_once(" focused:")?;
@@ -114,27 +114,27 @@ fn row(line: &str, window: usize) -> Option<Node> {
     let cells: Vec<&str> = line.split('\t').collect();
     let [id, class, text, desc, res_id, bounds, flags] = cells.as_slice() else { return None };
     let cell = |c: &str| (!c.is_empty() && c != "-").then(|| c.to_owned());
-    let truncated = text.ends_with(CUT) || desc.ends_with(CUT);
-    let whole = |c: &str| cell(c.strip_suffix(CUT).unwrap_or(c));
+    let truncated = text.ends_with(TRUNCATED) || desc.ends_with(TRUNCATED);
+    let full = |c: &str| cell(c.strip_suffix(TRUNCATED).unwrap_or(c));
     let mut node = Node {
         id: (*id).to_owned(),
         window,
         parent: None,
         class: cell(class).unwrap_or_default(),
-        text: whole(text),
-        desc: whole(desc),
+        text: full(text),
+        desc: full(desc),
         res_id: cell(res_id),
         bounds: bounds.parse().ok()?,
         flags: Flags::parse(flags),
         password: false,
         truncated,
     };
-    hide_secret(&mut node);
+    mask_password(&mut node);
     Some(node)
 }
 
-/// A password field shows its hint or bullets, and never what was typed, not even its length.
-fn hide_secret(node: &mut Node) {
+/// Masks the text of a password field, unless it is the hint: neither the typed text nor its length is kept.
+fn mask_password(node: &mut Node) {
     let Some(text) = node.text.clone() else { return };
     let named = mask::names_secret(&[node.res_id.as_deref(), node.desc.as_deref()]);
     if node.is(Flag::Editable) && (named || mask::is_bullets(&text)) {
@@ -145,20 +145,20 @@ fn hide_secret(node: &mut Node) {
     }
 }
 
-/// A line of the hierarchy belongs to the row at the same position; its indent tells what is above it.
-fn place_in_tree(nodes: &mut [Node], index: usize, line: &str, above: &mut Vec<usize>) {
+/// Sets the parent of a node from a line of the hierarchy, which belongs to the row at the same index; its indent is the depth.
+fn set_parent(nodes: &mut [Node], index: usize, line: &str, ancestors: &mut Vec<usize>) {
     let depth = (line.len() - line.trim_start_matches(' ').len()) / 2;
     if let Some(node) = nodes.get_mut(index).filter(|n| n.id == line.trim()) {
-        above.truncate(depth);
-        node.parent = above.last().copied();
-        above.push(index);
+        ancestors.truncate(depth);
+        node.parent = ancestors.last().copied();
+        ancestors.push(index);
     }
 }
 
-/// Puts the whole texts of `/api/observe` in the place of those that were cut.
+/// Replaces truncated texts by the full ones from `/api/observe`.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// When the response is not the expected JSON.
 pub(super) fn fill_texts(snapshot: &mut Snapshot, observed: &str) -> serde_json::Result<()> {
     #[derive(Deserialize)]
     struct Observed {
@@ -177,13 +177,13 @@ pub(super) fn fill_texts(snapshot: &mut Snapshot, observed: &str) -> serde_json:
     let observed: Observed = serde_json::from_str(observed)?;
     let rows: HashMap<String, Row> = observed.screen.map(|s| s.rows).unwrap_or_default().into_iter().map(|r| (r.id.clone(), r)).collect();
     for node in snapshot.nodes.iter_mut().filter(|n| n.truncated && !n.password) {
-        // Only a text that goes on where the cut one ends is the same text.
-        let goes_on = |cut: &Option<String>, whole: &Option<String>| match (cut, whole) {
-            (Some(cut), Some(whole)) => whole.replace(['\t', '\n', '\r'], " ").trim().starts_with(cut.as_str()),
+        // The screen may have changed: a full text must start with the truncated one.
+        let continues = |truncated: &Option<String>, full: &Option<String>| match (truncated, full) {
+            (Some(truncated), Some(full)) => full.replace(['\t', '\n', '\r'], " ").trim().starts_with(truncated.as_str()),
             _ => false,
         };
         if let Some(row) = rows.get(&node.id) {
-            let (text, desc) = (goes_on(&node.text, &row.text), goes_on(&node.desc, &row.desc));
+            let (text, desc) = (continues(&node.text, &row.text), continues(&node.desc, &row.desc));
             if text {
                 node.text.clone_from(&row.text);
             }
@@ -209,7 +209,7 @@ node_4\tTextView\tWi-Fi\t-\t-\t0,10,50,20\ton,ena\nnode_5\tEditText\thunter2\t-\
 hierarchy:\nnode_2\n  node_3\n    node_4\n  node_5";
 
     #[test]
-    fn windows_rows_and_hierarchy_are_read() {
+    fn parses_windows_rows_and_hierarchy() {
         let screen = parse(SAMPLE).expect("reads");
         let s = &screen.snapshot;
         assert!(screen.has_top_line && s.place_knowable);
@@ -223,7 +223,7 @@ hierarchy:\nnode_2\n  node_3\n    node_4\n  node_5";
     }
 
     #[test]
-    fn without_shizuku_the_window_tells_the_app() {
+    fn app_comes_from_the_window_without_shizuku() {
         let text = SAMPLE.replace("SYSTEM_API", "ACCESSIBILITY").replace("com.a/.Main", "");
         let s = parse(&text).expect("reads").snapshot;
         assert_eq!((s.place.clone(), s.app.as_deref(), s.place_knowable), (None, Some("com.a"), false));
@@ -231,9 +231,9 @@ hierarchy:\nnode_2\n  node_3\n    node_4\n  node_5";
     }
 
     #[test]
-    fn cut_texts_are_filled_only_by_their_own_continuation() {
+    fn truncated_texts_are_completed() {
         let long = "x".repeat(100);
-        let text = SAMPLE.replace("Wi-Fi", &format!("{long}{CUT}"));
+        let text = SAMPLE.replace("Wi-Fi", &format!("{long}{TRUNCATED}"));
         let mut s = parse(&text).expect("reads").snapshot;
         assert!(s.nodes[3].truncated);
         fill_texts(&mut s, &format!(r#"{{"screen":{{"rows":[{{"id":"node_4","text":"{long}yz"}}]}}}}"#)).expect("reads");
@@ -242,11 +242,11 @@ hierarchy:\nnode_2\n  node_3\n    node_4\n  node_5";
     }
 
     #[test]
-    fn nonsense_is_said() {
+    fn malformed_screens_are_rejected() {
         assert!(parse("").is_err());
         assert!(parse("[mode: X]\n--- window:1 type:").is_err());
         let endless = format!("[mode: X]\n--- window:{}", "\nx".repeat(1_000_000));
-        assert!(parse(&endless).is_err(), "a title is not followed for ever");
+        assert!(parse(&endless).is_err(), "the number of title lines is limited");
         assert!(parse("[mode: SYSTEM_API]\nnode_1\ta\tb").expect("reads").snapshot.nodes.is_empty());
     }
 }

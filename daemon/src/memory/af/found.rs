@@ -1,23 +1,23 @@
-//! What the memory of `af` holds that can be taken over.
+//! The contents of an `af` memory that can be imported.
 
 use std::collections::BTreeMap;
 
-use afd_proto::import::{Remark, Taken, Tally};
+use afd_proto::import::{ImportOutcome, Remark, Tally};
 use afd_proto::vocabulary::Action;
 
 use crate::artifact::NewRow;
 use crate::memory::notes::NewNote;
 
-/// Something that belongs to a session, by its name there.
+/// A row of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Of<T> {
-    /// The session.
+pub struct InSession<T> {
+    /// Name of the session in `af`.
     pub session: String,
-    /// What it is.
+    /// The row.
     pub row: T,
 }
 
-/// Where something was done.
+/// The page on which something was done.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AfPage {
     /// Package.
@@ -26,79 +26,79 @@ pub struct AfPage {
     pub activity: String,
     /// Page key.
     pub key: String,
-    /// Fingerprint.
+    /// Readable fingerprint of the page.
     pub fingerprint: String,
 }
 
-/// What an action did on a page; rows that differ only in what was checked afterwards are one.
+/// Where an action on a page led; rows that differ only in the check afterwards are merged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AfTransition {
-    /// Where.
+    /// Page before the action.
     pub page: AfPage,
-    /// What.
+    /// The action.
     pub action: Action,
-    /// Where it led to: activity and fingerprint.
+    /// Activity and fingerprint of the page that it led to.
     pub post: Option<(String, String)>,
-    /// The check.
+    /// Verb of the check afterwards.
     pub verify_op: Option<String>,
-    /// How often it succeeded, was verified, failed.
+    /// Number of successes, verified successes and failures.
     pub counts: [i64; 3],
-    /// UTC milliseconds.
+    /// Time of the last success, UTC milliseconds.
     pub last_success_at: Option<i64>,
 }
 
-/// What cured a failure.
+/// A recovery that was tried after a failure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AfRecovery {
-    /// Where it failed.
+    /// Page on which the failure happened.
     pub page: AfPage,
-    /// Why, as our code.
+    /// Cause of the failure, as an error code of this daemon.
     pub cause: String,
-    /// What was done.
+    /// The recovering action.
     pub action: Action,
-    /// How often it worked, and how often not.
+    /// Number of successes and failures.
     pub counts: [i64; 2],
-    /// UTC milliseconds.
+    /// Time of the last success, UTC milliseconds.
     pub last_success_at: Option<i64>,
 }
 
-/// What there is to take over.
+/// Everything that can be imported from an `af` memory.
 #[derive(Debug, Default)]
-pub struct Found {
-    /// Tells this memory from others of its kind: when it was first used. Copies of it have the same.
+pub struct AfMemory {
+    /// Identifies the memory by its oldest timestamp, which its copies share; its path if it has none.
     pub identity: String,
     /// Notes, oldest first.
-    pub notes: Vec<Of<NewNote>>,
+    pub notes: Vec<InSession<NewNote>>,
     /// Transitions by page and action.
     pub transitions: BTreeMap<(String, String), AfTransition>,
     /// Recoveries by page, cause and action.
     pub recoveries: BTreeMap<(String, String, String), AfRecovery>,
     /// Artifacts, oldest first.
-    pub artifacts: Vec<Of<NewRow>>,
-    /// Rows by table: notes, transitions, recoveries, artifacts, events.
+    pub artifacts: Vec<InSession<NewRow>>,
+    /// Row counts by table: notes, transitions, recoveries, artifacts, events.
     pub tallies: [Tally; 5],
-    /// What was cleaned or left behind.
+    /// Rows that were cleaned or skipped, and why.
     pub remarks: Vec<Remark>,
 }
 
-/// Places in [`Found::tallies`].
+/// Index of notes in [`AfMemory::tallies`].
 pub const NOTES: usize = 0;
-/// Transitions.
+/// Index of transitions in [`AfMemory::tallies`].
 pub const TRANSITIONS: usize = 1;
-/// Recoveries.
+/// Index of recoveries in [`AfMemory::tallies`].
 pub const RECOVERIES: usize = 2;
-/// Artifacts.
+/// Index of artifacts in [`AfMemory::tallies`].
 pub const ARTIFACTS: usize = 3;
-/// Events.
+/// Index of events in [`AfMemory::tallies`].
 pub const EVENTS: usize = 4;
-/// Names of the tables, by place.
+/// Names of the tables, by index.
 pub(super) const TABLES: [&str; 5] = ["notes", "transitions", "recoveries", "artifacts", "events"];
 
-impl Found {
-    /// Notes what became of a row that was not taken over as it is.
-    pub(super) fn remark(&mut self, table: usize, id: i64, outcome: Taken, why: impl Into<String>) {
+impl AfMemory {
+    /// Counts and remarks a row that was cleaned or skipped.
+    pub(super) fn remark(&mut self, table: usize, id: i64, outcome: ImportOutcome, why: impl Into<String>) {
         let tally = &mut self.tallies[table];
-        *(if outcome == Taken::Skipped { &mut tally.skipped } else { &mut tally.cleaned }) += 1;
+        *(if outcome == ImportOutcome::Skipped { &mut tally.skipped } else { &mut tally.cleaned }) += 1;
         self.remarks.push(Remark { table: TABLES[table].to_owned(), id, outcome, why: why.into() });
     }
 }

@@ -1,8 +1,15 @@
-//! Putting a context together: the messages for the model's next turn, within a budget (seeds 002 and 004).
+//! Context assembly: builds the messages for the model's next turn within a token budget.
 //!
-//! What changes least comes first, so that a prompt cache stays valid: the rules with goal and tasks, what is known, the summary of what
-//! was said before, the recent turns, and at the very end what is true right now. Recent turns begin at a point that moves in steps,
-//! so that one turn more only adds to the end. The same memory and budget give the same bytes.
+//! Parts are ordered by how rarely they change, so that a prompt cache stays valid: rules with context keys, goal and tasks; knowledge
+//! about the app (bugs, patterns, notes); the summary of older turns; the recent turns; and last what is true right now. Each part has a
+//! share of the budget (`Allocation`), and tokens that the rules and the knowledge leave unused go to the summary.
+//!
+//! Recent turns start at a point that moves in steps of half their share, so that a new turn normally only appends to the end. If they are
+//! still too long, the middle of long messages is cut, then the oldest steps are dropped; the request of the current turn stays.
+//!
+//! Invariants: the shares for tools and buffer stay free, so that the result fits the budget; a tool call is never separated from its
+//! result, because model APIs reject one without the other; everything omitted is reported with a reason; and equal inputs produce equal
+//! bytes.
 
 use std::collections::BTreeMap;
 
@@ -16,98 +23,101 @@ use crate::model::Counter;
 use crate::session::json;
 use crate::text::cut;
 
-/// Share of the history that recent turns may take, per cent; the rest is for the summary.
-const RECENT: i64 = 60;
-/// The most of a budget that the summary takes, however much is left over, per cent.
-const SUMMARY: i64 = 50;
-/// What a sentence must be worth to be taken into the summary.
-const WORTH: f64 = 0.2;
-/// A message takes at most this part of what recent turns may take.
-const LONG: i64 = 3;
+/// Share of the history that recent turns may use once older ones are omitted, per cent; the rest is for the summary.
+const RECENT_PERCENT: i64 = 60;
+/// Maximum share of the budget that the summary may use, even if more is left over, per cent.
+const MAX_SUMMARY_PERCENT: i64 = 50;
+/// Minimum score of a fact in the summary, unless there is ample space.
+const MIN_FACT_SCORE: f64 = 0.2;
+/// Divisor: when recent turns must be shortened, the messages of one step share 1/n of the tokens.
+const STEP_DIVISOR: i64 = 3;
 
-/// Something that is known, in one line.
+/// A one-line entry of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// What kind of thing: the left-out ones are counted by it.
+    /// Kind of entry; omitted entries are counted per kind.
     pub kind: &'static str,
-    /// The line.
+    /// Text of the line.
     pub text: String,
 }
 
-/// What a context is made of.
+/// Inputs of a context.
 #[derive(Debug, Clone, Default)]
-pub struct Material {
-    /// What was said as `system`.
+pub struct ContextInputs {
+    /// System messages.
     pub rules: Vec<Recorded>,
-    /// How many more rules there are, and their tokens.
-    pub rules_missing: (i64, i64),
-    /// Context keys that seldom change.
+    /// Number of system messages that were not loaded, and their tokens.
+    pub omitted_rules: (i64, i64),
+    /// Context keys that seldom change, with their values.
     pub context: BTreeMap<String, String>,
-    /// Goal and tasks, most important first.
+    /// Goal and tasks, in order of importance.
     pub task: Vec<Item>,
-    /// What is known, most important first.
+    /// Knowledge about the app (bugs, patterns, notes), in order of importance.
     pub knowledge: Vec<Item>,
-    /// What a language model wrote about the beginning.
+    /// Model-written summary of the oldest messages.
     pub written: Option<String>,
-    /// Sentences that were said before the recent turns, best first.
+    /// Facts from before the recent turns, best first.
     pub facts: Vec<Fact>,
-    /// The request that the first recent message answers, when it is not among them.
+    /// Request that the first recent message belongs to, if it is older than those messages.
     pub request: Option<Recorded>,
     /// Recent messages, oldest first.
     pub recent: Vec<Recorded>,
-    /// Bugs that are known and not among what is known, by number.
-    pub more_bugs: i64,
-    /// What is true right now, most important first.
+    /// Number of open bugs that are not in `knowledge`.
+    pub omitted_bugs: i64,
+    /// Current state (page, its patterns, related notes), in order of importance.
     pub now: Vec<Item>,
-    /// Tokens of all that was said since the last clearing.
-    pub said: i64,
-    /// Messages that are not among the recent ones, and their tokens.
+    /// Tokens of all messages since the last clearing.
+    pub total_tokens: i64,
+    /// Number of messages older than the recent ones, and their tokens.
     pub older: (i64, i64),
 }
 
-/// A context.
+/// An assembled context.
 #[derive(Debug, Clone, Default)]
 pub struct Assembled {
     /// The messages.
     pub messages: Vec<Message>,
-    /// What they are.
+    /// What the messages are, in order.
     pub parts: Vec<ContextPart>,
-    /// What did not fit.
+    /// What was omitted, and why.
     pub left_out: Vec<LeftOut>,
     /// Tokens of the messages.
     pub tokens: i64,
-    /// How many of them stay the same for a while.
+    /// Number of leading messages that are expected to stay the same on the next call.
     pub stable: i64,
 }
 
-/// How many tokens of recent turns a budget has room for: the whole share while nothing of the conversation has to be left out.
-pub fn room_for_turns(allocation: &Allocation, said: i64) -> i64 {
-    let share = if said <= allocation.history { 100 } else { RECENT };
+/// Returns the tokens for recent turns: the whole history share while the entire conversation fits in it, else `RECENT_PERCENT` of it.
+pub fn recent_turns_budget(allocation: &Allocation, total_tokens: i64) -> i64 {
+    let share = if total_tokens <= allocation.history { 100 } else { RECENT_PERCENT };
     (allocation.history * share / 100).max(1)
 }
 
-/// From how many tokens of the conversation on its turns are recent: as many as fit, in steps of half of that.
-pub fn recent_from(said: i64, room: i64) -> i64 {
-    let step = (room / 2).max(1);
-    (said - room + step - 1).max(0) / step * step
+/// Returns the offset, in tokens from the start of the conversation, at which recent turns start. The tokens from there on fit in
+/// `available`; the offset is a multiple of half of `available`, so that it moves seldom.
+pub fn recent_turns_start(total_tokens: i64, available: i64) -> i64 {
+    let step = (available / 2).max(1);
+    (total_tokens - available + step - 1).max(0) / step * step
 }
 
-struct Desk<'a> {
+struct ContextBuilder<'a> {
     counter: &'a Counter,
     out: Assembled,
 }
 
-fn said(role: Role, text: String) -> Message {
+fn text_message(role: Role, text: String) -> Message {
     Message { role, content: Content::Text(text), tool_calls: Vec::new(), tool_call_id: None, name: None, failed: false }
 }
 
-impl Desk<'_> {
-    fn leave_out(&mut self, what: &str, count: i64, tokens: i64, why: &str) {
+impl ContextBuilder<'_> {
+    /// Reports something omitted, unless `count` is 0.
+    fn omit(&mut self, what: &str, count: i64, tokens: i64, why: &str) {
         if count > 0 {
             self.out.left_out.push(LeftOut { what: what.to_owned(), count, tokens, why: why.to_owned() });
         }
     }
 
+    /// Appends the messages of a part and returns their tokens.
     fn put(&mut self, part: &str, messages: Vec<Message>) -> i64 {
         let cost: i64 = messages.iter().map(|m| tokens(m, self.counter)).sum();
         if !messages.is_empty() {
@@ -118,14 +128,14 @@ impl Desk<'_> {
         cost
     }
 
-    /// The lines that fit under a heading, in their order; the others are left out.
-    fn section(&mut self, heading: &str, items: &[Item], most: i64) -> Option<String> {
+    /// Renders a heading and the items that fit, in order; the others are reported as omitted. `None` if no item fits.
+    fn section(&mut self, heading: &str, items: &[Item], max_tokens: i64) -> Option<String> {
         let mut spent = self.counter.count(heading) + 5;
         let mut text = heading.to_owned();
         let mut missing: BTreeMap<&'static str, (i64, i64)> = BTreeMap::new();
         for item in items {
             let cost = self.counter.count(&item.text) + 3;
-            if spent + cost <= most {
+            if spent + cost <= max_tokens {
                 spent += cost;
                 text.push_str("\n- ");
                 text.push_str(&item.text);
@@ -135,96 +145,97 @@ impl Desk<'_> {
             }
         }
         for (kind, (count, tokens)) in missing {
-            self.leave_out(kind, count, tokens, "its share of the budget is full");
+            self.omit(kind, count, tokens, "its share of the budget is used up");
         }
         (text.len() > heading.len()).then_some(text)
     }
 
-    fn rules(&mut self, material: &Material, allocation: &Allocation) -> i64 {
-        let rules: Vec<String> = material.rules.iter().map(|m| m.message.content.text()).filter(|t| !t.trim().is_empty()).collect();
+    /// Adds the system message: rules, context keys, goal and tasks. Returns its tokens.
+    fn rules(&mut self, inputs: &ContextInputs, allocation: &Allocation) -> i64 {
+        let rules: Vec<String> = inputs.rules.iter().map(|m| m.message.content.text()).filter(|t| !t.trim().is_empty()).collect();
         let keys: Vec<Item> =
-            material.context.iter().map(|(key, value)| Item { kind: "context keys", text: format!("{key}: {value}") }).collect();
-        // Context keys are short and go first; the rules take the rest of the share.
+            inputs.context.iter().map(|(key, value)| Item { kind: "context keys", text: format!("{key}: {value}") }).collect();
+        // Context keys are short, so they are allotted first; the rules get the rest of the share.
         let keys = self.section("## Current context (use as defaults)", &keys, allocation.system / 2);
         let spent = keys.as_ref().map_or(0, |text| self.counter.count(text));
         let whole = rules.join("\n\n");
-        let room = (allocation.system - spent - 8).max(16);
+        let available = (allocation.system - spent - 8).max(16);
         let cost = self.counter.count(&whole);
-        let shown = cut_to(&whole, cost, room, self.counter);
-        if cost > room {
-            self.leave_out("rules", 1, cost - room, "longer than their share of the budget: the middle is cut out");
+        let shown = cut_middle(&whole, cost, available, self.counter);
+        if cost > available {
+            self.omit("rules", 1, cost - available, "longer than their share of the budget; the middle was cut");
         }
-        let (count, tokens) = material.rules_missing;
-        self.leave_out("rules", count, tokens, "only the first and the newest rules are sent");
-        let task = self.section("## Goal and tasks", &material.task, allocation.current_task);
+        let (count, tokens) = inputs.omitted_rules;
+        self.omit("rules", count, tokens, "only the first and the newest rules are included");
+        let task = self.section("## Goal and tasks", &inputs.task, allocation.current_task);
         let blocks: Vec<String> = [(!shown.is_empty()).then_some(shown), keys, task].into_iter().flatten().collect();
-        if blocks.is_empty() { 0 } else { self.put("system", vec![said(Role::System, blocks.join("\n\n"))]) }
+        if blocks.is_empty() { 0 } else { self.put("system", vec![text_message(Role::System, blocks.join("\n\n"))]) }
     }
 
-    /// What was said before; `told` has been told already.
-    fn summary(&mut self, material: &Material, told: &str, most: i64) {
+    /// Adds the summary of older turns. Facts that occur in `known_text`, the knowledge section, are not repeated.
+    fn summary(&mut self, inputs: &ContextInputs, known_text: &str, max_tokens: i64) {
         let heading = "[Previous context summary]";
         let mut lines = vec![heading.to_owned()];
-        let mut room = most - self.counter.count(heading) - 6;
-        if let Some(written) = &material.written {
+        let mut available = max_tokens - self.counter.count(heading) - 6;
+        if let Some(written) = &inputs.written {
             let cost = self.counter.count(written);
-            let shown = cut_to(written, cost, room.max(0), self.counter);
-            room -= self.counter.count(&shown);
+            let shown = cut_middle(written, cost, available.max(0), self.counter);
+            available -= self.counter.count(&shown);
             lines.push(shown);
         }
-        let fresh: Vec<&Fact> = material.facts.iter().filter(|f| !told.contains(&f.text)).collect();
-        // Where there is much room, what is worth little may come too.
-        let ample = fresh.iter().map(|f| f.tokens + 2).sum::<i64>() * 4 <= room;
-        let good: Vec<Fact> = fresh.into_iter().filter(|f| ample || f.score >= WORTH).cloned().collect();
+        let fresh: Vec<&Fact> = inputs.facts.iter().filter(|f| !known_text.contains(&f.text)).collect();
+        // If there is ample space, facts with a low score are included too.
+        let ample = fresh.iter().map(|f| f.tokens + 2).sum::<i64>() * 4 <= available;
+        let good: Vec<Fact> = fresh.into_iter().filter(|f| ample || f.score >= MIN_FACT_SCORE).cloned().collect();
         let (all, cost) = (as_i64(good.len()), good.iter().map(|f| f.tokens + 2).sum::<i64>());
-        let chosen = compaction::choose(good, room);
+        let chosen = compaction::choose(good, available);
         let (left, rest) = (all - as_i64(chosen.len()), cost - chosen.iter().map(|f| f.tokens + 2).sum::<i64>());
         lines.extend(chosen.iter().map(|f| format!("- {}", f.text)));
-        self.leave_out("facts", left, rest, "the share of the summary is full");
-        let why = match (lines.len() > 1, told.is_empty()) {
-            (true, _) => "older than the recent turns: the summary stands for them",
-            (false, false) => "older than the recent turns: what was particular in them is among what is known",
-            (false, true) => "older than the recent turns, and nothing particular was said in them",
+        self.omit("facts", left, rest, "the summary's share of the budget is used up");
+        let why = match (lines.len() > 1, known_text.is_empty()) {
+            (true, _) => "older than the recent turns; covered by the summary",
+            (false, false) => "older than the recent turns; their facts are already listed as known",
+            (false, true) => "older than the recent turns; no facts were found in them",
         };
-        self.leave_out("messages", material.older.0, material.older.1, why);
+        self.omit("messages", inputs.older.0, inputs.older.1, why);
         if lines.len() > 1 {
-            self.put("summary", vec![said(Role::System, lines.join("\n"))]);
+            self.put("summary", vec![text_message(Role::System, lines.join("\n"))]);
         }
     }
 }
 
-/// Puts a context together.
-pub fn assemble(material: &Material, allocation: &Allocation, budget: i64, counter: &Counter) -> Assembled {
-    let mut desk = Desk { counter, out: Assembled::default() };
-    let system = desk.rules(material, allocation);
-    // A quarter of what is known is about right now.
-    let now = desk.section("## Right now", &material.now, allocation.knowledge / 4);
+/// Builds a context of up to `budget` tokens; see the module documentation.
+pub fn assemble(inputs: &ContextInputs, allocation: &Allocation, budget: i64, counter: &Counter) -> Assembled {
+    let mut builder = ContextBuilder { counter, out: Assembled::default() };
+    let system = builder.rules(inputs, allocation);
+    // A quarter of the knowledge share is for the current state.
+    let now = builder.section("## Right now", &inputs.now, allocation.knowledge / 4);
     let now_cost = now.as_ref().map_or(0, |text| counter.count(text) + 4);
-    let known = desk.section("## What is known", &material.knowledge, allocation.knowledge - allocation.knowledge / 4);
-    let told = known.clone().unwrap_or_default();
-    let known = known.map_or(0, |text| desk.put("knowledge", vec![said(Role::System, text)]));
+    let known = builder.section("## Known facts", &inputs.knowledge, allocation.knowledge - allocation.knowledge / 4);
+    let known_text = known.clone().unwrap_or_default();
+    let known = known.map_or(0, |text| builder.put("knowledge", vec![text_message(Role::System, text)]));
     let unspent = (allocation.system + allocation.current_task - system).max(0) + (allocation.knowledge * 3 / 4 - known).max(0);
-    let room = room_for_turns(allocation, material.said);
-    desk.summary(material, &told, (allocation.history - room + unspent).min(budget * SUMMARY / 100));
-    let left = budget - allocation.tools - allocation.buffer - desk.out.tokens - now_cost;
-    desk.leave_out("bugs", material.more_bugs, 0, "less bad than those that are told");
-    let recent: Vec<&Message> = material.request.iter().chain(&material.recent).map(|r| &r.message).collect();
-    // A turn that is too long by itself may take what nothing else took.
-    let long = recent.iter().map(|m| tokens(m, counter)).sum::<i64>() > room;
-    let turns = turns(&mut desk, &recent, if long { left.max(1) } else { room.min(left.max(1)) });
-    desk.put("history", turns);
-    desk.out.stable = as_i64(desk.out.messages.len());
+    let available = recent_turns_budget(allocation, inputs.total_tokens);
+    builder.summary(inputs, &known_text, (allocation.history - available + unspent).min(budget * MAX_SUMMARY_PERCENT / 100));
+    let left = budget - allocation.tools - allocation.buffer - builder.out.tokens - now_cost;
+    builder.omit("bugs", inputs.omitted_bugs, 0, "less severe than the bugs listed");
+    let recent: Vec<&Message> = inputs.request.iter().chain(&inputs.recent).map(|r| &r.message).collect();
+    // If the recent turns exceed their share, they may also use what the other parts left over.
+    let long = recent.iter().map(|m| tokens(m, counter)).sum::<i64>() > available;
+    let turns = turns(&mut builder, &recent, if long { left.max(1) } else { available.min(left.max(1)) });
+    builder.put("history", turns);
+    builder.out.stable = as_i64(builder.out.messages.len());
     if let Some(now) = now {
-        desk.put("now", vec![said(Role::System, now)]);
+        builder.put("now", vec![text_message(Role::System, now)]);
     }
-    desk.out
+    builder.out
 }
 
-/// Steps of turns: what is said, or calls of tools with their answers, which are never parted. Calls without an answer and answers
-/// without a call would be refused; returns how many of both there are.
+/// Groups messages into steps: a single message, or an assistant message with the results of its tool calls. Drops calls without a result
+/// and results without a call, and returns how many there were.
 fn steps(recent: &[&Message]) -> (Vec<Vec<Message>>, i64) {
     let mut steps: Vec<Vec<Message>> = Vec::new();
-    let mut alone = 0;
+    let mut unpaired_count = 0;
     for message in recent.iter().filter(|m| m.role != Role::System) {
         if message.role != Role::Tool {
             steps.push(vec![(*message).clone()]);
@@ -234,43 +245,44 @@ fn steps(recent: &[&Message]) -> (Vec<Vec<Message>>, i64) {
         let answered = |step: &[Message]| step[1..].iter().any(|m| m.tool_call_id == message.tool_call_id);
         match steps.iter_mut().rev().find(|step| asks(&step[0]) && !answered(step)) {
             Some(step) => step.push((*message).clone()),
-            None => alone += 1,
+            None => unpaired_count += 1,
         }
     }
     for step in &mut steps {
         let answers: Vec<String> = step[1..].iter().filter_map(|m| m.tool_call_id.clone()).collect();
         let before = step[0].tool_calls.len();
         step[0].tool_calls.retain(|call| answers.contains(&call.id));
-        alone += as_i64(before - step[0].tool_calls.len());
+        unpaired_count += as_i64(before - step[0].tool_calls.len());
     }
     steps.retain(|step| !(step[0].content.is_empty() && step[0].tool_calls.is_empty()));
-    (steps, alone)
+    (steps, unpaired_count)
 }
 
-fn turns(desk: &mut Desk<'_>, recent: &[&Message], room: i64) -> Vec<Message> {
-    let counter = desk.counter;
+/// Returns the recent messages that fit in `available`: long ones are shortened, then the oldest steps are dropped.
+fn turns(builder: &mut ContextBuilder<'_>, recent: &[&Message], available: i64) -> Vec<Message> {
+    let counter = builder.counter;
     let cost = |step: &[Message]| step.iter().map(|m| tokens(m, counter)).sum::<i64>();
-    let (mut steps, alone) = steps(recent);
-    desk.leave_out("calls or answers of tools", alone, 0, "a call without its answer, or an answer without its call, would be refused");
-    if steps.iter().map(|s| cost(s)).sum::<i64>() <= room {
+    let (mut steps, unpaired_count) = steps(recent);
+    builder.omit("unpaired tool calls or results", unpaired_count, 0, "model APIs reject one without the other");
+    if steps.iter().map(|s| cost(s)).sum::<i64>() <= available {
         return steps.concat();
     }
     let mut shortened = 0;
     for step in &mut steps {
-        let long = (room / LONG / as_i64(step.len())).max(8);
+        let long = (available / STEP_DIVISOR / as_i64(step.len())).max(8);
         for message in step.iter_mut().filter(|m| tokens(m, counter) > long) {
             shorten(message, long, counter);
             shortened += 1;
         }
     }
-    desk.leave_out("parts of long messages", shortened, 0, "longer than there is room for: their middle is cut out");
-    // The request of the turn stays, and of what was done since then the newest.
+    builder.omit("parts of long messages", shortened, 0, "longer than their share of the budget; the middle was cut");
+    // Keep the last request, then as many of the newest steps as fit.
     let request = steps.iter().rposition(|s| s[0].role == Role::User);
     let mut kept: Vec<usize> = request.into_iter().collect();
     let mut spent = request.map_or(0, |i| cost(&steps[i]));
     for (i, step) in steps.iter().enumerate().rev().filter(|(i, _)| Some(*i) != request) {
         let more = cost(step);
-        if spent + more > room {
+        if spent + more > available {
             break;
         }
         spent += more;
@@ -279,59 +291,59 @@ fn turns(desk: &mut Desk<'_>, recent: &[&Message], room: i64) -> Vec<Message> {
     kept.sort_unstable();
     let lost: Vec<&Vec<Message>> = steps.iter().enumerate().filter(|(i, _)| !kept.contains(i)).map(|(_, s)| s).collect();
     let (count, tokens) = (as_i64(lost.iter().map(|s| s.len()).sum()), lost.iter().map(|s| cost(s)).sum());
-    desk.leave_out("steps of recent turns", count, tokens, "the share of recent turns is full");
+    builder.omit("steps of recent turns", count, tokens, "the share of the recent turns is used up");
     kept.into_iter().flat_map(|i| steps[i].clone()).collect()
 }
 
-/// A picture in words.
-fn in_words(part: &Part) -> String {
+/// Returns the text of a part, or a placeholder for an image.
+fn part_text(part: &Part) -> String {
     match part {
         Part::Text { text } => text.clone(),
         Part::Image { width, height, .. } => {
             let size = width.zip(*height).map_or(String::new(), |(w, h)| format!(" of {w} x {h}"));
-            format!("[a picture{size} was here]")
+            format!("[image{size} omitted]")
         }
     }
 }
 
-/// Makes a message cost no more than this: pictures become words, and of long texts and arguments the middle is cut out.
-fn shorten(message: &mut Message, most: i64, counter: &Counter) {
+/// Shortens a message to about `max_tokens` tokens: images become placeholders, and long texts and arguments lose their middle.
+fn shorten(message: &mut Message, max_tokens: i64, counter: &Counter) {
     let cost_of = |arguments: &serde_json::Map<String, serde_json::Value>| counter.count(&json(arguments));
-    let each = (most / 2 / as_i64(message.tool_calls.len()).max(1)).max(4);
+    let each = (max_tokens / 2 / as_i64(message.tool_calls.len()).max(1)).max(4);
     for call in &mut message.tool_calls {
         let cost = cost_of(&call.arguments);
         if cost > each {
-            let shown = cut_to(&json(&call.arguments), cost, each, counter);
+            let shown = cut_middle(&json(&call.arguments), cost, each, counter);
             call.arguments = serde_json::Map::from_iter([("leftOut".to_owned(), serde_json::Value::from(shown))]);
         }
     }
     let calls: i64 = message.tool_calls.iter().map(|c| counter.count(&c.name) + cost_of(&c.arguments)).sum();
-    let room = (most - calls - 8).max(4);
+    let available = (max_tokens - calls - 8).max(4);
     let text = match &message.content {
         Content::Text(text) => text.clone(),
-        Content::Parts(parts) => parts.iter().map(in_words).collect::<Vec<_>>().join("\n"),
+        Content::Parts(parts) => parts.iter().map(part_text).collect::<Vec<_>>().join("\n"),
     };
-    message.content = Content::Text(cut_to(&text, counter.count(&text), room, counter));
+    message.content = Content::Text(cut_middle(&text, counter.count(&text), available, counter));
 }
 
-/// The beginning and the end of a text that has `cost` tokens, so that they have at most `most`, with a mark between them.
-pub fn cut_to(text: &str, cost: i64, most: i64, counter: &Counter) -> String {
-    if cost <= most {
+/// Cuts the middle out of a text of `cost` tokens, so that its start, a note and its end have no more than `max_tokens` tokens.
+pub fn cut_middle(text: &str, cost: i64, max_tokens: i64, counter: &Counter) -> String {
+    if cost <= max_tokens {
         return text.to_owned();
     }
-    let letters = as_i64(text.chars().count());
-    let mut share = (letters * most / cost.max(1)).max(0);
-    // Each round is nearer; a text whose parts differ much needs several.
+    let characters = as_i64(text.chars().count());
+    let mut share = (characters * max_tokens / cost.max(1)).max(0);
+    // Tokens are not spread evenly over a text: shrink until the result fits.
     for _ in 0..16 {
-        let mark = format!("\n[... {} tokens left out ...]\n", cost - most);
+        let mark = format!("\n[... {} tokens left out ...]\n", cost - max_tokens);
         let size = |part: i64| usize::try_from(part).unwrap_or(0);
         let shown = format!("{}{mark}{}", cut::head(text, size(share * 2 / 3)), cut::tail(text, size(share / 3)));
-        if counter.count(&shown) <= most {
+        if counter.count(&shown) <= max_tokens {
             return shown;
         }
         share = share * 4 / 5;
     }
-    cut::head(text, usize::try_from(most).unwrap_or(0) / 2).to_owned()
+    cut::head(text, usize::try_from(max_tokens).unwrap_or(0) / 2).to_owned()
 }
 
 fn as_i64(n: usize) -> i64 {

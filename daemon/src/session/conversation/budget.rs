@@ -1,10 +1,10 @@
-//! How a budget of tokens is split (seed 002, `TokenBudget`).
+//! Splitting a token budget between the parts of a context.
 
 use afd_proto::context::Allocation;
 
 use crate::config::Conversation as Settings;
 
-/// Splits a budget by the shares of the settings.
+/// Splits a budget of `total` tokens by the percentages in the settings.
 pub fn allocate(total: i64, settings: &Settings) -> Allocation {
     let share = |percent: u64| i64::try_from(i128::from(total) * i128::from(percent) / 100).unwrap_or(0);
     Allocation {
@@ -17,7 +17,7 @@ pub fn allocate(total: i64, settings: &Settings) -> Allocation {
     }
 }
 
-/// Whether there is room for something beside what is used and the safety buffer.
+/// Returns whether `asked` more tokens fit in addition to those used and the safety buffer.
 pub fn can_afford(used: i64, asked: i64, total: i64, allocation: &Allocation) -> bool {
     used.saturating_add(asked) < total - allocation.buffer
 }
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_is_split_as_the_seed_has_it() {
+    fn budget_is_split_by_the_default_percentages() {
         let split = allocate(4_001, &Settings::default());
         assert_eq!((split.system, split.knowledge, split.history), (600, 800, 1_400));
         assert_eq!((split.current_task, split.tools, split.buffer), (600, 400, 200));

@@ -1,4 +1,4 @@
-//! The sentences of messages that are worth keeping.
+//! Storage of facts: scored sentences of messages, and the term counts their scores depend on.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ use super::facts;
 use super::messages::Prepared;
 use crate::store::{Result, new_uid, now_ms, word};
 
-/// How often a session said what: what is known, and what the messages that are being appended add to it.
+/// Term counts of a session by hash: the stored count, and what the messages being appended add to it.
 #[derive(Debug, Default)]
-pub struct Seen(HashMap<i64, (i64, i64)>);
+pub struct TermCounts(HashMap<i64, (i64, i64)>);
 
-impl Seen {
-    /// How often a hash came up before; counts it.
+impl TermCounts {
+    /// Returns the number of previous occurrences of a hash, and counts this one.
     fn count(&mut self, connection: &Connection, session: i64, hash: i64) -> Result<i64> {
         if let Some((before, more)) = self.0.get_mut(&hash) {
             *more += 1;
@@ -30,10 +30,7 @@ impl Seen {
         Ok(before)
     }
 
-    /// Writes what was added.
-    ///
-    /// # Errors
-    /// What SQLite says.
+    /// Writes the added counts.
     pub fn save(&self, connection: &Connection, session: i64) -> Result<()> {
         let mut add = connection.prepare_cached(
             "INSERT INTO message_terms (session_id, hash, seen) VALUES (:session_id, :hash, :seen)
@@ -46,11 +43,9 @@ impl Seen {
     }
 }
 
-/// Keeps the sentences of a message, the last one of a conversation.
-///
-/// # Errors
-/// What SQLite says.
-pub fn keep(connection: &Connection, origin: &str, conversation: &Conversation, prepared: &Prepared, seen: &mut Seen) -> Result<()> {
+/// Scores and stores the candidate facts of the last message of a conversation. A sentence that was stored before only moves to this
+/// message.
+pub fn keep(connection: &Connection, origin: &str, conversation: &Conversation, prepared: &Prepared, seen: &mut TermCounts) -> Result<()> {
     let (session, now) = (conversation.session, now_ms());
     let mut insert = connection.prepare_cached(
         "INSERT INTO message_facts (uid, origin, session_id, position, role, text, tokens, score, rank, sentence, template, updated_at)
@@ -59,7 +54,7 @@ pub fn keep(connection: &Connection, origin: &str, conversation: &Conversation, 
     )?;
     for (candidate, tokens) in &prepared.facts {
         let words = candidate.words.iter().map(|word| seen.count(connection, session, *word)).collect::<Result<Vec<_>>>()?;
-        let alike = seen.count(connection, session, candidate.template)? + 1;
+        let template_count = seen.count(connection, session, candidate.template)? + 1;
         let score = facts::score(candidate, &words);
         insert.execute(named_params! {
             ":uid": new_uid(),
@@ -70,7 +65,7 @@ pub fn keep(connection: &Connection, origin: &str, conversation: &Conversation, 
             ":text": candidate.text,
             ":tokens": tokens,
             ":score": score,
-            ":rank": facts::among(score, alike),
+            ":rank": facts::discount_repeats(score, template_count),
             ":sentence": candidate.sentence,
             ":template": candidate.template,
             ":now": now,
@@ -79,28 +74,25 @@ pub fn keep(connection: &Connection, origin: &str, conversation: &Conversation, 
     Ok(())
 }
 
-/// A sentence worth keeping.
+/// A stored fact.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
-    /// The message that said it last.
+    /// Position of the last message that contains it.
     pub position: i64,
-    /// Who said it.
+    /// Role of the speaker.
     pub role: Role,
-    /// It.
+    /// The sentence.
     pub text: String,
-    /// Its tokens.
+    /// Its token count.
     pub tokens: i64,
-    /// What it is worth.
+    /// Score, discounted by the current number of sentences with the same template.
     pub score: f64,
 }
 
-/// The best sentences after one message and before another, best first: at most so many of each voice, so that what tools print does
-/// not push out what people say.
-///
-/// # Errors
-/// What SQLite says.
-pub fn facts(connection: &Connection, session: i64, after: i64, before: i64, of_each: usize) -> Result<Vec<Fact>> {
-    // From the beginning on, the best ones are read by rank; of a later stretch, all of it.
+/// Returns the best facts between positions `after` and `before` (both exclusive), best first. Each role contributes up to `per_role`, so
+/// that tool output cannot crowd out what people said.
+pub fn facts(connection: &Connection, session: i64, after: i64, before: i64, per_role: usize) -> Result<Vec<Fact>> {
+    // Over the whole conversation the rank index yields the best ones directly; a later range is read completely and sorted.
     let index = if after == 0 { "message_facts_best" } else { "message_facts_places" };
     let mut statement = connection.prepare_cached(&format!(
         "SELECT f.position, f.role, f.text, f.tokens, f.score, coalesce(t.seen, 1) AS times FROM message_facts f INDEXED BY {index}
@@ -108,7 +100,7 @@ pub fn facts(connection: &Connection, session: i64, after: i64, before: i64, of_
          WHERE f.session_id = :session AND f.position > :after AND f.position < :before AND f.role = :role ORDER BY f.rank DESC,
          f.position LIMIT :limit"
     ))?;
-    let limit = i64::try_from(of_each).unwrap_or(i64::MAX);
+    let limit = i64::try_from(per_role).unwrap_or(i64::MAX);
     let mut found: Vec<Fact> = Vec::new();
     for role in [Role::User, Role::Assistant, Role::Tool] {
         let values = named_params! {":session": session, ":after": after, ":before": before, ":role": role.word(), ":limit": limit};
@@ -118,7 +110,7 @@ pub fn facts(connection: &Connection, session: i64, after: i64, before: i64, of_
                 role: word(row, "role")?,
                 text: row.get("text")?,
                 tokens: row.get("tokens")?,
-                score: facts::among(row.get("score")?, row.get("times")?),
+                score: facts::discount_repeats(row.get("score")?, row.get("times")?),
             })
         })?;
         found.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);

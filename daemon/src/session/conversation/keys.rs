@@ -1,4 +1,4 @@
-//! Context keys (seed 004): what an agent need not say again, taken from the calls of tools that succeeded.
+//! Context keys: values an agent need not repeat, such as the current device, taken from the arguments of successful tool calls.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use afd_proto::conversation::{Message, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The longest value, characters.
-const LONGEST: usize = 500;
+/// Maximum length of a value, characters.
+const MAX_CHARS: usize = 500;
 
-/// How arguments of tools are called that set the usual keys.
+/// Argument names, lower-case and without punctuation, that set each of the default keys.
 const ALIASES: &[(&str, &[&str])] = &[
     ("interface", &["userinterfacename", "userinterface", "interfacename"]),
     ("tree", &["treeid"]),
@@ -19,12 +19,12 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("page", &["pageurl", "url", "pagekey"]),
 ];
 
-/// A value and when it came to be known.
+/// A value and the time it was set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Known {
-    /// It.
+pub struct ContextValue {
+    /// The value.
     pub value: String,
-    /// UTC milliseconds.
+    /// Time it was set, UTC milliseconds.
     pub at: i64,
 }
 
@@ -32,8 +32,8 @@ fn folded(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The values that a call sets.
-pub fn of_call(call: &ToolCall, tracked: &[String]) -> BTreeMap<String, String> {
+/// Returns the tracked keys that a tool call sets, with their values.
+pub fn set_by_call(call: &ToolCall, tracked: &[String]) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for key in tracked {
         let own = folded(key);
@@ -42,7 +42,7 @@ pub fn of_call(call: &ToolCall, tracked: &[String]) -> BTreeMap<String, String> 
             let name = folded(name);
             name == own || aliases.contains(&name.as_str())
         };
-        // The name itself goes before what is only called like it.
+        // The key itself takes precedence over its aliases.
         let mut values: Vec<(&String, &Value)> = call.arguments.iter().filter(|(name, _)| fits(name)).collect();
         values.sort_by_key(|(name, _)| folded(name) != own);
         let text = values.into_iter().find_map(|(_, value)| match value {
@@ -50,22 +50,22 @@ pub fn of_call(call: &ToolCall, tracked: &[String]) -> BTreeMap<String, String> 
             Value::Number(number) => Some(number.to_string()),
             _ => None,
         });
-        if let Some(text) = text.filter(|t| t.chars().count() <= LONGEST) {
+        if let Some(text) = text.filter(|t| t.chars().count() <= MAX_CHARS) {
             found.insert(key.clone(), text);
         }
     }
     found
 }
 
-/// Whether the answer of a tool says that its call failed.
+/// Returns whether a tool result reports that its call failed.
 pub fn failed(answer: &Message) -> bool {
     if answer.failed {
         return true;
     }
-    let Ok(Value::Object(said)) = serde_json::from_str(answer.content.text().trim()) else { return false };
-    let no = |key: &str| said.get(key) == Some(&Value::Bool(false));
-    let error = said.get("error").is_some_and(|e| !e.is_null() && e != &Value::Bool(false) && e != "");
-    no("success") || no("ok") || error || said.get("isError") == Some(&Value::Bool(true)) || said.get("status") == Some(&"failed".into())
+    let Ok(Value::Object(body)) = serde_json::from_str(answer.content.text().trim()) else { return false };
+    let no = |key: &str| body.get(key) == Some(&Value::Bool(false));
+    let error = body.get("error").is_some_and(|e| !e.is_null() && e != &Value::Bool(false) && e != "");
+    no("success") || no("ok") || error || body.get("isError") == Some(&Value::Bool(true)) || body.get("status") == Some(&"failed".into())
 }
 
 #[cfg(test)]
@@ -76,20 +76,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_set_keys_by_any_of_their_names() {
+    fn arguments_set_keys_by_name_or_alias() {
         let Value::Object(arguments) = json!({"userinterface_name": "google_tv", "tree_id": 7, "deviceId": "d1", "cart-id": "c9", "x": ""})
         else {
             panic!("an object")
         };
         let call = ToolCall { id: "1".into(), name: "navigate_to_node".into(), arguments };
         let tracked = ["interface", "tree", "device", "host", "cartId"].map(str::to_owned);
-        let found = of_call(&call, &tracked);
+        let found = set_by_call(&call, &tracked);
         let expected = [("cartId", "c9"), ("device", "d1"), ("interface", "google_tv"), ("tree", "7")];
         assert_eq!(found.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect::<Vec<_>>(), expected);
     }
 
     #[test]
-    fn an_answer_tells_whether_the_call_failed() {
+    fn tool_result_reports_whether_the_call_failed() {
         let answer = |text: &str| Message {
             role: Role::Tool,
             content: Content::Text(text.into()),

@@ -1,32 +1,35 @@
-//! The record of messages.
+//! The message record of a conversation: append-only, with a running token total.
+//!
+//! `running` holds the tokens of all messages up to and including a row, so the size of any range is the difference of two rows, and the
+//! position at which a given total is reached is found by index.
 
 use afd_proto::conversation::{Content, Message, Part, Recorded, Role, ToolCall};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
-use super::super::{json, list_of};
+use super::super::{json, parse_list};
 use super::Conversation;
 use super::facts::{self, Candidate};
 use crate::model::Counter;
 use crate::store::{Page, Result, new_uid, now_ms, word};
 
-/// What a message costs beside what it says (seed 002).
-const OVERHEAD: i64 = 4;
-/// Pixels of a picture that cost a token (seed 002).
+/// Tokens a message costs in addition to its content.
+const MESSAGE_OVERHEAD: i64 = 4;
+/// Pixels of an image per token.
 const PIXELS_PER_TOKEN: u64 = 750;
-/// Width and height of a picture of which nobody knows them (seed 002).
+/// Assumed width and height of an image of unknown size, pixels.
 const UNKNOWN_SIDE: u32 = 1024;
 
-/// The tokens of a message (seed 002, "Token Management").
+/// Counts the tokens of a message: a fixed overhead, its content, and its tool calls.
 pub fn tokens(message: &Message, counter: &Counter) -> i64 {
     let content = match &message.content {
         Content::Text(text) => counter.count(text),
         Content::Parts(parts) => parts.iter().map(|part| tokens_of_part(part, counter)).sum(),
     };
     let calls: i64 = message.tool_calls.iter().map(|call| counter.count(&call.name) + counter.count(&json(&call.arguments))).sum();
-    OVERHEAD + content + calls
+    MESSAGE_OVERHEAD + content + calls
 }
 
-/// The tokens of a part; a picture costs by its size.
+/// Counts the tokens of a part; an image costs in proportion to its area.
 pub fn tokens_of_part(part: &Part, counter: &Counter) -> i64 {
     match part {
         Part::Text { text } => counter.count(text),
@@ -37,21 +40,21 @@ pub fn tokens_of_part(part: &Part, counter: &Counter) -> i64 {
     }
 }
 
-/// A message with what was found out about it where that held nobody up.
+/// A message with its token count and candidate facts, computed before the write transaction so that the writer thread is not held up.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    /// It.
+    /// The message.
     pub message: Message,
-    /// Its tokens.
+    /// Its token count.
     pub tokens: i64,
-    /// What counted them.
+    /// Name of the tokenizer that counted them.
     pub tokenizer: &'static str,
-    /// Its sentences that may be worth keeping, with their tokens.
+    /// Sentences that are candidates for facts, with their token counts.
     pub facts: Vec<(Candidate, i64)>,
 }
 
 impl Prepared {
-    /// Uids of the artifacts that it shows.
+    /// Returns the uids of the artifacts its images refer to.
     pub fn pictures(&self) -> Vec<&str> {
         let Content::Parts(parts) = &self.message.content else { return Vec::new() };
         parts
@@ -63,7 +66,7 @@ impl Prepared {
             .collect()
     }
 
-    /// Counts and reads a message.
+    /// Counts the tokens of a message and extracts its candidate facts.
     pub fn of(message: Message, counter: &Counter) -> Self {
         let candidates = facts::candidates(message.role, &message.content.text());
         let facts = candidates.into_iter().map(|c| (counter.count(&c.text), c)).map(|(n, c)| (c, n)).collect();
@@ -71,10 +74,7 @@ impl Prepared {
     }
 }
 
-/// Writes a message at the end of a conversation, whose figures go on with it.
-///
-/// # Errors
-/// What SQLite says.
+/// Appends a message to a conversation and updates the position, turn and token totals of `conversation`.
 pub fn append(connection: &Connection, origin: &str, conversation: &mut Conversation, prepared: &Prepared) -> Result<()> {
     let now = now_ms();
     let message = &prepared.message;
@@ -113,7 +113,7 @@ const COLUMNS: &str = "uid, position, turn, role, content, tool_calls, tool_call
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
     let content: String = row.get("content")?;
-    let calls: Vec<ToolCall> = row.get::<_, Option<String>>("tool_calls")?.map(|text| list_of(&text)).unwrap_or_default();
+    let calls: Vec<ToolCall> = row.get::<_, Option<String>>("tool_calls")?.map(|text| parse_list(&text)).unwrap_or_default();
     Ok(Recorded {
         uid: row.get("uid")?,
         position: row.get("position")?,
@@ -140,19 +140,13 @@ fn query(connection: &Connection, condition: &str, values: &[(&str, &dyn ToSql)]
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Messages after one and up to another, oldest first.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the messages after position `after` up to and including `upto`, oldest first.
 pub fn between(connection: &Connection, session: i64, after: i64, upto: i64) -> Result<Vec<Recorded>> {
     let values = named_params! {":session": session, ":after": after, ":upto": upto};
     query(connection, "session_id = :session AND position > :after AND position <= :upto ORDER BY position", values)
 }
 
-/// A page of messages, newest first, and the cursor of the next one.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns a page of messages, newest first, and the cursor of the next page.
 pub fn newest(connection: &Connection, session: i64, page: Page) -> Result<(Vec<Recorded>, Option<i64>)> {
     let (before, limit) = (page.cursor.unwrap_or(i64::MAX), page.reads());
     let values = named_params! {":session": session, ":before": before, ":limit": limit};
@@ -161,11 +155,9 @@ pub fn newest(connection: &Connection, session: i64, page: Page) -> Result<(Vec<
     Ok((found, next))
 }
 
-/// The newest requests and final answers, after a message, oldest first: what is said beside a call of a tool is neither.
-///
-/// # Errors
-/// What SQLite says.
-pub fn last_said(connection: &Connection, session: i64, after: i64, limit: usize) -> Result<Vec<Recorded>> {
+/// Returns the newest `limit` non-empty user requests and final answers after position `after`, oldest first. Assistant messages with
+/// tool calls are not final answers.
+pub fn last_requests_and_answers(connection: &Connection, session: i64, after: i64, limit: usize) -> Result<Vec<Recorded>> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let values = named_params! {":session": session, ":after": after, ":limit": limit};
     let condition = "session_id = :session AND position > :after AND (role = 'user' OR (role = 'assistant' AND tool_calls IS NULL)) AND content NOT IN ('\"\"', '[]')
@@ -175,18 +167,16 @@ pub fn last_said(connection: &Connection, session: i64, after: i64, limit: usize
     Ok(found)
 }
 
-/// At most this many rules stay in a context.
-const RULES: usize = 8;
+/// Maximum number of system messages in a context.
+const MAX_RULES: usize = 8;
 
-/// The rules: what was said as `system` after a message, oldest first. Of many, the first, which says what all is about, and the newest.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the system messages ("rules") after position `after`, oldest first. If there are more than `MAX_RULES`, these are the first one,
+/// which usually states the purpose, and the newest.
 pub fn rules(connection: &Connection, session: i64, after: i64) -> Result<Vec<Recorded>> {
     let of = "session_id = :session AND role = 'system' AND position > :after ORDER BY position";
     let values = named_params! {":session": session, ":after": after};
-    let mut found = query(connection, &format!("{of} DESC LIMIT {RULES}"), values)?;
-    if found.len() == RULES
+    let mut found = query(connection, &format!("{of} DESC LIMIT {MAX_RULES}"), values)?;
+    if found.len() == MAX_RULES
         && let Some(first) = query(connection, &format!("{of} LIMIT 1"), values)?.pop()
         && found.last().is_some_and(|oldest| oldest.position > first.position)
     {
@@ -197,10 +187,7 @@ pub fn rules(connection: &Connection, session: i64, after: i64) -> Result<Vec<Re
     Ok(found)
 }
 
-/// How many rules there are after a message, and their tokens.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the number of system messages after position `after`, and their total tokens.
 pub fn count_rules(connection: &Connection, session: i64, after: i64) -> Result<(i64, i64)> {
     Ok(connection
         .prepare_cached(
@@ -210,20 +197,14 @@ pub fn count_rules(connection: &Connection, session: i64, after: i64) -> Result<
         .query_row(named_params! {":session_id": session, ":position": after}, |row| Ok((row.get("count")?, row.get("total")?)))?)
 }
 
-/// The request that a message answers: the last one of a person before it and after another.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the request that the message at position `before` belongs to: the last user message between `after` and `before`.
 pub fn request_of(connection: &Connection, session: i64, after: i64, before: i64) -> Result<Option<Recorded>> {
     let values = named_params! {":session": session, ":after": after, ":before": before};
     let condition = "session_id = :session AND role = 'user' AND position > :after AND position < :before ORDER BY position DESC LIMIT 1";
     Ok(query(connection, condition, values)?.pop())
 }
 
-/// Tokens of all messages up to and with one.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the tokens of all messages up to and including `position`.
 pub fn running(connection: &Connection, session: i64, position: i64) -> Result<i64> {
     let found = connection
         .prepare_cached(
@@ -234,11 +215,8 @@ pub fn running(connection: &Connection, session: i64, position: i64) -> Result<i
     Ok(found.unwrap_or(0))
 }
 
-/// The first message after another with which at least so many tokens were said.
-///
-/// # Errors
-/// What SQLite says.
-pub fn first_with(connection: &Connection, session: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
+/// Returns the position of the first message after `after` at which the running total reaches `tokens`.
+pub fn first_reaching(connection: &Connection, session: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached(
             "SELECT position FROM messages WHERE session_id = :session_id AND running >= :running AND position > :position
@@ -248,13 +226,10 @@ pub fn first_with(connection: &Connection, session: i64, after: i64, tokens: i64
         .optional()?)
 }
 
-/// The first message of the first turn that begins after a message, when at least so many tokens were said.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the start of the first turn after position `after` that is preceded by at least `tokens` tokens of conversation.
 pub fn turn_after(connection: &Connection, session: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
-    let Some(first) = first_with(connection, session, after, tokens)? else { return Ok(None) };
-    // What was said before a message is what was said with it, less its own.
+    let Some(first) = first_reaching(connection, session, after, tokens)? else { return Ok(None) };
+    // The total before a message is its running total minus its own tokens.
     Ok(connection
         .prepare_cached(
             "SELECT position FROM messages WHERE session_id = :session_id AND role = 'user' AND position >= :position
@@ -265,10 +240,7 @@ pub fn turn_after(connection: &Connection, session: i64, after: i64, tokens: i64
         .optional()?)
 }
 
-/// The beginning of the last turn, or of the conversation after a message.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the start of the last turn after position `after`, or the position after it if there is no turn.
 pub fn last_turn(connection: &Connection, session: i64, after: i64) -> Result<i64> {
     let found = connection
         .prepare_cached(
@@ -278,11 +250,8 @@ pub fn last_turn(connection: &Connection, session: i64, after: i64) -> Result<i6
     Ok(found.unwrap_or(after + 1))
 }
 
-/// The last message of a stretch, ends included, with whose kind of message something may begin.
-///
-/// # Errors
-/// What SQLite says.
-pub fn last_begin(connection: &Connection, session: i64, kind: &str, (from, to): (i64, i64)) -> Result<Option<i64>> {
+/// Returns the last message in the inclusive range `from..=to` that meets `kind`, an SQL condition such as `role = 'user'`.
+pub fn last_matching(connection: &Connection, session: i64, kind: &str, (from, to): (i64, i64)) -> Result<Option<i64>> {
     let sql = format!(
         "SELECT max(position) AS max_position FROM messages WHERE session_id = :session_id AND {kind} AND position BETWEEN :from AND :to"
     );
@@ -291,11 +260,8 @@ pub fn last_begin(connection: &Connection, session: i64, kind: &str, (from, to):
         .query_row(named_params! {":session_id": session, ":from": from, ":to": to}, |row| row.get("max_position"))?)
 }
 
-/// The first message from one on that no answer of a tool is.
-///
-/// # Errors
-/// What SQLite says.
-pub fn next_begin(connection: &Connection, session: i64, from: i64) -> Result<Option<i64>> {
+/// Returns the first message at or after `from` that is not a tool result.
+pub fn next_step_start(connection: &Connection, session: i64, from: i64) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached(
             "SELECT position FROM messages WHERE session_id = :session_id AND position >= :position AND role <> 'tool' ORDER BY position
@@ -305,22 +271,19 @@ pub fn next_begin(connection: &Connection, session: i64, from: i64) -> Result<Op
         .optional()?)
 }
 
-/// How far back the call of an answer is looked for, messages.
-const CALLED: i64 = 200;
+/// Number of messages searched backwards for the call that a tool result belongs to.
+const CALL_LOOKBACK: i64 = 200;
 
-/// The call of this id, if one of the newest messages made it.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the tool call with this id, if one of the last `CALL_LOOKBACK` messages up to `before` made it.
 pub fn call(connection: &Connection, session: i64, before: i64, id: &str) -> Result<Option<ToolCall>> {
     let mut statement = connection.prepare_cached(
         "SELECT tool_calls FROM messages WHERE session_id = :session AND position <= :before AND position > :after
             AND tool_calls IS NOT NULL
          ORDER BY position DESC",
     )?;
-    let mut rows = statement.query(named_params! {":session": session, ":before": before, ":after": before - CALLED})?;
+    let mut rows = statement.query(named_params! {":session": session, ":before": before, ":after": before - CALL_LOOKBACK})?;
     while let Some(row) = rows.next()? {
-        let calls: Vec<ToolCall> = list_of(&row.get::<_, String>("tool_calls")?);
+        let calls: Vec<ToolCall> = parse_list(&row.get::<_, String>("tool_calls")?);
         if let Some(call) = calls.into_iter().find(|call| call.id == id) {
             return Ok(Some(call));
         }

@@ -1,6 +1,6 @@
-//! Conversations: the record of what was said, and what of it is in a model's context.
+//! Conversations: the message record, and which part of it is in the context of the language model.
 //!
-//! Messages are numbered from 1 and never deleted. Those up to `cleared_to` were cleared, those up to `compacted_to` are stood for by a
+//! Messages are numbered from 1 and never deleted. Those up to `cleared_to` were cleared, those up to `compacted_to` are represented by a
 //! summary; the rest is in the context.
 
 pub mod assemble;
@@ -18,56 +18,53 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, named_params};
 
-use super::{json, list_of};
+use super::{json, parse_list};
 use crate::store::{Result, new_uid, now_ms};
-use keys::Known;
+use keys::ContextValue;
 use rolling::Line;
 
-/// What is kept of a conversation beside its messages.
+/// State of a conversation apart from its messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conversation {
-    /// Row of the session.
+    /// Row id of the session.
     pub session: i64,
-    /// Whose tokens are counted, unless it is that of the settings.
+    /// Model whose tokenizer counts; `None` for the configured default.
     pub model: Option<String>,
-    /// Size of its context, tokens, unless it is that of the settings.
+    /// Size of the context, tokens; `None` for the configured default.
     pub max_tokens: Option<i64>,
-    /// Names of context keys beside those of the settings.
+    /// Names of context keys tracked in addition to the configured ones.
     pub tracked: Vec<String>,
-    /// Context keys.
-    pub context: BTreeMap<String, Known>,
+    /// Values of the context keys.
+    pub context: BTreeMap<String, ContextValue>,
     /// Lines of the rolling summary.
     pub rolling: Vec<Line>,
-    /// The last message.
+    /// Position of the last message.
     pub position: i64,
-    /// The last turn.
+    /// Number of the last turn.
     pub turn: i64,
-    /// The last message that was cleared.
+    /// Position of the last cleared message.
     pub cleared_to: i64,
-    /// The last message that a summary stands for.
+    /// Position of the last message that a summary represents.
     pub compacted_to: i64,
     /// Tokens of all messages.
     pub tokens: i64,
-    /// Tokens of those in the context, with the summary.
+    /// Tokens of the messages in the context, including the summary.
     pub used: i64,
 }
 
 impl Conversation {
-    /// The last message that is not in the context.
+    /// Returns the position of the last message that is not in the context.
     pub fn begins_after(&self) -> i64 {
         self.cleared_to.max(self.compacted_to)
     }
 
-    /// How many messages are in the context.
+    /// Returns the number of messages in the context.
     pub fn in_context(&self) -> i64 {
         self.position - self.begins_after()
     }
 }
 
-/// The conversation of a session; one that has not begun is empty.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the conversation of a session; empty if it has no messages yet.
 pub fn of(connection: &Connection, session: i64) -> Result<Conversation> {
     let found = connection
         .prepare_cached(
@@ -80,9 +77,9 @@ pub fn of(connection: &Connection, session: i64) -> Result<Conversation> {
                 session,
                 model: row.get("model")?,
                 max_tokens: row.get("max_tokens")?,
-                tracked: list_of(&text("tracked")?),
+                tracked: parse_list(&text("tracked")?),
                 context: serde_json::from_str(&text("context")?).unwrap_or_default(),
-                rolling: list_of(&text("rolling")?),
+                rolling: parse_list(&text("rolling")?),
                 position: row.get("position")?,
                 turn: row.get("turn")?,
                 cleared_to: row.get("cleared_to")?,
@@ -95,10 +92,7 @@ pub fn of(connection: &Connection, session: i64) -> Result<Conversation> {
     Ok(found.unwrap_or(Conversation { session, ..Conversation::default() }))
 }
 
-/// Writes a conversation.
-///
-/// # Errors
-/// What SQLite says.
+/// Inserts or updates a conversation.
 pub fn save(connection: &Connection, origin: &str, c: &Conversation) -> Result<()> {
     connection
         .prepare_cached(

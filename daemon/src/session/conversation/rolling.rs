@@ -1,46 +1,46 @@
-//! The rolling summary of seed 004: a line for each turn, the last few of them.
+//! The rolling summary: one line for each of the last few turns, with the request and what was done.
 
 use afd_proto::conversation::{Content, Message, Role};
 use serde::{Deserialize, Serialize};
 
 use crate::text::cut;
 
-/// A line, and the turn that it is about.
+/// The summary line of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// Turn.
+    /// Number of the turn.
     pub turn: i64,
-    /// What was asked for, in short.
+    /// Shortened request.
     request: String,
-    /// What was done: the first tool that was used, else the answer in short.
+    /// What was done: the first tool used, else the shortened answer. Empty until the first answer.
     action: String,
-    /// Whether the action is a tool.
+    /// Whether `action` names a tool.
     used: bool,
 }
 
-/// How long the parts of a line may be.
+/// Size limits of the rolling summary.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
-    /// Lines that are kept.
+    /// Maximum number of lines of answered turns.
     pub lines: usize,
-    /// Letters of a request.
+    /// Maximum length of a request, graphemes.
     pub request: usize,
-    /// Letters of an answer.
+    /// Maximum length of an answer, graphemes.
     pub answer: usize,
 }
 
 impl Line {
-    /// It.
+    /// Renders the line.
     pub fn text(&self) -> String {
         format!("\u{2022} {} \u{2192} {}", self.request, self.action)
     }
 }
 
-/// Takes up a message. What a turn is about is known with its first answer; the first tool of a turn stands for it.
-pub fn take_up(lines: &mut Vec<Line>, turn: i64, message: &Message, sizes: Sizes) {
+/// Updates the lines with a message. A turn is shown once it has an answer; the first tool call of a turn takes precedence over text.
+pub fn ingest(lines: &mut Vec<Line>, turn: i64, message: &Message, sizes: Sizes) {
     match message.role {
         Role::User => {
-            // What was never answered says nothing of what was done.
+            // A turn that was never answered has nothing to show.
             lines.retain(|l| !l.action.is_empty());
             let request = cut::brief(&message.content.text(), sizes.request);
             lines.push(Line { turn, request, action: String::new(), used: false });
@@ -58,22 +58,22 @@ pub fn take_up(lines: &mut Vec<Line>, turn: i64, message: &Message, sizes: Sizes
         }
         Role::System | Role::Tool => {}
     }
-    // The turn that is under way has no action yet, and does not push another one out.
+    // The current turn has no action yet, so it does not displace another line.
     let finished = lines.iter().filter(|l| !l.action.is_empty()).count();
     if finished > sizes.lines {
         lines.drain(..finished - sizes.lines);
     }
 }
 
-/// The lines of turns that were answered.
+/// Renders the lines of the answered turns.
 pub fn shown(lines: &[Line]) -> Vec<String> {
     lines.iter().filter(|l| !l.action.is_empty()).map(Line::text).collect()
 }
 
-/// What is sent: the summary and an acknowledgement, if something lies before the last messages, then these. `last` are the newest
-/// messages with text from people and the model, oldest first; `more` tells whether others were before them.
+/// Builds the messages to send: the summary and an acknowledgement if there are messages before `last`, then `last`. `last` holds the
+/// newest text messages of the user and the assistant, oldest first; `more` says whether others precede them.
 pub fn messages(lines: &[String], last: Vec<Message>, more: bool) -> Vec<Message> {
-    let said = |role, text: String| Message {
+    let new_message = |role, text: String| Message {
         role,
         content: Content::Text(text),
         tool_calls: Vec::new(),
@@ -83,8 +83,8 @@ pub fn messages(lines: &[String], last: Vec<Message>, more: bool) -> Vec<Message
     };
     let mut messages = Vec::new();
     if !lines.is_empty() && more {
-        messages.push(said(Role::User, format!("[Previous conversation summary]\n{}", lines.join("\n"))));
-        messages.push(said(Role::Assistant, "Understood. I have the context.".to_owned()));
+        messages.push(new_message(Role::User, format!("[Previous conversation summary]\n{}", lines.join("\n"))));
+        messages.push(new_message(Role::Assistant, "Understood. I have the context.".to_owned()));
     }
     messages.extend(last);
     messages
@@ -103,7 +103,7 @@ mod tests {
     const SIZES: Sizes = Sizes { lines: 3, request: 30, answer: 50 };
 
     #[test]
-    fn the_last_turns_are_kept_and_dots_stand_only_where_something_was_cut() {
+    fn last_turns_are_kept_and_only_truncated_text_ends_in_dots() {
         let mut lines = Vec::new();
         let turns = [
             ("navigate to watchlist on google_tv", "done"),
@@ -113,14 +113,14 @@ mod tests {
         ];
         for (turn, (request, answer)) in turns.iter().enumerate() {
             let turn = turn as i64 + 1;
-            take_up(&mut lines, turn, &message(Role::User, request), SIZES);
+            ingest(&mut lines, turn, &message(Role::User, request), SIZES);
             if turn == 1 {
                 let mut call = message(Role::Assistant, "");
                 call.tool_calls = vec![ToolCall { id: "1".into(), name: "navigate_to_node".into(), arguments: serde_json::Map::new() }];
-                take_up(&mut lines, turn, &call, SIZES);
+                ingest(&mut lines, turn, &call, SIZES);
                 assert_eq!(shown(&lines), ["• navigate to watchlist on googl... → Used navigate_to_node"]);
             }
-            take_up(&mut lines, turn, &message(Role::Assistant, answer), SIZES);
+            ingest(&mut lines, turn, &message(Role::Assistant, answer), SIZES);
         }
         assert_eq!(
             shown(&lines),

@@ -1,10 +1,10 @@
-//! The shapes in which language models take messages.
+//! Message formats of language model APIs.
 
 use afd_proto::context::Format;
 use afd_proto::conversation::{Content, Message, Part, Role};
 use serde_json::{Value, json};
 
-/// Messages in a shape, and the rules where that has them apart.
+/// Converts messages to a format. Returns the system prompt separately where the format requires it.
 pub fn shaped(messages: &[Message], format: Format) -> (Vec<Value>, Option<String>) {
     match format {
         Format::Afd => (messages.iter().map(|m| json!(m)).collect(), None),
@@ -21,11 +21,11 @@ fn picture_url(part: &Part) -> Option<String> {
     }
 }
 
-/// A picture that cannot be sent any more is told of.
-fn words_for(part: &Part) -> String {
+/// Returns the text of a part; an image that can no longer be sent is replaced by a note.
+fn text_fallback(part: &Part) -> String {
     match part {
         Part::Text { text } => text.clone(),
-        Part::Image { .. } => "[a picture that is no longer there]".to_owned(),
+        Part::Image { .. } => "[image no longer available]".to_owned(),
     }
 }
 
@@ -36,7 +36,7 @@ fn openai(message: &Message) -> Value {
             .iter()
             .map(|part| match picture_url(part) {
                 Some(url) => json!({"type": "image_url", "image_url": {"url": url}}),
-                None => json!({"type": "text", "text": words_for(part)}),
+                None => json!({"type": "text", "text": text_fallback(part)}),
             })
             .collect(),
     };
@@ -78,13 +78,13 @@ fn blocks(content: &Content) -> Vec<Value> {
                     json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}})
                 }
                 Part::Image { url: Some(url), .. } => json!({"type": "image", "source": {"type": "url", "url": url}}),
-                other => json!({"type": "text", "text": words_for(other)}),
+                other => json!({"type": "text", "text": text_fallback(other)}),
             })
             .collect(),
     }
 }
 
-/// Rules at the beginning stand apart; messages of one side that follow each other become one.
+/// Converts to the Anthropic format: leading system messages become the system prompt, and consecutive messages of one role are merged.
 fn anthropic(messages: &[Message]) -> (Vec<Value>, Option<String>) {
     let leading = messages.iter().take_while(|m| m.role == Role::System).count();
     let rules: Vec<String> = messages[..leading].iter().map(|m| m.content.text()).collect();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn openai_has_its_calls_as_functions() {
+    fn openai_format_sends_calls_as_functions() {
         let (shaped, system) = shaped(&talk(), Format::Openai);
         assert!(system.is_none());
         assert_eq!(shaped[3]["tool_calls"][0]["function"], json!({"name": "tap", "arguments": "{\"x\":1}"}));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn anthropic_has_rules_apart_and_sides_in_turn() {
+    fn anthropic_format_separates_the_system_prompt_and_alternates_roles() {
         let (shaped, system) = shaped(&talk(), Format::Anthropic);
         assert_eq!(system.as_deref(), Some("rules\n\nknown"));
         let roles: Vec<&str> = shaped.iter().filter_map(|m| m["role"].as_str()).collect();

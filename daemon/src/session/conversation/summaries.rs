@@ -1,27 +1,27 @@
-//! Summaries that stand for messages which left the context.
+//! Summaries that replace compacted messages in the context.
 
 use afd_proto::conversation::SummaryInfo;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use crate::store::{Result, new_uid, now_ms};
 
-/// A summary with its row.
+/// A summary as stored.
 #[derive(Debug, Clone)]
-pub struct Kept {
-    /// Row.
+pub struct StoredSummary {
+    /// Row id.
     pub id: i64,
-    /// Row of the session.
+    /// Row id of the session.
     pub session: i64,
-    /// How often a language model was asked for a better one.
+    /// Number of times a language model was asked for a better version.
     pub attempts: i64,
-    /// It.
+    /// The summary and its state.
     pub info: SummaryInfo,
 }
 
 const COLUMNS: &str = "id, session_id, after, upto, text, method, model, tokens, due_at, attempts, error, created_at";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Kept> {
-    Ok(Kept {
+fn read(row: &Row<'_>) -> rusqlite::Result<StoredSummary> {
+    Ok(StoredSummary {
         id: row.get("id")?,
         session: row.get("session_id")?,
         attempts: row.get("attempts")?,
@@ -39,10 +39,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Kept> {
     })
 }
 
-/// Keeps an extractive summary; a language model is to be asked for a better one if `due`.
-///
-/// # Errors
-/// What SQLite says.
+/// Inserts an extractive summary of the messages after `after` up to and including `upto`. `due` schedules a request to the language
+/// model for a better version.
 pub fn add(
     connection: &Connection,
     origin: &str,
@@ -53,7 +51,7 @@ pub fn add(
     due: bool,
 ) -> Result<()> {
     let now = now_ms();
-    // A newer one covers what the older ones were to be asked for.
+    // The new summary covers the messages of all previous ones, so their pending requests are dropped.
     connection
         .prepare_cached("UPDATE summaries SET due_at = NULL WHERE session_id = :session_id")?
         .execute(named_params! {":session_id": session})?;
@@ -76,21 +74,15 @@ pub fn add(
     Ok(())
 }
 
-/// The newest summary of a session that covers nothing before a message.
-///
-/// # Errors
-/// What SQLite says.
-pub fn newest(connection: &Connection, session: i64, cleared_to: i64) -> Result<Option<Kept>> {
+/// Returns the newest summary that ends after message `cleared_to`.
+pub fn newest(connection: &Connection, session: i64, cleared_to: i64) -> Result<Option<StoredSummary>> {
     let sql =
         format!("SELECT {COLUMNS} FROM summaries WHERE session_id = :session_id AND upto > :upto ORDER BY upto DESC, id DESC LIMIT 1");
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":session_id": session, ":upto": cleared_to}, read).optional()?)
 }
 
-/// The newest summary that a language model wrote about nothing but what comes after a message, up to and with another.
-///
-/// # Errors
-/// What SQLite says.
-pub fn written(connection: &Connection, session: i64, cleared_to: i64, upto: i64) -> Result<Option<Kept>> {
+/// Returns the newest model-written summary whose messages all lie after `cleared_to` and up to and including `upto`.
+pub fn written(connection: &Connection, session: i64, cleared_to: i64, upto: i64) -> Result<Option<StoredSummary>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM summaries WHERE session_id = :session_id AND after >= :after AND upto <= :upto AND method = 'model'
             ORDER BY upto DESC LIMIT 1"
@@ -101,10 +93,7 @@ pub fn written(connection: &Connection, session: i64, cleared_to: i64, upto: i64
         .optional()?)
 }
 
-/// All summaries of a session, first one first.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns all summaries of a session, in the order of the messages they end with.
 pub fn all(connection: &Connection, session: i64) -> Result<Vec<SummaryInfo>> {
     let sql = format!("SELECT {COLUMNS} FROM summaries WHERE session_id = :session ORDER BY upto, id");
     let mut statement = connection.prepare_cached(&sql)?;
@@ -112,29 +101,20 @@ pub fn all(connection: &Connection, session: i64) -> Result<Vec<SummaryInfo>> {
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The summary that a language model is to be asked for next, if it is time.
-///
-/// # Errors
-/// What SQLite says.
-pub fn due(connection: &Connection, now: i64) -> Result<Option<Kept>> {
+/// Returns the summary whose request to the language model has been due longest at time `now` (UTC milliseconds).
+pub fn due(connection: &Connection, now: i64) -> Result<Option<StoredSummary>> {
     let sql = format!("SELECT {COLUMNS} FROM summaries WHERE due_at IS NOT NULL AND due_at <= :due_at ORDER BY due_at LIMIT 1");
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":due_at": now}, read).optional()?)
 }
 
-/// When the next one is due, UTC milliseconds.
-///
-/// # Errors
-/// What SQLite says.
+/// Returns the time at which the next request to the language model is due, UTC milliseconds.
 pub fn next_due(connection: &Connection) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached("SELECT min(due_at) AS min_due_at FROM summaries WHERE due_at IS NOT NULL")?
         .query_row([], |row| row.get("min_due_at"))?)
 }
 
-/// Puts what a language model wrote in the place of an extractive summary.
-///
-/// # Errors
-/// What SQLite says.
+/// Replaces the text of a summary with the version a language model wrote.
 pub fn improve(connection: &Connection, id: i64, text: &str, model: &str, tokens: i64) -> Result<()> {
     connection
         .prepare_cached(
@@ -146,10 +126,7 @@ pub fn improve(connection: &Connection, id: i64, text: &str, model: &str, tokens
     Ok(())
 }
 
-/// Notes that a language model gave none, and when it is to be asked again; never, without a time.
-///
-/// # Errors
-/// What SQLite says.
+/// Records a failed request to the language model and schedules the next attempt at `again_at`; `None` means no further attempt.
 pub fn failed(connection: &Connection, id: i64, error: &str, again_at: Option<i64>) -> Result<()> {
     connection
         .prepare_cached(

@@ -1,4 +1,4 @@
-//! The report as one HTML page that needs nothing else: its pictures and its style are in it, and it runs no script.
+//! The report as one self-contained HTML page: images and styles are embedded, and it runs no scripts.
 
 use afd_proto::coverage::Share;
 use afd_proto::findings::Bug;
@@ -72,7 +72,7 @@ fn tasks(digest: &Digest) -> Markup {
     let all: Vec<&Task> = digest.done.iter().chain(&digest.current).chain(&digest.queue).collect();
     html! {
         @if all.is_empty() { p { "None." } } @else {
-            table { tr { th { "task" } th { "status" } th { "what came of it" } }
+            table { tr { th { "task" } th { "status" } th { "outcome" } }
                 @for task in all { tr { td { (task.description) } td class=(task.status.word()) { (task.status.word()) }
                     td { (task.summary.as_deref().or(task.progress.as_deref().filter(|_| task.finished_at.is_none())).unwrap_or("")) } } } }
         }
@@ -82,14 +82,14 @@ fn tasks(digest: &Digest) -> Markup {
 fn results(digest: &Digest, pictures: &[Picture]) -> Markup {
     html! {
         @if digest.results.is_empty() { p { "None." } } @else {
-            table { tr { th { "test" } th { "status" } th { "page" } th { "took" } th { "seen" } }
+            table { tr { th { "test" } th { "status" } th { "page" } th { "duration" } th { "details" } }
                 @for r in &digest.results { tr {
                     td { (r.name) } td class=(r.status.word()) { (r.status.word()) }
                     td { (digest.place(r.page.as_deref(), r.state.as_deref())) }
                     td { @if let Some(ms) = r.duration_ms { (ms) " ms" } }
                     td { (r.summary.as_deref().unwrap_or(""))
                         @if let Some(p) = r.evidence.as_ref().and_then(|uid| pictures.iter().find(|p| &p.artifact == uid)) {
-                            details { summary { "picture" } img style="max-width: 14rem" src=(data_uri(p)) alt={ "Evidence of: " (r.name) }; }
+                            details { summary { "image" } img style="max-width: 14rem" src=(data_uri(p)) alt={ "Evidence of: " (r.name) }; }
                         } }
                 } } }
         }
@@ -100,11 +100,11 @@ fn items(title: &str, items: &[String]) -> Markup {
     html! { @if !items.is_empty() { h2 { (title) } ul { @for item in items { li { (item) } } } } }
 }
 
-/// The page.
+/// Renders the report as an HTML page.
 pub fn page(digest: &Digest, pictures: &[Picture]) -> String {
     let (info, s) = (&digest.info, &digest.statistics);
     let title = format!("Session {}", digest.session.name);
-    let ended = digest.session.ended_at.map_or("goes on".to_owned(), |at| format!("ended {}", rfc3339(at)));
+    let ended = digest.session.ended_at.map_or("in progress".to_owned(), |at| format!("ended {}", rfc3339(at)));
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -118,7 +118,7 @@ pub fn page(digest: &Digest, pictures: &[Picture]) -> String {
             body {
                 h1 { (title) }
                 @if let Some(goal) = &digest.session.goal { p { (goal) } }
-                p.dim { "started " (rfc3339(digest.session.began())) ", " (ended) ", " (duration(digest.lasted()))
+                p.dim { "started " (rfc3339(digest.session.began())) ", " (ended) ", " (duration(digest.elapsed_ms()))
                     @if let Some(app) = &digest.session.app { ", " (app) } }
                 div.tiles {
                     (tile(info.tasks.passed + info.tasks.failed + info.tasks.skipped, "tasks done"))
@@ -137,7 +137,7 @@ pub fn page(digest: &Digest, pictures: &[Picture]) -> String {
                 (share("Elements tested", &digest.coverage.elements))
                 p { (digest.coverage.pages_visited) " pages visited, " (digest.coverage.elements_tested) " elements tested." }
                 @if !digest.pages.is_empty() {
-                    table { tr { th { "page" } th { "looks" } th { "last seen" } }
+                    table { tr { th { "page" } th { "observations" } th { "last seen" } }
                         @for p in &digest.pages { tr { td { (page_name(p)) } td { (p.observations) } td { (rfc3339(p.last_seen)) } } } }
                 }
                 (items("Next steps", &digest.next_steps()))

@@ -1,4 +1,4 @@
-//! Reports of a session for people: Markdown, and one HTML page with everything in it.
+//! Human-readable session reports: Markdown with linked images, or one self-contained HTML page.
 
 pub mod html;
 
@@ -6,18 +6,18 @@ use afd_proto::findings::{Bug, TestResult};
 
 use super::summary::{Digest, duration, page_name, rfc3339};
 
-/// A picture of a report.
+/// An image used in a report.
 #[derive(Debug, Clone)]
 pub struct Picture {
     /// Uid of its artifact.
     pub artifact: String,
-    /// Its file.
+    /// Path of its file.
     pub file: String,
-    /// It, as JPEG.
+    /// Image data, JPEG.
     pub jpeg: Vec<u8>,
 }
 
-/// A cell of a table, or a line: nothing in it is markup.
+/// Escapes text for a table cell or a line of Markdown.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -71,30 +71,31 @@ fn result(digest: &Digest, result: &TestResult, pictures: &[Picture]) -> String 
     format!("| {} |", cells.join(" | "))
 }
 
-/// The report as Markdown; pictures are linked.
+/// Renders the report as Markdown; images are linked, not embedded.
 pub fn markdown(digest: &Digest, pictures: &[Picture]) -> String {
     let mut parts = vec![format!("# Session {}", plain(&digest.session.name))];
     if let Some(goal) = &digest.session.goal {
         parts.push(format!("Goal: {}", plain(goal)));
     }
-    let ended = digest.session.ended_at.map_or("goes on".to_owned(), |at| format!("ended {}", rfc3339(at)));
-    parts.push(format!("Started {}, {ended}, {}.", rfc3339(digest.session.began()), duration(digest.lasted())));
+    let ended = digest.session.ended_at.map_or("in progress".to_owned(), |at| format!("ended {}", rfc3339(at)));
+    parts.push(format!("Started {}, {ended}, {}.", rfc3339(digest.session.began()), duration(digest.elapsed_ms())));
     parts.push(format!("```text\n{}\n```", digest.summary(true).replace("```", "'''")));
     let tasks = digest.done.iter().chain(&digest.current).chain(&digest.queue).map(|t| {
-        let came = t
+        let outcome = t
             .summary
             .as_deref()
             .or(t.progress.as_deref().filter(|_| t.finished_at.is_none()))
             .map_or(String::new(), |s| format!(": {}", plain(s)));
-        format!("* [{}] {}{came}", t.status.word(), plain(&t.description))
+        format!("* [{}] {}{outcome}", t.status.word(), plain(&t.description))
     });
     parts.push(section("Tasks", tasks.collect()));
     parts.push(format!("## Bugs\n\n{}", joined(digest.bugs.iter().map(|b| bug(digest, b, pictures)).collect(), "\n\n")));
     if !digest.results.is_empty() {
         let rows: Vec<String> = digest.results.iter().map(|r| result(digest, r, pictures)).collect();
-        parts.push(format!("## Test results\n\n| test | status | page | took | seen |\n|---|---|---|---|---|\n{}", rows.join("\n")));
+        parts.push(format!("## Test results\n\n| test | status | page | duration | details |\n|---|---|---|---|---|\n{}", rows.join("\n")));
     }
-    parts.push(section("Pages", digest.pages.iter().map(|p| format!("* {} ({} looks)", plain(&page_name(p)), p.observations)).collect()));
+    let pages = digest.pages.iter().map(|p| format!("* {} ({} observations)", plain(&page_name(p)), p.observations));
+    parts.push(section("Pages", pages.collect()));
     parts.push(section("Next steps", digest.next_steps().iter().map(|s| format!("* {}", plain(s))).collect()));
     let blockers = digest.blockers();
     if !blockers.is_empty() {

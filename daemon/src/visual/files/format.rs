@@ -1,4 +1,4 @@
-//! What all files of the original have in common: objects in their order, times, names.
+//! What all files of the format have in common: ordered objects, times and names.
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// The member of a row that holds what the original has no member for.
+/// Member of a row for data that the format has no member for.
 pub(super) const OURS: &str = "afd";
 
-/// Why something of a file is not taken over as it is.
+/// Why something in a file is not imported as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
-    /// File, relative to the directory that was given.
+    /// File, relative to the given directory.
     pub file: String,
     /// Key of the row; empty for the file itself.
     pub key: String,
-    /// Why.
+    /// Reason.
     pub why: String,
 }
 
-/// A JSON object whose order is that of its file: ties are decided by it.
+/// A JSON object that keeps the order of its file, as ties are decided by it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ordered(pub Vec<(String, Value)>);
 
@@ -33,17 +33,17 @@ impl Serialize for Ordered {
     }
 }
 
-/// A file: members, or rows of members, in their order.
+/// The content of a file: members, or rows of members, in their order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
-    /// `meta.json`
+    /// Members of `meta.json`.
     Members(Ordered),
-    /// The others.
+    /// Rows of the other files.
     Rows(Vec<(String, Ordered)>),
 }
 
 impl Content {
-    /// How many there are.
+    /// Returns the number of members or rows.
     pub fn len(&self) -> usize {
         match self {
             Content::Members(members) => members.0.len(),
@@ -51,7 +51,7 @@ impl Content {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -80,7 +80,7 @@ impl<'de> Deserialize<'de> for Ordered {
                 let mut entries: Vec<(String, Value)> = Vec::new();
                 let mut at: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
                 while let Some((key, value)) = map.next_entry::<String, Value>()? {
-                    // Of a key that comes twice, the last value stands at the first place.
+                    // A duplicate key keeps its first position and its last value.
                     match at.get(&key) {
                         Some(i) => entries[*i].1 = value,
                         None => {
@@ -96,27 +96,27 @@ impl<'de> Deserialize<'de> for Ordered {
     }
 }
 
-/// Takes a member out of an object.
+/// Removes a member from an object and returns it.
 pub(super) fn take(map: &mut Map<String, Value>, key: &str) -> Option<Value> {
     map.remove(key)
 }
 
-/// The format of all times in these files: local, without a zone.
+/// Format of all times in these files: local, without a time zone.
 pub(super) const TIME: &str = "%Y-%m-%d %H:%M:%S";
 
-/// UTC milliseconds of a local time.
+/// Parses a local time into UTC milliseconds.
 pub(super) fn millis(text: &str) -> Option<i64> {
     let local = jiff::civil::DateTime::strptime(TIME, text).ok()?;
     local.to_zoned(jiff::tz::TimeZone::system()).ok().map(|z| z.timestamp().as_millisecond())
 }
 
-/// A local time of UTC milliseconds.
+/// Formats UTC milliseconds as local time.
 pub(super) fn local(ms: i64) -> String {
     let at = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();
     at.to_zoned(jiff::tz::TimeZone::system()).strftime(TIME).to_string()
 }
 
-/// The directory of an app, as the original names it; nothing in it can lead out of where it stands.
+/// Returns the directory name of an app, by the rules of the source tool. It cannot lead out of its parent directory.
 pub fn directory_of(app: &str) -> String {
     let name = app.to_lowercase().replace(' ', "_");
     let safe: String = name.chars().map(|c| if c == '/' || c == '\\' || c.is_control() { '-' } else { c }).collect();
@@ -126,7 +126,7 @@ pub fn directory_of(app: &str) -> String {
     }
 }
 
-/// The file of a component's picture, as the original names it.
+/// Returns the file name of a component's picture, by the rules of the source tool.
 pub fn picture_of(name: &str) -> String {
     let clean: String = name
         .chars()
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_order_of_a_file_is_kept() {
+    fn object_order_is_preserved() {
         let text = r#"{"b": 1, "a": 2, "b": 3}"#;
         let read: Ordered = serde_json::from_str(text).expect("reads");
         assert_eq!(serde_json::to_string(&read).expect("writes"), r#"{"b":3,"a":2}"#);
@@ -157,14 +157,14 @@ mod tests {
     }
 
     #[test]
-    fn local_times_come_back_as_they_were() {
+    fn local_times_round_trip() {
         let text = "2026-03-23 15:30:00";
         assert_eq!(millis(text).map(local).as_deref(), Some(text));
         assert_eq!(millis("L"), None);
     }
 
     #[test]
-    fn names_become_harmless_files() {
+    fn file_names_are_sanitised() {
         assert_eq!(directory_of("Google Chrome"), "google_chrome");
         assert_eq!(directory_of("../../evil"), "..-..-evil");
         assert_eq!(directory_of(".."), "app");

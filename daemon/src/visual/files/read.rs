@@ -1,4 +1,4 @@
-//! Reading a directory of the original, damaged or not. Nothing in it is changed.
+//! Reads a directory of the format, as far as its files are intact. Nothing in it is modified.
 
 use std::path::{Path, PathBuf};
 
@@ -7,47 +7,47 @@ use serde_json::{Map, Value, json};
 use super::{Ordered, Remark, take};
 use crate::file;
 
-/// The largest file that is read, bytes.
+/// Maximum size of a file that is read, bytes.
 const MAX_FILE: u64 = 256 << 20;
 
-/// An app or site as its files tell it.
+/// The files of an app or site.
 #[derive(Debug, Default)]
 pub struct Directory {
-    /// Where it stands, relative to the directory that was given; empty for that itself.
+    /// Path relative to the given directory; empty for that itself.
     pub name: String,
-    /// Where it stands.
+    /// Path.
     pub path: PathBuf,
-    /// The name of the directory of a site.
+    /// Name of the directory, for a site.
     pub site: Option<String>,
-    /// `meta.json`
+    /// Content of `meta.json`.
     pub meta: Map<String, Value>,
-    /// `components.json`
+    /// Content of `components.json`.
     pub components: Ordered,
-    /// `states.json`
+    /// Content of `states.json`.
     pub states: Ordered,
-    /// `transitions.json`
+    /// Content of `transitions.json`.
     pub transitions: Ordered,
-    /// Pictures of pages: files in `pages/`.
+    /// Pictures of pages, the files in `pages/`.
     pub pages: Vec<PathBuf>,
     /// What could not be used.
     pub remarks: Vec<Remark>,
 }
 
-/// Why nothing can be taken from a directory.
+/// Why nothing can be imported from a directory.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// There is no such directory.
-    #[error("{} is no directory", .0.display())]
+    /// It does not exist, or is not a directory.
+    #[error("{} is not a directory", .0.display())]
     NoDirectory(PathBuf),
-    /// It holds none of the files.
-    #[error("{} holds no memory: no meta.json, components.json or profile.json", .0.display())]
+    /// It has none of the files.
+    #[error("no visual memory in {}: expected meta.json, components.json or profile.json", .0.display())]
     NoMemory(PathBuf),
 }
 
-/// Reads an app, or a folder of apps, with their sites.
+/// Reads an app, or a directory of apps, with their sites.
 ///
 /// # Errors
-/// When it is no directory, or holds neither.
+/// When it is not a directory, or contains no app.
 pub fn read(dir: &Path) -> Result<Vec<Directory>, ReadError> {
     if !dir.is_dir() {
         return Err(ReadError::NoDirectory(dir.to_owned()));
@@ -78,6 +78,7 @@ fn is_app(dir: &Path) -> bool {
     ["meta.json", "components.json", "states.json", "transitions.json", "profile.json"].iter().any(|f| dir.join(f).is_file())
 }
 
+/// Reads an app and its sites.
 fn with_sites(dir: &Path, name: &str, found: &mut Vec<Directory>) {
     found.push(directory(dir, name, None));
     for site in subdirectories(&dir.join("sites")).into_iter().filter(|d| is_app(d)) {
@@ -97,12 +98,12 @@ fn directory(path: &Path, name: &str, site: Option<String>) -> Directory {
         d.states = d.object("states.json");
         d.transitions = d.object("transitions.json");
         if path.join("profile.json").is_file() {
-            d.remark("profile.json", "", "passed over: meta.json is there, which replaced it");
+            d.remark("profile.json", "", "ignored: meta.json replaces it");
         }
     }
     for unused in ["workflows.json", "summary.json"] {
         if path.join(unused).is_file() {
-            d.remark(unused, "", "passed over: goals and summaries are not kept here");
+            d.remark(unused, "", "ignored: goals and summaries are not supported");
         }
     }
     let mut pages: Vec<PathBuf> =
@@ -113,17 +114,18 @@ fn directory(path: &Path, name: &str, site: Option<String>) -> Directory {
 }
 
 impl Directory {
-    /// Notes why something cannot be used.
+    /// Records why something cannot be used.
     pub fn remark(&mut self, file: &str, key: &str, why: impl Into<String>) {
         let file = if self.name.is_empty() { file.to_owned() } else { format!("{}/{file}", self.name) };
         self.remarks.push(Remark { file, key: key.to_owned(), why: why.into() });
     }
 
-    /// Reads a file; one that is damaged is replaced by its backup, if there is one.
+    /// Reads a file. A damaged file is replaced by its backup, if there is one.
     fn object(&mut self, file: &str) -> Ordered {
         self.object_and_text(file).0
     }
 
+    /// Like [`Self::object`], with the text of the file.
     fn object_and_text(&mut self, file: &str) -> (Ordered, String) {
         match load(&self.path.join(file)) {
             Ok(Some(object)) => object,
@@ -132,14 +134,14 @@ impl Directory {
                 let backup = load(&self.path.join(format!("{file}.bak"))).ok().flatten();
                 match &backup {
                     Some(_) => self.remark(file, "", format!("damaged ({why}); its backup is used")),
-                    None => self.remark(file, "", format!("passed over: damaged ({why})")),
+                    None => self.remark(file, "", format!("ignored: damaged ({why})")),
                 }
                 backup.unwrap_or_default()
             }
         }
     }
 
-    /// The single file of the first era, brought into the form of the four as the original does it.
+    /// Converts the single file of the oldest version into the four of the later ones, by the rules of the source tool.
     fn take_profile(&mut self) {
         let (whole, text) = self.object_and_text("profile.json");
         let mut profile: Map<String, Value> = whole.0.iter().cloned().collect();
@@ -163,7 +165,7 @@ impl Directory {
         self.states = in_order(&text, "states").unwrap_or_default();
         for key in ["components", "states"] {
             if part(key).is_some_and(|v| !v.is_object() && !v.is_null()) {
-                self.remark("profile.json", key, "passed over: it is no object");
+                self.remark("profile.json", key, "ignored: not a JSON object");
             }
         }
         for (_, row) in &mut self.components.0 {
@@ -186,19 +188,19 @@ impl Directory {
                 "transitions",
             ];
             if !used.contains(&key.as_str()) {
-                self.remark("profile.json", &key, "passed over: the original drops it, too");
+                self.remark("profile.json", &key, "ignored: the source tool drops it, too");
             }
         }
     }
 }
 
-/// A member of an object in the order of its text, which a value has not.
+/// Returns a member of an object in the order of its text, which a parsed value does not keep.
 fn in_order(text: &str, key: &str) -> Option<Ordered> {
     let members: std::collections::HashMap<String, Box<serde_json::value::RawValue>> = serde_json::from_str(text).ok()?;
     serde_json::from_str(members.get(key)?.get()).ok()
 }
 
-/// Components of the first era have no activity.
+/// Adds the activity that components of the oldest version lack.
 fn age(row: &mut Value) {
     let Some(row) = row.as_object_mut() else { return };
     let learned = row.get("learned_at").cloned();
@@ -209,7 +211,7 @@ fn age(row: &mut Value) {
     row.entry("consecutive_misses").or_insert(json!(0));
 }
 
-/// A list of transitions of the first era, counted together: the times of the last, the place of the first.
+/// Counts the transitions of the oldest version, which is a list: the time is that of the last, the position that of the first.
 fn transitions(rows: Vec<Value>) -> Ordered {
     let mut out = Ordered::default();
     let text = |row: &Value, key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -238,14 +240,14 @@ fn transitions(rows: Vec<Value>) -> Ordered {
     out
 }
 
-/// Reads an object from a file, and its text; `None` when there is no file.
+/// Reads a JSON object from a file, and its text; `None` when there is no file.
 fn load(path: &Path) -> Result<Option<(Ordered, String)>, String> {
     let bytes = match file::read_capped(path, MAX_FILE) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };
-    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+    let text = String::from_utf8(bytes).map_err(|_| "not valid UTF-8".to_owned())?;
     let text = text.trim_start_matches('\u{feff}').to_owned();
     let object = serde_json::from_str(&text).map_err(|e| e.to_string())?;
     Ok(Some((object, text)))

@@ -1,4 +1,4 @@
-//! Writing an app or site as the original would have.
+//! Writes an app or site in the form in which the source tool would have.
 
 use std::collections::HashMap;
 
@@ -13,32 +13,29 @@ use crate::visual::graph::Graph;
 use crate::visual::scope::Known;
 use crate::visual::states::{self, State};
 
-/// A picture to be copied beside the files.
+/// A picture to be copied to the files.
 #[derive(Debug, Clone)]
 pub struct Picture {
     /// Uid of its artifact.
     pub artifact: String,
-    /// Where it goes, relative to the directory of the app or site.
+    /// Target path, relative to the directory of the app or site.
     pub file: String,
 }
 
 /// The files of an app or site.
 #[derive(Debug)]
 pub struct Export {
-    /// Its directory, relative to the one that was given.
+    /// Its directory, relative to the given one.
     pub directory: String,
     /// Names and contents of its files.
     pub files: Vec<(&'static str, Content)>,
-    /// Pictures that belong to it.
+    /// Pictures to be copied.
     pub pictures: Vec<Picture>,
-    /// How many components, states and transitions.
+    /// Numbers of components, states and transitions.
     pub counts: (usize, usize, usize),
 }
 
-/// Collects what is known of an app or site, with the edges of its graph.
-///
-/// # Errors
-/// What SQLite says.
+/// Collects the files of an app or site, with the edges of its graph as transitions.
 pub fn collect(connection: &Connection, known: &Known, graph: &Graph) -> Result<Export> {
     let directory = match &known.scope.site {
         None => directory_of(&known.scope.app),
@@ -59,7 +56,7 @@ pub fn collect(connection: &Connection, known: &Known, graph: &Graph) -> Result<
     Ok(export)
 }
 
-/// A site's directory: the one that it came from, if it was imported.
+/// Returns the directory name of a site: the one that it was imported from, if any.
 fn site_directory(connection: &Connection, known: &Known, site: &str) -> Result<String> {
     let text: Option<String> =
         connection.query_row("SELECT extra FROM apps WHERE id = :id", named_params! {":id": known.id}, |row| row.get("extra"))?;
@@ -67,6 +64,7 @@ fn site_directory(connection: &Connection, known: &Known, site: &str) -> Result<
     Ok(directory_of(extra.get("_dir").and_then(Value::as_str).unwrap_or(site)))
 }
 
+/// Parses preserved members.
 fn extra(text: Option<&str>) -> Map<String, Value> {
     match text.and_then(|t| serde_json::from_str(t).ok()) {
         Some(Value::Object(map)) => map,
@@ -74,14 +72,14 @@ fn extra(text: Option<&str>) -> Map<String, Value> {
     }
 }
 
-/// Puts a member at the end, unless it came as something that could not be read and is kept as it was.
+/// Appends a member, unless it was imported with a value that could not be parsed and is preserved as it was.
 fn put(row: &mut Ordered, extra: &Map<String, Value>, key: &str, value: Value) {
     if !extra.contains_key(key) {
         row.0.push((key.to_owned(), value));
     }
 }
 
-/// The same for a member that the file may not have had: it is left out as long as nothing was learned of it.
+/// Like [`put`], for a member that the imported file may have lacked: it stays absent as long as nothing was learned about it.
 fn put_learned(row: &mut Ordered, extra: &Map<String, Value>, key: &str, value: Value, learned: bool) {
     let absent = extra.get("_absent").and_then(Value::as_array).is_some_and(|a| a.iter().any(|k| k == key));
     if learned || !absent {
@@ -89,7 +87,7 @@ fn put_learned(row: &mut Ordered, extra: &Map<String, Value>, key: &str, value: 
     }
 }
 
-/// The members that we have no column for.
+/// Appends the preserved members. Those that begin with `_` are for internal use.
 fn put_rest(row: &mut Ordered, extra: Map<String, Value>) {
     row.0.extend(extra.into_iter().filter(|(key, _)| !key.starts_with('_')));
 }
@@ -151,11 +149,12 @@ fn component(c: &Component, pictures: &mut Vec<Picture>) -> Ordered {
     row
 }
 
+/// Returns the data that the format has no member for.
 fn ours(c: &Component) -> Value {
     json!({"uid": c.uid, "key": c.key, "resId": c.res_id, "class": c.class, "dynamic": c.dynamic, "scrolls": c.scrolls})
 }
 
-/// A path that stays where it belongs.
+/// Returns whether a path stays inside its directory.
 fn is_inside(file: &str) -> bool {
     let path = std::path::Path::new(file);
     path.components().all(|c| matches!(c, std::path::Component::Normal(_))) && !file.is_empty()
@@ -218,7 +217,7 @@ fn variants(connection: &Connection, state: i64) -> Result<Vec<Value>> {
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The edges of the graph: `|` in an action would make the key ambiguous, which the original does not mind.
+/// Returns the edges of the graph. A `|` in an action makes the key ambiguous, which the source tool accepts.
 fn transitions(graph: &Graph, app: i64) -> Vec<(String, Ordered)> {
     let mut rows = Vec::new();
     let code = |id: &i64| graph.states.get(id).and_then(|s| s.code.clone()).unwrap_or_default();

@@ -1,18 +1,18 @@
-//! How the screen goes on from page to page: what an action of an app does, what comes up, where the phone is put.
+//! Navigation: what an app's actions do, when pop-ups appear, and how tests put the phone on a page.
 
 use super::Phone;
-use crate::app::Do;
+use crate::app::Action;
 use crate::layout::{self, ROW};
 
 impl Phone {
-    pub(super) fn run(&mut self, run: &Do) {
+    pub(super) fn run(&mut self, run: &Action) {
         if run.require.iter().any(|(name, value)| &self.var(name) != value) {
             if let Some(otherwise) = &run.otherwise {
                 self.run(otherwise);
             }
             return;
         }
-        let package = self.place().0;
+        let package = self.foreground().0;
         if run.close {
             self.dialog = None;
         }
@@ -30,7 +30,7 @@ impl Phone {
         if let Some(page) = &run.goto {
             self.focus = None;
             self.tasks.entry(package).or_default().push(page.clone());
-            self.entered();
+            self.page_opened();
         }
         if let Some(app) = &run.launch {
             self.open(app);
@@ -40,24 +40,25 @@ impl Phone {
         }
     }
 
-    /// A page came up: it may move for a while, and a pop-up may be due.
-    fn entered(&mut self) {
+    /// Starts the animation of a page that was just opened, and shows a pop-up if one is due.
+    fn page_opened(&mut self) {
         self.entered_at = self.clock.now_ms();
         self.ui_seq += 1;
         let Some(app) = self.app().cloned() else { return };
-        let moves = self.moves.entry(app.package.clone()).or_insert_with(|| if self.seed == 0 { 0 } else { self.rng.below(3) as u32 });
-        *moves += 1;
-        let moves = *moves;
+        let page_changes =
+            self.page_changes.entry(app.package.clone()).or_insert_with(|| if self.seed == 0 { 0 } else { self.rng.below(3) as u32 });
+        *page_changes += 1;
+        let page_changes = *page_changes;
         for popup in &app.popups {
-            let count = self.popped.entry((app.package.clone(), popup.dialog.clone())).or_default();
-            if popup.every > 0 && moves.is_multiple_of(popup.every) && *count < popup.times && self.dialog.is_none() {
+            let count = self.popup_counts.entry((app.package.clone(), popup.dialog.clone())).or_default();
+            if popup.every > 0 && page_changes.is_multiple_of(popup.every) && *count < popup.times && self.dialog.is_none() {
                 *count += 1;
                 self.dialog = Some(popup.dialog.clone());
             }
         }
     }
 
-    /// Brings an app to the front, where it was left.
+    /// Brings an app to the foreground, on the page where it was left; returns false if there is no such app.
     pub fn open(&mut self, package: &str) -> bool {
         let Some(start) = self.apps.iter().find(|a| a.package == package).map(|a| a.start.clone()) else {
             return false;
@@ -69,7 +70,7 @@ impl Phone {
         self.front = Some(package.to_owned());
         self.dialog = None;
         self.focus = None;
-        self.entered();
+        self.page_opened();
         true
     }
 
@@ -78,7 +79,7 @@ impl Phone {
         if self.dialog.take().is_some() || self.focus.take().is_some() {
             return;
         }
-        let package = self.place().0;
+        let package = self.foreground().0;
         let Some(task) = self.tasks.get_mut(&package) else { return };
         task.pop();
         if task.is_empty() {
@@ -96,21 +97,22 @@ impl Phone {
         self.ui_seq += 1;
     }
 
-    /// Moves the content by pixels; what lies below comes up for a positive distance.
+    /// Scrolls the content by pixels; a positive number reveals what is further down.
     pub fn scroll_by(&mut self, pixels: i32) {
         let max = self.page().map_or(0, |p| layout::max_scroll(p, self.seed));
-        let at = self.scroll.entry(self.place()).or_default();
+        let at = self.scroll.entry(self.foreground()).or_default();
         *at = (*at + pixels).clamp(0, max);
         self.ui_seq += 1;
     }
 
-    /// Scrolls by whole list rows.
+    /// Scrolls the content by whole list rows.
     pub fn scroll_rows(&mut self, rows: i32) {
         self.scroll_by(rows * ROW);
     }
 
-    /// Puts the phone on a page, the start page by default; below it lies the start page only.
-    pub fn go(&mut self, package: &str, page: Option<&str>) -> bool {
+    /// Puts the phone on a page, the start page by default, with only the start page behind it. Returns false if the app or the
+    /// page does not exist.
+    pub fn show_page(&mut self, package: &str, page: Option<&str>) -> bool {
         if !self.open(package) {
             return false;
         }
@@ -128,8 +130,8 @@ impl Phone {
         true
     }
 
-    /// Shows a dialog of the app in front, for tests.
-    pub fn pop_up(&mut self, dialog: &str) -> bool {
+    /// Shows a dialog of the foreground app; returns false if it has no such dialog.
+    pub fn show_dialog(&mut self, dialog: &str) -> bool {
         let known = self.app().is_some_and(|a| a.dialogs.contains_key(dialog));
         if known {
             self.dialog = Some(dialog.to_owned());

@@ -1,37 +1,37 @@
-//! What each input does: touches, keys, text, starting and stopping apps.
+//! Inputs and their effects: touches, keys, text, launching and stopping apps.
 
 use serde::Serialize;
 
 use super::Phone;
 use crate::layout::HEIGHT;
-use crate::scene::{Node, OnTap, spoken};
+use crate::scene::{Node, OnTap, visible_text};
 
-/// Something that reached the screen.
+/// An input that reached the phone.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    /// Counts from 1.
+    /// Sequence number, from 1.
     pub n: usize,
-    /// `tap`, `swipe`, `text` ...
+    /// Kind: `tap`, `swipe`, `text` ...
     pub kind: String,
-    /// The page that it reached.
+    /// Page in the foreground, as `package/page`.
     pub page: String,
-    /// What was hit: its words.
+    /// Visible text of the node that was hit.
     pub hit: Option<String>,
-    /// Coordinates, key, package or length of the text.
+    /// Coordinates, direction, key, package or length of the text.
     pub detail: String,
 }
 
 impl Phone {
     fn record(&mut self, kind: &str, hit: Option<String>, detail: String) {
-        let (package, page) = self.place();
+        let (package, page) = self.foreground();
         self.inputs.push(Input { n: self.inputs.len() + 1, kind: kind.to_owned(), page: format!("{package}/{page}"), hit, detail });
     }
 
-    /// A touch of any kind; only a plain or double tap does something.
+    /// Handles a touch of any kind; a long press has no effect.
     pub fn touch(&mut self, kind: &str, x: f32, y: f32) {
         let hit = self.scene().hit(x, y).map(|(_, node)| node.clone());
-        self.record(kind, hit.as_ref().map(spoken), format!("{x},{y}"));
+        self.record(kind, hit.as_ref().map(visible_text), format!("{x},{y}"));
         if kind != "longPress"
             && let Some(Node { on_tap: Some(on_tap), .. }) = hit
         {
@@ -49,7 +49,7 @@ impl Phone {
         }
     }
 
-    /// `app/launch`.
+    /// Launches an app; returns the top activity, or `None` if there is no such app.
     pub fn launch(&mut self, package: &str) -> Option<String> {
         let opened = self.open(package);
         if opened {
@@ -58,7 +58,7 @@ impl Phone {
         opened.then(|| self.top_activity())
     }
 
-    /// `app/stop`.
+    /// Stops an app.
     pub fn stop(&mut self, package: &str) {
         self.record("stop", None, package.to_owned());
         self.tasks.remove(package);
@@ -68,28 +68,28 @@ impl Phone {
         self.ui_seq += 1;
     }
 
-    /// The Back button.
+    /// Presses the Back button.
     pub fn back(&mut self) {
         self.record("back", None, String::new());
         self.go_back();
     }
 
-    /// The Home button.
+    /// Presses the Home button.
     pub fn home(&mut self) {
         self.record("home", None, String::new());
         self.go_home();
     }
 
-    /// A swipe; vertical ones scroll.
+    /// Swipes; the vertical distance scrolls.
     pub fn swipe(&mut self, from: (f32, f32), to: (f32, f32)) {
         self.record("swipe", None, format!("{},{} to {},{}", from.0, from.1, to.0, to.1));
         self.scroll_by((from.1 - to.1) as i32);
     }
 
-    /// `scroll` by a share of the screen.
-    pub fn scroll(&mut self, direction: &str, share: f32) {
+    /// Scrolls up or down by a fraction of the screen height; other directions are only recorded.
+    pub fn scroll(&mut self, direction: &str, fraction: f32) {
         self.record("scroll", None, direction.to_owned());
-        let distance = (HEIGHT as f32 * share) as i32;
+        let distance = (HEIGHT as f32 * fraction) as i32;
         match direction {
             "down" => self.scroll_by(distance),
             "up" => self.scroll_by(-distance),
@@ -97,17 +97,17 @@ impl Phone {
         }
     }
 
-    /// Types into the focused field: ASCII only, `%s` is a space.
+    /// Types into the focused field: ASCII characters only, `%s` stands for a space.
     pub fn type_text(&mut self, text: &str) {
         let clean: String = text.replace("%s", " ").chars().filter(char::is_ascii).collect();
         self.record("text", None, format!("{} characters", clean.chars().count()));
         if let Some(name) = self.focus.clone() {
-            let (package, value) = (self.place().0, self.var(&name) + &clean);
+            let (package, value) = (self.foreground().0, self.var(&name) + &clean);
             self.set(&package, &name, &value);
         }
     }
 
-    /// A key by its Android code.
+    /// Presses a key, given its Android key code.
     pub fn key(&mut self, code: i64) {
         self.record("key", None, code.to_string());
         match code {
@@ -116,7 +116,7 @@ impl Phone {
             66 => self.focus = None,
             67 => {
                 if let Some(name) = self.focus.clone() {
-                    let (package, mut value) = (self.place().0, self.var(&name));
+                    let (package, mut value) = (self.foreground().0, self.var(&name));
                     value.pop();
                     self.set(&package, &name, &value);
                 }

@@ -1,4 +1,4 @@
-//! The machine: what is open, where it is scrolled, what was typed, and so what is on the screen.
+//! The phone's state machine: open apps, scroll positions and variables, and the screen that follows from them.
 
 mod course;
 mod inputs;
@@ -26,33 +26,33 @@ const LAUNCHER: &str = "com.android.launcher3";
 pub struct Phone {
     /// Apps, in the order of their icons.
     pub apps: Vec<App>,
-    /// Its time.
+    /// Clock.
     pub clock: Arc<Clock>,
-    /// The bearer token.
+    /// Bearer token of the service.
     pub token: String,
-    /// 1 or 2.
+    /// Dialect of the service, 1 or 2.
     pub dialect: u8,
-    /// Shizuku runs.
+    /// Whether Shizuku is running.
     pub shizuku: bool,
-    /// Shizuku can reach the input manager.
+    /// Whether Shizuku can reach the input manager.
     pub reflection: bool,
-    /// The accessibility service is bound.
+    /// Whether the accessibility service is bound.
     pub accessibility: bool,
-    /// What came in.
+    /// Log of inputs.
     pub inputs: Vec<Input>,
-    /// Ref machinery.
+    /// Ref state of the service.
     pub refs: Refs,
-    /// Overlay state.
+    /// Overlay state of the service.
     pub overlay: Overlay,
-    /// Faults that wait for a request.
+    /// Pending faults.
     pub faults: Faults,
-    /// Lets go the answers that are held back.
+    /// Notified to release the responses that are being held.
     pub released: watch::Sender<()>,
-    /// The connection hint, once the service runs.
+    /// Connection hint; `None` until the service runs.
     pub hint: Option<Hint>,
-    /// How many requests came in, by path.
+    /// Number of requests to the service, by path.
     pub requests: HashMap<String, usize>,
-    /// Grows with every change of the screen.
+    /// Incremented with every change of the screen.
     pub ui_seq: u64,
     seed: u64,
     rng: Rng,
@@ -63,12 +63,12 @@ pub struct Phone {
     scroll: HashMap<(String, String), i32>,
     focus: Option<String>,
     entered_at: i64,
-    moves: HashMap<String, u32>,
-    popped: HashMap<(String, String), u32>,
+    page_changes: HashMap<String, u32>,
+    popup_counts: HashMap<(String, String), u32>,
 }
 
 impl Phone {
-    /// A phone that shows its launcher.
+    /// Creates a phone that shows its launcher.
     pub fn new(setup: Setup) -> Self {
         let vars = setup.apps.iter().flat_map(|a| a.vars.iter().map(|(k, v)| ((a.package.clone(), k.clone()), v.clone()))).collect();
         Self {
@@ -96,12 +96,12 @@ impl Phone {
             vars,
             scroll: HashMap::new(),
             focus: None,
-            moves: HashMap::new(),
-            popped: HashMap::new(),
+            page_changes: HashMap::new(),
+            popup_counts: HashMap::new(),
         }
     }
 
-    /// `SYSTEM_API`, `SHELL_CMD` or `ACCESSIBILITY`.
+    /// Returns the mode that the service reports: `SYSTEM_API`, `SHELL_CMD` or `ACCESSIBILITY`.
     pub fn mode(&self) -> &'static str {
         match (self.shizuku, self.reflection) {
             (true, true) => "SYSTEM_API",
@@ -110,7 +110,7 @@ impl Phone {
         }
     }
 
-    /// Whether gestures can reach the screen at all.
+    /// Returns whether gestures can reach the screen at all.
     pub fn can_touch(&self) -> bool {
         self.shizuku || self.accessibility
     }
@@ -119,17 +119,17 @@ impl Phone {
         self.front.as_ref().and_then(|p| self.apps.iter().find(|a| &a.package == p))
     }
 
-    /// Package and page in front; the launcher has no page.
-    pub fn place(&self) -> (String, String) {
+    /// Returns package and page in the foreground; the page is empty for the launcher.
+    pub fn foreground(&self) -> (String, String) {
         let page = self.front.as_ref().and_then(|p| self.tasks.get(p)).and_then(|t| t.last());
         (self.front.clone().unwrap_or_else(|| LAUNCHER.to_owned()), page.cloned().unwrap_or_default())
     }
 
     fn page(&self) -> Option<&Page> {
-        self.app().and_then(|a| a.pages.get(&self.place().1))
+        self.app().and_then(|a| a.pages.get(&self.foreground().1))
     }
 
-    /// `package/activity` on top.
+    /// Returns the top activity as `package/activity`.
     pub fn top_activity(&self) -> String {
         let Some((app, page)) = self.app().zip(self.page()) else {
             return format!("{LAUNCHER}/.Launcher");
@@ -142,19 +142,19 @@ impl Phone {
         format!("{}/{}", app.package, page.activity)
     }
 
-    /// The value of a variable of the app in front.
+    /// Returns the value of a variable of the foreground app; empty if it is not set.
     pub fn var(&self, name: &str) -> String {
-        let key = (self.place().0, name.to_owned());
+        let key = (self.foreground().0, name.to_owned());
         self.vars.get(&key).cloned().unwrap_or_default()
     }
 
-    /// Fills a variable.
+    /// Sets a variable.
     pub fn set(&mut self, package: &str, name: &str, value: &str) {
         self.vars.insert((package.to_owned(), name.to_owned()), value.to_owned());
         self.ui_seq += 1;
     }
 
-    /// Replaces `{name}` by variables; `{minutes}` counts with the clock.
+    /// Expands `{name}` to the value of a variable, and `{minutes+N}` to N plus the minutes since the clock started.
     fn fill(&self, text: &str) -> String {
         let mut out = String::new();
         let mut rest = text;
@@ -181,7 +181,7 @@ impl Phone {
         if moving { 1 + ((elapsed / 30) % 7) as i32 } else { 0 }
     }
 
-    /// What is on the screen.
+    /// Returns what is on the screen.
     pub fn scene(&self) -> Scene {
         let minutes = self.clock.now_ms() / 60_000;
         let [status, bar] = layout::system_bars(&format!("{:02}:{:02}", (minutes / 60) % 24, minutes % 60));
@@ -200,7 +200,7 @@ impl Phone {
             app,
             fill: &fill,
             var: &var,
-            scroll: self.scroll.get(&self.place()).copied().unwrap_or(0),
+            scroll: self.scroll.get(&self.foreground()).copied().unwrap_or(0),
             jitter: self.jitter(page),
             seed: self.seed,
         };
@@ -215,7 +215,7 @@ impl Phone {
         windows
     }
 
-    /// What a restart of the service forgets.
+    /// Restarts the service, which loses its ref and overlay state.
     pub fn restart_service(&mut self) {
         self.refs.reset();
         self.overlay = Overlay::default();

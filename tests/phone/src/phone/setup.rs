@@ -1,4 +1,4 @@
-//! What a practice phone is before anything happens to it.
+//! Initial configuration of a practice phone.
 
 use std::sync::Arc;
 
@@ -7,47 +7,47 @@ use serde::Serialize;
 use crate::app::App;
 use crate::clock::Clock;
 
-/// How a practice phone is to be.
+/// Configuration of a practice phone.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// The apps on it.
+    /// Installed apps.
     pub apps: Vec<App>,
-    /// Orders shuffled lists and times pop-ups; 0 is the plain phone.
+    /// Seed for list order and pop-up timing; 0 keeps the lists in order and the pop-ups unshifted.
     pub seed: u64,
-    /// Its time.
+    /// Clock.
     pub clock: Arc<Clock>,
-    /// The bearer token.
+    /// Bearer token of the service.
     pub token: String,
-    /// 1 or 2.
+    /// Dialect of the service, 1 or 2.
     pub dialect: u8,
 }
 
 impl Setup {
-    /// The built-in apps, dialect 2, a running clock.
+    /// Returns a setup with the built-in apps, dialect 2 and a running clock.
     pub fn new(token: &str) -> Self {
         Self { apps: crate::app::builtin(), seed: 0, clock: Arc::new(Clock::real()), token: token.to_owned(), dialect: 2 }
     }
 }
 
-/// The file by which the app of the service tells how it is reached (reference, 6.2). Never a token.
+/// Connection hint: the file in which the service's app publishes how to reach it. It never contains a token.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hint {
-    /// The app's package: the release's, or that of a debug build.
+    /// Package of the app: that of the release or of a debug build.
     #[serde(rename = "packageName")]
     pub package: String,
-    /// Version.
+    /// Version name.
     pub version_name: String,
-    /// Version as a number.
+    /// Version code.
     pub version_code: i64,
     /// Port of the service.
     pub service_port: u16,
-    /// Whether the service runs, as far as the app knows.
+    /// Whether the service is running, as far as the app knows.
     pub service_running: bool,
 }
 
 impl Hint {
-    /// What the release writes.
+    /// Returns the hint that the release build writes.
     pub fn new(port: u16) -> Self {
         Self {
             package: "com.memohai.autofish".into(),
@@ -58,7 +58,7 @@ impl Hint {
         }
     }
 
-    /// The content of the file.
+    /// Returns the content of the file as JSON.
     pub fn json(&self, updated_at: i64) -> String {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         value["updatedAt"] = serde_json::json!(updated_at);

@@ -2,7 +2,7 @@ use super::*;
 use crate::refs::Refs;
 use crate::scene::{OnTap, Rect, Window};
 
-/// The sample screen of a settings list whose ids and tokens are known from the service.
+/// A sample settings screen; its node ids and ref tokens are known from the service.
 fn sample() -> Scene {
     let text = |id: &str, text: &str, r: Rect| Node::new("android.widget.TextView", r).id(id).text(text);
     let row = |t: i32, children| Node::new("android.widget.LinearLayout", Rect::new(0, t, 1080, t + 210)).tap(OnTap::Back).with(children);
@@ -54,7 +54,7 @@ fn sample() -> Scene {
 }
 
 #[test]
-fn the_sample_screen_reads_as_on_the_phone() {
+fn screen_text_matches_the_service() {
     let scene = sample();
     let text = screen_text(Some(&scene), "SYSTEM_API", Some("com.android.settings/.Settings"), (1080, 2400, 420));
     let tail: Vec<&str> = text.lines().skip(6).collect();
@@ -86,7 +86,7 @@ fn the_sample_screen_reads_as_on_the_phone() {
 }
 
 #[test]
-fn the_sample_refs_have_the_known_tokens() {
+fn ref_tokens_match_the_service() {
     let mut refs = Refs::default();
     let state = refs.compute(&sample(), 1_775_000_000_000);
     let got: Vec<(&str, &str, &str)> = state.refs.iter().map(|r| (r.row.alias.as_str(), r.exact.as_str(), r.identity.as_str())).collect();
@@ -120,7 +120,7 @@ fn observe_lists_every_node_in_window_order() {
 }
 
 #[test]
-fn find_computes_ids_from_another_root() {
+fn find_computes_ids_from_the_bare_root() {
     let scene = sample();
     let window = scene.active().expect("a focused window");
     let flat = Scene::flatten(window, "root");
@@ -132,7 +132,7 @@ fn find_computes_ids_from_another_root() {
 }
 
 #[test]
-fn cells_are_cleaned_and_cut_at_100_units() {
+fn cells_are_cleaned_and_cut_after_100_utf16_units() {
     assert_eq!(cell(Some(" a\tb\nc ")), "a b c");
     assert_eq!(cell(Some("  ")), "-");
     assert_eq!(cell(Some(&"x".repeat(100))), "x".repeat(100));

@@ -1,4 +1,4 @@
-//! A look at a screen, with what follows from it: identity, structure, refs, whether it has settled and can be trusted.
+//! A capture of a screen with everything derived from it: page identity, structure, refs, and whether it has settled and is reliable.
 
 use std::sync::Arc;
 
@@ -13,51 +13,57 @@ use crate::page::structure::{self, Structure, Structures};
 use crate::page::{Snapshot, reliability};
 use crate::store::{new_uid, now_ms};
 
-/// A screen with what follows from it.
+/// A reading of the screen with everything derived from it.
 #[derive(Clone)]
-pub(super) struct Look {
+pub(super) struct ScreenCapture {
+    /// Id of the observation.
     pub uid: String,
     pub reading: TreeReading,
     pub refs: Vec<Ref>,
+    /// Fingerprint and page key; `None` while the activity is unknown.
     pub identity: Option<Identity>,
     pub structures: Option<Arc<Structures>>,
+    /// Hash of the content, see [`fingerprint::content_hash`].
     pub hash: String,
+    /// Whether two readings at least `SETTLE_INTERVAL` apart had the same content, with no input between them.
     pub settled: bool,
+    /// Why the reading is unreliable; `None` if it is reliable.
     pub doubt: Option<&'static str>,
     pub has_web_view: bool,
-    /// How far its nodes can be relied on: `high` or `low`.
+    /// Reliability of the nodes: `high`, or `low` where the tree may be incomplete.
     pub grade: &'static str,
+    /// Time of the capture, UTC milliseconds.
     pub at: i64,
-    /// Where it was, as far as that can be trusted.
+    /// The page shown; its keys are `None` if the reading is unreliable.
     place: Place,
 }
 
-/// A reading with the hash of its content.
-pub(super) struct Hashed {
+/// A tree reading with the hash of its content.
+pub(super) struct HashedReading {
     pub reading: TreeReading,
     pub hash: String,
 }
 
-impl From<TreeReading> for Hashed {
+impl From<TreeReading> for HashedReading {
     fn from(reading: TreeReading) -> Self {
         Self { hash: fingerprint::content_hash(&reading.value), reading }
     }
 }
 
-impl Hashed {
-    /// Whether nothing happened between two readings, as far as anybody can see.
+impl HashedReading {
+    /// Returns whether two readings have the same content and no input was sent between them.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.reading.inputs == other.reading.inputs && self.hash == other.hash
     }
 }
 
-impl Look {
+impl ScreenCapture {
     pub(super) fn snapshot(&self) -> &Snapshot {
         &self.reading.value
     }
 
-    /// The same screen as another observation: several sessions may see it at once.
-    pub(super) fn again(&self) -> Self {
+    /// Copies the capture as a new observation: several sessions may share one reading.
+    pub(super) fn with_new_uid(&self) -> Self {
         Self { uid: new_uid(), ..self.clone() }
     }
 
@@ -65,9 +71,9 @@ impl Look {
         self.doubt.is_none()
     }
 
-    /// Makes a look of a reading. What follows from it is found out once.
-    pub(super) fn of(hashed: impl Into<Hashed>, settled: bool, moving: bool) -> Self {
-        let Hashed { reading, hash } = hashed.into();
+    /// Derives everything from a reading once. `moving` marks a page that kept changing while it was read.
+    pub(super) fn of(hashed: impl Into<HashedReading>, settled: bool, moving: bool) -> Self {
+        let HashedReading { reading, hash } = hashed.into();
         let snapshot = &reading.value;
         let doubt = reliability::doubt(snapshot).or(moving.then_some(reliability::MOVING));
         let identity = fingerprint::identity(snapshot);
@@ -88,12 +94,12 @@ impl Look {
         }
     }
 
-    /// Where it was. Nothing that cannot be trusted names a page.
+    /// Returns the page shown. An unreliable capture names no page.
     pub(super) fn place(&self) -> Place {
         Place { observation: Some(self.uid.clone()), ..self.place.clone() }
     }
 
-    /// The base context of an answer, without hints.
+    /// Returns the base context of a response, without hints.
     pub(super) fn context(&self) -> Context {
         let snapshot = self.snapshot();
         let identity = self.identity.clone().unwrap_or_default();
@@ -113,7 +119,7 @@ impl Look {
     }
 }
 
-/// Where a screen was: the place of a page that was told from others, and of what lies under it.
+/// Describes the page shown. The keys are set only if `identity` and `structures` are given; `below` is the page under a dialog.
 fn place(snapshot: &Snapshot, identity: Option<&Identity>, structures: Option<&Structures>) -> Place {
     Place {
         observation: None,

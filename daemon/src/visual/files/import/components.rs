@@ -1,4 +1,4 @@
-//! Components.
+//! Import of components.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ const INSERT: &str =
         :bounds_top, :bounds_right, :bounds_bottom, :confidence, :page, :base_seen,
         (SELECT detector_looks FROM apps WHERE id = :app_id) - :misses, :base_last_seen, :loose, :learned_at, :extra, :updated_at)";
 
-/// Takes the place out of a row: its middle and its size.
+/// Takes the bounds of a row, which has them as centre and size.
 fn bounds_of(row: &mut Map<String, Value>) -> Option<Rect> {
     const MEMBERS: [&str; 4] = ["rel_x", "rel_y", "w", "h"];
     let place = MEMBERS.map(|key| row.get(key).and_then(Value::as_i64).filter(|n| n.abs() <= MAX_PLACE));
@@ -34,7 +34,7 @@ fn bounds_of(row: &mut Map<String, Value>) -> Option<Rect> {
 }
 
 impl Step<'_> {
-    /// Takes over components; returns their rows by name.
+    /// Imports components; returns row ids by name.
     pub(super) fn components(&mut self) -> Result<HashMap<String, i64>> {
         let mut names = HashMap::new();
         for component in components::all(self.connection, self.app)? {
@@ -45,7 +45,7 @@ impl Step<'_> {
         for (name, row) in rows {
             let Value::Object(mut row) = row else {
                 self.report.components.skipped += 1;
-                self.skip("components.json", &name, "left behind: it is no object");
+                self.skip("components.json", &name, "skipped: not a JSON object");
                 continue;
             };
             let key = row.get(OURS).and_then(|o| o.get("key")).and_then(Value::as_str);
@@ -53,7 +53,7 @@ impl Step<'_> {
                 Some(key) => components::by_key(self.connection, self.app, key)?,
                 None => None,
             };
-            // What was renamed since is the same; what is called so and is something else keeps its name.
+            // A key written by `afd` decides alone: its component may have been renamed, and another one may have its name.
             if let Some(id) = known.or_else(|| names.get(&name).copied().filter(|_| key.is_none())) {
                 names.insert(name, id);
                 self.report.components.present += 1;

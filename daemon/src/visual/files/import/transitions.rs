@@ -1,4 +1,4 @@
-//! Transitions of both dialects.
+//! Import of transitions, in both versions of the format.
 
 use std::collections::HashMap;
 
@@ -12,14 +12,14 @@ use crate::store::{Result, new_uid};
 use crate::visual::components::next_position;
 
 impl Step<'_> {
-    /// Takes over transitions of both dialects, row by row.
+    /// Imports transitions of both versions, row by row.
     pub(super) fn transitions(&mut self, mut states: HashMap<String, i64>) -> Result<()> {
         let rows = std::mem::take(&mut self.from.transitions).0;
         self.report.transitions.found = rows.len() as u64;
         for (key, row) in rows {
             let Value::Object(row) = row else {
                 self.report.transitions.skipped += 1;
-                self.skip("transitions.json", &key, "left behind: it is no object");
+                self.skip("transitions.json", &key, "skipped: not a JSON object");
                 continue;
             };
             match edge_of(row) {
@@ -30,7 +30,7 @@ impl Step<'_> {
                 }
                 None => {
                     self.report.transitions.skipped += 1;
-                    self.skip("transitions.json", &key, "left behind: it does not tell where it begins, or where it leads");
+                    self.skip("transitions.json", &key, "skipped: it has no start or no target state");
                 }
             }
         }
@@ -64,7 +64,7 @@ impl Step<'_> {
         Ok(changed > 0)
     }
 
-    /// A state that a transition names; one that no file tells of is kept as a mere name.
+    /// Returns the state that a transition refers to. One that no file describes is inserted with its code only.
     fn endpoint(&mut self, code: &str, states: &mut HashMap<String, i64>) -> Result<i64> {
         if let Some(state) = states.get(code) {
             return Ok(*state);
@@ -88,7 +88,7 @@ impl Step<'_> {
     }
 }
 
-/// A transition of either dialect.
+/// A transition of either version.
 struct Edge {
     from: String,
     action: String,
@@ -99,7 +99,7 @@ struct Edge {
     rest: Map<String, Value>,
 }
 
-/// Reads a transition: `from_state, action, to_state, count` or the later `from, action, target, to, use_count`.
+/// Parses a transition: `from_state, action, to_state, count`, or the later `from, action, target, to, use_count`.
 fn edge_of(mut row: Map<String, Value>) -> Option<Edge> {
     row.remove(OURS);
     let from = text(&mut row, "from_state").or_else(|| text(&mut row, "from"))?;

@@ -1,4 +1,4 @@
-//! Taking over what was read, and what came of each row. What is there already stays as it is.
+//! Imports what was read, and reports the outcome of each row. Existing rows are not changed.
 
 mod components;
 mod members;
@@ -15,23 +15,23 @@ use crate::store::{Result, new_uid};
 use crate::visual::index::Index;
 use crate::visual::scope::{self, Scope};
 
-/// What became of the rows of a file.
+/// Outcome of the rows of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// How many there are.
+    /// Number of rows in the file.
     pub found: u64,
-    /// How many were taken over.
+    /// Number of rows that were inserted.
     pub added: u64,
-    /// How many were there before.
+    /// Number of rows that existed before.
     pub present: u64,
-    /// How many were left behind.
+    /// Number of rows that were skipped.
     pub skipped: u64,
 }
 
-/// What became of an app or site.
+/// Outcome for an app or site.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Row of the scope.
+    /// Row id of the scope.
     pub app: i64,
     /// Components.
     pub components: Tally,
@@ -39,18 +39,22 @@ pub struct Report {
     pub states: Tally,
     /// Transitions.
     pub transitions: Tally,
-    /// What was not taken over as it is, and why.
+    /// What was not imported as it is, and why.
     pub remarks: Vec<Remark>,
-    /// Components that were added, with the file of their picture.
+    /// Row ids of the components that were added, with the file of their picture.
     pub pictures: Vec<(i64, String)>,
 }
 
-/// Takes over an app or site.
-///
-/// # Errors
-/// What SQLite says.
-pub fn take_up(connection: &Connection, origin: &str, index: &Index, scope: &Scope, mut from: Directory, at: i64) -> Result<Report> {
-    let known = scope::take_up(connection, origin, scope)?;
+/// Imports an app or site.
+pub fn import_directory(
+    connection: &Connection,
+    origin: &str,
+    index: &Index,
+    scope: &Scope,
+    mut from: Directory,
+    at: i64,
+) -> Result<Report> {
+    let known = scope::get_or_create(connection, origin, scope)?;
     let remarks = std::mem::take(&mut from.remarks);
     let mut step = Step { connection, origin, app: known.id, at, from, report: Report { app: known.id, remarks, ..Report::default() } };
     step.meta(&known)?;
@@ -63,6 +67,7 @@ pub fn take_up(connection: &Connection, origin: &str, index: &Index, scope: &Sco
     Ok(step.report)
 }
 
+/// An import in progress.
 struct Step<'a> {
     connection: &'a Connection,
     origin: &'a str,
@@ -73,21 +78,23 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
+    /// Records why a row is not imported as it is.
     fn skip(&mut self, file: &str, key: &str, why: impl Into<String>) {
         self.from.remark(file, key, why);
     }
 
+    /// Imports the properties of the scope.
     fn meta(&mut self, known: &scope::Known) -> Result<()> {
         let mut meta = std::mem::take(&mut self.from.meta);
         let count = number(&mut meta, "detect_count").unwrap_or_default();
-        // What somebody has set here stays.
+        // Once something was learned, the threshold of the scope stays as it is.
         let threshold = number(&mut meta, "forget_threshold").filter(|t| *t > 0 && known.learn_count == 0);
         let learned = time(&mut meta, "last_updated");
         let size = meta.get("img_size").and_then(Value::as_array).and_then(|a| Some((a.first()?.as_i64()?, a.get(1)?.as_i64()?)));
         if size.is_some() {
             meta.remove("img_size");
         }
-        // The scope tells the app; the domain as it was written is kept.
+        // The app is known from the scope; the domain is kept as it was written.
         if meta.get("app").and_then(Value::as_str) == Some(known.scope.app.as_str()) {
             meta.remove("app");
         }
@@ -110,7 +117,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// The uid that a row came with, if no other row has it.
+    /// Returns the uid that a row came with, or a new one if another row has it.
     fn uid(&self, table: &'static str, given: Option<&Value>) -> Result<String> {
         let Some(given) = given.and_then(Value::as_str) else { return Ok(new_uid()) };
         let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE uid = :uid) AS taken");

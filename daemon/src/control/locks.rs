@@ -1,18 +1,18 @@
-//! Who waits for whom: work on the same thing is done one after the other.
+//! Locks that serialise calls working on the same data.
 
 use crate::sync::KeyedLocks;
 
-/// The locks of use cases.
+/// Locks of the use cases.
 #[derive(Default)]
-pub(super) struct Turns {
-    /// Acts with a request key that are under way: session, device and key.
+pub(super) struct CallLocks {
+    /// Actions with a request key, by session, device and key.
     pub(super) acts: KeyedLocks<(String, String, String)>,
-    /// Other calls with one: method and key.
+    /// Other calls with a request key, by method and key.
     pub(super) calls: KeyedLocks<(&'static str, String)>,
     /// Writers of progress files, by session.
     pub(super) progress: KeyedLocks<String>,
     /// Writers of conversations, by session.
     pub(super) conversations: KeyedLocks<String>,
-    /// Held while settings are read and put into force.
+    /// Held while the settings are re-read and applied.
     pub(super) settings: tokio::sync::Mutex<()>,
 }

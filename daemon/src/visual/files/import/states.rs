@@ -1,4 +1,4 @@
-//! States, and what they are recognised by.
+//! Import of states, and of the structures they are recognised by.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::store::Result;
 use crate::visual::components::next_position;
 
 impl Step<'_> {
-    /// Takes over states; returns their rows by id.
+    /// Imports states; returns row ids by code.
     pub(super) fn states(&mut self, names: &HashMap<String, i64>) -> Result<HashMap<String, i64>> {
         let mut codes = HashMap::new();
         let mut statement =
@@ -27,7 +27,7 @@ impl Step<'_> {
         for (code, row) in rows {
             let Value::Object(mut row) = row else {
                 self.report.states.skipped += 1;
-                self.skip("states.json", &code, "left behind: it is no object");
+                self.skip("states.json", &code, "skipped: not a JSON object");
                 continue;
             };
             if codes.contains_key(&code) {
@@ -49,7 +49,7 @@ impl Step<'_> {
         let known: Vec<i64> = set.iter().filter_map(|name| names.get(name).copied()).collect();
         let ghosts: Vec<&String> = set.iter().filter(|name| !names.contains_key(*name)).collect();
         if !ghosts.is_empty() {
-            self.skip("states.json", code, format!("without {ghosts:?}, which are not among the components"));
+            self.skip("states.json", code, format!("imported without unknown components: {ghosts:?}"));
             row.insert("_ghosts".to_owned(), json!(ghosts));
         }
         let kind = text(&mut ours, "kind").and_then(|word| StateKind::of(&word));
@@ -98,7 +98,7 @@ impl Step<'_> {
         Ok(state)
     }
 
-    /// A link that adds nothing to what the component's own row says of its activity.
+    /// Links a component to a state, without adding to the activity that the row of the component already counts.
     fn link(&self, state: i64, visits: i64, component: i64) -> Result<()> {
         self.connection
             .prepare_cached(
@@ -112,7 +112,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// The structures that a state of ours is recognised by.
+    /// Imports the structures that a state is recognised by, as exported by `afd`.
     fn variants(&mut self, state: i64, variants: Option<&Value>) -> Result<()> {
         for variant in variants.and_then(Value::as_array).into_iter().flatten() {
             let word = |key: &str| variant.get(key).and_then(Value::as_str);

@@ -1,0 +1,177 @@
+//! Sections of the configuration file: one declaration per setting gives its field, default, range, description, environment
+//! variable, and whether it takes effect only after a restart.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use afd_proto::Secret;
+use serde_json::Value;
+
+use super::Unfit;
+
+/// Type of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    Secret,
+    Path,
+    Number,
+    Flag,
+    /// Words; separated by commas when they are set on a command line.
+    List,
+    /// A table of settings, which is no setting itself.
+    Table,
+}
+
+/// A setting.
+pub(super) struct Key {
+    /// Full name; for settings of a device the part after `device.<name>.`.
+    pub name: &'static str,
+    pub kind: Kind,
+    /// Description, as the declaration's doc comment has it.
+    pub about: &'static str,
+    /// Smallest and largest number.
+    pub range: Option<RangeInclusive<u64>>,
+    /// Environment variable that overrides it.
+    pub env: Option<&'static str>,
+    /// Whether a change takes effect only after a restart of the daemon.
+    pub restart: bool,
+    /// Default, as a value.
+    pub default: fn() -> Value,
+    /// Default in words, where it depends on the environment.
+    pub default_text: Option<&'static str>,
+}
+
+impl Key {
+    /// Returns the description, without the period at its end.
+    pub fn about(&self) -> &'static str {
+        self.about.trim().trim_end_matches('.')
+    }
+}
+
+/// A type that a setting can have.
+pub(super) trait SettingValue {
+    /// Type of the value.
+    const KIND: Kind;
+
+    /// Returns the number, if it is one.
+    fn number(&self) -> Option<u64> {
+        None
+    }
+}
+
+macro_rules! numbers {
+    ($($ty:ty),*) => { $(
+        impl SettingValue for $ty {
+            const KIND: Kind = Kind::Number;
+
+            fn number(&self) -> Option<u64> {
+                u64::try_from(*self).ok()
+            }
+        }
+    )* };
+}
+
+macro_rules! kinds {
+    ($($ty:ty => $kind:expr),*) => { $(
+        impl SettingValue for $ty {
+            const KIND: Kind = $kind;
+        }
+    )* };
+}
+
+numbers!(u16, u32, u64, usize);
+kinds!(String => Kind::Text, Secret => Kind::Secret, PathBuf => Kind::Path, bool => Kind::Flag, Vec<String> => Kind::List);
+
+impl<T: SettingValue> SettingValue for Option<T> {
+    const KIND: Kind = T::KIND;
+
+    fn number(&self) -> Option<u64> {
+        self.as_ref().and_then(T::number)
+    }
+}
+
+/// Checks a number against its range.
+pub(super) fn check(name: &str, value: &impl SettingValue, range: &RangeInclusive<u64>) -> Result<(), Unfit> {
+    match value.number() {
+        Some(value) if !range.contains(&value) => Err(format!("{name} is {value}, expected {}", range_text(range)).into()),
+        _ => Ok(()),
+    }
+}
+
+/// Returns a range in words.
+pub(super) fn range_text(range: &RangeInclusive<u64>) -> String {
+    match (range.start(), range.end()) {
+        (start, &u64::MAX) => format!("at least {start}"),
+        (start, end) => format!("{start} to {end}"),
+    }
+}
+
+/// Declares sections: `field: Type [modifiers] = default;`. Modifiers, in this order: `[range A..=B]`, `[env "NAME"]`,
+/// `[default "in words"]`, `[restart true]`.
+macro_rules! sections {
+    ($( $(#[$attribute:meta])* $section:ident $prefix:literal {
+        $( $(#[doc = $doc:literal])+ $field:ident : $ty:ty
+            $([range $range:expr])? $([env $env:literal])? $([default $default_text:literal])? $([restart $restart:literal])? = $default:expr; )*
+    } )*) => { $(
+        $(#[$attribute])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(default)]
+        pub struct $section { $( $(#[doc = $doc])+ pub $field: $ty, )* }
+
+        impl Default for $section {
+            fn default() -> Self {
+                Self { $( $field: $default, )* }
+            }
+        }
+
+        impl $section {
+            /// The settings of this section.
+            pub(super) const KEYS: &'static [$crate::config::section::Key] = &[$(
+                $crate::config::section::Key {
+                    name: concat!($prefix, stringify!($field)),
+                    kind: <$ty as $crate::config::section::SettingValue>::KIND,
+                    about: concat!($($doc),+),
+                    range: $crate::config::section::optional!($($range)?),
+                    env: $crate::config::section::optional!($($env)?),
+                    restart: $crate::config::section::given!($($restart)?),
+                    default: || serde_json::to_value(Self::default().$field).unwrap_or_default(),
+                    default_text: $crate::config::section::optional!($($default_text)?),
+                },
+            )*];
+
+            /// Checks the ranges.
+            #[allow(dead_code)]
+            pub(super) fn check(&self) -> Result<(), $crate::config::Unfit> {
+                $( $( $crate::config::section::check(concat!($prefix, stringify!($field)), &self.$field, &$range)?; )? )*
+                Ok(())
+            }
+        }
+
+        impl $crate::config::section::SettingValue for $section {
+            const KIND: $crate::config::section::Kind = $crate::config::section::Kind::Table;
+        }
+    )* };
+}
+
+macro_rules! optional {
+    () => {
+        None
+    };
+    ($value:expr) => {
+        Some($value)
+    };
+}
+
+macro_rules! given {
+    () => {
+        false
+    };
+    ($value:literal) => {
+        $value
+    };
+}
+
+pub(super) use {given, optional, sections};

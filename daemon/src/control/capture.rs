@@ -1,0 +1,135 @@
+//! Captures the screen, if requested until the page has settled, and records the capture as an observation.
+//!
+//! A page has settled when two readings at least [`SETTLE_INTERVAL`] apart have the same content hash and no input was sent
+//! between them. The earlier reading may come from any call on the same device.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use afd_proto::events::{Message, Observed};
+use afd_proto::vocabulary::ObservationSource;
+use rusqlite::Connection;
+use tokio::time::Instant;
+
+use super::screen_capture::{HashedReading, ScreenCapture};
+use super::{Call, Result};
+use crate::device::{DriverError, PendingRead, TreeReading};
+use crate::memory::Place;
+use crate::memory::observations::Observation;
+use crate::memory::record;
+use crate::memory::views::{LastSeen, ShownRefs};
+use crate::page::fingerprint;
+use crate::page::refs::Recorded;
+
+/// Minimum time between two readings that show whether the page has settled.
+pub(super) const SETTLE_INTERVAL: Duration = Duration::from_millis(150);
+
+/// Options of a capture: whether, and for how long, to wait for the page to settle.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct CaptureOptions {
+    /// Read a second time if the first reading cannot tell whether the page has settled.
+    pub settle: bool,
+    /// Maximum time to keep reading until the page has settled.
+    pub wait: Duration,
+}
+
+impl Call {
+    /// Captures the screen, starting with a read that is already queued. The device is not held between reads.
+    pub(super) async fn capture(&self, options: CaptureOptions, first: PendingRead<TreeReading>) -> Result<ScreenCapture> {
+        let deadline = Instant::now() + options.wait;
+        let mut read = HashedReading::from(first.answer().await?);
+        let mut settled = self.is_settled(&read);
+        let mut reads = 1;
+        while !settled && (options.settle || !options.wait.is_zero()) && (reads < 2 || Instant::now() < deadline) {
+            tokio::time::sleep_until(read.reading.at + SETTLE_INTERVAL).await;
+            read = self.device().tree(self.target.token.clone())?.answer().await?.into();
+            settled = self.is_settled(&read);
+            reads += 1;
+        }
+        Ok(ScreenCapture::of(read, settled, reads > 1 && !settled))
+    }
+
+    /// Captures the screen with a single read.
+    pub(super) async fn capture_once(&self) -> std::result::Result<ScreenCapture, DriverError> {
+        let read = HashedReading::from(self.device().tree(self.target.token.clone())?.answer().await?);
+        let settled = self.is_settled(&read);
+        Ok(ScreenCapture::of(read, settled, false))
+    }
+
+    /// Returns whether the page has settled, compared with the previous reading of the device.
+    fn is_settled(&self, read: &HashedReading) -> bool {
+        self.core.views.is_settled(self.device_id, &read.hash, read.reading.inputs, read.reading.at, SETTLE_INTERVAL)
+    }
+
+    /// Records a capture as seen by the session and learns from it. `shown` is the number of refs returned, if refs were returned.
+    pub(super) async fn record_and_learn(&self, capture: &ScreenCapture, source: ObservationSource, shown: Option<usize>) {
+        self.record_capture(capture, source, shown).await;
+        self.learn_in_background(capture);
+    }
+
+    /// Records a capture as seen by the session, on the page that it shows.
+    pub(super) async fn record_capture(&self, capture: &ScreenCapture, source: ObservationSource, shown: Option<usize>) {
+        self.record_capture_at(capture, source, shown, self.place_of(capture)).await;
+    }
+
+    /// Records a capture as seen by the session, on the given page.
+    pub(super) async fn record_capture_at(&self, capture: &ScreenCapture, source: ObservationSource, shown: Option<usize>, place: Place) {
+        let seen = LastSeen { place: place.clone(), inputs: capture.reading.inputs, reliable: capture.reliable() };
+        self.core.views.update(self.session_id, self.device_id, seen, shown.map(|count| Arc::new(self.shown_refs(capture, count))));
+        let snapshot = capture.snapshot();
+        self.record(Observation {
+            uid: capture.uid.clone(),
+            seq: capture.reading.seq,
+            source,
+            place,
+            content_hash: Some(capture.hash.clone()),
+            settled: capture.settled,
+            reliable: capture.reliable(),
+            reason: capture.doubt.map(str::to_owned),
+            mode: Some(snapshot.mode.clone()),
+            has_web_view: Some(capture.has_web_view),
+            node_reliability: Some(capture.grade),
+            nodes: Some(snapshot.nodes.len()),
+            refs: Some(capture.refs.len()),
+            at: capture.at,
+        })
+        .await;
+    }
+
+    /// Returns the page that a capture shows. The page under a dialog is identified by the state that it is recognised as.
+    pub(super) fn place_of(&self, capture: &ScreenCapture) -> Place {
+        let below = capture.structures.as_ref().filter(|_| capture.reliable()).and_then(|s| s.below.as_ref());
+        Place { below: below.map(|below| self.structure_key(below)), ..capture.place() }
+    }
+
+    /// Queues an observation for writing without waiting for the commit, which then publishes it to subscribers.
+    pub(super) async fn record(&self, observation: Observation) {
+        let message = Observed {
+            seq: observation.seq,
+            at: observation.at,
+            session: self.echo.session.clone(),
+            device: self.echo.device.clone(),
+            source: observation.source,
+            observation_id: observation.uid.clone(),
+            activity: observation.place.activity.clone(),
+            settled: observation.settled,
+        };
+        let (origin, live) = (self.origin(), self.core.live.clone());
+        let record = move |c: &Connection| record::observation(c, &origin, &observation);
+        self.core.store.write_behind("an observation", record, move |()| live.publish(Message::Observation(message))).await;
+    }
+
+    /// Builds the aliases `@n1` to `@n<count>` that the session may use from now on.
+    fn shown_refs(&self, capture: &ScreenCapture, count: usize) -> ShownRefs {
+        let content: Arc<str> = fingerprint::exact_content(capture.snapshot()).into();
+        let refs: HashMap<String, Recorded> = capture
+            .refs
+            .iter()
+            .take(count)
+            .enumerate()
+            .map(|(i, r)| (format!("@n{}", i + 1), Recorded { what: r.clone(), content: content.clone() }))
+            .collect();
+        ShownRefs { observation: capture.uid.clone(), place: capture.place(), snapshot: capture.reading.value.clone(), refs }
+    }
+}

@@ -1,0 +1,250 @@
+//! Resolves the target of an action on the screen as it is now, just before the action is sent.
+//!
+//! The agent decided on the basis of an older observation. Therefore every target is looked up again on a fresh capture, and
+//! the action is refused rather than sent to something else:
+//!
+//! * A point must lie on the screen; the node under it is only recorded.
+//! * A selector must lead to exactly one node that accepts taps: a match itself or its nearest ancestor that does.
+//! * An alias (`@n3`) must come from the session's newest observation with refs, the same app and activity must be in the
+//!   foreground, and the recorded element must be found again unambiguously (`page::refs::find`). It may have moved.
+//! * A node must have a visible part that no other node or window covers; that part is what gets tapped.
+
+use afd_proto::ErrorCode;
+use afd_proto::act::TapParams;
+use afd_proto::vocabulary::{By, Point, Role, Target};
+use serde_json::{Value, json};
+
+use super::screen_capture::ScreenCapture;
+use super::{Call, Error, Result};
+use crate::memory::Place;
+use crate::page::refs::{self, Ref};
+use crate::page::select::{self, Selector};
+use crate::page::{Snapshot, fingerprint, target, touch};
+
+/// Maximum number of candidates listed in an error.
+const MAX_CANDIDATES: usize = 20;
+
+/// Target of an action as the caller specified it.
+#[derive(Debug, Clone)]
+pub(super) enum TargetSpec {
+    /// A point, in device pixels.
+    Point(Point),
+    /// A node selected by one of its properties.
+    Node { by: By, value: String, exact: bool },
+    /// An alias from an observation, and optionally the id of that observation.
+    Alias { alias: String, observation: Option<String> },
+}
+
+impl TargetSpec {
+    /// Parses the target parameters of a tap.
+    pub(super) fn of(params: &TapParams) -> Result<Self> {
+        match (params.by, &params.value, params.x, params.y) {
+            (None, None, Some(x), Some(y)) => Ok(TargetSpec::Point(Point { x: coordinate("x", x)?, y: coordinate("y", y)? })),
+            (Some(by), Some(value), None, None) => Self::named(by, value, params.exact_match, params.observation_id.clone()),
+            (Some(_), None, ..) => Err(Error::param("value", "a value to look for", "nothing")),
+            (None, Some(_), ..) => Err(Error::param("by", "text, desc, resId, class or ref", "nothing")),
+            (None, None, Some(_), None) => Err(Error::param("y", "a number, because x is given", "nothing")),
+            (None, None, None, Some(_)) => Err(Error::param("x", "a number, because y is given", "nothing")),
+            (None, None, None, None) => Err(Error::param("by", "either by with value, or x with y", "neither")),
+            (Some(_), Some(_), ..) => Err(Error::param("x", "either by with value, or x with y", "both")),
+        }
+    }
+
+    /// Creates a target from a selector or an alias.
+    pub(super) fn named(by: By, value: &str, exact: bool, observation: Option<String>) -> Result<Self> {
+        if value.trim().is_empty() {
+            return Err(Error::param("value", "at least one character", "an empty string"));
+        }
+        if by != By::Ref {
+            return Ok(TargetSpec::Node { by, value: value.to_owned(), exact });
+        }
+        let alias = value.trim();
+        let number =
+            alias.strip_prefix("@n").or_else(|| alias.strip_prefix('n')).filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
+        match number {
+            Some(number) => Ok(TargetSpec::Alias { alias: format!("@n{number}"), observation }),
+            None => Err(Error::param("value", "an alias such as @n3", value)),
+        }
+    }
+}
+
+/// Describes a target of which only one property is known.
+pub(super) fn named_target(by: By, value: &str) -> Target {
+    let (value, role) = (Some(value.to_owned()), Role::Any);
+    match by {
+        By::ResId => Target { role, res_id: value, ..Target::default() },
+        By::Class => Target { role, class: value, ..Target::default() },
+        By::Text | By::Desc | By::Ref => Target { role, label: value, ..Target::default() },
+    }
+}
+
+/// Checks that a coordinate is plausible for a screen.
+pub(super) fn coordinate(path: &str, value: f64) -> Result<f64> {
+    if value.is_finite() && (0.0..=100_000.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err(Error::param(path, "0 to 100000 device pixels", value))
+    }
+}
+
+/// A resolved target: the point to tap and a description of what is there.
+#[derive(Debug, Clone)]
+pub(super) struct ResolvedTarget {
+    pub point: Point,
+    pub target: Option<Target>,
+    /// Whether the target of an alias is at another position than it was when observed.
+    pub moved: bool,
+    pub evidence: Value,
+}
+
+impl Call {
+    /// Resolves a target on a capture.
+    pub(super) fn find_target(&self, spec: &TargetSpec, capture: &ScreenCapture) -> Result<ResolvedTarget> {
+        let snapshot = capture.snapshot();
+        match spec {
+            TargetSpec::Point(point) => {
+                check_on_screen(snapshot, point)?;
+                let acted = touch::touched_node(snapshot, point.x, point.y);
+                Ok(resolved(snapshot, *point, acted, false))
+            }
+            TargetSpec::Node { by, value, exact } => {
+                let index = single_node(capture, &Selector { by: *by, value, exact: *exact })?;
+                let point = touch::point(snapshot, index).map_err(|blocker| covered_error(snapshot, blocker))?;
+                check_on_screen(snapshot, &point)?;
+                Ok(resolved(snapshot, point, Some(index), false))
+            }
+            TargetSpec::Alias { alias, observation } => {
+                let (index, moved) = self.resolve_alias(alias, observation.as_deref(), capture)?;
+                let point = touch::point(snapshot, index).map_err(|blocker| covered_error(snapshot, blocker))?;
+                check_on_screen(snapshot, &point)?;
+                Ok(resolved(snapshot, point, Some(index), moved))
+            }
+        }
+    }
+
+    /// Describes a target that could not be resolved, since failures are also recorded by target.
+    pub(super) fn unresolved_target(&self, spec: &TargetSpec) -> Option<Target> {
+        match spec {
+            TargetSpec::Point(_) => None,
+            TargetSpec::Node { by, value, .. } => Some(named_target(*by, value)),
+            TargetSpec::Alias { alias, .. } => {
+                let shown = self.core.views.shown(self.session_id, self.device_id)?;
+                shown.refs.get(alias).map(|r| target::describe(&shown.snapshot, r.what.node))
+            }
+        }
+    }
+
+    /// Returns the page that an alias was read from if another page is now in the foreground: the failure belongs to the former.
+    pub(super) fn page_of_alias(&self, spec: &TargetSpec, capture: &ScreenCapture) -> Option<Place> {
+        let TargetSpec::Alias { .. } = spec else { return None };
+        let shown = self.core.views.shown(self.session_id, self.device_id)?;
+        (shown.place.page_key != capture.place().page_key).then(|| shown.place.clone())
+    }
+
+    /// Returns the node that an alias stands for, and whether it has moved.
+    pub(super) fn resolve_alias(&self, alias: &str, observation: Option<&str>, capture: &ScreenCapture) -> Result<(usize, bool)> {
+        let shown = self.core.views.shown(self.session_id, self.device_id);
+        let unobserved = || {
+            Error::new(ErrorCode::RefAliasUnobserved, format!("{alias} is not among the refs most recently returned to this session")).hint(
+                "call observe.refs or observe.page in this session, then use an alias from its rows; \
+                     raise maxRows (afctl: --max-rows) if the list was truncated",
+            )
+        };
+        let shown = shown.ok_or_else(unobserved)?;
+        if let Some(wanted) = observation.filter(|o| *o != shown.observation) {
+            return Err(stale_error(alias, "its observation is not the session's newest one with refs")
+                .details(json!({"observationId": wanted, "newest": shown.observation})));
+        }
+        let recorded = shown.refs.get(alias).ok_or_else(unobserved)?;
+        let snapshot = capture.snapshot();
+        if shown.snapshot.app != snapshot.app || shown.snapshot.place != snapshot.place {
+            return Err(stale_error(alias, "another page is now in the foreground")
+                .details(json!({"then": shown.snapshot.place, "now": snapshot.place})));
+        }
+        match refs::find(recorded, &capture.refs, &fingerprint::exact_content(snapshot)) {
+            Ok(found) => Ok((capture.refs[found.index].node, found.moved)),
+            Err(count) => {
+                Err(stale_error(alias, if count == 0 { "the element is no longer on the screen" } else { "several elements now match" })
+                    .details(json!({"label": recorded.what.label.text(), "candidates": count})))
+            }
+        }
+    }
+}
+
+/// Error for a target that is on the screen, but where a tap would reach something else.
+fn covered_error(snapshot: &Snapshot, blocker: usize) -> Error {
+    let what = target::describe(snapshot, blocker);
+    let name = what.label.clone().or(what.res_id.clone()).unwrap_or_else(|| what.role.to_string());
+    Error::new(ErrorCode::TargetCovered, format!("the target is covered by {name:?}, which would receive the tap instead"))
+        .hint("close what covers it (a keyboard: `act back`), or target an element inside it")
+        .details(json!({"coveredBy": what}))
+}
+
+fn stale_error(alias: &str, why: &str) -> Error {
+    Error::new(ErrorCode::RefAliasStale, format!("{alias} is stale: {why}")).hint("observe again and use one of the new refs")
+}
+
+/// Checks that a point is on the screen. The reported size may exclude the system bars, so 20 % of slack is allowed.
+fn check_on_screen(snapshot: &Snapshot, point: &Point) -> Result<()> {
+    let Some((width, height)) = snapshot.size.filter(|(w, h)| *w > 0 && *h > 0) else { return Ok(()) };
+    for (path, value, size) in [("x", point.x, width), ("y", point.y, height)] {
+        if value > f64::from(size) * 1.2 {
+            return Err(Error::param(path, &format!("a point on the screen of {width}x{height}"), value));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the only tappable node that a selector matches.
+fn single_node(capture: &ScreenCapture, selector: &Selector<'_>) -> Result<usize> {
+    let snapshot = capture.snapshot();
+    let matches = select::visible(snapshot, selector);
+    let candidates = select::tappable(snapshot, &matches);
+    match candidates.as_slice() {
+        [one] => Ok(*one),
+        [] if matches.is_empty() => {
+            Err(Error::new(ErrorCode::TargetNotFound, format!("no node on the screen matches {}={:?}", selector.by.word(), selector.value))
+                .hint("observe the screen; scroll, or match by another property")
+                .details(json!({"matchedCount": 0, "candidateCount": 0})))
+        }
+        [] => Err(Error::new(ErrorCode::TargetNotFound, format!("{} nodes match, but none of them accepts taps", matches.len()))
+            .hint("tap by coordinates if the app draws the element itself")
+            .details(json!({"matchedCount": matches.len(), "candidateCount": 0, "candidates": candidate_list(capture, &matches)}))),
+        several => Err(Error::new(
+            ErrorCode::TargetAmbiguous,
+            format!("{} elements match {}={:?}", several.len(), selector.by.word(), selector.value),
+        )
+        .hint("use exactMatch, a longer value, another property, or a ref")
+        .details(json!({"matchedCount": matches.len(), "candidateCount": several.len(), "candidates": candidate_list(capture, several)}))),
+    }
+}
+
+fn candidate_list(capture: &ScreenCapture, nodes: &[usize]) -> Vec<Value> {
+    let snapshot = capture.snapshot();
+    let label = |i: usize| {
+        capture.refs.iter().find(|r: &&Ref| r.node == i).map_or_else(|| crate::page::label::of(snapshot, i), |r| r.label.clone())
+    };
+    nodes
+        .iter()
+        .take(MAX_CANDIDATES)
+        .map(|i| {
+            let node = &snapshot.nodes[*i];
+            json!({"label": label(*i).text(), "class": node.class, "resId": node.res_id, "bounds": node.bounds.to_string()})
+        })
+        .collect()
+}
+
+/// Describes a resolved target, with the node under the point as evidence.
+pub(super) fn resolved(snapshot: &Snapshot, point: Point, index: Option<usize>, moved: bool) -> ResolvedTarget {
+    let under = touch::node_at(snapshot, point.x, point.y).map(|i| {
+        let node = &snapshot.nodes[i];
+        let app = snapshot.windows.get(node.window).map(|w| w.app.clone());
+        json!({"what": target::describe(snapshot, i), "bounds": node.bounds.to_string(), "app": app})
+    });
+    ResolvedTarget {
+        point,
+        target: index.map(|i| target::describe(snapshot, i)),
+        moved,
+        evidence: json!({"x": point.x, "y": point.y, "under": under, "moved": moved}),
+    }
+}
