@@ -339,7 +339,7 @@ methods! {
     /// Lists the messages of a conversation, newest first, also those that left the context.
     ConversationList = "conversation.list" (ConversationListParams, SESSION) -> Messages, Read, [NotFound, StoreUnavailable], r#"{"limit":20}"#;
     /// Replaces older messages in the context by a summary; they stay on record.
-    ConversationCompact = "conversation.compact" (CompactParams, SESSION) -> Compacted, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"keep":10}"#;
+    ConversationCompact = "conversation.compact" (CompactParams, SESSION) -> Compacted, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"keep":10}"#;
     /// Gives the rolling summary, the last messages and the context keys.
     ConversationSummary = "conversation.summary" (SummaryParams, SESSION) -> Summary, Read, [NotFound, StoreUnavailable], "{}";
     /// Empties the context; the messages stay on record.

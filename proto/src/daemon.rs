@@ -1,6 +1,7 @@
 //! `daemon.*`: the daemon itself.
 
 use crate::vocabulary::NoParams;
+use crate::{Effect, ErrorCode, Takes};
 
 words! {
     /// What a background task is doing.
@@ -103,6 +104,28 @@ wire! {
         pub restart_needed: Vec<String>,
     }
 
+    /// The methods of the daemon.
+    pub struct MethodList {
+        /// The methods, grouped by namespace.
+        pub methods: Vec<MethodSummary>,
+    }
+
+    /// A row of the method table, without its schemas; `rpc.discover` has these.
+    pub struct MethodSummary {
+        /// Wire name, `namespace.verb`.
+        pub name: String,
+        /// One sentence about what it does.
+        pub summary: String,
+        /// What it does to the world.
+        pub effect: Effect,
+        /// Which shared parameters it takes.
+        pub takes: Takes,
+        /// Whether it takes a `requestKey`.
+        pub request_key: bool,
+        /// Codes of the errors that it may answer.
+        pub errors: Vec<ErrorCode>,
+    }
+
     /// The daemon is on its way out.
     pub struct ShuttingDown {
         /// Always true.
@@ -115,6 +138,8 @@ methods! {
     DaemonVersion = "daemon.version" (NoParams) -> Version, Read, [], "{}";
     /// Tells how the daemon, its devices and its database are doing.
     DaemonStatus = "daemon.status" (NoParams) -> Status, Read, [], "{}";
+    /// Lists the methods of the daemon with what they take and which errors they may answer.
+    DaemonMethods = "daemon.methods" (NoParams) -> MethodList, Read, [], "{}";
     /// Reads the settings file again; a bad file changes nothing.
     DaemonReload = "daemon.reload" (NoParams) -> Reloaded, Admin, [Conflict], "{}";
     /// Finishes what is in flight, then stops.

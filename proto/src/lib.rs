@@ -45,7 +45,7 @@ pub mod visual;
 pub mod vocabulary;
 
 pub use error::{ErrorCode, ErrorData};
-pub use method::{DeviceUse, Effect, Method, MethodInfo, Takes};
+pub use method::{COMMON_ERRORS, DeviceUse, Effect, Method, MethodInfo, Takes, WRITE_ERRORS};
 pub use secret::Secret;
 
 /// A word of a closed list, on the wire and in rows.

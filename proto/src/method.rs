@@ -4,43 +4,55 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::ErrorCode;
 
-/// What a method does to the world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Effect {
-    /// Looks only.
-    Read,
-    /// Touches the device.
-    Act,
-    /// Changes the daemon or its settings.
-    Admin,
+words! {
+    /// What a method does to the world.
+    Effect {
+        /// Only reads.
+        Read = "read",
+        /// Acts on the device.
+        Act = "act",
+        /// Changes the daemon, its memory or its settings.
+        Admin = "admin",
+    }
+
+    /// What a method does with the device of a call.
+    DeviceUse {
+        /// It takes no device.
+        None = "none",
+        /// `device` filters a list.
+        Filter = "filter",
+        /// `device` names the device whose newest observation is meant; the URL of an ad-hoc device is a name too.
+        Observed = "observed",
+        /// It reaches the device: `device`, or `url`, with `token`.
+        Reached = "reached",
+    }
 }
 
-/// What a method does with the device of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DeviceUse {
-    /// It knows no devices.
-    None,
-    /// `device` filters a list.
-    Filter,
-    /// `device` names the device whose newest observation is meant; the URL of an ad-hoc device is a name too.
-    Observed,
-    /// It reaches the device: `device`, or `url`, with `token`.
-    Reached,
+wire! {
+    /// Which of the parameters that many methods share a method takes; a client fills them in from its own options.
+    #[derive(Copy, Eq)]
+    pub struct Takes {
+        /// The device parameters.
+        pub device: DeviceUse,
+        /// Whether it takes `session`, the session that the call belongs to. A session that merely filters a list is not meant.
+        pub session: bool,
+        /// Whether it takes `timeoutMs`, the time that the daemon itself may spend on the call.
+        pub timeout: bool,
+    }
 }
 
-/// Which of the parameters that many methods share a method takes; a client fills them in from its own options.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Takes {
-    /// The device parameters.
-    pub device: DeviceUse,
-    /// `session`: the session that the call belongs to. A session that merely filters a list is not meant.
-    pub session: bool,
-    /// `timeoutMs`: how long the daemon itself may work on the call.
-    pub timeout: bool,
-}
+/// Errors that every method may answer, beyond those of its row.
+pub const COMMON_ERRORS: &[ErrorCode] = &[
+    ErrorCode::InvalidParams,
+    ErrorCode::LimitExceeded,
+    ErrorCode::StoreUnavailable,
+    ErrorCode::ShuttingDown,
+    ErrorCode::Internal,
+    ErrorCode::Cancelled,
+];
+
+/// Errors that every method with a `requestKey` may answer as well.
+pub const WRITE_ERRORS: &[ErrorCode] = &[ErrorCode::Conflict, ErrorCode::StoreFull];
 
 impl Takes {
     /// None of them.
@@ -98,6 +110,13 @@ impl MethodInfo {
     /// Whether the method's own record keeps its key: acts are events, and their events have it.
     pub fn is_recorded_as_event(&self) -> bool {
         self.name.starts_with("act.") || self.name.starts_with("recover.")
+    }
+
+    /// Every error that the method may answer: those of its row, and the common ones.
+    pub fn all_errors(&self) -> impl Iterator<Item = ErrorCode> {
+        let write = if self.takes_request_key() { WRITE_ERRORS } else { &[] };
+        let common = COMMON_ERRORS.iter().chain(write);
+        self.errors.iter().chain(common.filter(|code| !self.errors.contains(code))).copied()
     }
 
     /// One sentence of what the method does.

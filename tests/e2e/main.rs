@@ -5,6 +5,7 @@ mod artifacts;
 mod command_line;
 mod conversation;
 mod crash;
+mod docs;
 mod faults;
 mod framings;
 mod golden;

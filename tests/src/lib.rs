@@ -3,6 +3,7 @@
 
 pub mod adb;
 pub mod daemon;
+pub mod docs;
 pub mod endpoint;
 pub mod http;
 pub mod phone;
@@ -12,6 +13,7 @@ pub mod wait;
 
 use std::path::{Path, PathBuf};
 
+use afd_proto::MethodInfo;
 use serde_json::{Value, json};
 
 pub use afctl::connection::{CallError, Connection};
@@ -101,38 +103,27 @@ pub struct CallFailure {
     pub details: Value,
 }
 
+/// Checks that an error is one that the method's row in the contract has, and returns its code.
+fn documented<'a>(info: Option<&MethodInfo>, code: &'a Value) -> &'a Value {
+    if let (Some(info), Some(code)) = (info, code.as_str()) {
+        assert!(info.all_errors().any(|c| c.name() == code), "{} answered {code}, which its row does not have", info.name);
+    }
+    code
+}
+
 impl Client {
     /// Calls a method; adds the session to the parameters of methods that take one.
     ///
     /// # Errors
     /// The daemon's error, or the code `BROKEN` if the connection failed.
     pub fn call(&mut self, method: &str, mut params: Value) -> Result<Value, CallFailure> {
-        let prefixes = [
-            "observe.",
-            "act.",
-            "verify.",
-            "recover.",
-            "device.lease",
-            "device.release",
-            "device.health",
-            "device.packages",
-            "memory.context",
-            "visual.learn",
-            "visual.match",
-            "memory.save",
-            "memory.experience",
-            "session.",
-            "conversation.",
-            "pattern.save",
-        ];
-        let across_sessions =
-            ["session.list", "session.bug.list", "session.bug.resolve", "session.bug.show", "session.result.list"].contains(&method);
-        if prefixes.iter().any(|p| method.starts_with(p)) && !across_sessions && params.get("session").is_none() {
+        let info = afd_proto::method(method);
+        if info.is_some_and(|info| info.takes.session) && params.get("session").is_none() {
             params["session"] = json!(self.session);
         }
         self.connection.call(method, params).map_err(|error| match error {
             CallError::Answered { number, message, data } => CallFailure {
-                code: data["code"].as_str().unwrap_or_default().to_owned(),
+                code: documented(info, &data["code"]).as_str().unwrap_or_default().to_owned(),
                 number,
                 message,
                 hint: data["hint"].as_str().map(str::to_owned),

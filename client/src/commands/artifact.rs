@@ -51,8 +51,8 @@ impl Group for Artifact {
             Artifact::List(List { for_session, kind, limit, cursor }) => {
                 Call::of::<ArtifactList>(ListParams { session: for_session, kind, limit, cursor })
             }
-            Artifact::Get { id, content } => Call::of::<ArtifactGet>(GetParams { id, content }),
-            Artifact::Delete { id } => Call::of::<ArtifactDelete>(DeleteParams { id }),
+            Artifact::Get { id, content } => Call::plain::<ArtifactGet>(GetParams { id, content }),
+            Artifact::Delete { id } => Call::plain::<ArtifactDelete>(DeleteParams { id }),
         }
     }
 }

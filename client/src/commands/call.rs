@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use afd_proto::{MethodInfo, Takes};
+use afd_proto::{Method, MethodInfo, Takes};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -21,7 +21,7 @@ pub struct Call {
     pub takes: Takes,
     /// Its own parameters, or why they could not be read.
     pub params: Result<Map<String, Value>, Failure>,
-    /// Renders the result for people; `None` for a method that this version does not know.
+    /// Renders the result for people; without it, its fields are shown.
     pub render: Option<Render>,
     /// Whether the daemon is started if it is not running.
     pub starts_daemon: bool,
@@ -37,22 +37,23 @@ impl Call {
 
     /// Returns a call whose parameters had to be read from somewhere.
     pub fn parsed<M: Human>(params: Result<M::Params, Failure>) -> Self {
+        Self { render: Some(crate::human::render::<M>), ..Self::build::<M>(params) }
+    }
+
+    /// Returns a call of a method whose result is shown field by field.
+    pub fn plain<M: Method>(params: M::Params) -> Self {
+        Self::build::<M>(Ok(params))
+    }
+
+    fn build<M: Method>(params: Result<M::Params, Failure>) -> Self {
         let MethodInfo { name, takes, .. } = M::INFO;
         let (category, op) = name.split_once('.').unwrap_or((name, ""));
         let params = params.and_then(|params| match serde_json::to_value(params) {
             Ok(Value::Object(map)) => Ok(map),
             other => Err(Failure::new("INTERNAL", format!("the parameters are not an object: {other:?}"), USAGE)),
         });
-        Self {
-            method: name.to_owned(),
-            category: kebab(category),
-            op: kebab(op),
-            takes,
-            params,
-            render: Some(crate::human::render::<M>),
-            starts_daemon: true,
-            about_af: false,
-        }
+        let (method, category, op) = (name.to_owned(), kebab(category), kebab(op));
+        Self { method, category, op, takes, params, render: None, starts_daemon: true, about_af: false }
     }
 
     /// Returns a call of any method with JSON parameters.

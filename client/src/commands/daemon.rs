@@ -1,11 +1,12 @@
 //! `daemon` and `status`
 
-use afd_proto::daemon::{DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion};
+use afd_proto::daemon::{DaemonMethods, DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion, MethodList, MethodSummary};
 use afd_proto::vocabulary::NoParams;
 use clap::Subcommand;
 
 use super::Call;
 use crate::cli::{Context, Group};
+use crate::human::{human, table};
 
 /// Start, stop and inspect the daemon.
 #[derive(Debug, Subcommand)]
@@ -16,10 +17,21 @@ pub enum Daemon {
     Status,
     /// Version, protocol and capabilities
     Version,
+    /// List the methods that the daemon serves
+    Methods,
     /// Read the configuration file again
     Reload,
     /// Finish the calls in flight, then stop; never starts it
     Shutdown,
+}
+
+human! {
+    DaemonMethods => methods;
+}
+
+fn methods(list: &MethodList) -> String {
+    let row = |m: &MethodSummary| [m.name.clone(), m.effect.to_string(), m.summary.clone()];
+    table(["method", "effect", "summary"], list.methods.iter().map(row))
 }
 
 /// Returns the call of `status`.
@@ -30,10 +42,11 @@ pub fn status() -> Call {
 impl Group for Daemon {
     fn call(self, _: &Context) -> Call {
         match self {
-            Daemon::Start | Daemon::Version => Call::of::<DaemonVersion>(NoParams {}),
+            Daemon::Start | Daemon::Version => Call::plain::<DaemonVersion>(NoParams {}),
             Daemon::Status => status(),
-            Daemon::Reload => Call::of::<DaemonReload>(NoParams {}),
-            Daemon::Shutdown => Call::of::<DaemonShutdown>(NoParams {}).without_starting(),
+            Daemon::Methods => Call::of::<DaemonMethods>(NoParams {}),
+            Daemon::Reload => Call::plain::<DaemonReload>(NoParams {}),
+            Daemon::Shutdown => Call::plain::<DaemonShutdown>(NoParams {}).without_starting(),
         }
     }
 }

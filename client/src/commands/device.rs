@@ -82,9 +82,9 @@ impl Group for Device {
         match self {
             Device::Add(add) => Call::parsed::<DeviceAdd>(add.params(context)),
             Device::List => Call::of::<DeviceList>(NoParams {}),
-            Device::Remove { name } => Call::of::<DeviceRemove>(RemoveParams { name }),
-            Device::Lease { ttl_ms } => Call::of::<DeviceLease>(LeaseParams { ttl_ms, ..LeaseParams::default() }),
-            Device::Release => Call::of::<DeviceRelease>(DeviceParams::default()),
+            Device::Remove { name } => Call::plain::<DeviceRemove>(RemoveParams { name }),
+            Device::Lease { ttl_ms } => Call::plain::<DeviceLease>(LeaseParams { ttl_ms, ..LeaseParams::default() }),
+            Device::Release => Call::plain::<DeviceRelease>(DeviceParams::default()),
             Device::Packages { filter, include_system } => {
                 Call::of::<DevicePackages>(PackagesParams { filter, include_system, ..PackagesParams::default() })
             }

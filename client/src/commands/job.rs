@@ -23,7 +23,7 @@ impl Group for Job {
     fn call(self, _: &Context) -> Call {
         match self {
             Job::List => Call::of::<JobList>(NoParams {}),
-            Job::Run { name } => Call::of::<JobRun>(RunParams { name }),
+            Job::Run { name } => Call::plain::<JobRun>(RunParams { name }),
         }
     }
 }

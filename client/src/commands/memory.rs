@@ -118,15 +118,15 @@ impl Group for Memory {
             Memory::Search(Search { query, app, topic, limit, cursor }) => {
                 Call::of::<MemorySearch>(SearchParams { query, app, topic, limit, cursor })
             }
-            Memory::Delete { id } => Call::of::<MemoryDelete>(DeleteParams { id: Some(id), uid: None }),
+            Memory::Delete { id } => Call::plain::<MemoryDelete>(DeleteParams { id: Some(id), uid: None }),
             Memory::Experience(Experience { app, activity, page_fp, failure_cause, limit }) => {
                 Call::of::<MemoryExperience>(ExperienceParams { app, activity, page_fp, failure_cause, limit, device: None, session: None })
             }
-            Memory::Context => Call::of::<MemoryContext>(ContextParams::default()),
+            Memory::Context => Call::plain::<MemoryContext>(ContextParams::default()),
             Memory::Log(Log { for_session, app, status, limit, cursor }) => {
                 Call::of::<MemoryLog>(LogParams { session: for_session, app, status, limit, cursor, device: None })
             }
-            Memory::Stats { for_session } => Call::of::<MemoryStats>(StatsParams { session: for_session }),
+            Memory::Stats { for_session } => Call::plain::<MemoryStats>(StatsParams { session: for_session }),
         }
     }
 }

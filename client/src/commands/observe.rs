@@ -282,8 +282,8 @@ impl Group for Observe {
             Observe::Refs(rows) => Call::of::<ObserveRefs>(rows.params()),
             Observe::Page(page) => Call::of::<ObservePage>(page.params()),
             Observe::Screenshot(screenshot) => Call::of::<ObserveScreenshot>(screenshot.params()),
-            Observe::Overlay(Overlay::Get) => Call::of::<ObserveOverlayGet>(OverlayGetParams::default()),
-            Observe::Overlay(Overlay::Set(set)) => Call::of::<ObserveOverlaySet>(set.params()),
+            Observe::Overlay(Overlay::Get) => Call::plain::<ObserveOverlayGet>(OverlayGetParams::default()),
+            Observe::Overlay(Overlay::Set(set)) => Call::plain::<ObserveOverlaySet>(set.params()),
             Observe::Wait(wait) => Call::of::<ObserveWait>(wait.params()),
         }
     }

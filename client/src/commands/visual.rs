@@ -327,7 +327,7 @@ impl Group for Visual {
             Visual::Path(path) => Call::of::<VisualPath>(path.params()),
             Visual::Graph(graph) => Call::of::<VisualGraph>(graph.params()),
             Visual::Rename(Rename { scope: Scope { app, site }, old, new }) => {
-                Call::of::<VisualRename>(RenameParams { app, site, old, new, ..RenameParams::default() })
+                Call::plain::<VisualRename>(RenameParams { app, site, old, new, ..RenameParams::default() })
             }
             Visual::Delete(delete) => Call::of::<VisualDelete>(delete.params()),
             Visual::Cleanup(Cleanup { scope: Scope { app, site }, dry_run }) => {

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use afd_proto::daemon::{DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion, Status};
+use afd_proto::daemon::{DaemonStatus, Status};
 use afd_proto::device::{
-    DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceInfo, DeviceLease, DeviceList, DevicePackages, DeviceRelease, DeviceRemove, Devices,
-    Health, LeaseInfo, Packages, UsbConnected,
+    Added, DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceInfo, DeviceList, DevicePackages, Devices, Health, LeaseInfo, Packages,
+    UsbConnected,
 };
 use afd_proto::vocabulary::Reply;
 
@@ -13,18 +13,17 @@ use super::human;
 use super::parts::{BAD, DIM, GOOD, WARN, maybe, paint, table};
 
 human! {
-    DaemonVersion;
     DaemonStatus => status;
-    DaemonReload;
-    DaemonShutdown;
-    DeviceAdd;
+    DeviceAdd => added;
     DeviceList => devices;
-    DeviceRemove;
     DeviceHealth => health;
-    DeviceLease;
-    DeviceRelease;
     DevicePackages => |r: &Reply<Packages>| r.body.packages.iter().map(|name| format!("{name}\n")).collect::<String>();
     DeviceConnectUsb => connected;
+}
+
+fn added(added: &Added) -> String {
+    let place = added.saved_in.as_ref().map_or_else(|| "until the daemon stops".to_owned(), |file| format!("saved in {file}"));
+    format!("{} {} at {} {}\n", paint(GOOD, "added"), added.device.name, added.device.url, paint(DIM, &place))
 }
 
 fn lease(lease: &LeaseInfo) -> String {

@@ -24,23 +24,21 @@ pub use records::{experience, live, log};
 
 /// A method whose result can be shown to people.
 pub trait Human: Method {
-    /// Renders a result; by default its fields, one per line.
-    fn human(result: &Self::Result) -> String {
-        fields(&serde_json::to_value(result).unwrap_or_default(), 0)
-    }
+    /// Renders a result.
+    fn human(result: &Self::Result) -> String;
 }
 
-/// Methods and the functions that render their results; without one, the fields are shown.
+/// Methods and the functions that render their results.
 macro_rules! human {
-    ($($method:path $(=> $function:expr)?;)*) => { $(
+    ($($method:path => $function:expr;)*) => { $(
         impl $crate::human::Human for $method {
-            $( fn human(result: &Self::Result) -> String {
+            fn human(result: &Self::Result) -> String {
                 ($function)(result)
-            } )?
+            }
         }
     )* };
 }
-use human;
+pub(crate) use human;
 
 /// Decodes and renders a result of a method; `None` if it cannot be decoded, as one of a newer daemon may be.
 pub fn render<M: Human>(data: &Value) -> Option<String> {

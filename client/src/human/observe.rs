@@ -12,7 +12,7 @@ use afd_proto::observe::{
     Context, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait, Page, RefRow, RefRows, Refs, Row, Screen, ScreenRows, Top,
     Waited,
 };
-use afd_proto::picture::{ObserveOverlayGet, ObserveOverlaySet, ObserveScreenshot, Screenshot};
+use afd_proto::picture::{ObserveScreenshot, Screenshot};
 use afd_proto::recover::{RecoverBack, RecoverHome, RecoverRelaunch, Recovered};
 use afd_proto::verify::{Verified, VerifyNodeExists, VerifyTextContains, VerifyTopActivity};
 use afd_proto::vocabulary::{Hint, HintKind, Reply, Target};
@@ -28,8 +28,6 @@ human! {
     ObservePage => page;
     ObserveWait => waited;
     ObserveScreenshot => screenshot;
-    ObserveOverlayGet;
-    ObserveOverlaySet;
     ActTap => |r| acted(ActTap::INFO.name, r);
     ActLongPress => |r| acted(ActLongPress::INFO.name, r);
     ActDoubleTap => |r| acted(ActDoubleTap::INFO.name, r);

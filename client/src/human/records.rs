@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 
-use afd_proto::artifact::{Artifact, ArtifactDelete, ArtifactGet, ArtifactList, Artifacts};
+use afd_proto::artifact::{Artifact, ArtifactList, Artifacts};
 use afd_proto::config::{Changed, ConfigGet, ConfigList, ConfigSet, ConfigUnset, Setting, Settings, Source};
 use afd_proto::events::{Message, Sent};
 use afd_proto::import::{ImportReport, ImportedSetting, Remark, Tally};
-use afd_proto::job::{Job, JobList, JobRun, Jobs};
+use afd_proto::job::{Job, JobList, Jobs};
 use afd_proto::memory::{
-    Event, EventStatus, Experience, Log, MemoryContext, MemoryDelete, MemoryExperience, MemoryImportAf, MemoryLog, MemorySave,
-    MemorySearch, MemoryStats, Recovery, Transition,
+    Event, EventStatus, Experience, Log, MemoryExperience, MemoryImportAf, MemoryLog, MemorySave, MemorySearch, Recovery, Transition,
 };
 use afd_proto::notes::{Matched, Note, Notes, Saved};
 use serde_json::Value;
@@ -20,21 +19,15 @@ use super::{human, visual};
 human! {
     MemorySave => saved;
     MemorySearch => notes;
-    MemoryDelete;
     MemoryExperience => experience;
-    MemoryContext;
     MemoryLog => log;
-    MemoryStats;
     MemoryImportAf => imported;
     ArtifactList => artifacts;
-    ArtifactGet;
-    ArtifactDelete;
     ConfigList => config;
     ConfigGet => |s: &Setting| setting_line(s) + "\n";
     ConfigSet => changed;
     ConfigUnset => changed;
     JobList => jobs;
-    JobRun;
 }
 
 /// Says where a setting comes from.

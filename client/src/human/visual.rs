@@ -9,7 +9,7 @@ use afd_proto::import::Tally;
 use afd_proto::looks::{Found, Matched, VisualMatch};
 use afd_proto::visual::{
     About, Cleaned, CleanedUp, Component, Components, Interrupt, Learned, State, States, VisualCleanup, VisualComponents, VisualLearn,
-    VisualRename, VisualStates,
+    VisualStates,
 };
 
 use super::human;
@@ -24,7 +24,6 @@ human! {
     VisualTransitions => transitions;
     VisualPath => path;
     VisualGraph => graph;
-    VisualRename;
     VisualDelete => change;
     VisualCleanup => cleaned;
     VisualHistory => changes;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Unfit;
+use super::InvalidSetting;
 use super::section::{Kind, SettingValue, sections};
 
 fn words(words: &[&str]) -> Vec<String> {
@@ -116,7 +116,7 @@ impl LanguageModelSettings {
     }
 }
 
-pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSettings) -> Result<(), Unfit> {
+pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSettings) -> Result<(), InvalidSetting> {
     conversation.check()?;
     model.check()?;
     let c = conversation;

@@ -1,21 +1,21 @@
-//! Changing the settings file without losing what its owner wrote around the values.
+//! Edits of the configuration file that keep comments and formatting.
 
 use std::path::Path;
 
 use parking_lot::Mutex;
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::{ConfigError, DeviceSettings, Proxy, Unfit};
+use super::{ConfigError, DeviceSettings, InvalidSetting, Proxy};
 
 /// Writes a device into the file.
 ///
 /// # Errors
-/// When the file cannot be read, parsed or replaced.
+/// If the file cannot be read, parsed or replaced.
 pub fn add_device(path: &Path, name: &str, device: &DeviceSettings) -> Result<(), ConfigError> {
     change(path, |document| insert_device(document, name, device))
 }
 
-/// Puts a device into the document.
+/// Inserts a device into the document.
 pub(super) fn insert_device(document: &mut DocumentMut, name: &str, device: &DeviceSettings) -> Result<(), &'static str> {
     let devices = document.entry("device").or_insert_with(|| {
         let mut table = Table::new();
@@ -40,21 +40,21 @@ pub(super) fn insert_device(document: &mut DocumentMut, name: &str, device: &Dev
         }
     }
     if let Some(usb) = &device.usb {
-        let mut cable = Table::new();
-        cable["serial"] = value(&usb.serial);
-        cable["local_port"] = value(i64::from(usb.local_port));
-        cable["device_port"] = value(i64::from(usb.device_port));
-        cable["own_forward"] = value(usb.own_forward);
-        table["usb"] = Item::Table(cable);
+        let mut usb_table = Table::new();
+        usb_table["serial"] = value(&usb.serial);
+        usb_table["local_port"] = value(i64::from(usb.local_port));
+        usb_table["device_port"] = value(i64::from(usb.device_port));
+        usb_table["own_forward"] = value(usb.own_forward);
+        table["usb"] = Item::Table(usb_table);
     }
     devices.insert(name, Item::Table(table));
     Ok(())
 }
 
-/// Takes a device out of the file.
+/// Removes a device from the file.
 ///
 /// # Errors
-/// When the file cannot be read, parsed or replaced.
+/// If the file cannot be read, parsed or replaced.
 pub fn remove_device(path: &Path, name: &str) -> Result<(), ConfigError> {
     if !path.exists() {
         return Ok(());
@@ -71,11 +71,11 @@ pub fn remove_device(path: &Path, name: &str) -> Result<(), ConfigError> {
     })
 }
 
-/// Changes the file by an edit of its document; what would be refused afterwards is not written.
+/// Applies an edit to the file; a result that would be rejected at the next start is not written.
 pub(super) fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<(), &'static str>) -> Result<(), ConfigError> {
-    // Two changes at once must not undo each other.
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock();
+    // Concurrent edits must not undo each other.
+    static EDITING: Mutex<()> = Mutex::new(());
+    let _editing = EDITING.lock();
     let io = |error| ConfigError::Io { path: path.to_owned(), error };
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -84,12 +84,11 @@ pub(super) fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<
     };
     let mut document: DocumentMut =
         text.parse().map_err(|_| ConfigError::Bad { path: path.to_owned(), error: "the file is not valid TOML; fix it first".into() })?;
-    let bad = |error: Unfit| ConfigError::Bad { path: path.to_owned(), error };
+    let bad = |error: InvalidSetting| ConfigError::Bad { path: path.to_owned(), error };
     edit(&mut document).map_err(|e| bad(e.into()))?;
     let text = document.to_string();
-    // What would be refused at the next start is not written.
     super::file::parse(&text).map_err(bad)?;
-    // Where the file is a link, what it leads to is replaced, and not the link.
+    // If the path is a symbolic link, its target is replaced, not the link.
     crate::file::replace(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), text.as_bytes()).map_err(io)
 }
 
@@ -98,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_be_refused_is_not_written() {
+    fn invalid_results_are_not_written() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("config.toml");
         let device = DeviceSettings::at("http://h:1");
@@ -110,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_owner_wrote_stays() {
+    fn comments_and_formatting_are_kept() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("sub/config.toml");
         let device = DeviceSettings { token: Some("t".to_owned().into()), ..DeviceSettings::at("http://h:1") };

@@ -1,42 +1,42 @@
-//! Faults of the settings.
+//! Errors of the configuration file.
 
 use std::path::PathBuf;
 
-/// A fault of the settings.
+/// An error of the configuration file.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read or written.
     #[error("{}: {error}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// I/O error.
         #[source]
         error: std::io::Error,
     },
-    /// The file is not what it should be.
+    /// The file is invalid.
     #[error("{}: {error}", path.display())]
     Bad {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Where and why.
+        /// Where and why it is invalid.
         #[source]
-        error: Unfit,
+        error: InvalidSetting,
     },
 }
 
-/// What does not fit in the settings, and what was expected there.
+/// Which setting is invalid, and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Unfit(String);
+pub struct InvalidSetting(String);
 
-impl From<String> for Unfit {
+impl From<String> for InvalidSetting {
     fn from(what: String) -> Self {
         Self(what)
     }
 }
 
-impl From<&str> for Unfit {
+impl From<&str> for InvalidSetting {
     fn from(what: &str) -> Self {
         Self(what.to_owned())
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::{self, Conversation, LanguageModelSettings};
 use super::section::{Key, Kind, SettingValue, sections};
-use super::{ConfigError, Unfit};
+use super::{ConfigError, InvalidSetting};
 
 /// Contents of the file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -296,7 +296,7 @@ pub fn read(path: &Path) -> Result<(File, Vec<String>), ConfigError> {
 ///
 /// # Errors
 /// Where and why it is invalid. The parser quotes the line at fault, which may hold a token: that is left out.
-pub(super) fn parse(text: &str) -> Result<(File, Vec<String>), Unfit> {
+pub(super) fn parse(text: &str) -> Result<(File, Vec<String>), InvalidSetting> {
     let deserializer = toml::Deserializer::parse(text).map_err(|e| located(text, &e))?;
     let mut unknown = Vec::new();
     let file: File = serde_ignored::deserialize(deserializer, |key| unknown.push(key.to_string())).map_err(|e| located(text, &e))?;
@@ -304,16 +304,16 @@ pub(super) fn parse(text: &str) -> Result<(File, Vec<String>), Unfit> {
     Ok((file, unknown))
 }
 
-fn located(text: &str, error: &toml::de::Error) -> Unfit {
-    Unfit::from(match error.span() {
+fn located(text: &str, error: &toml::de::Error) -> InvalidSetting {
+    InvalidSetting::from(match error.span() {
         Some(span) => format!("line {}: {}", text[..span.start.min(text.len())].matches('\n').count() + 1, error.message()),
         None => error.message().to_owned(),
     })
 }
 
-fn validate(file: &File) -> Result<(), Unfit> {
+fn validate(file: &File) -> Result<(), InvalidSetting> {
     for (name, device) in file.devices() {
-        let within = |e: Unfit| format!("device.{name}.{e}");
+        let within = |e: InvalidSetting| format!("device.{name}.{e}");
         check_name(&name).map_err(|e| format!("device.{name}: {e}"))?;
         check_url(&device.url).map_err(|e| format!("device.{name}.url: {e}"))?;
         device.check().map_err(within)?;
@@ -335,7 +335,7 @@ fn validate(file: &File) -> Result<(), Unfit> {
 ///
 /// # Errors
 /// What was expected.
-pub fn check_name(name: &str) -> Result<(), Unfit> {
+pub fn check_name(name: &str) -> Result<(), InvalidSetting> {
     let fits = (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     if fits { Ok(()) } else { Err(format!("expected 1 to 64 letters, digits, '-', '_' or '.', got {name:?}").into()) }
 }
@@ -344,7 +344,7 @@ pub fn check_name(name: &str) -> Result<(), Unfit> {
 ///
 /// # Errors
 /// What was expected.
-pub fn check_url(url: &str) -> Result<(), Unfit> {
+pub fn check_url(url: &str) -> Result<(), InvalidSetting> {
     let rest = url.strip_prefix("http://").unwrap_or("");
     if rest.is_empty() || rest.starts_with('/') || url.contains(char::is_whitespace) {
         return Err("expected a URL such as http://192.168.1.20:8081".into());

@@ -1,4 +1,4 @@
-//! The settings by key: what they are, where each comes from, and changing one.
+//! Settings by key: their values, where each comes from, and how to change one.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ pub fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
     keys().filter_map(|key| Some((key.name, key.env?)))
 }
 
-/// The keys whose values are not in force yet: they count from the next start on. `in_use` is the database of this one.
+/// Returns the keys whose changed values take effect only after a restart. `in_use` is the database of this process.
 pub fn waiting_for_restart(settings: &Settings, in_use: &Path) -> Vec<String> {
     let waits = |key: &&Key| match key.name {
         "memory.db" => settings.database != in_use,
@@ -39,33 +39,33 @@ pub fn waiting_for_restart(settings: &Settings, in_use: &Path) -> Vec<String> {
 /// Why a setting cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// There is no such key.
-    #[error("there is no setting {0:?}")]
+    /// Unknown key.
+    #[error("no such setting: {0:?}")]
     Unknown(String),
-    /// The value does not fit.
+    /// Invalid value.
     #[error("{key} expects {expected}")]
-    Unfit {
+    InvalidValue {
         /// The key.
         key: String,
-        /// What it expects.
+        /// What was expected.
         expected: String,
     },
-    /// The file cannot be read or written, or would be bad.
+    /// The file cannot be read or written, or would be invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
 }
 
-/// The description of a key, static or of a device.
+/// Returns the declaration of a setting, also of one of a device.
 fn find(name: &str) -> Option<&'static Key> {
     if let Some(key) = keys().find(|k| k.name == name) {
         return Some(key);
     }
     let rest = name.strip_prefix("device.")?;
-    // A device's name may hold dots: the key is the longest end that fits.
+    // A device name may contain dots, so the key is matched at the end.
     device_keys().find(|k| rest.strip_suffix(k.name).and_then(|r| r.strip_suffix('.')).is_some_and(|device| !device.is_empty()))
 }
 
-/// The parts of a key; a device's name is one part.
+/// Splits a key into its parts; the name of a device is one part.
 fn parts(name: &str) -> Vec<&str> {
     let Some(rest) = name.strip_prefix("device.") else { return name.split('.').collect() };
     let Some(key) = find(name) else { return name.split('.').collect() };
@@ -161,10 +161,10 @@ fn entry(config: &Config, document: &DocumentMut, name: &str, key: &Key) -> Sett
     Setting { key: name.to_owned(), value, source, origin, about: key.about().to_owned(), needs_restart: key.restart }
 }
 
-/// All settings. The keys of a device are those that its table has, and those that have a default.
+/// Returns all settings. Of a device, those that are set or have a default.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// If the file cannot be read.
 pub fn list(config: &Config) -> Result<Vec<Setting>, KeyError> {
     let document = document(config)?;
     let mut entries: Vec<Setting> = keys().map(|k| entry(config, &document, k.name, k)).collect();
@@ -176,26 +176,26 @@ pub fn list(config: &Config) -> Result<Vec<Setting>, KeyError> {
     Ok(entries)
 }
 
-/// One setting.
+/// Returns one setting.
 ///
 /// # Errors
-/// [`KeyError`]
+/// If the key is unknown or the file cannot be read.
 pub fn get(config: &Config, name: &str) -> Result<Setting, KeyError> {
     let key = find(name).ok_or_else(|| KeyError::Unknown(name.to_owned()))?;
     Ok(entry(config, &document(config)?, name, key))
 }
 
 fn typed(name: &str, key: &Key, text: &str) -> Result<toml_edit::Value, KeyError> {
-    let unfit = |expected: &str| KeyError::Unfit { key: name.to_owned(), expected: expected.to_owned() };
+    let invalid = |expected: &str| KeyError::InvalidValue { key: name.to_owned(), expected: expected.to_owned() };
     Ok(match key.kind {
         Kind::Number => {
             let number = text.trim().replace('_', "").parse::<i64>().ok().filter(|n| *n >= 0);
-            number.ok_or_else(|| unfit("a whole number of at least 0"))?.into()
+            number.ok_or_else(|| invalid("a whole number of at least 0"))?.into()
         }
-        Kind::Flag => text.trim().parse::<bool>().map_err(|_| unfit("true or false"))?.into(),
+        Kind::Flag => text.trim().parse::<bool>().map_err(|_| invalid("true or false"))?.into(),
         Kind::List => text.split(',').map(str::trim).filter(|w| !w.is_empty()).collect::<toml_edit::Array>().into(),
-        Kind::Path if text.is_empty() => return Err(unfit("a path")),
-        Kind::Choice(words) if !words.contains(&text) => return Err(unfit(&format!("one of: {}", words.join(", ")))),
+        Kind::Path if text.is_empty() => return Err(invalid("a path")),
+        Kind::Choice(words) if !words.contains(&text) => return Err(invalid(&format!("one of: {}", words.join(", ")))),
         Kind::Text | Kind::Choice(_) | Kind::Secret | Kind::Path | Kind::Table => text.into(),
     })
 }
@@ -203,7 +203,7 @@ fn typed(name: &str, key: &Key, text: &str) -> Result<toml_edit::Value, KeyError
 /// Writes a setting into the file.
 ///
 /// # Errors
-/// [`KeyError`]; then the file is as it was.
+/// If the key is unknown or the value invalid; the file is then unchanged.
 pub fn set(config: &Config, name: &str, text: &str) -> Result<(), KeyError> {
     set_all(config, None, &[(name, text)])
 }
@@ -211,14 +211,14 @@ pub fn set(config: &Config, name: &str, text: &str) -> Result<(), KeyError> {
 /// Writes a device and settings into the file, all or none.
 ///
 /// # Errors
-/// [`KeyError`]; then the file is as it was.
+/// If a key is unknown or a value invalid; the file is then unchanged.
 pub fn set_all(config: &Config, device: Option<(&str, &DeviceSettings)>, settings: &[(&str, &str)]) -> Result<(), KeyError> {
     let mut values = Vec::with_capacity(settings.len());
     for (name, text) in settings {
         let key = find(name).ok_or_else(|| KeyError::Unknown((*name).to_owned()))?;
         values.push((*name, typed(name, key, text)?));
     }
-    // If the file is bad as it is, the value is not to blame.
+    // If the file is invalid already, the value is not to blame.
     super::file::read(config.path())?;
     let last = values.last().map(|(name, _)| *name);
     let changed = edit::change(config.path(), |document| {
@@ -228,7 +228,9 @@ pub fn set_all(config: &Config, device: Option<(&str, &DeviceSettings)>, setting
         values.into_iter().try_for_each(|(name, value)| insert(document, name, value))
     });
     changed.map_err(|error| match (error, last) {
-        (ConfigError::Bad { error, .. }, Some(name)) => KeyError::Unfit { key: name.to_owned(), expected: expected(&error.to_string()) },
+        (ConfigError::Bad { error, .. }, Some(name)) => {
+            KeyError::InvalidValue { key: name.to_owned(), expected: expected(&error.to_string()) }
+        }
         (other, _) => KeyError::Config(other),
     })
 }
@@ -249,21 +251,21 @@ fn insert(document: &mut DocumentMut, name: &str, value: toml_edit::Value) -> Re
     Ok(())
 }
 
-/// What was expected, from the complaint about a file that has the value.
+/// Extracts what was expected from the parser's error about a file with the value.
 fn expected(complaint: &str) -> String {
     let tail = complaint.rsplit_once("expected ").map_or(complaint, |(_, tail)| tail);
     match tail.trim_matches('`') {
         "u16" => "a port from 0 to 65535".to_owned(),
         "u32" | "u64" | "usize" => "a whole number of at least 0".to_owned(),
-        // The parser lists the words of a choice, each in backquotes.
+        // The parser lists the words of a choice in backquotes.
         other => other.replace('`', ""),
     }
 }
 
-/// Takes a setting out of the file; false when it was not in it.
+/// Removes a setting from the file; returns false if it was not set there.
 ///
 /// # Errors
-/// [`KeyError`]; then the file is as it was.
+/// If the key is unknown, or the file would be invalid without it; the file is then unchanged.
 pub fn unset(config: &Config, name: &str) -> Result<bool, KeyError> {
     find(name).ok_or_else(|| KeyError::Unknown(name.to_owned()))?;
     if in_file(&document(config)?, name).is_none() {
@@ -282,7 +284,7 @@ pub fn unset(config: &Config, name: &str) -> Result<bool, KeyError> {
     Ok(true)
 }
 
-/// Keys that are spelt like this one, best first.
+/// Returns keys with a similar name, best match first.
 pub fn alike(name: &str) -> Vec<&'static str> {
     let last = name.rsplit('.').next().unwrap_or(name);
     let mut found: BTreeMap<usize, Vec<&'static str>> = BTreeMap::new();

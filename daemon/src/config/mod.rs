@@ -1,7 +1,7 @@
-//! Settings: where each value comes from, and what is in force.
+//! Settings: where each value comes from, and which are in effect.
 //!
-//! Precedence is flag, environment, file, default. The file is TOML; unknown keys are warned about by name; a bad file is
-//! refused at the start and, at a reload, keeps the old settings.
+//! Precedence is flag, environment, file, default. The file is TOML. Unknown keys are logged as warnings; an invalid file is
+//! rejected at startup and, at a reload, leaves the previous settings in effect.
 
 mod agent;
 mod edit;
@@ -20,77 +20,77 @@ use tokio::sync::watch;
 
 pub use agent::{Conversation, LanguageModelSettings, Provider};
 pub use edit::{add_device, remove_device};
-pub use error::{ConfigError, Unfit};
+pub use error::{ConfigError, InvalidSetting};
 pub use file::{Adb, DeviceSettings, File, Limits, OutputFormat, Proxy, Usb, Visual, check_name, check_url, read as read_file};
 
-/// What the flags and the environment of the daemon decide, for as long as it lives.
+/// Values that flags and environment of the daemon override for its lifetime.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
-    /// The socket.
+    /// Path of the socket.
     pub socket: PathBuf,
-    /// The settings file.
+    /// Path of the configuration file.
     pub config: PathBuf,
-    /// Values of settings by key.
+    /// Overridden settings by key.
     pub values: BTreeMap<&'static str, Override>,
 }
 
-/// A value that is not the file's.
+/// A value that overrides the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Override {
     /// The value, a path.
     pub value: PathBuf,
-    /// The variable that it comes from; none for a flag.
+    /// Environment variable that it comes from; `None` for a flag.
     pub variable: Option<&'static str>,
 }
 
-/// The settings in force.
+/// The settings in effect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// The database.
+    /// Path of the database.
     pub database: PathBuf,
     /// Configured devices by name.
     pub devices: BTreeMap<String, DeviceSettings>,
-    /// Where artifacts go, and for how long.
+    /// Where artifacts are stored, and for how long.
     pub artifacts: ArtifactSettings,
     /// Limits of the socket.
     pub limits: Limits,
     /// How `adb` is called.
     pub adb: Adb,
-    /// What is learned of screens.
+    /// What is learned from screens.
     pub visual: Visual,
-    /// Where progress files go.
+    /// Directory of progress files.
     pub progress_dir: PathBuf,
-    /// How conversations are kept.
+    /// How conversations are stored and assembled.
     pub conversation: Conversation,
-    /// The language model.
+    /// The language model that writes summaries.
     pub model: LanguageModelSettings,
-    /// How long calls in flight may go on after a stop was asked for.
+    /// How long calls in flight may continue after a shutdown request.
     pub drain: Duration,
-    /// Keys of the file that nobody knows.
+    /// Unknown keys of the file.
     pub warnings: Vec<String>,
 }
 
-/// Where artifacts go, and for how long.
+/// Where artifacts are stored, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactSettings {
-    /// The shared root.
+    /// Root directory of artifacts.
     pub dir: PathBuf,
-    /// File of full screens.
+    /// File that full screens are written to.
     pub screen_file: Option<PathBuf>,
-    /// File of screenshots.
+    /// File that screenshots are written to.
     pub screenshot_file: Option<PathBuf>,
-    /// Directory of pages.
+    /// Directory that pages are written to.
     pub page_dir: Option<PathBuf>,
-    /// The most that the files in the shared root may take, bytes.
+    /// Maximum total size of the files under the root, bytes.
     pub max_bytes: u64,
-    /// How long files in the shared root are kept.
+    /// Maximum age of the files under the root.
     pub max_age: Duration,
 }
 
-/// The settings and the way to change them.
+/// The settings, and how they are reloaded.
 pub struct Config {
     overrides: Overrides,
-    /// The database of this start. Another one in the settings counts from the next start on, and so does what lies beside it.
+    /// Database of this process. A changed `memory.db` takes effect after a restart, and so do the defaults beside it.
     in_use: PathBuf,
     current: watch::Sender<Arc<Settings>>,
     error: Mutex<Option<String>>,
@@ -100,50 +100,50 @@ impl Config {
     /// Reads the file.
     ///
     /// # Errors
-    /// When the file is there and bad.
+    /// If the file exists and is invalid.
     pub fn load(overrides: Overrides) -> Result<Self, ConfigError> {
         let settings = resolve(&overrides, None)?;
         for warning in &settings.warnings {
-            tracing::warn!(key = %warning, file = %overrides.config.display(), "unknown key in the settings");
+            tracing::warn!(key = %warning, file = %overrides.config.display(), "unknown key in the configuration file");
         }
         let in_use = settings.database.clone();
         Ok(Self { overrides, in_use, current: watch::Sender::new(Arc::new(settings)), error: Mutex::new(None) })
     }
 
-    /// The settings in force.
+    /// Returns the settings in effect.
     pub fn get(&self) -> Arc<Settings> {
         self.current.borrow().clone()
     }
 
-    /// The settings file, whether it exists or not.
+    /// Returns the path of the configuration file, which need not exist.
     pub fn path(&self) -> &Path {
         &self.overrides.config
     }
 
-    /// What flags and environment decide.
+    /// Returns the values that flags and environment override.
     pub fn overrides(&self) -> &Overrides {
         &self.overrides
     }
 
-    /// Where artifacts go unless something else is said.
+    /// Returns the default root directory of artifacts.
     fn default_artifacts(&self) -> PathBuf {
         default_artifacts(&self.in_use)
     }
 
-    /// The socket.
+    /// Returns the path of the socket.
     pub fn socket(&self) -> &Path {
         &self.overrides.socket
     }
 
-    /// Why the file was last refused.
+    /// Returns why the file was last rejected, if it was.
     pub fn error(&self) -> Option<String> {
         self.error.lock().clone()
     }
 
-    /// Reads the file again. Returns the settings before and after; a bad file changes nothing.
+    /// Reads the file again and returns the settings before and after. An invalid file changes nothing.
     ///
     /// # Errors
-    /// When the file is bad.
+    /// If the file is invalid.
     pub fn reload(&self) -> Result<(Arc<Settings>, Arc<Settings>), ConfigError> {
         let read = resolve(&self.overrides, Some(&self.in_use));
         *self.error.lock() = read.as_ref().err().map(ToString::to_string);
@@ -153,12 +153,12 @@ impl Config {
     }
 }
 
-/// `in_use` is the database that the daemon uses already.
+/// Combines flags, environment, file and defaults. `in_use` is the database that the daemon already uses.
 fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, ConfigError> {
     let (file, warnings) = file::read(&overrides.config)?;
-    // A relative path in the file is meant from where the file is.
+    // A relative path in the file is relative to the directory of the file.
     let base = overrides.config.parent().unwrap_or(Path::new("/")).to_owned();
-    // A bare name of a key file may be that of a credential that systemd brings.
+    // The bare name of a key file may be that of a systemd credential.
     let secrets_dir = std::env::var_os("CREDENTIALS_DIRECTORY").map_or_else(|| base.clone(), PathBuf::from);
     let path = |key: &str, in_file: &Option<PathBuf>| {
         overrides.values.get(key).map(|o| o.value.clone()).or_else(|| in_file.as_ref().map(|p| base.join(p)))
@@ -187,7 +187,7 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
     })
 }
 
-/// The directory of artifacts, beside the database.
+/// Returns the directory `artifacts` beside the database.
 fn default_artifacts(database: &Path) -> PathBuf {
     database.parent().unwrap_or(Path::new("/")).join("artifacts")
 }

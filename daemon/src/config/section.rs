@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use afd_proto::Secret;
 use serde_json::Value;
 
-use super::Unfit;
+use super::InvalidSetting;
 
 /// Type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl<T: SettingValue> SettingValue for Option<T> {
 }
 
 /// Checks a number against its range.
-pub(super) fn check(name: &str, value: &impl SettingValue, range: &RangeInclusive<u64>) -> Result<(), Unfit> {
+pub(super) fn check(name: &str, value: &impl SettingValue, range: &RangeInclusive<u64>) -> Result<(), InvalidSetting> {
     match value.number() {
         Some(value) if !range.contains(&value) => Err(format!("{name} is {value}, expected {}", range_text(range)).into()),
         _ => Ok(()),
@@ -144,7 +144,7 @@ macro_rules! sections {
 
             /// Checks the ranges.
             #[allow(dead_code)]
-            pub(super) fn check(&self) -> Result<(), $crate::config::Unfit> {
+            pub(super) fn check(&self) -> Result<(), $crate::config::InvalidSetting> {
                 $( $( $crate::config::section::check(concat!($prefix, stringify!($field)), &self.$field, &$range)?; )? )*
                 Ok(())
             }

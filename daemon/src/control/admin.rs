@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use afd_proto::daemon::{Reloaded, ShuttingDown, Status, StoreStatus, Version};
+use afd_proto::MethodInfo;
+use afd_proto::daemon::{MethodList, MethodSummary, Reloaded, ShuttingDown, Status, StoreStatus, Version};
 
 use super::{Core, Result, forwards};
 use crate::config;
@@ -46,6 +47,19 @@ pub fn status(core: &Core) -> Status {
         config_error: core.config.error(),
         config_warnings: core.config.get().warnings.clone(),
     }
+}
+
+/// `daemon.methods`
+pub fn methods() -> MethodList {
+    let summary = |info: &'static MethodInfo| MethodSummary {
+        name: info.name.to_owned(),
+        summary: info.summary().to_owned(),
+        effect: info.effect,
+        takes: info.takes,
+        request_key: info.takes_request_key(),
+        errors: info.all_errors().collect(),
+    };
+    MethodList { methods: afd_proto::methods().map(summary).collect() }
 }
 
 impl Core {

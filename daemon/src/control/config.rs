@@ -16,7 +16,7 @@ impl From<KeyError> for Error {
             KeyError::Unknown(key) => Error::param("key", "a key listed by `config list`", format!("{key:?}"))
                 .details(json!({"path": "key", "expected": "a key listed by `config list`", "got": key, "similar": keys::alike(&key)})),
             // The value is not quoted: it may be a secret meant for another key.
-            KeyError::Unfit { key, expected } => Error::param("value", &format!("{expected} for {key}"), "an invalid value"),
+            KeyError::InvalidValue { key, expected } => Error::param("value", &format!("{expected} for {key}"), "an invalid value"),
             KeyError::Config(error) => error.into(),
         }
     }

@@ -38,7 +38,7 @@ pub type DriverFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, DriverError
 pub enum SetupError {
     /// The URL is not acceptable as that of a device.
     #[error(transparent)]
-    Unfit(#[from] config::Unfit),
+    InvalidSetting(#[from] config::InvalidSetting),
     /// The URL cannot be parsed.
     #[error("{0}")]
     Url(#[from] url::ParseError),

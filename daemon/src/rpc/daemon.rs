@@ -1,6 +1,6 @@
 //! Handlers of the `daemon.*` methods.
 
-use afd_proto::daemon::{DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion};
+use afd_proto::daemon::{DaemonMethods, DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion};
 
 use super::register::{Module, method};
 use crate::control::admin;
@@ -8,6 +8,7 @@ use crate::control::admin;
 pub(super) fn register(module: &mut Module) {
     method::<DaemonVersion, _, _>(module, |core, _| async move { Ok(admin::version(&core)) });
     method::<DaemonStatus, _, _>(module, |core, _| async move { Ok(admin::status(&core)) });
+    method::<DaemonMethods, _, _>(module, |_, _| async move { Ok(admin::methods()) });
     method::<DaemonReload, _, _>(module, |core, _| async move { admin::reload(&core).await });
     method::<DaemonShutdown, _, _>(module, |core, _| async move { Ok(admin::shutdown(&core)) });
 }

@@ -60,14 +60,7 @@ fn describe(info: &MethodInfo, generator: &mut SchemaGenerator) -> Value {
     let result = (info.result_schema)(generator);
     let example: Map<String, Value> = serde_json::from_str(info.example).unwrap_or_default();
     let example_params: Vec<Value> = example.into_iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
-    let common = [ErrorCode::InvalidParams, ErrorCode::StoreUnavailable, ErrorCode::StoreFull, ErrorCode::Internal, ErrorCode::Cancelled];
-    let errors: Vec<Value> = info
-        .errors
-        .iter()
-        .copied()
-        .chain(common.into_iter().filter(|c| !info.errors.contains(c)))
-        .map(|c| json!({"$ref": format!("#/components/errors/{}", c.name())}))
-        .collect();
+    let errors: Vec<Value> = info.all_errors().map(|c| json!({"$ref": format!("#/components/errors/{}", c.name())})).collect();
     json!({
         "name": info.name,
         "summary": info.summary(),
@@ -77,6 +70,7 @@ fn describe(info: &MethodInfo, generator: &mut SchemaGenerator) -> Value {
         "errors": errors,
         "examples": [{"name": info.name, "params": example_params}],
         "x-effect": info.effect,
+        "x-takes": info.takes,
     })
 }
 

@@ -15,14 +15,14 @@ fn unknown_keys_are_named() {
 }
 
 #[test]
-fn a_lone_remote_is_the_default_device() {
+fn a_single_remote_is_the_default_device() {
     let (file, unknown) = parse("[remote]\nurl = 'http://h:1'\ntoken = 't'").expect("reads");
     assert_eq!(file.devices()["default"].url, "http://h:1");
     assert!(unknown.is_empty());
 }
 
 #[test]
-fn faults_are_placed_and_tell_no_token() {
+fn errors_name_the_line_and_no_token() {
     for (text, expected) in [
         ("[device.a]\nurl = 5\ntoken = 'hunter2'", "line 2"),
         ("[remote]\ntoken = 'hunter2\nurl = 1", "line 2"),

@@ -40,7 +40,7 @@ fn every_key_can_be_set_and_is_known_to_the_file() {
 }
 
 #[test]
-fn what_does_not_fit_changes_nothing() {
+fn invalid_values_change_nothing() {
     let dir = tempfile::tempdir().expect("a directory");
     let before = "# mine\n[limits]\nbatch = 3\n";
     let config = config(dir.path(), before);

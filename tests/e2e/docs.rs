@@ -1,0 +1,105 @@
+//! Documentation that is generated from the code, and the vocabulary of the project.
+
+use std::path::Path;
+
+use afd_tests::World;
+use afd_tests::docs::{assert_page, method_reference, repository, with_section};
+use serde_json::json;
+
+#[test]
+fn method_reference_is_up_to_date() {
+    let world = World::new();
+    let document = world.client().ok("rpc.discover", json!({}));
+    assert_page("proto/METHODS.md", &method_reference(&document));
+}
+
+#[test]
+fn settings_table_of_the_readme_is_up_to_date() {
+    let page = std::fs::read_to_string(repository("README.md")).expect("reads");
+    assert_page("README.md", &with_section(&page, "settings", &afd::config::keys::markdown()));
+}
+
+/// Identifiers that must not come back; each has a standard name now.
+const IDENTIFIERS: &[&str] = &[
+    "Wish", "Filing", "Desk", "Aim", "Sought", "Comings", "Noted", "Speaks", "Lookouts", "Acted", "Shelled", "Waited", "ScrolledTo",
+    "Nonsense", "put_off", "come_back", "stood_still", "came_by_itself", "wordless", "harmless", "take_like", "pictured", "take_up",
+    "carry_out", "let_go",
+];
+
+/// Phrases that must not come back in docs, texts and comments.
+const PHRASES: &[&str] = &[
+    "after so long",
+    "how somebody else goes on",
+    "what is wrong",
+    "what is to be done",
+    "what was tested",
+    "not well",
+    "it could be nicer",
+    "it is there",
+    "take over what another tool",
+    "without a word",
+    "it said no more",
+    "mend the settings",
+    "nothing but blanks",
+    "somebody asked for it",
+    "it is so:",
+    "counts from the next start",
+    "who owns the phone",
+    "an answer carries",
+    "a text that is one of its values",
+    "a fault of the daemon",
+    "others may enter",
+    "something else than a socket",
+    "have no text of their own: the label",
+    "are merely put in order",
+    "what cured which failure",
+    "answered nonsense",
+    "let go of",
+    "so many",
+    "as often as",
+    "the most of",
+    "what can be acted on",
+    "the row that takes taps",
+    "the end of a cable",
+    "its cable",
+    "an earlier one",
+    "a later one",
+    "design ",
+    "seed 00",
+    "(seed",
+    "the house",
+    "a room ",
+    "the rooms",
+];
+
+/// Returns the project's own source and documentation files.
+fn sources(dir: &Path, out: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(dir).expect("lists").flatten() {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            sources(&path, out);
+        } else if ["rs", "md", "toml", "service", "socket"].iter().any(|e| path.extension().is_some_and(|x| x == *e)) {
+            out.push(path);
+        }
+    }
+}
+
+#[test]
+fn project_speaks_the_vocabulary_of_the_field() {
+    let mut files = Vec::new();
+    sources(&repository("."), &mut files);
+    assert!(files.len() > 300, "only {} files were found", files.len());
+    let mut found = Vec::new();
+    for file in files.iter().filter(|f| !f.ends_with("e2e/docs.rs")) {
+        let text = std::fs::read_to_string(file).expect("reads");
+        for (i, line) in text.lines().enumerate() {
+            let words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let identifier = words.filter(|w| IDENTIFIERS.contains(w)).map(str::to_owned);
+            let lower = line.to_lowercase();
+            let phrase = PHRASES.iter().filter(|p| lower.contains(**p)).map(|p| (*p).to_owned());
+            found.extend(identifier.chain(phrase).map(|what| format!("{}:{}: {what}", file.display(), i + 1)));
+        }
+    }
+    assert!(found.is_empty(), "{} places:\n{}", found.len(), found.join("\n"));
+}
