@@ -1,7 +1,6 @@
 //! The command line: global options, and the table of command groups.
 //!
-//! A group describes its subcommands only when it is the one that was typed; describing all of them would cost more than the
-//! call itself.
+//! A group builds its subcommands only when it is the one invoked; building all of them would take longer than the call itself.
 
 use std::path::PathBuf;
 
@@ -15,72 +14,72 @@ use crate::commands::{
 use crate::run::Address;
 use crate::{demo, follow};
 
-/// About the program, in one line.
+/// One-line description of the program.
 const ABOUT: &str = "Let AI agents operate phones, and remember what they did there";
 
-/// The rest of the long help.
+/// Text shown by `--help`.
 const LONG_ABOUT: &str = "\
 Let AI agents operate phones, and remember what they did there.
 
-Every command is one call to the daemon `afd`, which is started if it is not running (except by `status` and `daemon shutdown`). \
-Look first (`observe page`), act on what you saw (`act tap --by ref --value @n3`), then check (`verify text-contains --text \
-Connected`). Everything is recorded; what was learned about a page comes back as hints with the next observation.
+Every command makes one call to the daemon `afd` and starts it if it is not running (except `status` and `daemon shutdown`). \
+Observe first (`observe page`), act on what you saw (`act tap --by ref --value @n3`), then verify (`verify text-contains --text \
+Connected`). Everything is recorded; what was learned about a page is returned as hints with the next observation.
 
-On a terminal the answer is formatted for people; in a pipe it is one line of JSON: {category, op, status, traceId, data | error}. \
-Exit codes: 0 success, 1 failure (also a failed check), 2 usage error, 3 no daemon, 130 interrupted.";
+On a terminal the output is formatted for people; in a pipe it is one line of JSON: {category, op, status, traceId, data | error}. \
+Exit codes: 0 success, 1 failure (including a failed check), 2 usage error, 3 no daemon, 130 interrupted.";
 
-/// Options of every command.
+/// Options accepted by every command.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
-    /// Session that the call belongs to
+    /// Session the call belongs to
     #[arg(long, short = 's', global = true, env = "AFD_SESSION", value_name = "NAME")]
     pub session: Option<String>,
-    /// Configured device; optional while there is exactly one
+    /// Device name; optional if exactly one device is configured
     #[arg(long, short = 'd', global = true, value_name = "NAME")]
     pub device: Option<String>,
-    /// Use the phone at this URL for this call, instead of a configured device
+    /// Base URL of the phone to use for this call instead of a configured device
     #[arg(long, global = true, env = "AF_URL", value_name = "URL")]
     pub url: Option<String>,
     /// Bearer token for --url
     #[arg(long, global = true, env = "AF_TOKEN", value_name = "TOKEN", hide_env_values = true)]
     pub token: Option<String>,
-    /// Output format: auto is human on a terminal, json in a pipe
-    #[arg(long, short = 'o', global = true, env = "AF_OUTPUT", value_parser = Formats, default_value = "auto")]
+    /// Output format; auto means human on a terminal and json in a pipe
+    #[arg(long, short = 'o', global = true, env = "AF_OUTPUT", value_parser = FormatParser, default_value = "auto")]
     pub output: Format,
-    /// Client-side timeout for the response, milliseconds
+    /// Client-side timeout for the response in milliseconds
     #[arg(long, global = true, value_name = "MS")]
     pub timeout_ms: Option<u64>,
     /// Fail with exit code 3 instead of starting the daemon
     #[arg(long, global = true)]
     pub no_spawn: bool,
-    /// Socket of the daemon
+    /// Daemon socket
     #[arg(long, global = true, env = "AFD_SOCKET", value_name = "PATH", value_parser = path())]
     pub socket: Option<PathBuf>,
-    /// Database of the daemon, if this call starts it
+    /// Database for a daemon started by this call; a running daemon must use the same one
     #[arg(long, global = true, env = "AF_DB", value_name = "FILE", alias = "trace-db", value_parser = path())]
     pub memory_db: Option<PathBuf>,
-    /// Configuration file of the daemon, if this call starts it
+    /// Configuration file for a daemon started by this call
     #[arg(long, global = true, env = "AFD_CONFIG", value_name = "FILE", value_parser = path())]
     pub config: Option<PathBuf>,
-    /// Accepted for compatibility with af; only `auto`. The proxy is a setting of the device: device.NAME.proxy
+    /// Accepted for compatibility with af, only `auto`; the proxy is set per device as device.NAME.proxy
     #[arg(long, global = true, hide = true, value_parser = proxy)]
     pub proxy: Option<String>,
-    /// Accepted for compatibility with af, without effect: sent actions are always recorded, so that none is sent twice
+    /// Accepted for compatibility with af, without effect: sent actions are always recorded so that none is sent twice
     #[arg(long, global = true, hide = true, alias = "no-trace")]
     pub no_memory: bool,
 }
 
-/// Parses a path; an empty one, as from an empty variable, counts as none.
+/// Returns a parser that also accepts an empty path, as from an empty variable; `run` treats it as unset.
 fn path() -> impl TypedValueParser<Value = PathBuf> {
     clap::builder::OsStringValueParser::new().map(PathBuf::from)
 }
 
-/// Parses a format; an empty variable counts as `auto`.
+/// Parser for [`Format`]; an empty value, as from an empty variable, means `auto`.
 #[derive(Clone)]
-struct Formats;
+struct FormatParser;
 
-impl TypedValueParser for Formats {
+impl TypedValueParser for FormatParser {
     type Value = Format;
 
     fn parse_ref(&self, cmd: &Command, arg: Option<&clap::Arg>, value: &std::ffi::OsStr) -> Result<Format, clap::Error> {
@@ -95,11 +94,11 @@ impl TypedValueParser for Formats {
     }
 }
 
-/// Parses `--proxy`.
+/// Parses the value of `--proxy`.
 fn proxy(text: &str) -> Result<String, String> {
     match text {
         "auto" => Ok(text.to_owned()),
-        "direct" | "system" => Err(format!("the proxy is a setting of the device: afctl config set device.NAME.proxy {text}")),
+        "direct" | "system" => Err(format!("the proxy is set per device: afctl config set device.NAME.proxy {text}")),
         _ => Err("expected auto".to_owned()),
     }
 }
@@ -117,7 +116,7 @@ pub enum Format {
     Text,
 }
 
-/// What a command may need beside its own arguments.
+/// Global options and device address, passed to every command.
 pub struct Context {
     /// The global options.
     pub global: Global,
@@ -125,27 +124,27 @@ pub struct Context {
     pub address: Address,
 }
 
-/// What a command does.
+/// How a command is executed.
 pub enum Run {
-    /// It is one call to the daemon.
+    /// One call to the daemon.
     Call(fn(&ArgMatches, &Context) -> Result<Call, clap::Error>),
-    /// It is a program of its own; returns the exit code.
+    /// A function that runs the command itself and returns the exit code.
     Program(fn(&ArgMatches, &Context) -> Result<u8, clap::Error>),
 }
 
 /// A command, or a group of commands.
 pub struct Entry {
-    /// As it is typed.
+    /// Name on the command line.
     pub name: &'static str,
     about: &'static str,
     describe: fn(Command) -> Command,
-    /// What it does.
+    /// How it is executed.
     pub run: Run,
 }
 
-/// A group of subcommands, each of which is one call.
+/// A group of subcommands, each of which makes one call.
 pub trait Group: Subcommand {
-    /// Returns the call that was typed.
+    /// Returns the call of the parsed subcommand.
     fn call(self, context: &Context) -> Call;
 }
 
@@ -171,7 +170,7 @@ fn call_of_group<G: Group>(matches: &ArgMatches, context: &Context) -> Result<Ca
     Ok(G::from_arg_matches(matches)?.call(context))
 }
 
-/// Every command, in the order of the help.
+/// All commands, in help order.
 pub const ENTRIES: &[Entry] = &[
     Entry {
         name: "health",
@@ -181,24 +180,24 @@ pub const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "status",
-        about: "Show the state of the daemon, its devices and its database; never starts it",
+        about: "Show the state of the daemon, its devices and its database, without starting it",
         describe: |c| c,
         run: Run::Call(|_, _| Ok(daemon::status())),
     },
     group::<observe::Observe>("observe", "Read the screen"),
-    group::<act::Act>("act", "Act on the device"),
+    group::<act::Act>("act", "Perform actions on the device"),
     group::<verify::Verify>("verify", "Check that the screen is as expected"),
     group::<recover::Recover>("recover", "Recover from a failure; afd remembers which recovery fixed it"),
     group::<memory::Memory>("memory", "Notes, event log, and what was learned about pages"),
-    group::<visual::Visual>("visual", "Components and states of screens, and paths between them"),
+    group::<visual::Visual>("visual", "Learned components and states of screens, and paths between them"),
     group::<session::Session>("session", "Test sessions: goal, tasks, findings, progress, resume"),
     group::<conversation::Conversation>("conversation", "Conversation history and the context for the language model"),
     group::<pattern::Pattern>("pattern", "Learned patterns, across sessions"),
-    group::<pattern::PageModel>("page-model", "Models of pages: type and elements"),
+    group::<pattern::PageModel>("page-model", "Page models: page types and their elements"),
     group::<connect::Connect>("connect", "Connect a phone over USB"),
-    group::<app::App>("app", "The phone's app, which adb installs"),
+    group::<app::App>("app", "Show how to install or uninstall the phone's app with adb"),
     group::<device::Device>("device", "Add, list and lease devices"),
-    group::<artifact::Artifact>("artifact", "Stored files: screenshots, full screens, large results"),
+    group::<artifact::Artifact>("artifact", "Stored files: screenshots, full-screen dumps, large results"),
     group::<config::Config>("config", "Settings, and where each value comes from"),
     group::<import::Import>("import", "Import data from another tool"),
     group::<job::Job>("job", "Background jobs of the daemon"),
@@ -206,15 +205,15 @@ pub const ENTRIES: &[Entry] = &[
     program::<follow::Follow>("events", "Follow events live", follow::run),
     Entry {
         name: "rpc",
-        about: "Call any method of the daemon with JSON parameters",
+        about: "Call any daemon method with JSON parameters",
         describe: describe_args::<Rpc>,
         run: Run::Call(|matches, _| Ok(Rpc::from_arg_matches(matches)?.call())),
     },
-    program::<demo::Demo>("demo", "Guided tour on a practice phone; touches nothing of yours", demo::run),
+    program::<demo::Demo>("demo", "Guided tour on a practice phone; does not touch your devices or data", demo::run),
     program::<Completions>("completions", "Print a shell completion script", complete),
 ];
 
-/// Returns the description of the command line; groups are described when they are needed.
+/// Returns the clap command; groups build their subcommands only when needed.
 pub fn command() -> Command {
     let command = Command::new("afctl")
         .version(env!("CARGO_PKG_VERSION"))
@@ -231,10 +230,10 @@ pub fn command() -> Command {
 /// Options of `rpc`.
 #[derive(Debug, Args)]
 pub struct Rpc {
-    /// Method, for example observe.page; rpc.discover describes them all
-    #[arg(value_parser = MethodNames)]
+    /// Method name, for example observe.page; rpc.discover describes all methods
+    #[arg(value_parser = MethodNameParser)]
     method: String,
-    /// Parameters, a JSON object
+    /// Parameters as a JSON object
     #[arg(default_value = "{}")]
     params: String,
 }
@@ -245,11 +244,11 @@ impl Rpc {
     }
 }
 
-/// Accepts any method, also of a newer daemon; completes those that are known.
+/// Parser that accepts any method name, since the daemon may be newer than this program; completes the known ones.
 #[derive(Clone)]
-struct MethodNames;
+struct MethodNameParser;
 
-impl TypedValueParser for MethodNames {
+impl TypedValueParser for MethodNameParser {
     type Value = String;
 
     fn parse_ref(&self, cmd: &Command, arg: Option<&clap::Arg>, value: &std::ffi::OsStr) -> Result<String, clap::Error> {
@@ -264,7 +263,7 @@ impl TypedValueParser for MethodNames {
 /// Options of `completions`.
 #[derive(Debug, Args)]
 pub struct Completions {
-    /// Shell
+    /// Shell to generate the script for
     shell: clap_complete::Shell,
 }
 

@@ -1,4 +1,4 @@
-//! The guided tour: a private daemon and a practice phone in a temporary directory, and a real task through the public interface.
+//! The guided tour: a private daemon, a practice phone, and a real task done through the public interface.
 
 mod story;
 mod world;
@@ -10,7 +10,7 @@ use clap::{ArgMatches, Args, FromArgMatches};
 
 use crate::cli::Context;
 use story::Story;
-use world::{Interrupted, World};
+use world::{DemoError, World};
 
 /// Options of `demo`.
 #[derive(Debug, Clone, Args)]
@@ -18,27 +18,24 @@ pub struct Demo {
     /// Seed of the practice phone and the task
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Pause after each step, milliseconds [default: 700 on a terminal, 0 in a pipe]
+    /// Pause before each step in milliseconds [default: 700 on a terminal, 0 in a pipe]
     #[arg(long, value_name = "MS")]
     pause_ms: Option<u64>,
 }
 
-/// Plays the tour; everything that it starts ends with it.
-///
-/// # Errors
-/// A usage error.
+/// Plays the tour; everything it starts is stopped at its end.
 pub fn run(matches: &ArgMatches, _: &Context) -> Result<u8, clap::Error> {
     Ok(play(&Demo::from_arg_matches(matches)?))
 }
 
 fn play(options: &Demo) -> u8 {
-    let usual = if std::io::stdout().is_terminal() { 700 } else { 0 };
-    let pause = Duration::from_millis(options.pause_ms.unwrap_or(usual).min(10_000));
+    let default = if std::io::stdout().is_terminal() { 700 } else { 0 };
+    let pause = Duration::from_millis(options.pause_ms.unwrap_or(default).min(10_000));
     let played = World::start(options.seed).and_then(|world| Story::new(world, options.seed, pause).play());
     match played {
         Ok(()) => 0,
-        Err(Interrupted(why)) => {
-            eprintln!("afctl demo: {why}");
+        Err(DemoError(message)) => {
+            eprintln!("afctl demo: {message}");
             crate::outcome::FAILED
         }
     }

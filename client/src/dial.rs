@@ -1,4 +1,4 @@
-//! Reaching the daemon, starting it if need be, and what its errors mean for a command line.
+//! Connects to the daemon, starting it if necessary, and turns its errors into failures of the command line.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,44 +18,41 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The socket that is meant.
+/// Returns the socket path from the options, else the default.
 pub fn socket(global: &Global) -> PathBuf {
     global.socket.as_deref().map_or_else(|| afd_proto::paths::socket(rustix::process::geteuid().as_raw()), absolute)
 }
 
-/// How often the daemon is asked whether it is alive, while its answer is awaited.
-const PROBE: Duration = Duration::from_secs(10);
-/// How often a call is asked again that met a daemon on its way out.
-const ATTEMPTS: u32 = 5;
-/// How long a daemon that was asked to stop may take: its drain, and the end of its writes.
-const STOPPING: Duration = Duration::from_secs(30);
-/// How often it is looked whether it has ended.
-const LOOK: Duration = Duration::from_millis(10);
+/// Default interval of liveness probes while waiting for a response; `AFD_PROBE_MS` overrides it.
+const PROBE_INTERVAL: Duration = Duration::from_secs(10);
+/// Maximum number of attempts of a call whose daemon exits before it responds.
+const MAX_ATTEMPTS: u32 = 5;
+/// Maximum time for a daemon to stop: draining its calls and finishing its writes.
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
+/// Interval at which a stopping daemon is polled.
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// A call to the memory that the caller means.
+    /// A regular call: starts the daemon if necessary, and requires the database given by the options.
     Call,
-    /// A question to whatever daemon runs, which never starts one.
-    Running,
+    /// A query to whichever daemon is running; never starts one.
+    RunningOnly,
 }
 
-/// Connects, starting the daemon if need be.
-///
-/// # Errors
-/// Why there is no daemon.
+/// Connects, starting the daemon if necessary and allowed.
 pub fn connect(global: &Global, purpose: Purpose) -> Result<Connection, Failure> {
     let socket = socket(global);
     let mut connection = match Connection::open(&socket) {
         Ok(connection) => connection,
-        Err(error) if spawn::nobody_listens(&error) && purpose == Purpose::Call && !global.no_spawn => start(global, socket)?,
+        Err(error) if spawn::is_not_listening(&error) && purpose == Purpose::Call && !global.no_spawn => start(global, socket)?,
         Err(error) => return Err(unreachable(&socket, &error)),
     };
     let timeout = global.timeout_ms.filter(|ms| *ms > 0).map(Duration::from_millis);
     connection.set_timeout(timeout).map_err(|e| Failure::new("INTERNAL", e.to_string(), FAILED))?;
     let probe = std::env::var("AFD_PROBE_MS").ok().and_then(|ms| ms.parse().ok()).filter(|ms| *ms > 0).map(Duration::from_millis);
-    connection.set_probe(probe.unwrap_or(PROBE));
+    connection.set_probe(probe.unwrap_or(PROBE_INTERVAL));
     if purpose == Purpose::Call {
         check_database(global, &mut connection)?;
     }
@@ -69,56 +66,55 @@ fn start(global: &Global, socket: PathBuf) -> Result<Connection, Failure> {
         memory_db: global.memory_db.as_deref().filter(|p| !p.as_os_str().is_empty()).map(absolute),
         config: config.as_deref().map(absolute),
         log: None,
-        // A socket of one's own is no business of the unit.
+        // A socket given by an option is not the one that a systemd unit manages.
         private: global.socket.is_some(),
     };
     spawn::start(&start).map_err(|e| {
-        let mut failure = Failure::new("NO_DAEMON", e.why, NO_DAEMON);
-        let usual = "a daemon on another socket is reached with --socket; another database is named with --memory-db";
-        failure.hint = Some(e.hint.unwrap_or_else(|| usual.to_owned()));
+        let mut failure = Failure::new("NO_DAEMON", e.message, NO_DAEMON);
+        let default = "use --socket to reach a daemon on another socket, --memory-db to name another database";
+        failure.hint = Some(e.hint.unwrap_or_else(|| default.to_owned()));
         failure
     })
 }
 
-/// Why there is no connection.
+/// Returns the failure for a connection that could not be opened.
 fn unreachable(socket: &Path, error: &std::io::Error) -> Failure {
     let at = socket.display();
     let (what, hint) = match error.kind() {
         std::io::ErrorKind::PermissionDenied => (
             format!("the socket {at} is not trusted: {error}"),
-            "remove what somebody else made there, or choose another place with --socket or AFD_SOCKET".to_owned(),
+            "remove the untrusted socket or directory, or choose another path with --socket or AFD_SOCKET".to_owned(),
         ),
-        std::io::ErrorKind::TimedOut => (format!("the daemon at {at} takes no connections"), unresponsive_hint(socket)),
-        _ => (format!("no daemon answers at {at}: {error}"), spawn::start_hint(false)),
+        std::io::ErrorKind::TimedOut => (format!("the daemon at {at} accepts no connections"), unresponsive_hint(socket)),
+        _ => (format!("cannot connect to the daemon at {at}: {error}"), spawn::start_hint(false)),
     };
     let mut failure = Failure::new("NO_DAEMON", what, NO_DAEMON);
     failure.hint = Some(hint);
     failure
 }
 
-/// What to do about a daemon that is there and answers nobody.
+/// Returns the hint for a daemon that is running but does not respond.
 fn unresponsive_hint(socket: &Path) -> String {
-    let pid = spawn::holder(socket).map_or_else(String::new, |pid| format!(" (pid {pid})"));
-    format!("see what it does{pid} and end it if need be; the next command starts a new one, and nothing that was acknowledged is lost")
+    let pid = spawn::daemon_pid(socket).map_or_else(String::new, |pid| format!(" (pid {pid})"));
+    format!(
+        "inspect the daemon process{pid} and kill it if necessary; the next command starts a new one, and no acknowledged write is lost"
+    )
 }
 
-/// What a call may do when the daemon that it reached went away before it answered.
+/// Whether a call may be retried if the daemon exits before it responds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repeat {
-    /// It reads, or carries a request key: the same call again does nothing twice.
+pub enum Retry {
+    /// Retrying is safe: the call only reads, or carries a request key.
     Safe,
-    /// It might do something twice.
+    /// A retry might execute the call twice.
     Never,
 }
 
-/// Calls a method; starts the daemon if need be, and asks again if it met one that was on its way out.
-///
-/// # Errors
-/// Why there is no result.
+/// Calls a method, starting the daemon if necessary; retries if the daemon was shutting down.
 pub fn call(
     global: &Global,
     purpose: Purpose,
-    repeat: Repeat,
+    retry: Retry,
     prepare: impl Fn(&mut Connection),
     method: &str,
     params: &Value,
@@ -130,7 +126,7 @@ pub fn call(
         prepare(&mut connection);
         match connection.call_raw(method, params) {
             Ok(result) => return Ok(result),
-            Err(CallError::Broken(error)) if went_away(&error) && repeat == Repeat::Safe && attempts < ATTEMPTS => {}
+            Err(CallError::Io(error)) if is_disconnect(&error) && retry == Retry::Safe && attempts < MAX_ATTEMPTS => {}
             Err(error) => {
                 let skew = version_skew(&error, &mut connection);
                 let mut failure = failure(error, global);
@@ -143,22 +139,24 @@ pub fn call(
     }
 }
 
-/// Whether the daemon ended, or closed the connection.
-fn went_away(error: &std::io::Error) -> bool {
+/// Returns whether the daemon exited or closed the connection.
+fn is_disconnect(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
     matches!(error.kind(), UnexpectedEof | ConnectionReset | BrokenPipe)
 }
 
-/// A call that the daemon does not understand: whether that is because it is older than this program.
+/// Returns a hint if the daemon did not understand a call because it is older than this program.
 fn version_skew(error: &CallError, connection: &mut Connection) -> Option<String> {
-    let CallError::Answered { number: -32601 | -32602, data, .. } = error else { return None };
+    let CallError::Rpc { number: -32601 | -32602, data, .. } = error else { return None };
     let code = &data["code"];
-    let unknown = code == ErrorCode::UnknownMethod.name() || code.is_null() || data["details"]["got"] == "an unknown one";
+    let unknown = code == ErrorCode::UnknownMethod.name()
+        || code.is_null()
+        || data["details"]["got"].as_str().is_some_and(|got| got.starts_with("an unknown "));
     let version = unknown.then(|| connection.call_as::<DaemonVersion>(&NoParams {}).ok()).flatten()?;
     let theirs = version.version;
     is_older(&theirs, env!("CARGO_PKG_VERSION")).then(|| {
         format!(
-            "the daemon has version {theirs} and this is {}: stop it with `afctl daemon shutdown`, and the next command starts the newer one",
+            "the daemon has version {theirs}, afctl has {}: run `afctl daemon shutdown`; the next command starts the newer daemon",
             env!("CARGO_PKG_VERSION")
         )
     })
@@ -169,21 +167,21 @@ fn is_older(version: &str, than: &str) -> bool {
     parts(version) < parts(than)
 }
 
-/// Waits until the daemon of a process that was asked to stop has ended; false when it takes too long.
-pub fn wait_for_end(global: &Global, pid: Option<u32>) -> bool {
+/// Waits until the daemon with process id `pid`, which was asked to stop, has exited; returns false if it takes too long.
+pub fn wait_for_exit(global: &Global, pid: Option<u32>) -> bool {
     let socket = socket(global);
-    let deadline = std::time::Instant::now() + STOPPING;
-    // Another one may have been started by then.
-    while spawn::is_held(&socket) && spawn::holder(&socket) == pid {
+    let deadline = std::time::Instant::now() + STOP_TIMEOUT;
+    // Another daemon may have been started in the meantime.
+    while spawn::is_locked(&socket) && spawn::daemon_pid(&socket) == pid {
         if std::time::Instant::now() >= deadline {
             return false;
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(STOP_POLL_INTERVAL);
     }
     true
 }
 
-/// A database that this call names must be the one that the daemon uses.
+/// Checks that the daemon uses the database given by the options, if there is one.
 fn check_database(global: &Global, connection: &mut Connection) -> Result<(), Failure> {
     let Some(wanted) = global.memory_db.as_deref().filter(|p| !p.as_os_str().is_empty()).map(absolute) else { return Ok(()) };
     let status = connection.call_as::<DaemonStatus>(&NoParams {}).map_err(|e| failure(e, global))?;
@@ -194,23 +192,23 @@ fn check_database(global: &Global, connection: &mut Connection) -> Result<(), Fa
     }
     let mut failure =
         Failure::new("CONFLICT", format!("the daemon uses the database {}, not {}", used.display(), wanted.display()), FAILED);
-    failure.hint = Some("unset AF_DB, stop the daemon first (`afctl daemon shutdown`), or give it another socket (--socket)".into());
+    failure.hint = Some("unset AF_DB, stop the running daemon (`afctl daemon shutdown`), or use another socket (--socket)".into());
     failure.details = json!({"used": used, "wanted": wanted});
     Err(failure)
 }
 
-/// What went wrong, as the envelope has it.
+/// Converts a call error into a failure for the envelope.
 pub fn failure(error: CallError, global: &Global) -> Failure {
     match error {
-        CallError::Answered { number, message, data } => Failure::answered(number, message, data),
-        CallError::Broken(error) => broken(&error, global),
+        CallError::Rpc { number, message, data } => Failure::from_response(number, message, data),
+        CallError::Io(error) => connection_failure(&error, global),
     }
 }
 
-fn broken(error: &std::io::Error, global: &Global) -> Failure {
+fn connection_failure(error: &std::io::Error, global: &Global) -> Failure {
     let inner = error.get_ref();
     if inner.is_some_and(|e| e.is::<Interrupted>()) {
-        let mut failure = Failure::new("INTERRUPTED", "interrupted; an action may still be done", INTERRUPTED);
+        let mut failure = Failure::new("INTERRUPTED", "interrupted; an action that was already sent may still be executed", INTERRUPTED);
         failure.status = "interrupted";
         failure.retryable = true;
         return failure;
@@ -221,11 +219,11 @@ fn broken(error: &std::io::Error, global: &Global) -> Failure {
         return failure;
     }
     if error.kind() == std::io::ErrorKind::TimedOut {
-        let mut failure = Failure::new("TIMEOUT", format!("no answer within {} ms", global.timeout_ms.unwrap_or(0)), FAILED);
-        failure.hint = Some("an action may still be done: observe before you repeat it".into());
+        let mut failure = Failure::new("TIMEOUT", format!("no response within {} ms", global.timeout_ms.unwrap_or(0)), FAILED);
+        failure.hint = Some("an action may still be executed: observe before you repeat it".into());
         return failure;
     }
-    Failure::new("NO_DAEMON", format!("the connection to the daemon broke: {error}"), NO_DAEMON)
+    Failure::new("NO_DAEMON", format!("lost the connection to the daemon: {error}"), NO_DAEMON)
 }
 
 #[cfg(test)]

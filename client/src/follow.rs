@@ -1,4 +1,4 @@
-//! `afctl events`: the live stream.
+//! `afctl events`: follows the live event stream.
 
 use std::io::Write;
 
@@ -16,24 +16,21 @@ use crate::safe;
 /// Options of `events`.
 #[derive(Debug, Args)]
 pub struct Follow {
-    /// Start with the events after this cursor (the `cursor` of an event; 0 for all)
+    /// Start with the events after this cursor (the `cursor` of an event; 0 for all events)
     #[arg(long, value_name = "CURSOR", allow_negative_numbers = true)]
     since: Option<i64>,
-    /// Only this session
+    /// Only messages of this session
     #[arg(long, value_name = "NAME")]
     for_session: Option<String>,
-    /// Only this device
+    /// Only messages of this device
     #[arg(long, value_name = "NAME")]
     for_device: Option<String>,
-    /// Stop after this many messages
+    /// Exit after this many messages
     #[arg(long, value_name = "N")]
     count: Option<u64>,
 }
 
-/// Prints messages until there are enough, or the stream ends; returns the exit code.
-///
-/// # Errors
-/// A usage error.
+/// Prints messages until the requested number is reached or the stream ends; returns the exit code.
 pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     let options = Follow::from_arg_matches(matches)?;
     let format = context.global.output;
@@ -56,13 +53,13 @@ fn follow(options: Follow, context: &Context) -> Result<(), Failure> {
         let json = safe::json(&message.to_string());
         let line = if human {
             safe::value(&mut message);
-            // A message of a newer daemon is shown as it is.
+            // A message that cannot be decoded, as from a newer daemon, is printed as JSON.
             serde_json::from_value(message).map_or(json, |sent| human::live(&sent))
         } else {
             json
         };
         let mut out = anstream::stdout();
-        // A reader that goes away ends the stream.
+        // Stop if the reader has closed the pipe.
         if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
             break;
         }

@@ -1,8 +1,10 @@
 //! The command line of `afd`: a short-lived program on a blocking Unix stream, without an async runtime.
 //!
-//! [`cli`] says what can be typed; the files under [`commands`] turn it into calls; [`connection`] carries them; [`spawn`]
-//! starts the daemon when none runs and [`dial`] reaches it, [`trust`] makes sure that it is the caller's; [`outcome`] is what
-//! came of it, [`output`] and [`human`] print it, [`safe`] keeps it from steering a terminal; [`demo`] plays the tour.
+//! * [`cli`] defines the command line, [`commands`] turns it into calls, and [`run`] executes them.
+//! * [`connection`] sends calls, [`dial`] connects to the daemon, [`spawn`] starts it if none is running, and [`trust`] checks that
+//!   its socket belongs to the caller.
+//! * [`outcome`] is the result of a command; [`output`] and [`human`] print it, and [`safe`] escapes what could control a terminal.
+//! * [`follow`] prints the live event stream; [`demo`] is the guided tour.
 
 pub mod cli;
 pub mod commands;

@@ -1,4 +1,4 @@
-//! The outcome of a command, and its envelope.
+//! The outcome of a command, its envelope and its exit code.
 
 use afd_proto::{ErrorCode, ErrorData};
 use serde::{Deserialize, Serialize};
@@ -9,12 +9,12 @@ use serde_json::value::RawValue;
 pub const FAILED: u8 = 1;
 /// Exit code of a usage error.
 pub const USAGE: u8 = 2;
-/// Exit code if there is no daemon.
+/// Exit code if the daemon cannot be reached.
 pub const NO_DAEMON: u8 = 3;
 /// Exit code after Ctrl-C.
 pub const INTERRUPTED: u8 = 130;
 
-/// Renders a result for people; `None` if it cannot be decoded, as one of a newer daemon may be.
+/// Renders a result for people; `None` if it cannot be decoded, for example if it comes from a newer daemon.
 pub type Render = fn(&Value) -> Option<String>;
 
 /// The outcome of a command.
@@ -26,22 +26,22 @@ pub struct Outcome {
     pub op: String,
     /// The result as the daemon sent it, or the error.
     pub result: Result<Box<RawValue>, Failure>,
-    /// Renders the result.
+    /// Renders the result for people.
     pub render: Option<Render>,
 }
 
-/// An error as the envelope has it.
+/// An error, as shown in the envelope.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
     /// `failed` or `interrupted`.
     pub status: &'static str,
-    /// One of the daemon's codes, or `NO_DAEMON`, `INTERRUPTED`.
+    /// Error code of the daemon, or `NO_DAEMON` or `INTERRUPTED`.
     pub code: String,
-    /// What happened.
+    /// Error message.
     pub message: String,
-    /// What to do next.
+    /// Suggested next step.
     pub hint: Option<String>,
-    /// Facts about the failure.
+    /// Structured details.
     pub details: Value,
     /// Whether the same call may succeed later.
     pub retryable: bool,
@@ -52,7 +52,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Returns a failure of this program itself.
+    /// Creates a failure of this program itself.
     pub fn new(code: &str, message: impl Into<String>, exit: u8) -> Self {
         Self {
             status: "failed",
@@ -66,12 +66,12 @@ impl Failure {
         }
     }
 
-    /// Returns an error that the daemon answered. A code that this version does not know is kept.
-    pub fn answered(number: i64, message: String, mut data: Value) -> Self {
+    /// Converts an error returned by the daemon. A code that is unknown to this version is kept.
+    pub fn from_response(number: i64, message: String, mut data: Value) -> Self {
         let fallback = if number == -32601 { "UNSUPPORTED" } else { "INVALID_PARAMS" };
         let code = data.get("code").and_then(Value::as_str).unwrap_or(fallback).to_owned();
         if ErrorCode::from_name(&code).is_none() {
-            // Any known code lets the rest be decoded.
+            // Substituted by a known code, so that the rest can be decoded.
             data["code"] = ErrorCode::Internal.name().into();
         }
         let Ok(data) = serde_json::from_value::<ErrorData>(data) else { return Self::new(&code, message, FAILED) };
@@ -87,14 +87,14 @@ impl Failure {
         }
     }
 
-    /// With what to do next.
+    /// Adds a suggested next step.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 }
 
-/// The envelope of `af`; keys in alphabetical order, as `af` prints them.
+/// The envelope, the same as in `af`, with keys in alphabetical order.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Envelope<'a> {
@@ -119,7 +119,7 @@ struct EnvelopeError<'a> {
     status: Option<&'a Value>,
 }
 
-/// The only field of a result that the envelope repeats.
+/// The field of a result that is repeated in the envelope.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Traced {
@@ -128,7 +128,7 @@ struct Traced {
 }
 
 impl Outcome {
-    /// Returns the outcome of a command that failed before anything was called.
+    /// Creates the outcome of a command that failed before a call was sent.
     pub fn failed(category: &str, op: &str, failure: Failure) -> Self {
         Self { category: category.to_owned(), op: op.to_owned(), result: Err(failure), render: None }
     }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_envelope_has_the_keys_of_af() {
+    fn envelope_has_the_keys_of_af() {
         let data = json!({"traceId": "t", "topActivity": null});
         assert_eq!(envelope(Ok(data.clone())), json!({"category": "observe", "op": "top", "status": "ok", "traceId": "t", "data": data}));
         let mut failure = Failure::new("DEVICE_ERROR", "no", 1);
@@ -189,10 +189,10 @@ mod tests {
     }
 
     #[test]
-    fn codes_of_a_newer_daemon_are_kept() {
-        let failure = Failure::answered(-32099, "no".into(), json!({"code": "SOMETHING_NEW", "retryable": true, "hint": "wait"}));
+    fn error_codes_of_newer_daemons_are_kept() {
+        let failure = Failure::from_response(-32099, "no".into(), json!({"code": "SOMETHING_NEW", "retryable": true, "hint": "wait"}));
         assert_eq!((failure.code.as_str(), failure.retryable, failure.hint.as_deref()), ("SOMETHING_NEW", true, Some("wait")));
-        let known = Failure::answered(-32023, "no".into(), json!({"code": "DEVICE_BUSY", "retryable": true, "hint": "wait"}));
+        let known = Failure::from_response(-32023, "no".into(), json!({"code": "DEVICE_BUSY", "retryable": true, "hint": "wait"}));
         assert_eq!((known.code.as_str(), known.retryable, known.hint.as_deref()), ("DEVICE_BUSY", true, Some("wait")));
     }
 }

@@ -1,4 +1,4 @@
-//! Printing an outcome: the envelope as JSON, as `key=value` lines, or for people.
+//! Prints an outcome: the envelope as JSON or as `key=value` lines, or formatted for people.
 
 use std::io::{IsTerminal, Write};
 
@@ -9,7 +9,7 @@ use crate::human;
 use crate::outcome::Outcome;
 use crate::safe;
 
-/// Resolves `auto`.
+/// Resolves `auto` by whether standard output is a terminal.
 pub fn effective(format: Format) -> Format {
     match format {
         Format::Auto if std::io::stdout().is_terminal() => Format::Human,
@@ -33,14 +33,14 @@ pub fn print(outcome: &Outcome, format: Format) -> bool {
     }
 }
 
-/// Writes to standard output; returns false if that fails. A reader that goes away early is not a failure.
+/// Writes to standard output; returns false if that fails. A closed pipe is not a failure.
 pub fn write(bytes: &[u8]) -> bool {
     let mut out = std::io::stdout();
     let written = out.write_all(bytes).and_then(|()| out.flush());
     written.is_ok() || written.is_err_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Returns `status=`, `category=`, `op=`, `traceId=`, then `data.<path>=<value>` with sorted keys.
+/// Formats an envelope as `status=`, `category=`, `op=` and `traceId=`, then `data.<path>=<value>` with sorted keys.
 fn text(envelope: &Value) -> String {
     let mut lines: Vec<String> = ["status", "category", "op", "traceId"].iter().map(|k| format!("{k}={}", scalar(&envelope[*k]))).collect();
     for part in ["data", "error"] {
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_flat() {
+    fn text_output_is_flattened() {
         let envelope =
             json!({"category": "c", "op": "o", "status": "ok", "traceId": "t", "data": {"b": [1, {"x": "y"}], "a": {}, "traceId": "t"}});
         assert_eq!(text(&envelope), "status=ok\ncategory=c\nop=o\ntraceId=t\ndata.a={}\ndata.b[0]=1\ndata.b[1].x=y\ndata.traceId=t");

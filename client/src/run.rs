@@ -1,4 +1,4 @@
-//! From arguments to exit code.
+//! Executes a command line, from its arguments to the exit code.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::{self, Context, Format, Global, Run};
 use crate::commands::Call;
 use crate::connection::Connection;
-use crate::dial::{self, Purpose, Repeat};
+use crate::dial::{self, Purpose, Retry};
 use crate::outcome::{FAILED, Failure, INTERRUPTED, Outcome, USAGE};
 use crate::output::{effective, print};
 use crate::spawn;
@@ -24,7 +24,7 @@ use crate::spawn;
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
     let mut command = cli::command();
     let parsed = command.try_get_matches_from_mut(args);
-    // Freeing the description of the commands would take a quarter of the program's life.
+    // Freeing the clap command would take a quarter of the run time.
     std::mem::forget(command);
     let matches = match parsed {
         Ok(matches) => matches,
@@ -66,7 +66,7 @@ fn finish(outcome: &Outcome, format: Format) -> u8 {
     if print(outcome, format) { outcome.exit() } else { outcome.exit().max(1) }
 }
 
-/// Whether an option was typed, and does not come from the environment.
+/// Returns whether an option was given on the command line, and not by the environment.
 fn is_typed(matches: &ArgMatches, id: &str) -> bool {
     let innermost = std::iter::successors(Some(matches), |m| m.subcommand().map(|(_, sub)| sub)).last().unwrap_or(matches);
     innermost.value_source(id) == Some(ValueSource::CommandLine)
@@ -81,20 +81,20 @@ fn without_empty(mut global: Global) -> Global {
     global
 }
 
-/// Returns the output format: from the command line, else from the configuration file.
+/// Returns the output format from the options, else from the configuration file.
 fn output_of(global: &Global) -> Format {
     if global.output != Format::Auto {
         return global.output;
     }
     let path = typed_config(global).cloned().unwrap_or_else(afd_proto::paths::config);
-    // Most files do not set it, and need no parsing.
+    // Most files do not set it and need not be parsed.
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let table: Option<toml::Table> = text.contains("output").then(|| text.parse().ok()).flatten();
     let format = table.as_ref().and_then(|t| t.get("output")?.get("default")?.as_str());
     format.and_then(|format| clap::ValueEnum::from_str(format, true).ok()).unwrap_or(Format::Auto)
 }
 
-/// Reports a usage error: text on standard error, and the envelope where a program reads.
+/// Reports a usage error: text on standard error, and the envelope on standard output unless the output is for people.
 fn usage(error: &clap::Error) -> u8 {
     let _ = error.print();
     if !error.use_stderr() {
@@ -106,14 +106,14 @@ fn usage(error: &clap::Error) -> u8 {
         let lines: Vec<&str> = text.lines().map(str::trim).take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more")).collect();
         let mut message = lines.join(" ").trim().trim_start_matches("error: ").to_owned();
         if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-            message = "a subcommand is missing; --help lists them".to_owned();
+            message = "missing subcommand; --help lists the subcommands".to_owned();
         }
         let _ = print(&Outcome::failed("cli", "parse", Failure::new("INVALID_PARAMS", message, USAGE)), format);
     }
     USAGE
 }
 
-/// Device address from options and environment.
+/// Address of the device, from options and environment.
 #[derive(Debug, Clone, Default)]
 pub struct Address {
     /// Base URL of an ad-hoc device.
@@ -123,13 +123,13 @@ pub struct Address {
 }
 
 impl Address {
-    /// An option always counts; the environment only while no option names a device.
+    /// Options always count; environment variables count only if no option names a device.
     fn of(global: &Global, matches: &ArgMatches) -> Self {
         let typed = |id: &str| is_typed(matches, id);
-        let wanted = |id: &str, value: &Option<String>| value.clone().filter(|v| !v.is_empty() && (typed(id) || global.device.is_none()));
-        let url = wanted("url", &global.url);
+        let given = |id: &str, value: &Option<String>| value.clone().filter(|v| !v.is_empty() && (typed(id) || global.device.is_none()));
+        let url = given("url", &global.url);
         // A token from the environment belongs to the URL beside it, not to whatever device is configured.
-        let token = wanted("token", &global.token).filter(|_| url.is_some() || typed("token"));
+        let token = given("token", &global.token).filter(|_| url.is_some() || typed("token"));
         Self { url, token }
     }
 }
@@ -142,37 +142,39 @@ fn perform(context: &Context, call: Call) -> Outcome {
 
 fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
     let mut params = std::mem::replace(&mut call.params, Ok(Map::new()))?;
-    fill_in(&call, context, &mut params);
-    let repeat = make_repeatable(&call.method, &mut params);
-    let global = patience(&context.global, &call);
-    let purpose = if call.starts_daemon { Purpose::Call } else { Purpose::Running };
-    let interrupt = watch_for_interrupt();
+    add_shared_params(&call, context, &mut params);
+    let retry = add_request_key(&call.method, &mut params);
+    let global = options_for(&context.global, &call);
+    let purpose = if call.starts_daemon { Purpose::Call } else { Purpose::RunningOnly };
+    let interrupt = install_interrupt_handler();
     let prepare = |connection: &mut Connection| {
         if let Some(flag) = &interrupt {
             connection.set_interrupt(flag.clone());
         }
     };
-    let pid = spawn::holder(&dial::socket(&global));
-    let result = dial::call(&global, purpose, repeat, prepare, &call.method, &Value::Object(params))?;
-    if call.method == DaemonShutdown::INFO.name && !dial::wait_for_end(&global, pid) {
+    let pid = spawn::daemon_pid(&dial::socket(&global));
+    let result = dial::call(&global, purpose, retry, prepare, &call.method, &Value::Object(params))?;
+    if call.method == DaemonShutdown::INFO.name && !dial::wait_for_exit(&global, pid) {
         return Err(Failure::new("TIMEOUT", "the daemon was asked to stop and has not exited yet", FAILED)
-            .with_hint("its log says what it waits for; `afctl status` tells whether it is still running"));
+            .with_hint("its log says what it is waiting for; `afctl status` shows whether it is still running"));
     }
     Ok(result)
 }
 
-/// The configuration file that was typed. The variable names the daemon's, also where the option means another file.
+/// Returns the file given by `--config`. A file named by `AFD_CONFIG` does not count: the variable always means the daemon's
+/// configuration, even for commands where `--config` means another file.
 pub fn typed_config(global: &Global) -> Option<&std::path::PathBuf> {
     global.config.as_ref().filter(|path| std::env::var_os("AFD_CONFIG").is_none_or(|v| v != path.as_os_str()))
 }
 
-/// The database of `af`, as its variable names it.
+/// Returns the database of `af`, from `AF_DB`.
 fn af_database() -> Option<std::path::PathBuf> {
     std::env::var_os("AF_DB").filter(|v| !v.is_empty()).map(Into::into)
 }
 
-/// Adapts the options to a call: a longer timeout where the daemon enforces one itself, and no files of `af` for the daemon.
-fn patience(global: &Global, call: &Call) -> Global {
+/// Adapts the options to a call: the client waits longer if the daemon enforces the timeout itself, and files of `af` are not
+/// passed to the daemon.
+fn options_for(global: &Global, call: &Call) -> Global {
     let mut global = global.clone();
     if call.takes.timeout {
         global.timeout_ms = global.timeout_ms.map(|ms| ms.saturating_add(10_000));
@@ -188,8 +190,8 @@ fn patience(global: &Global, call: &Call) -> Global {
     global
 }
 
-/// Adds device, session, URL, token and timeout where the method takes them.
-fn fill_in(call: &Call, context: &Context, params: &mut Map<String, Value>) {
+/// Adds device, session, URL, token and timeout if the method takes them.
+fn add_shared_params(call: &Call, context: &Context, params: &mut Map<String, Value>) {
     let Context { global, address } = context;
     let mut put = |name: &str, value: Option<&String>| {
         if let Some(value) = value {
@@ -214,16 +216,16 @@ fn fill_in(call: &Call, context: &Context, params: &mut Map<String, Value>) {
     }
 }
 
-/// Gives a call that writes a key, so that it can be repeated without being done twice.
-fn make_repeatable(method: &str, params: &mut Map<String, Value>) -> Repeat {
-    let Some(info) = afd_proto::method(method) else { return Repeat::Never };
+/// Adds a request key to a call that writes, so that a retry does not execute it twice.
+fn add_request_key(method: &str, params: &mut Map<String, Value>) -> Retry {
+    let Some(info) = afd_proto::method(method) else { return Retry::Never };
     if info.takes_request_key() {
         params.entry("requestKey").or_insert_with(|| json!(random_key()));
     }
-    Repeat::Safe
+    Retry::Safe
 }
 
-/// Returns a unique key: 128 random bits, which the standard library draws for its hash tables.
+/// Returns a unique key: 128 random bits, taken from the seeds of standard library hash tables, with time and process id.
 fn random_key() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
     let draw = || RandomState::new().build_hasher().finish();
@@ -231,13 +233,13 @@ fn random_key() -> String {
     format!("afctl-{:016x}{:016x}-{:x}-{:x}", draw(), draw(), now.as_nanos(), std::process::id())
 }
 
-/// Ctrl-C prints the envelope too; a second one ends the program at once.
-fn watch_for_interrupt() -> Option<Arc<AtomicBool>> {
+/// Handles Ctrl-C: the first one sets a flag, so that the envelope is still printed; a second one exits at once.
+fn install_interrupt_handler() -> Option<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let sigint = signal_hook::consts::SIGINT;
     // The order matters: the first signal finds the flag unset, and sets it.
     let armed = signal_hook::flag::register_conditional_shutdown(sigint, i32::from(INTERRUPTED), flag.clone())
         .and_then(|_| signal_hook::flag::register(sigint, flag.clone()));
-    // Without it Ctrl-C merely ends the program, as it does anyway.
+    // Without the handler, Ctrl-C ends the program as usual.
     armed.is_ok().then_some(flag)
 }

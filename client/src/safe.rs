@@ -1,35 +1,35 @@
-//! Keeping what comes from phones, pages and notes from steering a terminal: escapes, control characters, and characters that
-//! turn the direction of text.
+//! Escapes text from phones, pages and notes so that it cannot control a terminal: control characters, with the escape sequences
+//! they start, and characters that change the direction of text.
 
 use serde_json::Value;
 
-/// Whether a character does something to a terminal or to the order of a line, instead of being shown.
-fn steers(c: char) -> bool {
+/// Returns whether a character is not shown but controls the terminal, line breaks or the direction of text.
+fn controls_terminal(c: char) -> bool {
     // Arabic letter mark, left-to-right and right-to-left marks, embeddings and overrides, isolates; line and paragraph separators.
     c.is_control() || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn escaped(text: &str, keep: impl Fn(char) -> bool) -> String {
-    text.chars().flat_map(|c| if steers(c) && !keep(c) { c.escape_default().collect() } else { vec![c] }).collect()
+    text.chars().flat_map(|c| if controls_terminal(c) && !keep(c) { c.escape_default().collect() } else { vec![c] }).collect()
 }
 
-/// A text on one line.
+/// Returns a text on one line, with control characters escaped.
 pub fn line(text: &str) -> String {
     escaped(text, |_| false)
 }
 
-/// A text that may have lines and tabs.
+/// Returns a text with control characters escaped, except line breaks and tabs.
 pub fn block(text: &str) -> String {
     escaped(text, |c| c == '\n' || c == '\t')
 }
 
-/// All texts of a value, keys included.
+/// Escapes all strings of a value, including keys, in place.
 pub fn value(value: &mut Value) {
     match value {
-        Value::String(text) if text.chars().any(steers) => *text = block(text),
+        Value::String(text) if text.chars().any(controls_terminal) => *text = block(text),
         Value::Array(items) => items.iter_mut().for_each(self::value),
         Value::Object(map) => {
-            if map.keys().any(|key| key.chars().any(steers)) {
+            if map.keys().any(|key| key.chars().any(controls_terminal)) {
                 *map = std::mem::take(map).into_iter().map(|(key, value)| (line(&key), value)).collect();
             }
             map.values_mut().for_each(self::value);
@@ -38,14 +38,14 @@ pub fn value(value: &mut Value) {
     }
 }
 
-/// JSON with the characters that steer written as escapes, which mean the same.
+/// Returns JSON text with control characters written as `\u` escapes, which leaves its value unchanged.
 pub fn json(text: &str) -> String {
     use std::fmt::Write;
-    if !text.chars().any(steers) {
+    if !text.chars().any(controls_terminal) {
         return text.to_owned();
     }
     text.chars().fold(String::with_capacity(text.len() + 64), |mut out, c| {
-        if steers(c) {
+        if controls_terminal(c) {
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {
                 let _ = write!(out, "\\u{unit:04x}");
@@ -64,14 +64,14 @@ mod tests {
     const HOSTILE: &str = "a\u{1b}]0;x\u{7}\u{9b}2J\u{85}\u{202e}b\u{2066}c\u{200f}";
 
     #[test]
-    fn nothing_that_steers_is_left() {
+    fn control_characters_are_escaped() {
         let json_text = serde_json::to_string(&serde_json::json!({ HOSTILE: [HOSTILE] })).expect("JSON");
         let mut cleaned: Value = serde_json::from_str(&json_text).expect("JSON");
         let same: Value = serde_json::from_str(&json(&json_text)).expect("JSON");
-        assert_eq!(same, cleaned, "escaped JSON means the same");
+        assert_eq!(same, cleaned, "escaping does not change the JSON value");
         value(&mut cleaned);
         for text in [line(HOSTILE), block(HOSTILE), json(&json_text), cleaned.to_string()] {
-            assert!(!text.chars().any(steers), "{text:?}");
+            assert!(!text.chars().any(controls_terminal), "{text:?}");
         }
         assert_eq!(line("a\nb"), "a\\nb");
         assert_eq!(block("a\n\tb \u{1F600} \u{5d0}"), "a\n\tb \u{1F600} \u{5d0}");

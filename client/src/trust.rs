@@ -1,25 +1,25 @@
-//! Whether a socket is one of ours: tokens and typed text go to its owner.
+//! Checks that a socket belongs to the caller, since tokens and typed text are sent to its owner.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// The superuser may do everything anyway, and listens for activated services.
+/// User id of root, which is trusted: it can do anything anyway, and may listen for socket-activated services.
 const ROOT: u32 = 0;
 
 fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-fn denied(why: String) -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, why)
+fn denied(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, message)
 }
 
-/// Makes sure that only the caller decides what lies in a socket's directory. A directory that is not there is made later.
+/// Checks that only the caller or root can change a socket's directory. A missing directory is accepted, since it is created later.
 ///
 /// # Errors
-/// `PermissionDenied` when it is a link, somebody else's, or others may write to it.
+/// `PermissionDenied` if the directory is a symbolic link, belongs to another user, or is writable by other users.
 pub fn check_directory(socket: &Path) -> io::Result<()> {
     let dir = socket.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let meta = match std::fs::symlink_metadata(dir) {
@@ -34,15 +34,15 @@ pub fn check_directory(socket: &Path) -> io::Result<()> {
         return Err(denied(format!("{} belongs to user {}", dir.display(), meta.uid())));
     }
     if meta.mode() & 0o022 != 0 {
-        return Err(denied(format!("{} can be written to by other users (mode {:o})", dir.display(), meta.mode() & 0o7777)));
+        return Err(denied(format!("{} is writable by other users (mode {:o})", dir.display(), meta.mode() & 0o7777)));
     }
     Ok(())
 }
 
-/// Makes sure that the process that listens is the caller's.
+/// Checks that the listening process runs as the caller or root.
 ///
 /// # Errors
-/// `PermissionDenied` when it is somebody else's.
+/// `PermissionDenied` if it runs as another user.
 pub fn check_peer(stream: &UnixStream, socket: &Path) -> io::Result<()> {
     let peer = rustix::net::sockopt::socket_peercred(stream)?;
     let uid = peer.uid.as_raw();

@@ -26,7 +26,7 @@ fn no_acknowledged_event_is_lost() {
                         let params = json!({"session": format!("s{n}"), "keyCode": 66});
                         match connection.call("act.key", params) {
                             Ok(done) => acknowledged.lock().expect("locks").push(done["eventId"].as_str().expect("an id").to_owned()),
-                            Err(CallError::Broken(_)) => return,
+                            Err(CallError::Io(_)) => return,
                             Err(other) => panic!("round {round}: {other:?}"),
                         }
                     }
@@ -65,7 +65,7 @@ fn an_open_intent_becomes_an_unknown_outcome() {
     let caller = std::thread::spawn(move || connection.call("act.home", json!({"requestKey": "k"})));
     wait::until("the action to reach the phone", || (!world.phone.hits("home").is_empty()).then_some(()));
     world.daemon.kill();
-    assert!(matches!(caller.join().expect("ends"), Err(CallError::Broken(_))));
+    assert!(matches!(caller.join().expect("ends"), Err(CallError::Io(_))));
     world.daemon = Daemon::start(world.dir());
     let mut client = world.client();
     let log = client.ok("memory.log", json!({}));

@@ -21,9 +21,31 @@ fn settings_table_of_the_readme_is_up_to_date() {
 
 /// Identifiers that must not come back; each has a standard name now.
 const IDENTIFIERS: &[&str] = &[
-    "Wish", "Filing", "Desk", "Aim", "Sought", "Comings", "Noted", "Speaks", "Lookouts", "Acted", "Shelled", "Waited", "ScrolledTo",
-    "Nonsense", "put_off", "come_back", "stood_still", "came_by_itself", "wordless", "harmless", "take_like", "pictured", "take_up",
-    "carry_out", "let_go",
+    "Wish",
+    "Filing",
+    "Desk",
+    "Aim",
+    "Sought",
+    "Comings",
+    "Noted",
+    "Speaks",
+    "Lookouts",
+    "Acted",
+    "Shelled",
+    "Waited",
+    "ScrolledTo",
+    "Nonsense",
+    "put_off",
+    "come_back",
+    "stood_still",
+    "came_by_itself",
+    "wordless",
+    "harmless",
+    "take_like",
+    "pictured",
+    "take_up",
+    "carry_out",
+    "let_go",
 ];
 
 /// Phrases that must not come back in docs, texts and comments.

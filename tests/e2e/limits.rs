@@ -137,9 +137,7 @@ fn too_many_connections_are_told_so_in_their_own_framing() {
     // The owner's methods are answered all the same.
     assert!(world.daemon.connect().call("daemon.status", json!({})).is_ok());
     let refused = world.daemon.connect().call("device.list", json!({}));
-    assert!(
-        matches!(refused, Err(afd_tests::CallError::Answered { data, .. }) if data["code"] == "LIMIT_EXCEEDED" && data["hint"].is_string())
-    );
+    assert!(matches!(refused, Err(afd_tests::CallError::Rpc { data, .. }) if data["code"] == "LIMIT_EXCEEDED" && data["hint"].is_string()));
     drop(held);
     wait::until("room again", || world.daemon.connect().call("device.list", json!({})).ok());
 }
@@ -153,7 +151,7 @@ fn batches_and_subscriptions_have_their_limits() {
     let mut connection = world.daemon.connect();
     assert!(connection.call("events.subscribe", json!({})).is_ok());
     let second = connection.call("events.subscribe", json!({}));
-    assert!(matches!(second, Err(afd_tests::CallError::Answered { data, .. }) if data["code"] == "LIMIT_EXCEEDED"));
+    assert!(matches!(second, Err(afd_tests::CallError::Rpc { data, .. }) if data["code"] == "LIMIT_EXCEEDED"));
 }
 
 #[test]

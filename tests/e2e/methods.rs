@@ -40,7 +40,7 @@ fn the_table_is_what_the_daemon_serves() {
     assert!(core_methods.iter().all(|m| table.iter().any(|t| t == m)));
     for name in table.iter().filter(|n| *n != "daemon.shutdown" && *n != "events.subscribe") {
         let code = client.connection.call(name, json!({"\u{1F600}": 1}));
-        assert!(!matches!(code, Err(afd_tests::CallError::Answered { number: -32601, .. })), "{name} is not served");
+        assert!(!matches!(code, Err(afd_tests::CallError::Rpc { number: -32601, .. })), "{name} is not served");
     }
 }
 
@@ -57,7 +57,7 @@ fn a_wrong_type_a_missing_and_an_unknown_field_are_answered_with_their_path() {
         }
         let fails_at = |client: &mut Client, params: Map<String, Value>, path: &str| {
             let error = match client.connection.call(name, Value::Object(params.clone())) {
-                Err(afd_tests::CallError::Answered { number, data, .. }) => (number, data),
+                Err(afd_tests::CallError::Rpc { number, data, .. }) => (number, data),
                 other => panic!("{name} {params:?}: {other:?}"),
             };
             assert_eq!(error.0, -32602, "{name} {params:?} {}", error.1);
@@ -95,7 +95,7 @@ fn every_example_is_valid() {
         if ["daemon.shutdown", "events.unsubscribe", "device.add", "visual.export", "session.progress"].contains(&name) {
             continue;
         }
-        if let Err(afd_tests::CallError::Answered { number, message, .. }) = client.connection.call(name, Value::Object(example(&method))) {
+        if let Err(afd_tests::CallError::Rpc { number, message, .. }) = client.connection.call(name, Value::Object(example(&method))) {
             assert!(number != -32602 && number != -32601, "{name}: {message}");
         }
     }

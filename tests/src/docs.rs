@@ -43,7 +43,9 @@ pub fn with_section(page: &str, name: &str, section: &str) -> String {
 /// Returns the reference page of an OpenRPC document.
 pub fn method_reference(document: &Value) -> String {
     let mut out = "# Methods\n\nGenerated from the OpenRPC document (`afctl rpc rpc.discover`); a test keeps it up to date.\n\n".to_owned();
-    out.push_str("Parameters are one flat JSON object. Optional parameters may be left out or null. Effects: `read` only reads, `act` acts on the\n");
+    out.push_str(
+        "Parameters are one flat JSON object. Optional parameters may be left out or null. Effects: `read` only reads, `act` acts on the\n",
+    );
     out.push_str("device, `admin` changes the daemon, its memory or its settings. Every method may also answer ");
     let words = |codes: &[afd_proto::ErrorCode]| codes.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", ");
     let _ = writeln!(out, "{}; every", words(afd_proto::COMMON_ERRORS));
@@ -102,10 +104,8 @@ fn method_section(name: &str, method: &Value) -> String {
     if !errors.is_empty() {
         let _ = write!(out, " Errors: {}.", errors.join(", "));
     }
-    let example: serde_json::Map<String, Value> = items(&method["examples"][0]["params"])
-        .iter()
-        .map(|p| (cell_of(&p["name"]).to_owned(), p["value"].clone()))
-        .collect();
+    let example: serde_json::Map<String, Value> =
+        items(&method["examples"][0]["params"]).iter().map(|p| (cell_of(&p["name"]).to_owned(), p["value"].clone())).collect();
     let _ = write!(out, "\n\n```json\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{name}\",\"params\":{}}}\n```\n", Value::Object(example));
     out
 }
@@ -173,7 +173,9 @@ fn fields(schema: &Value) -> String {
 }
 
 fn error_section(errors: &Value) -> String {
-    let mut out = "\n# Errors\n\n`error.data` is an [ErrorData](#errordata).\n\n| code | number | retryable | meaning |\n|---|---|---|---|\n".to_owned();
+    let mut out =
+        "\n# Errors\n\n`error.data` is an [ErrorData](#errordata).\n\n| code | number | retryable | meaning |\n|---|---|---|---|\n"
+            .to_owned();
     for (code, error) in errors.as_object().into_iter().flatten() {
         let retryable = if error["data"]["retryable"] == true { "yes" } else { "" };
         let _ = writeln!(out, "| `{code}` | {} | {retryable} | {} |", error["code"], cell_of(&error["message"]));

@@ -122,14 +122,14 @@ impl Client {
             params["session"] = json!(self.session);
         }
         self.connection.call(method, params).map_err(|error| match error {
-            CallError::Answered { number, message, data } => CallFailure {
+            CallError::Rpc { number, message, data } => CallFailure {
                 code: documented(info, &data["code"]).as_str().unwrap_or_default().to_owned(),
                 number,
                 message,
                 hint: data["hint"].as_str().map(str::to_owned),
                 details: data["details"].clone(),
             },
-            CallError::Broken(error) => {
+            CallError::Io(error) => {
                 CallFailure { code: "BROKEN".into(), number: 0, message: error.to_string(), hint: None, details: Value::Null }
             }
         })

@@ -1,4 +1,4 @@
-//! `act`
+//! The `act` commands.
 
 use afd_proto::Secret;
 use afd_proto::act::{
@@ -12,64 +12,64 @@ use clap::{Args, Subcommand};
 use super::{Call, Expected, point};
 use crate::cli::{Context, Group};
 
-/// Do something on the device.
+/// Actions on the device.
 #[derive(Debug, Subcommand)]
 pub enum Act {
     /// Tap a target or a point
     Tap(Tap),
-    /// Press a target or a point for a while
+    /// Long-press a target or a point
     LongPress(LongPress),
-    /// Tap twice in quick succession
+    /// Double-tap a target or a point
     DoubleTap(Tap),
     /// Swipe from one point to another
     Swipe(Swipe),
     /// Scroll the screen
     Scroll(Scroll),
-    /// Scroll down, then up, until something is on the screen, for --timeout-ms at most [default: 60000]
+    /// Scroll down, then up, until an element is on the screen, for up to --timeout-ms [default: 60000]
     ScrollTo(ScrollTo),
     /// Press Back
     Back(Key),
     /// Press Home
     Home(Key),
-    /// Press a key by its Android code
+    /// Press a key by its Android key code
     Key(KeyCode),
-    /// Type into the focused field; the text is kept nowhere
+    /// Type text into the focused field; the text is never stored
     Text(Text),
-    /// Open an app
+    /// Launch an app
     Launch(Package),
     /// Stop an app
     Stop(Package),
-    /// Run a command in the phone's shell, if the settings of the device allow it, for --timeout-ms at most [default: 30000]
+    /// Run a shell command on the phone, if the device settings allow it, for up to --timeout-ms [default: 30000]
     Shell(Shell),
-    /// Send an intent, if the settings of the device allow it
+    /// Send an intent, if the device settings allow it
     Intent(Intent),
 }
 
-/// Makes sure that the action is done once.
+/// Option that makes an action safe to repeat.
 #[derive(Debug, Args)]
 pub struct Key {
-    /// The same key again returns the recorded outcome instead of acting
+    /// Idempotency key: reusing it returns the recorded outcome instead of acting again
     #[arg(long, value_name = "KEY")]
     request_key: Option<String>,
 }
 
-/// What to touch.
+/// Options of `tap`, `double-tap` and `long-press`.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct Tap {
-    /// A point in device pixels
+    /// Point in device pixels
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point, conflicts_with_all = ["by", "value"], required_unless_present = "by")]
     xy: Option<(f64, f64)>,
-    /// How the target is named
+    /// Property that identifies the target
     #[arg(long, value_enum, requires = "value")]
     by: Option<By>,
-    /// Its text, description, id, class or alias
+    /// Text, description, id, class or alias of the target
     #[arg(long, requires = "by", allow_hyphen_values = true)]
     value: Option<String>,
-    /// Whole and case-sensitive, instead of a part in any case
+    /// Match the whole value and its case, instead of any part of it in any case
     #[arg(long)]
     exact_match: bool,
-    /// Refuse the alias unless it comes from this observation
+    /// Observation the alias must come from
     #[arg(long, value_name = "ID")]
     observation_id: Option<String>,
     #[command(flatten)]
@@ -81,7 +81,7 @@ pub struct Tap {
 pub struct LongPress {
     #[command(flatten)]
     tap: Tap,
-    /// How long, milliseconds
+    /// Duration of the press in milliseconds [default: 500]
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     duration: Option<u32>,
 }
@@ -89,13 +89,13 @@ pub struct LongPress {
 /// Options of `swipe`.
 #[derive(Debug, Args)]
 pub struct Swipe {
-    /// Where it starts
+    /// Start point in device pixels
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point)]
     from: (f64, f64),
-    /// Where it ends
+    /// End point in device pixels
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point)]
     to: (f64, f64),
-    /// How long, milliseconds
+    /// Duration of the swipe in milliseconds [default: 300]
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     duration: Option<u32>,
     #[command(flatten)]
@@ -105,10 +105,10 @@ pub struct Swipe {
 /// Options of `scroll`.
 #[derive(Debug, Args)]
 pub struct Scroll {
-    /// What to look at next
+    /// Direction to scroll; down shows the content below
     #[arg(long, value_enum)]
     direction: Direction,
-    /// How far
+    /// Distance [default: medium]
     #[arg(long, value_enum)]
     amount: Option<Amount>,
     #[command(flatten)]
@@ -118,13 +118,13 @@ pub struct Scroll {
 /// Options of `scroll-to`.
 #[derive(Debug, Args)]
 pub struct ScrollTo {
-    /// A part of the text or description
+    /// Part of the text or description to find
     #[arg(long, allow_hyphen_values = true)]
     text: String,
-    /// Compare this property only (an alias is no property)
+    /// Property to compare [default: text and description]; ref is not allowed
     #[arg(long, value_enum)]
     by: Option<By>,
-    /// Whole and case-sensitive, instead of a part in any case
+    /// Match the whole value and its case, instead of any part of it in any case
     #[arg(long)]
     exact_match: bool,
     #[command(flatten)]
@@ -134,7 +134,7 @@ pub struct ScrollTo {
 /// Options of `shell`.
 #[derive(Debug, Args)]
 pub struct Shell {
-    /// The command
+    /// Shell command to run
     #[arg(long, allow_hyphen_values = true)]
     command: String,
     #[command(flatten)]
@@ -144,26 +144,26 @@ pub struct Shell {
 /// Options of `intent`.
 #[derive(Debug, Args)]
 pub struct Intent {
-    /// For example android.intent.action.VIEW
+    /// Intent action, for example android.intent.action.VIEW
     #[arg(long)]
     action: Option<String>,
-    /// A URI
+    /// Data URI
     #[arg(long)]
     data: Option<String>,
-    /// Package that is to handle it
+    /// Package to handle the intent
     #[arg(long)]
     package: Option<String>,
-    /// package/class that is to handle it
+    /// Component to handle the intent, as package/class
     #[arg(long)]
     component: Option<String>,
-    /// A text for it; may be given several times
+    /// String extra; repeatable
     #[arg(long = "extra", value_name = "NAME=TEXT", value_parser = extra)]
     extras: Vec<(String, String)>,
     #[command(flatten)]
     key: Key,
 }
 
-/// Reads `NAME=TEXT`.
+/// Parses `NAME=TEXT`.
 fn extra(text: &str) -> Result<(String, String), Expected> {
     text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())).ok_or(Expected("NAME=TEXT"))
 }
@@ -171,7 +171,7 @@ fn extra(text: &str) -> Result<(String, String), Expected> {
 /// Options of `key`.
 #[derive(Debug, Args)]
 pub struct KeyCode {
-    /// For example 66 for Enter
+    /// Android key code, for example 66 for Enter
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     key_code: i32,
     #[command(flatten)]
@@ -181,7 +181,7 @@ pub struct KeyCode {
 /// Options of `text`.
 #[derive(Debug, Args)]
 pub struct Text {
-    /// What to type
+    /// Text to type
     #[arg(long, allow_hyphen_values = true)]
     text: String,
     #[command(flatten)]
@@ -191,7 +191,7 @@ pub struct Text {
 /// Options of `launch` and `stop`.
 #[derive(Debug, Args)]
 pub struct Package {
-    /// For example com.android.settings
+    /// Package name, for example com.android.settings
     #[arg(long)]
     package: String,
     #[command(flatten)]

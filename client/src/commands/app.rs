@@ -1,4 +1,4 @@
-//! `app`: installing the phone's app stays with `adb`.
+//! The `app` commands, which tell how to install the phone's app with `adb`.
 
 use clap::{Args, Subcommand};
 
@@ -6,41 +6,41 @@ use super::Call;
 use crate::cli::{Context, Group};
 use crate::outcome::Failure;
 
-/// The phone's app, which `adb` installs.
+/// Instructions for installing and uninstalling the phone's app with `adb`.
 #[derive(Debug, Subcommand)]
 pub enum App {
-    /// Says how to install it
+    /// Show how to install the app
     Install(Install),
-    /// Says how to uninstall it
+    /// Show how to uninstall the app
     Uninstall(Target),
 }
 
-/// Options of `install`, as `af` has them.
+/// Options of `install`, the same as in `af`.
 #[derive(Debug, Args)]
 pub struct Install {
     #[command(flatten)]
     target: Target,
-    /// current, latest or a version
+    /// Version to install: current, latest or a version number
     #[arg(long, value_name = "VERSION")]
     version: Option<String>,
-    /// Install it even if it is there
+    /// Reinstall the app if it is already installed
     #[arg(long)]
     force: bool,
 }
 
-/// Options of both.
+/// Options of `install` and `uninstall`.
 #[derive(Debug, Args)]
 pub struct Target {
-    /// Serial of the phone; --device means the same here
+    /// Serial number of the phone; --device means the same here
     #[arg(long, env = "ANDROID_SERIAL", value_name = "SERIAL")]
     serial: Option<String>,
-    /// Nothing is done in any case
+    /// Accepted for compatibility with af; the command never changes anything
     #[arg(long)]
     dry_run: bool,
 }
 
 impl Group for App {
-    /// Answers what to do instead.
+    /// Returns a call that is refused with a hint naming the `adb` command.
     fn call(self, context: &Context) -> Call {
         let (verb, target, command) = match self {
             App::Install(Install { target, version, force }) => {
@@ -49,10 +49,10 @@ impl Group for App {
             }
             App::Uninstall(target) => ("uninstall", target, "uninstall com.memohai.autofish".to_owned()),
         };
-        // --device is a serial here.
+        // For this command --device is a serial number.
         let serial = context.global.device.clone().or(target.serial).map(|s| format!("-s {s} ")).unwrap_or_default();
-        let failure = Failure::new("UNSUPPORTED", "apps are installed and uninstalled with adb, not with afctl", 1);
-        let hint = format!("download the app's package from its releases if needed, then run: adb {serial}{command}");
+        let failure = Failure::new("UNSUPPORTED", "afctl does not install or uninstall apps; use adb", 1);
+        let hint = format!("download the app's APK from its releases if needed, then run: adb {serial}{command}");
         Call::refused("app", verb, failure.with_hint(hint))
     }
 }

@@ -1,4 +1,4 @@
-//! `artifact`
+//! The `artifact` commands.
 
 use afd_proto::artifact::{ArtifactDelete, ArtifactGet, ArtifactList, DeleteParams, GetParams, ListParams};
 use clap::{Args, Subcommand};
@@ -6,23 +6,23 @@ use clap::{Args, Subcommand};
 use super::Call;
 use crate::cli::{Context, Group};
 
-/// Files that were written: screenshots, full screens, large pages.
+/// Stored files: screenshots, full-screen dumps, large results.
 #[derive(Debug, Subcommand)]
 pub enum Artifact {
-    /// The artifacts, newest first
+    /// List artifacts, newest first
     List(List),
-    /// One artifact
+    /// Show an artifact
     Get {
-        /// Its number
+        /// Artifact number
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         id: i64,
-        /// Its content as well, if it is small enough
+        /// Include the content if it is small enough
         #[arg(long)]
         content: bool,
     },
     /// Delete an artifact and its file
     Delete {
-        /// Its number
+        /// Artifact number
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         id: i64,
     },
@@ -31,16 +31,16 @@ pub enum Artifact {
 /// Options of `list`.
 #[derive(Debug, Args)]
 pub struct List {
-    /// Only this session
+    /// Only artifacts of this session
     #[arg(long, value_name = "NAME")]
     for_session: Option<String>,
-    /// Only this kind, for example screenshot_image
+    /// Only artifacts of this kind, for example screenshot_image
     #[arg(long)]
     kind: Option<String>,
-    /// At most this many
+    /// Maximum number of artifacts [default: 20]
     #[arg(long)]
     limit: Option<u32>,
-    /// Go on where the previous answer ended
+    /// Cursor from the previous page
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<i64>,
 }

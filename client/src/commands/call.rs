@@ -1,4 +1,4 @@
-//! A call as it was typed, and what its parameters are parsed from.
+//! Calls built from the command line, and parsers for their parameters.
 
 use std::collections::BTreeMap;
 
@@ -13,29 +13,29 @@ use crate::outcome::{Failure, Render, USAGE};
 pub struct Call {
     /// Wire name of the method.
     pub method: String,
-    /// Group, as the envelope names it.
+    /// Group name in the envelope.
     pub category: String,
-    /// Verb, as the envelope names it.
+    /// Verb in the envelope.
     pub op: String,
-    /// Which shared parameters are filled in when it is sent.
+    /// Shared parameters that are filled in when the call is sent.
     pub takes: Takes,
-    /// Its own parameters, or why they could not be read.
+    /// Parameters of the method, or the reason they could not be read.
     pub params: Result<Map<String, Value>, Failure>,
     /// Renders the result for people; without it, its fields are shown.
     pub render: Option<Render>,
-    /// Whether the daemon is started if it is not running.
+    /// Whether to start the daemon if it is not running.
     pub starts_daemon: bool,
-    /// Whether --config and `AF_DB` name files of `af` here, and not of the daemon.
+    /// Whether `--config` and `AF_DB` refer to files of `af` rather than of the daemon.
     pub about_af: bool,
 }
 
 impl Call {
-    /// Returns a call of a method.
+    /// Creates a call of method `M`.
     pub fn of<M: Human>(params: M::Params) -> Self {
         Self::parsed::<M>(Ok(params))
     }
 
-    /// Returns a call whose parameters had to be read from somewhere.
+    /// Creates a call of method `M` whose parameters may have failed to parse.
     pub fn parsed<M: Human>(params: Result<M::Params, Failure>) -> Self {
         Self { render: Some(crate::human::render::<M>), ..Self::build::<M>(params) }
     }
@@ -56,7 +56,7 @@ impl Call {
         Self { method, category, op, takes, params, render: None, starts_daemon: true, about_af: false }
     }
 
-    /// Returns a call of any method with JSON parameters.
+    /// Creates a call of any method with JSON parameters.
     pub fn raw(method: &str, params: &str) -> Self {
         let params = serde_json::from_str(params)
             .map_err(|e| Failure::new("INVALID_PARAMS", format!("the parameters are not a JSON object: {e}"), USAGE));
@@ -73,34 +73,34 @@ impl Call {
         }
     }
 
-    /// Returns a command that is refused instead of called.
+    /// Creates a call that is never sent and fails with `failure`.
     pub fn refused(category: &str, op: &str, failure: Failure) -> Self {
         Self { params: Err(failure), ..Self::raw("", "{}") }.named(category, op)
     }
 
-    /// Names it differently in the envelope.
+    /// Sets the group and verb shown in the envelope.
     pub fn named(mut self, category: &str, op: &str) -> Self {
         self.category = category.to_owned();
         self.op = op.to_owned();
         self
     }
 
-    /// Does not start the daemon.
+    /// Marks the call as one that never starts the daemon.
     pub fn without_starting(mut self) -> Self {
         self.starts_daemon = false;
         self
     }
 }
 
-/// Makes a path absolute: the daemon has a working directory of its own.
+/// Makes a path absolute, since the daemon has a different working directory.
 pub fn absolute(path: &str) -> String {
     std::path::absolute(path).map_or_else(|_| path.to_owned(), |p| p.display().to_string())
 }
 
-/// Reads a list from a file, or from standard input for `-`: a JSON array, or an object on each line.
+/// Reads a list from a file, or from standard input for `-`: a JSON array, or one JSON object per line.
 ///
 /// # Errors
-/// A usage error if it cannot be read or an item is not valid.
+/// Returns a usage error if the input cannot be read or an item is invalid.
 pub fn read_list<T: DeserializeOwned>(option: &str, file: &str) -> Result<Vec<T>, Failure> {
     let bad = |why: String| Failure::new("INVALID_PARAMS", format!("{option} {file}: {why}"), USAGE);
     let text = match file {
@@ -109,7 +109,7 @@ pub fn read_list<T: DeserializeOwned>(option: &str, file: &str) -> Result<Vec<T>
     }
     .map_err(|e| bad(e.to_string()))?;
     if text.trim().is_empty() {
-        return Err(bad("the file is empty; an empty list is []".to_owned()));
+        return Err(bad("the file is empty; use [] for an empty list".to_owned()));
     }
     if text.trim_start().starts_with('[') {
         let items: Vec<Value> = serde_json::from_str(&text).map_err(|e| bad(format!("not a JSON array: {e}")))?;
@@ -127,7 +127,7 @@ pub fn read_list<T: DeserializeOwned>(option: &str, file: &str) -> Result<Vec<T>
     objects.collect()
 }
 
-/// What was expected on the command line.
+/// Error of a command-line parser: the form that was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected(pub(super) &'static str);
 
@@ -140,14 +140,11 @@ impl std::fmt::Display for Expected {
 impl std::error::Error for Expected {}
 
 /// Parses `X,Y`.
-///
-/// # Errors
-/// What was expected.
 pub fn point(text: &str) -> Result<(f64, f64), Expected> {
     let parse = |part: &str| part.trim().parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0);
     text.split_once(',')
         .and_then(|(x, y)| Some((parse(x)?, parse(y)?)))
-        .ok_or(Expected("X,Y with two numbers of at least 0, for example 540,1200"))
+        .ok_or(Expected("X,Y with two non-negative numbers, for example 540,1200"))
 }
 
 /// Parses `KEY=VALUE`.
@@ -156,22 +153,22 @@ pub(super) fn pair(text: &str) -> Result<(String, String), Expected> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
-/// Returns pairs as a map; of a key that is given twice the last value counts.
+/// Collects pairs into a map; the last value of a repeated key wins.
 pub(super) fn map(pairs: Vec<(String, String)>) -> BTreeMap<String, String> {
     pairs.into_iter().collect()
 }
 
-/// Returns `None` for an empty list.
-pub(super) fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
+/// Returns the list, or `None` if it is empty.
+pub(super) fn non_empty<T>(list: Vec<T>) -> Option<Vec<T>> {
     (!list.is_empty()).then_some(list)
 }
 
-/// Returns `Some(true)` for a switch that was given.
-pub(super) fn given(switch: bool) -> Option<bool> {
+/// Returns `Some(true)` if the switch was given, else `None`.
+pub(super) fn true_if(switch: bool) -> Option<bool> {
     switch.then_some(true)
 }
 
-/// Returns `Some(false)` for a switch that turns something off.
-pub(super) fn off(switch: bool) -> Option<bool> {
+/// Returns `Some(false)` if the switch, which turns something off, was given, else `None`.
+pub(super) fn false_if(switch: bool) -> Option<bool> {
     switch.then_some(false)
 }

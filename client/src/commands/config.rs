@@ -1,4 +1,4 @@
-//! `config`
+//! The `config` commands.
 
 use afd_proto::Secret;
 use afd_proto::config::{ConfigGet, ConfigList, ConfigSet, ConfigUnset, KeyParams, SetParams};
@@ -8,32 +8,32 @@ use clap::Subcommand;
 use super::Call;
 use crate::cli::{Context, Group};
 
-/// The settings, and where each comes from.
+/// Settings, and where each value comes from.
 #[derive(Debug, Subcommand)]
 pub enum Config {
-    /// All settings
+    /// List all settings
     List,
-    /// One setting
+    /// Show a setting
     Get {
-        /// For example artifacts.dir
+        /// Name of the setting, for example artifacts.dir
         key: String,
     },
-    /// Change a setting in the settings file
+    /// Change a setting in the configuration file
     Set {
-        /// For example artifacts.dir
+        /// Name of the setting, for example artifacts.dir
         key: String,
-        /// Its value
+        /// New value
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
-    /// Take a setting out of the settings file
+    /// Remove a setting from the configuration file
     Unset {
-        /// For example artifacts.dir
+        /// Name of the setting, for example artifacts.dir
         key: String,
     },
 }
 
-/// Whether a key names a file or a directory: a relative one is meant from here.
+/// Returns whether a setting holds a path, which is resolved against the caller's working directory.
 fn is_path(key: &str) -> bool {
     key == "memory.db" || (key.starts_with("artifacts.") && (key.ends_with("dir") || key.ends_with("_file")))
 }

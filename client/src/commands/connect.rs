@@ -1,4 +1,4 @@
-//! `connect`
+//! The `connect` commands.
 
 use afd_proto::device::{ConnectUsbParams, DeviceConnectUsb};
 use clap::{Args, Subcommand};
@@ -6,26 +6,26 @@ use clap::{Args, Subcommand};
 use super::Call;
 use crate::cli::{Context, Group};
 
-/// Reach a phone and keep it in the settings.
+/// Connect a phone and add it to the configuration.
 #[derive(Debug, Subcommand)]
 pub enum Connect {
-    /// Over its cable: finds it with adb, forwards a port to its service. The token is not part of it
+    /// Connect over USB: find the phone with adb, forward a port to its service and add the device; set the token separately
     Usb(Usb),
 }
 
 /// Options of `usb`.
 #[derive(Debug, Args)]
 pub struct Usb {
-    /// Serial of the phone, or host:port; may be left out while exactly one is attached. --device means the same here
+    /// Serial number of the phone, or host:port; optional if exactly one is attached; --device means the same here
     #[arg(long, env = "ANDROID_SERIAL", value_name = "SERIAL")]
     serial: Option<String>,
-    /// Name of the device in the settings
+    /// Device name in the configuration
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Port on this machine
+    /// Local port to forward
     #[arg(long, value_name = "PORT")]
     local_port: Option<u16>,
-    /// Tell what would be done, and do nothing
+    /// Print what would be done without doing it
     #[arg(long)]
     print_only: bool,
 }
@@ -33,7 +33,7 @@ pub struct Usb {
 impl Group for Connect {
     fn call(self, context: &Context) -> Call {
         let Connect::Usb(Usb { serial, name, local_port, print_only }) = self;
-        // --device is a serial here.
+        // For this command --device is a serial number.
         let serial = context.global.device.clone().or(serial).filter(|s| !s.is_empty());
         Call::of::<DeviceConnectUsb>(ConnectUsbParams { serial, name, local_port, print_only }).named("connect", "usb")
     }

@@ -1,4 +1,4 @@
-//! `conversation`
+//! The `conversation` commands.
 
 use afd_proto::Word;
 use afd_proto::context::{
@@ -15,57 +15,57 @@ use super::{Call, map, pair, read_list};
 use crate::cli::{Context, Group};
 use crate::outcome::Failure;
 
-/// What was said, and what of it goes into the model's context. The session is the one of --session.
+/// Conversation history and the context for the language model. --session selects the session.
 #[derive(Debug, Subcommand)]
 pub enum Conversation {
     /// Append messages
     Append(Append),
-    /// Messages on record, newest first
+    /// List recorded messages, newest first
     List {
-        /// At most this many [default: 20]
+        /// Maximum number of messages [default: 20]
         #[arg(long)]
         limit: Option<u32>,
-        /// Go on where the previous answer ended
+        /// Cursor from the previous page
         #[arg(long, value_name = "CURSOR")]
         cursor: Option<i64>,
     },
-    /// How full the context is
+    /// Show how full the context is
     Usage {
-        /// Whether so many tokens more would fit
+        /// Check whether this many more tokens would fit
         #[arg(long, value_name = "N")]
         tokens: Option<u64>,
-        /// Whether this text would fit
+        /// Check whether this text would fit
         #[arg(long, conflicts_with = "tokens")]
         text: Option<String>,
     },
-    /// The messages to send for the model's next turn
+    /// Build the messages to send for the model's next turn
     Context {
-        /// Tokens that all of it may take
+        /// Maximum number of tokens of the context
         #[arg(long, value_name = "N")]
         budget: Option<u64>,
-        /// Shape of the messages
+        /// Message format [default: afd]
         #[arg(long, value_enum)]
         format: Option<Format>,
     },
-    /// Let a summary stand for older messages
+    /// Replace older messages in the context with a summary
     Compact {
-        /// How many of the newest messages stay
+        /// Number of newest messages to keep
         #[arg(long, value_name = "N")]
         keep: Option<u32>,
     },
-    /// The rolling summary, the last messages, the context keys
+    /// Show the rolling summary, the last messages and the context keys
     Summary,
-    /// What is at hand: task, recent observations, elements by alias, context keys
+    /// Show the working memory: task, recent observations, elements by alias, context keys
     Working,
-    /// Empty the context; the record keeps everything
+    /// Clear the context; the record keeps all messages
     Clear {
-        /// Forget context keys and rolling summary as well
+        /// Also clear the context keys and the rolling summary
         #[arg(long)]
         forget_context: bool,
     },
 }
 
-/// Parses the role of a typed message; a tool's answer names its call and is read from a file.
+/// Parses the role of a message given as options. A tool result names its call, so it can only come from a file.
 fn typed_role() -> impl TypedValueParser<Value = Role> {
     let roles = [Role::System, Role::User, Role::Assistant];
     let values = roles.iter().filter_map(clap::ValueEnum::to_possible_value);
@@ -75,16 +75,16 @@ fn typed_role() -> impl TypedValueParser<Value = Role> {
 /// Options of `append`.
 #[derive(Debug, Args)]
 pub struct Append {
-    /// Who says it
+    /// Role of the message's author
     #[arg(long, value_parser = typed_role(), required_unless_present = "file", requires = "text")]
     role: Option<Role>,
-    /// What
+    /// Message text
     #[arg(long, allow_hyphen_values = true, requires = "role")]
     text: Option<String>,
-    /// Messages as JSON: an array, or one message in each line; - for standard input
+    /// File with messages as JSON, an array or one message per line; - for standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["role", "text"])]
     file: Option<String>,
-    /// Context key and value to set; may be given several times
+    /// Context key and value to set; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     context: Vec<(String, String)>,
 }

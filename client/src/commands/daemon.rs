@@ -1,4 +1,4 @@
-//! `daemon` and `status`
+//! The `daemon` commands, and `status`.
 
 use afd_proto::daemon::{DaemonMethods, DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion, MethodList, MethodSummary};
 use afd_proto::vocabulary::NoParams;
@@ -11,17 +11,17 @@ use crate::human::{human, table};
 /// Start, stop and inspect the daemon.
 #[derive(Debug, Subcommand)]
 pub enum Daemon {
-    /// Start it if it is not running
+    /// Start the daemon if it is not running
     Start,
-    /// Show its state; never starts it
+    /// Show the state of the daemon, without starting it
     Status,
-    /// Version, protocol and capabilities
+    /// Show version, protocol and capabilities
     Version,
     /// List the methods that the daemon serves
     Methods,
-    /// Read the configuration file again
+    /// Reload the configuration file
     Reload,
-    /// Finish the calls in flight, then stop; never starts it
+    /// Stop the daemon after its calls in flight have finished; never starts it
     Shutdown,
 }
 
@@ -34,7 +34,7 @@ fn methods(list: &MethodList) -> String {
     table(["method", "effect", "summary"], list.methods.iter().map(row))
 }
 
-/// Returns the call of `status`.
+/// Creates the call of `status`.
 pub fn status() -> Call {
     Call::of::<DaemonStatus>(NoParams {}).without_starting()
 }

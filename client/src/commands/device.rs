@@ -1,4 +1,4 @@
-//! `device`
+//! The `device` commands.
 
 use afd_proto::Secret;
 use afd_proto::device::{
@@ -12,32 +12,32 @@ use super::Call;
 use crate::cli::{Context, Group};
 use crate::outcome::{Failure, USAGE};
 
-/// Devices: add, list, lease.
+/// Add, list and lease devices.
 #[derive(Debug, Subcommand)]
 pub enum Device {
-    /// Add a device and keep it in the settings; give its address with --url and its token with --token
+    /// Add a device to the configuration; give its address with --url and its token with --token
     Add(Add),
-    /// The devices and how they are
+    /// List devices and their state
     List,
-    /// Take a device out of the settings
+    /// Remove a device from the configuration
     Remove {
-        /// Its name
+        /// Device name
         name: String,
     },
-    /// Keep the device for this session: others may look but not act
+    /// Lease the device for this session; other sessions may observe but not act
     Lease {
-        /// For how long, milliseconds
+        /// Duration of the lease in milliseconds
         #[arg(long, default_value_t = 60_000, value_name = "MS", allow_negative_numbers = true)]
         ttl_ms: u64,
     },
-    /// Give the lease back
+    /// Release the lease
     Release,
-    /// Installed packages
+    /// List installed packages
     Packages {
-        /// Part of the name
+        /// Only packages whose name contains this
         #[arg(long)]
         filter: Option<String>,
-        /// Include the system's own
+        /// Include system packages
         #[arg(long)]
         include_system: bool,
     },
@@ -46,12 +46,12 @@ pub enum Device {
 /// Options of `add`.
 #[derive(Debug, Args)]
 pub struct Add {
-    /// Its name
+    /// Device name
     pub name: String,
-    /// Time-out of one request to it, milliseconds
+    /// Timeout of one request to the device in milliseconds [default: 10000]
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     request_timeout_ms: Option<u64>,
-    /// Forget it when the daemon ends
+    /// Do not save the device: forget it when the daemon exits
     #[arg(long)]
     temporary: bool,
 }
@@ -59,7 +59,7 @@ pub struct Add {
 impl Add {
     fn params(self, context: &Context) -> Result<AddParams, Failure> {
         let missing = || {
-            Failure::new("INVALID_PARAMS", "--url is missing: expected the base URL of the phone's service, got nothing", USAGE)
+            Failure::new("INVALID_PARAMS", "missing --url: expected the base URL of the phone's service", USAGE)
                 .with_hint("for example: afctl device add NAME --url http://192.168.1.20:8081 --token TOKEN")
         };
         Ok(AddParams {
@@ -72,7 +72,7 @@ impl Add {
     }
 }
 
-/// Returns the call of `health`.
+/// Creates the call of `health`.
 pub fn health() -> Call {
     Call::of::<DeviceHealth>(DeviceParams::default()).named("health", "health")
 }

@@ -1,4 +1,4 @@
-//! `session task`, `session bug`, `session result`
+//! The `session task`, `session bug` and `session result` commands.
 
 use afd_proto::findings::{
     BugAdd, BugAddParams, BugList, BugListParams, BugResolve, BugResolveParams, BugShow, BugShowParams, BugStatus, ResultAdd,
@@ -13,186 +13,186 @@ use clap::{Args, Subcommand};
 use super::Call;
 use crate::cli::{Context, Group};
 
-/// Where it is; by default the page that the session saw last.
+/// Page and app of a finding; by default those the session observed last.
 #[derive(Debug, Args)]
 pub struct Place {
     /// Page key, activity or URL
     #[arg(long)]
     pub(super) page: Option<String>,
-    /// Package
+    /// Package name
     #[arg(long)]
     pub(super) app: Option<String>,
 }
 
-/// What is to be done.
+/// Manage tasks.
 #[derive(Debug, Subcommand)]
 pub enum Task {
     /// Queue a task
     Add {
-        /// What is to be done
+        /// Task description
         description: String,
-        /// Higher ones come first
+        /// Priority; higher comes first [default: 0]
         #[arg(long, allow_negative_numbers = true)]
         priority: Option<i64>,
-        /// Number of a task that comes first; may be given several times
+        /// Number of a task that must be finished first; repeatable
         #[arg(long, value_name = "N")]
         after: Vec<i64>,
     },
-    /// Begin the task that is due, or a certain one
+    /// Start the next task in the queue, or a specific one
     Start {
-        /// Its number
+        /// Task number [default: the next task in the queue]
         #[arg(long, value_name = "N")]
         id: Option<i64>,
-        /// Put the one that is worked on back in the queue
+        /// Return the active task to the queue
         #[arg(long)]
         switch: bool,
     },
-    /// Note how far a task is, or change it
+    /// Record progress on a task, or change it
     Update {
-        /// Its number; by default the one that is worked on
+        /// Task number [default: the active task]
         #[arg(long, value_name = "N")]
         id: Option<i64>,
-        /// How far it is
+        /// Progress so far
         #[arg(long)]
         progress: Option<String>,
-        /// Another description
+        /// New description
         #[arg(long)]
         description: Option<String>,
-        /// Another priority
+        /// New priority
         #[arg(long, allow_negative_numbers = true)]
         priority: Option<i64>,
     },
     /// Finish a task
     Finish {
-        /// Its number; by default the one that is worked on
+        /// Task number [default: the active task]
         #[arg(long, value_name = "N")]
         id: Option<i64>,
-        /// How it ended [default: passed]
+        /// Outcome [default: passed]
         #[arg(long, value_enum)]
         status: Option<Finish>,
-        /// What came of it
+        /// Summary of the result
         #[arg(long)]
         summary: Option<String>,
     },
-    /// Tasks of the session
+    /// List the tasks of the session
     List {
-        /// Only those of this status
+        /// Only tasks with this status
         #[arg(long, value_enum)]
         status: Option<TaskStatus>,
-        /// At most this many [default: 100]
+        /// Maximum number of tasks [default: 100]
         #[arg(long)]
         limit: Option<u32>,
     },
 }
 
-/// What is wrong.
+/// Report and list bugs.
 #[derive(Debug, Subcommand)]
 pub enum Bug {
-    /// Record a bug
+    /// Report a bug
     Add {
-        /// One line
+        /// One-line title
         title: String,
-        /// How bad it is [default: medium]
+        /// Severity [default: medium]
         #[arg(long, value_enum)]
         severity: Option<Severity>,
-        /// What it is about
+        /// Description
         #[arg(long)]
         description: Option<String>,
-        /// A step to make it happen; may be given several times
+        /// Step to reproduce the bug; repeatable
         #[arg(long, value_name = "TEXT")]
         step: Vec<String>,
-        /// What should happen
+        /// Expected behaviour
         #[arg(long)]
         expected: Option<String>,
-        /// What happens
+        /// Actual behaviour
         #[arg(long)]
         actual: Option<String>,
-        /// Where it is
+        /// Location of the bug
         #[command(flatten)]
         place: Place,
-        /// Number or uid of an artifact, or latest for the newest screenshot of the session
+        /// Screenshot: number or uid of an artifact, or latest for the newest screenshot of the session
         #[arg(long, value_name = "ARTIFACT")]
         screenshot: Option<String>,
     },
-    /// Bugs of all sessions, newest first, and their counts
+    /// List the bugs of all sessions with counts, newest first
     List {
-        /// Only those of this session
+        /// Only bugs of this session
         #[arg(long, value_name = "NAME")]
         for_session: Option<String>,
-        /// Only those of this severity
+        /// Only bugs of this severity
         #[arg(long, value_enum)]
         severity: Option<Severity>,
-        /// Only open or resolved ones
+        /// Only open or only resolved bugs
         #[arg(long, value_enum)]
         status: Option<BugStatus>,
-        /// Where it is
+        /// Location of the bugs
         #[command(flatten)]
         place: Place,
-        /// At most this many [default: 20]
+        /// Maximum number of bugs [default: 20]
         #[arg(long)]
         limit: Option<u32>,
-        /// Go on where the previous answer ended
+        /// Cursor from the previous page
         #[arg(long, value_name = "CURSOR")]
         cursor: Option<i64>,
     },
-    /// A bug in full
+    /// Show a bug in full
     Show {
-        /// Its number
+        /// Bug number
         #[arg(long, value_name = "N")]
         id: i64,
     },
     /// Mark a bug as resolved
     Resolve {
-        /// Its number
+        /// Bug number
         #[arg(long, value_name = "N")]
         id: i64,
-        /// Why
+        /// Reason, for example "fixed in 2.4"
         #[arg(long)]
         reason: String,
     },
 }
 
-/// What was tested.
+/// Record and list test results.
 #[derive(Debug, Subcommand)]
 pub enum TestResult {
     /// Record a test result
     Add {
-        /// What was tested
+        /// Name of the test
         name: String,
-        /// How it ended
+        /// Outcome
         #[arg(long, value_enum)]
         status: ResultStatus,
-        /// Where it is
+        /// Location of the test
         #[command(flatten)]
         place: Place,
-        /// How long it took
+        /// Duration in milliseconds
         #[arg(long, value_name = "MS")]
         duration_ms: Option<u64>,
-        /// What was seen
+        /// Summary of what was observed
         #[arg(long)]
         summary: Option<String>,
-        /// Number or uid of an artifact, or latest for the newest screenshot of the session
+        /// Evidence: number or uid of an artifact, or latest for the newest screenshot of the session
         #[arg(long, value_name = "ARTIFACT")]
         evidence: Option<String>,
-        /// Number of the bug that it found
+        /// Number of the bug that the test found
         #[arg(long, value_name = "N")]
         bug: Option<i64>,
     },
-    /// Test results of all sessions, newest first, and their counts
+    /// List the test results of all sessions with counts, newest first
     List {
-        /// Only those of this session
+        /// Only results of this session
         #[arg(long, value_name = "NAME")]
         for_session: Option<String>,
-        /// Only those that ended so
+        /// Only results with this outcome
         #[arg(long, value_enum)]
         status: Option<ResultStatus>,
-        /// Only those on pages that contain this
+        /// Only results on pages whose page key, activity or URL contains this
         #[arg(long)]
         page: Option<String>,
-        /// At most this many [default: 20]
+        /// Maximum number of results [default: 20]
         #[arg(long)]
         limit: Option<u32>,
-        /// Go on where the previous answer ended
+        /// Cursor from the previous page
         #[arg(long, value_name = "CURSOR")]
         cursor: Option<i64>,
     },

@@ -1,4 +1,4 @@
-//! `job`
+//! The `job` commands.
 
 use afd_proto::job::{JobList, JobRun, RunParams};
 use afd_proto::vocabulary::NoParams;
@@ -14,7 +14,7 @@ pub enum Job {
     List,
     /// Run a job now
     Run {
-        /// Name of the job
+        /// Job name
         name: String,
     },
 }

@@ -1,4 +1,4 @@
-//! `memory`
+//! The `memory` commands.
 
 use afd_proto::memory::{
     ContextParams, EventStatus, ExperienceParams, LogParams, MemoryContext, MemoryDelete, MemoryExperience, MemoryLog, MemorySave,
@@ -10,28 +10,28 @@ use clap::{Args, Subcommand};
 use super::Call;
 use crate::cli::{Context, Group};
 
-/// What was done and learned.
+/// Notes, event log, and what was learned about pages.
 #[derive(Debug, Subcommand)]
 pub enum Memory {
-    /// Keep a note; similar ones are shown
+    /// Save a note and show similar ones
     Save(Save),
-    /// Find notes, or list the newest
+    /// Search notes, or list the newest
     Search(Search),
-    /// Delete a note by its number
+    /// Delete a note
     Delete {
-        /// Its number, as search shows it
+        /// Note number, as shown by search
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         id: i64,
     },
-    /// What is known about a page: what actions do there, what cured failures
+    /// Show what is known about a page: outcomes of actions, recoveries from failures
     Experience(Experience),
-    /// What the session saw last
+    /// Show what the session observed last
     Context,
-    /// What was done, newest first
+    /// List events, newest first
     Log(Log),
-    /// Counts
+    /// Show counts of events, observations, notes and artifacts
     Stats {
-        /// Only this session
+        /// Only counts of this session
         #[arg(long, value_name = "NAME")]
         for_session: Option<String>,
     },
@@ -40,13 +40,13 @@ pub enum Memory {
 /// Options of `save`.
 #[derive(Debug, Args)]
 pub struct Save {
-    /// What it is about, in parts divided by /, for example nav/home-to-wifi
+    /// Topic, in parts separated by /, for example nav/home-to-wifi
     #[arg(long)]
     topic: String,
-    /// The note
+    /// Text of the note
     #[arg(long, allow_hyphen_values = true)]
     content: String,
-    /// Package that it is about; without it the note holds everywhere
+    /// Package the note is about; without it the note applies to every app
     #[arg(long)]
     app: Option<String>,
 }
@@ -60,33 +60,33 @@ pub struct Search {
     /// Only notes about this package
     #[arg(long)]
     app: Option<String>,
-    /// Only topics that begin so, for example nav/
+    /// Only topics that start with this, for example nav/
     #[arg(long)]
     topic: Option<String>,
-    /// At most this many [default: 20]
+    /// Maximum number of notes [default: 20]
     #[arg(long)]
     limit: Option<u32>,
-    /// Go on where the previous answer ended
+    /// Cursor from the previous page
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<i64>,
 }
 
-/// Options of `experience`; with none, the page that the session saw last is meant.
+/// Options of `experience`; without any, it shows the page the session observed last.
 #[derive(Debug, Args)]
 pub struct Experience {
-    /// Package
+    /// Package name
     #[arg(long)]
     app: Option<String>,
-    /// package/activity
+    /// Activity, as package/activity
     #[arg(long)]
     activity: Option<String>,
-    /// Fingerprint or page key, as an observation printed it
+    /// Page fingerprint or page key, as printed by an observation
     #[arg(long)]
     page_fp: Option<String>,
-    /// Only what cured this failure, for example REF_ALIAS_STALE
+    /// Only recoveries from this failure, for example REF_ALIAS_STALE
     #[arg(long)]
     failure_cause: Option<String>,
-    /// At most this many
+    /// Maximum number of transitions and of recoveries [default: 10]
     #[arg(long)]
     limit: Option<u32>,
 }
@@ -94,19 +94,19 @@ pub struct Experience {
 /// Options of `log`.
 #[derive(Debug, Args)]
 pub struct Log {
-    /// Only this session
+    /// Only events of this session
     #[arg(long, value_name = "NAME")]
     for_session: Option<String>,
-    /// Only this app
+    /// Only events in this app
     #[arg(long)]
     app: Option<String>,
-    /// Only what ended so
+    /// Only events with this status
     #[arg(long, value_enum)]
     status: Option<EventStatus>,
-    /// At most this many
+    /// Maximum number of events [default: 20]
     #[arg(long)]
     limit: Option<u32>,
-    /// Go on where the previous answer ended
+    /// Cursor from the previous page
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<i64>,
 }

@@ -1,4 +1,4 @@
-//! From what was typed to a call: one file per group.
+//! Subcommands and the calls they make, one file per group.
 
 pub mod act;
 pub mod app;
@@ -21,4 +21,4 @@ pub mod verify;
 pub mod visual;
 
 pub use call::{Call, Expected, absolute, point, read_list};
-use call::{given, map, off, pair, some};
+use call::{false_if, map, non_empty, pair, true_if};

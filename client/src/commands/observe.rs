@@ -1,4 +1,4 @@
-//! `observe`
+//! The `observe` commands.
 
 use afd_proto::observe::{
     Column, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait, PageParams, Part, RefsParams, ScreenParams, TopParams, Until,
@@ -9,26 +9,26 @@ use afd_proto::picture::{
 };
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Call, absolute, given, off, some};
+use super::{Call, absolute, false_if, non_empty, true_if};
 use crate::cli::{Context, Group};
 
-/// Look at the screen.
+/// Read the screen.
 #[derive(Debug, Subcommand)]
 pub enum Observe {
-    /// Which app and activity is on top
+    /// Show the foreground app and activity
     Top,
-    /// The screen as rows
+    /// Show the screen as rows
     Screen(Screen),
-    /// What can be acted on, each with an alias
+    /// List interactive elements, each with an alias
     Refs(Rows),
-    /// The page: context, whether it has settled, screen and refs, and what memory knows about it
+    /// Show the page: context, whether it has settled, screen, refs, and hints from memory
     Page(Page),
-    /// A picture of the screen, written to a file
+    /// Take a screenshot and write it to a file
     Screenshot(Screenshot),
-    /// The marks that the phone itself draws on its screen
+    /// Show or change the overlay of marks that the phone draws on its screen
     #[command(subcommand)]
     Overlay(Overlay),
-    /// Wait until something is so on the screen, for --timeout-ms at most [default: 10000, at most 600000]
+    /// Wait for a condition on the screen, for up to --timeout-ms [default: 10000, maximum: 600000]
     Wait(Wait),
 }
 
@@ -37,10 +37,10 @@ pub enum Observe {
 pub struct Screen {
     #[command(flatten)]
     rows: Rows,
-    /// Columns of the rows
+    /// Column to return; repeatable [default: all but bounds]
     #[arg(long = "field", value_enum, value_name = "COLUMN", conflicts_with = "full")]
     fields: Vec<Column>,
-    /// With --full: the file that it is written to
+    /// File to write the full screen to
     #[arg(long, value_name = "FILE", requires = "full")]
     save_file: Option<String>,
 }
@@ -48,19 +48,19 @@ pub struct Screen {
 /// Options of `screen` and `refs`.
 #[derive(Debug, Args)]
 pub struct Rows {
-    /// At most this many rows [default: 120]
+    /// Maximum number of rows [default: 120]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_rows: Option<u32>,
-    /// All rows, all columns, and the windows
+    /// Return all rows and columns, and the windows
     #[arg(long, conflicts_with = "max_rows")]
     full: bool,
-    /// Read twice, to know whether the page has settled
+    /// Read twice to detect whether the page has settled
     #[arg(long)]
     settle: bool,
-    /// Keep reading for so long until the page has settled
+    /// Maximum time to keep reading until the page has settled, in milliseconds
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     wait_ms: Option<u64>,
-    /// Leave out what memory knows
+    /// Omit hints from memory
     #[arg(long)]
     no_hints: bool,
 }
@@ -68,25 +68,25 @@ pub struct Rows {
 /// Options of `page`.
 #[derive(Debug, Args)]
 pub struct Page {
-    /// What to return beside the context; both by default
+    /// Part to return besides the context; repeatable [default: both]
     #[arg(long = "field", value_enum, value_name = "PART")]
     fields: Vec<Part>,
-    /// At most this many rows of each [default: 120]
+    /// Maximum number of rows of each part [default: 120]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_rows: Option<u32>,
-    /// All rows, all columns, and the windows
+    /// Return all rows and columns, and the windows
     #[arg(long, conflicts_with = "max_rows")]
     full: bool,
-    /// Directory that the screen is written to
+    /// Directory to write the screen to
     #[arg(long, value_name = "DIR")]
     save_dir: Option<String>,
-    /// Read once only
+    /// Read only once, without checking whether the page has settled
     #[arg(long)]
     no_settle: bool,
-    /// Keep reading for so long until the page has settled
+    /// Maximum time to keep reading until the page has settled, in milliseconds
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     wait_ms: Option<u64>,
-    /// Leave out what memory knows
+    /// Omit hints from memory
     #[arg(long)]
     no_hints: bool,
 }
@@ -94,72 +94,72 @@ pub struct Page {
 /// Options of `screenshot`.
 #[derive(Debug, Args)]
 pub struct Screenshot {
-    /// Longest side in pixels [default: 700; 20000 is the screen's own size]
+    /// Longest side in pixels; 20000 keeps the screen's own size [default: 700]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_dim: Option<u32>,
     /// JPEG quality, 1 to 100 [default: 80]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     quality: Option<u32>,
-    /// Draw the aliases of what can be acted on; they can be used afterwards
+    /// Draw element aliases on the picture; later actions can use them
     #[arg(long)]
     annotate: bool,
-    /// Leave the phone's own overlay out of the picture, which is the default
+    /// Leave the phone's own overlay out of the picture (default)
     #[arg(long, conflicts_with = "show_overlay")]
     hide_overlay: bool,
-    /// Leave the phone's own overlay in the picture
+    /// Include the phone's own overlay in the picture
     #[arg(long)]
     show_overlay: bool,
-    /// At most this many marks [default: 120]
+    /// Maximum number of marks [default: 120]
     #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "annotate")]
     max_marks: Option<u32>,
-    /// What is marked
+    /// Elements to mark [default: all]
     #[arg(long, value_enum, requires = "annotate")]
     mark_scope: Option<MarkScope>,
-    /// The file that it is written to; .png makes it a PNG
+    /// File to write the picture to; the extension .png selects PNG
     #[arg(long, value_name = "FILE")]
     save_file: Option<String>,
-    /// How it is written
+    /// Picture format
     #[arg(long, value_enum)]
     format: Option<PictureFormat>,
-    /// Print the picture in base64 too, if it is small enough
+    /// Also return the picture in base64, if it is small enough
     #[arg(long)]
     inline: bool,
 }
 
-/// The marks that the phone itself draws on its screen.
+/// Overlay of marks that the phone draws on its screen.
 #[derive(Debug, Subcommand)]
 pub enum Overlay {
-    /// What it draws
+    /// Show the state of the overlay
     Get,
-    /// Turn them on or off
+    /// Turn the overlay on or off
     Set(OverlaySet),
 }
 
 /// Options of `overlay set`.
 #[derive(Debug, Args)]
 pub struct OverlaySet {
-    /// Show them
+    /// Show the overlay
     #[arg(long, conflicts_with = "disable", required_unless_present = "disable")]
     enable: bool,
-    /// Hide them
+    /// Hide the overlay
     #[arg(long)]
     disable: bool,
-    /// At most this many [default: 300]
+    /// Maximum number of marks [default: 300]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_marks: Option<u32>,
-    /// What is marked
+    /// Elements to mark [default: all]
     #[arg(long, value_enum)]
     mark_scope: Option<MarkScope>,
-    /// Whether they follow the screen
+    /// Whether the marks follow the screen [default: on]
     #[arg(long, value_enum)]
     refresh: Option<Switch>,
-    /// How often they follow it, milliseconds
+    /// Refresh interval in milliseconds [default: 800]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     refresh_interval_ms: Option<u32>,
-    /// Moves them to the right, device pixels
+    /// Offset of the marks to the right, in device pixels
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     offset_x: Option<i32>,
-    /// Moves them down, device pixels
+    /// Downward offset of the marks, in device pixels
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     offset_y: Option<i32>,
 }
@@ -167,13 +167,13 @@ pub struct OverlaySet {
 /// Options of `wait`.
 #[derive(Debug, Args)]
 pub struct Wait {
-    /// What to wait for
+    /// Condition to wait for
     #[arg(long, value_enum)]
     until: Until,
-    /// The text that comes or goes, or a part of package/activity
+    /// Text that appears or disappears, or part of package/activity
     #[arg(long, allow_hyphen_values = true)]
     text: Option<String>,
-    /// Leave out what memory knows
+    /// Omit hints from memory
     #[arg(long)]
     no_hints: bool,
 }
@@ -184,14 +184,14 @@ enum Switch {
     Off,
 }
 
-/// Returns the path of a file: what was typed, else the variable for its kind.
-fn place(typed: Option<String>, variable: &str) -> Option<String> {
-    typed.or_else(|| std::env::var(variable).ok()).filter(|p| !p.is_empty()).map(|p| absolute(&p))
+/// Returns the absolute path from the option, else from the environment variable; an empty path counts as unset.
+fn path_from(option: Option<String>, variable: &str) -> Option<String> {
+    option.or_else(|| std::env::var(variable).ok()).filter(|p| !p.is_empty()).map(|p| absolute(&p))
 }
 
-/// Returns the caller's shared root of artifacts.
-fn root() -> Option<String> {
-    place(None, "AF_ARTIFACT_DIR")
+/// Returns the caller's root directory for artifacts.
+fn artifact_root() -> Option<String> {
+    path_from(None, "AF_ARTIFACT_DIR")
 }
 
 impl Screen {
@@ -202,10 +202,10 @@ impl Screen {
             full,
             settle,
             wait_ms,
-            hints: off(no_hints),
-            fields: some(self.fields),
-            save_file: full.then(|| place(self.save_file, "AF_SCREEN_FILE")).flatten(),
-            artifact_dir: root(),
+            hints: false_if(no_hints),
+            fields: non_empty(self.fields),
+            save_file: full.then(|| path_from(self.save_file, "AF_SCREEN_FILE")).flatten(),
+            artifact_dir: artifact_root(),
             ..ScreenParams::default()
         }
     }
@@ -214,21 +214,21 @@ impl Screen {
 impl Rows {
     fn params(self) -> RefsParams {
         let Rows { max_rows, full, settle, wait_ms, no_hints } = self;
-        RefsParams { max_rows, full, settle, wait_ms, hints: off(no_hints), ..RefsParams::default() }
+        RefsParams { max_rows, full, settle, wait_ms, hints: false_if(no_hints), ..RefsParams::default() }
     }
 }
 
 impl Page {
     fn params(self) -> PageParams {
         PageParams {
-            include: some(self.fields),
+            include: non_empty(self.fields),
             max_rows: self.max_rows,
             full: self.full,
-            save_dir: place(self.save_dir, "AF_PAGE_DIR"),
-            artifact_dir: root(),
-            settle: off(self.no_settle),
+            save_dir: path_from(self.save_dir, "AF_PAGE_DIR"),
+            artifact_dir: artifact_root(),
+            settle: false_if(self.no_settle),
             wait_ms: self.wait_ms,
-            hints: off(self.no_hints),
+            hints: false_if(self.no_hints),
             ..PageParams::default()
         }
     }
@@ -240,13 +240,13 @@ impl Screenshot {
             max_dim: self.max_dim,
             quality: self.quality,
             annotate: self.annotate,
-            hide_overlay: off(self.show_overlay).or(given(self.hide_overlay)),
+            hide_overlay: false_if(self.show_overlay).or(true_if(self.hide_overlay)),
             max_marks: self.max_marks,
             mark_scope: self.mark_scope,
             format: self.format,
             inline: self.inline,
-            save_file: place(self.save_file, "AF_SCREENSHOT_FILE"),
-            artifact_dir: root(),
+            save_file: path_from(self.save_file, "AF_SCREENSHOT_FILE"),
+            artifact_dir: artifact_root(),
             ..ScreenshotParams::default()
         }
     }
@@ -270,7 +270,7 @@ impl OverlaySet {
 impl Wait {
     fn params(self) -> WaitParams {
         let Wait { until, text, no_hints } = self;
-        WaitParams { until, text, hints: off(no_hints), timeout_ms: None, device: None, session: None, url: None, token: None }
+        WaitParams { until, text, hints: false_if(no_hints), timeout_ms: None, device: None, session: None, url: None, token: None }
     }
 }
 

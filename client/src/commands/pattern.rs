@@ -1,4 +1,4 @@
-//! `pattern` and `page-model`
+//! The `pattern` and `page-model` commands.
 
 use afd_proto::pattern::{
     PageModelDelete, PageModelDeleteParams, PageModelFind, PageModelFindParams, PageModelSave, PageModelSaveParams, PatternDelete,
@@ -10,25 +10,25 @@ use super::{Call, read_list};
 use crate::cli::{Context, Group};
 use crate::outcome::{Failure, USAGE};
 
-/// What was learned, over all sessions.
+/// Patterns learned across sessions.
 #[derive(Debug, Subcommand)]
 pub enum Pattern {
-    /// Keep something that was learned; the same again makes it surer
+    /// Save a pattern; saving it again raises its confidence
     Save(Save),
-    /// Find what was learned about a page, an app, or in a session
+    /// Find patterns about a page or an app, or learned in a session
     Find(Find),
-    /// Tell that a pattern was used, and whether it held
+    /// Report that a pattern was used, and whether it held
     Used {
-        /// Its number
+        /// Pattern number
         #[arg(long, value_name = "N")]
         id: i64,
-        /// Whether it held
+        /// Whether the pattern held
         #[arg(long, value_name = "BOOL")]
         held: Option<bool>,
     },
     /// Delete a pattern
     Delete {
-        /// Its number
+        /// Pattern number
         #[arg(long, value_name = "N")]
         id: i64,
     },
@@ -37,21 +37,21 @@ pub enum Pattern {
 /// Options of `save`.
 #[derive(Debug, Args)]
 pub struct Save {
-    /// What it says
+    /// Text of the pattern
     text: String,
-    /// What kind of thing it says
+    /// Kind of pattern
     #[arg(long, value_enum, default_value_t = PatternKind::KeyFact)]
     kind: PatternKind,
-    /// URL, page key, activity or state that it is about
+    /// Page the pattern is about: URL, page key, activity or state
     #[arg(long)]
     page: Option<String>,
-    /// Package
+    /// Package name
     #[arg(long)]
     app: Option<String>,
-    /// Facts of it, a JSON object
+    /// Structured details as a JSON object
     #[arg(long, value_name = "JSON")]
     data: Option<String>,
-    /// How sure it is before it was used, 0 to 1
+    /// Confidence before any use, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
 }
@@ -59,62 +59,62 @@ pub struct Save {
 /// Options of `find`.
 #[derive(Debug, Args)]
 pub struct Find {
-    /// Those about the page that this URL, page key, activity or state is
+    /// Only patterns about this page or about no page: URL, page key, activity or state
     #[arg(long)]
     page: Option<String>,
-    /// Those about this package, and those about none
+    /// Only patterns about this package or about no package
     #[arg(long)]
     app: Option<String>,
-    /// Only those of this kind
+    /// Only patterns of this kind
     #[arg(long, value_enum)]
     kind: Option<PatternKind>,
-    /// Only those that this session learned
+    /// Only patterns learned in this session
     #[arg(long, value_name = "NAME")]
     for_session: Option<String>,
-    /// Only those whose text contains this
+    /// Only patterns whose text contains this
     #[arg(long)]
     text: Option<String>,
-    /// Only those that are at least so sure, 0 to 1
+    /// Minimum confidence, 0 to 1
     #[arg(long, value_name = "SHARE")]
     min_confidence: Option<f64>,
-    /// At most this many [default: 20]
+    /// Maximum number of patterns [default: 20]
     #[arg(long)]
     limit: Option<u32>,
 }
 
-/// What pages are made of.
+/// Page models: page types and their elements.
 #[derive(Debug, Subcommand)]
 pub enum PageModel {
-    /// Keep what a page is made of; the same page again tells how stable it is
+    /// Save the model of a page; saving it again updates its stability score
     Save {
-        /// URL, page key, activity or state
+        /// Page: URL, page key, activity or state
         #[arg(long)]
         page: String,
-        /// For example form, list, detail, dialog
+        /// Page type, for example form, list, detail or dialog
         #[arg(long = "type", value_name = "TYPE")]
         page_type: String,
-        /// Elements as JSON: an array of {name, role, selector, rule}; a file, or - for standard input
+        /// File with the elements as a JSON array of {name, role, selector, rule}; - for standard input
         #[arg(long, value_name = "FILE")]
         elements: String,
-        /// Package
+        /// Package name
         #[arg(long)]
         app: Option<String>,
     },
-    /// What a page and pages like it are made of
+    /// Find the models of a page and of similar pages
     Find {
-        /// URL, page key, activity or state
+        /// Page: URL, page key, activity or state
         #[arg(long)]
         page: Option<String>,
-        /// Only those of this package
+        /// Only models of this package
         #[arg(long)]
         app: Option<String>,
-        /// At most this many [default: 5]
+        /// Maximum number of models [default: 5]
         #[arg(long)]
         limit: Option<u32>,
     },
-    /// Delete what is known of a page
+    /// Delete a page model
     Delete {
-        /// Its number
+        /// Page model number
         #[arg(long, value_name = "N")]
         id: i64,
     },

@@ -1,4 +1,4 @@
-//! `recover`
+//! The `recover` commands.
 
 use afd_proto::act::{AppParams, PlainParams};
 use afd_proto::recover::{BackParams, RecoverBack, RecoverHome, RecoverRelaunch};
@@ -7,20 +7,20 @@ use clap::Subcommand;
 use super::Call;
 use crate::cli::{Context, Group};
 
-/// Get out of a failure; what cures it is remembered.
+/// Recover from a failure; afd remembers which recovery fixed it.
 #[derive(Debug, Subcommand)]
 pub enum Recover {
     /// Press Back
     Back {
-        /// How often
+        /// Number of times to press Back [default: 1]
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         times: Option<u32>,
     },
     /// Press Home
     Home,
-    /// Go Home and open the app again
+    /// Press Home and launch the app again
     Relaunch {
-        /// For example com.android.settings
+        /// Package name, for example com.android.settings
         #[arg(long)]
         package: String,
     },

@@ -1,4 +1,4 @@
-//! `session`
+//! The `session` commands.
 
 use afd_proto::coverage::{CoverageParams, SessionCoverage};
 use afd_proto::findings::{TestedMark, TestedParams};
@@ -10,62 +10,62 @@ use afd_proto::session::{
 use clap::{Args, Subcommand};
 
 use super::findings::{Bug, Place, Task, TestResult};
-use super::{Call, absolute, map, pair, some};
+use super::{Call, absolute, map, non_empty, pair};
 use crate::cli::{Context, Group};
 
-/// What an agent is doing, how far it is, and how somebody else goes on. The session is the one of --session.
+/// Test sessions: goal, tasks, findings, progress, resume. --session selects the session.
 #[derive(Debug, Subcommand)]
 pub enum Session {
-    /// Begin a session with what it is for
+    /// Start a session with its goal and tasks
     Start(Start),
-    /// Sessions, newest first
+    /// List sessions, newest first
     List(List),
-    /// Summary, figures, tasks, bugs and pages of a session
+    /// Show summary, statistics, tasks, bugs and pages of a session
     Show,
-    /// Compact, write the final summary, progress and report, and close the session
+    /// End the session: compact its conversation, write the final summary, progress files and report
     End {
-        /// Where the report goes
+        /// File to write the report to [default: stored as an artifact]
         #[arg(long, value_name = "FILE")]
         file: Option<String>,
     },
-    /// Write the progress files, and say what they are to hold
+    /// Write the progress files, and set next steps and blockers
     Progress(Progress),
-    /// Go on with a session: what to tell the language model
+    /// Resume a session: return the prompt for the language model
     Resume {
-        /// A progress file to take a session from that this memory does not know
+        /// Progress file to restore the session from, if this database does not know it
         #[arg(long, value_name = "FILE")]
         file: Option<String>,
     },
-    /// Write a report with its screenshots
+    /// Write a report with screenshots
     Report {
-        /// How it is written
+        /// Report format
         #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
         format: ReportFormat,
-        /// Where it goes
+        /// File to write the report to [default: stored as an artifact]
         #[arg(long, value_name = "FILE")]
         file: Option<String>,
     },
-    /// Everything about a session as one JSON document
+    /// Export everything about a session as one JSON document
     Export {
-        /// Where it goes
+        /// File to write the document to
         #[arg(long, value_name = "FILE")]
         file: Option<String>,
     },
-    /// Which pages and elements were tested, of those that are known
+    /// Show which of the known pages and elements were tested
     Coverage {
-        /// Package
+        /// Package name [default: the app of the session, else its most used app]
         #[arg(long)]
         app: Option<String>,
     },
     /// Mark elements as tested
     Tested(Tested),
-    /// What is to be done
+    /// Manage tasks
     #[command(subcommand)]
     Task(Task),
-    /// What is wrong
+    /// Report and list bugs
     #[command(subcommand)]
     Bug(Bug),
-    /// What was tested
+    /// Record and list test results
     #[command(subcommand)]
     Result(TestResult),
 }
@@ -73,55 +73,56 @@ pub enum Session {
 /// Options of `start`.
 #[derive(Debug, Args)]
 pub struct Start {
-    /// What is to be reached
+    /// Goal of the session
     #[arg(long)]
     goal: Option<String>,
-    /// Package that it is about
+    /// Package under test
     #[arg(long)]
     app: Option<String>,
-    /// Working directory, whose git state belongs to the progress
+    /// Working directory whose git state is included in the progress files
     #[arg(long, value_name = "DIR")]
     directory: Option<String>,
     /// Language model of the agent, or a tokenizer such as o200k_base
     #[arg(long)]
     model: Option<String>,
-    /// Size of its context, tokens
+    /// Size of the model's context in tokens
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
-    /// Context key to track; may be given several times
+    /// Context key to track; repeatable
     #[arg(long, value_name = "KEY")]
     track: Vec<String>,
-    /// Context key and value; may be given several times
+    /// Context key and value; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     context: Vec<(String, String)>,
-    /// Task to queue; may be given several times
+    /// Task to queue; repeatable
     #[arg(long, value_name = "TEXT")]
     task: Vec<String>,
     /// Write progress files on every change
     #[arg(long)]
     auto_progress: bool,
-    /// Where they go
+    /// Directory for the progress files
     #[arg(long, value_name = "DIR")]
     progress_dir: Option<String>,
 }
 
-fn path(path: Option<String>) -> Option<String> {
+/// Makes an optional path absolute.
+fn absolute_if_given(path: Option<String>) -> Option<String> {
     path.as_deref().map(absolute)
 }
 
 /// Options of `list`.
 #[derive(Debug, Args)]
 pub struct List {
-    /// Only active or ended ones
+    /// Only active or only ended sessions
     #[arg(long, value_enum)]
     status: Option<SessionStatus>,
-    /// Only those about this package
+    /// Only sessions for this package
     #[arg(long)]
     app: Option<String>,
-    /// At most this many [default: 20]
+    /// Maximum number of sessions [default: 20]
     #[arg(long)]
     limit: Option<u32>,
-    /// Go on where the previous answer ended
+    /// Cursor from the previous page
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<i64>,
 }
@@ -129,22 +130,22 @@ pub struct List {
 /// Options of `progress`.
 #[derive(Debug, Args)]
 pub struct Progress {
-    /// What is to be done next; may be given several times, and replaces what was said before
+    /// Next step; repeatable; replaces the previous next steps
     #[arg(long, value_name = "TEXT")]
     next_step: Vec<String>,
-    /// What stands in the way; may be given several times, and replaces what was said before
+    /// Blocker; repeatable; replaces the previous blockers
     #[arg(long, value_name = "TEXT")]
     blocker: Vec<String>,
-    /// Nothing stands in the way any more
+    /// Remove all blockers
     #[arg(long, conflicts_with = "blocker")]
     no_blockers: bool,
-    /// Working directory, whose git state belongs to the progress
+    /// Working directory whose git state is included in the progress files
     #[arg(long, value_name = "DIR")]
     directory: Option<String>,
-    /// Write the files on every change from now on, or no longer
+    /// Whether to write the files on every change from now on
     #[arg(long, value_name = "BOOL")]
     auto: Option<bool>,
-    /// Where they go
+    /// Directory for the progress files
     #[arg(long, value_name = "DIR")]
     dir: Option<String>,
 }
@@ -152,13 +153,13 @@ pub struct Progress {
 /// Options of `tested`.
 #[derive(Debug, Args)]
 pub struct Tested {
-    /// Elements by name of their component, resource id or label
+    /// Elements, by component name, resource id or label
     #[arg(required = true)]
     elements: Vec<String>,
-    /// An assertion about them held
+    /// Record that an assertion about the elements held
     #[arg(long)]
     passed: bool,
-    /// An assertion about them did not hold
+    /// Record that an assertion about the elements failed
     #[arg(long, conflicts_with = "passed")]
     failed: bool,
     #[command(flatten)]
@@ -170,14 +171,14 @@ impl Start {
         StartParams {
             goal: self.goal,
             app: self.app,
-            directory: path(self.directory),
+            directory: absolute_if_given(self.directory),
             model: self.model,
             max_tokens: self.max_tokens,
             tracked_keys: self.track,
             context: map(self.context),
             tasks: self.task,
             auto_progress: self.auto_progress,
-            progress_dir: path(self.progress_dir),
+            progress_dir: absolute_if_given(self.progress_dir),
             ..StartParams::default()
         }
     }
@@ -186,11 +187,11 @@ impl Start {
 impl Progress {
     fn params(self) -> ProgressParams {
         ProgressParams {
-            next_steps: some(self.next_step),
-            blockers: if self.no_blockers { Some(Vec::new()) } else { some(self.blocker) },
-            directory: path(self.directory),
+            next_steps: non_empty(self.next_step),
+            blockers: if self.no_blockers { Some(Vec::new()) } else { non_empty(self.blocker) },
+            directory: absolute_if_given(self.directory),
             auto: self.auto,
-            dir: path(self.dir),
+            dir: absolute_if_given(self.dir),
             ..ProgressParams::default()
         }
     }
@@ -209,13 +210,17 @@ impl Group for Session {
             Session::Start(start) => Call::of::<SessionStart>(start.params()),
             Session::List(List { status, app, limit, cursor }) => Call::of::<SessionList>(ListParams { status, app, limit, cursor }),
             Session::Show => Call::of::<SessionShow>(ShowParams::default()),
-            Session::End { file } => Call::of::<SessionEnd>(EndParams { file: path(file), ..EndParams::default() }),
+            Session::End { file } => Call::of::<SessionEnd>(EndParams { file: absolute_if_given(file), ..EndParams::default() }),
             Session::Progress(progress) => Call::of::<SessionProgress>(progress.params()),
-            Session::Resume { file } => Call::of::<SessionResume>(ResumeParams { file: path(file), ..ResumeParams::default() }),
-            Session::Report { format, file } => {
-                Call::of::<SessionReport>(ReportParams { format: Some(format), file: path(file), ..ReportParams::default() })
+            Session::Resume { file } => {
+                Call::of::<SessionResume>(ResumeParams { file: absolute_if_given(file), ..ResumeParams::default() })
             }
-            Session::Export { file } => Call::of::<SessionExport>(ExportParams { file: path(file), ..ExportParams::default() }),
+            Session::Report { format, file } => {
+                Call::of::<SessionReport>(ReportParams { format: Some(format), file: absolute_if_given(file), ..ReportParams::default() })
+            }
+            Session::Export { file } => {
+                Call::of::<SessionExport>(ExportParams { file: absolute_if_given(file), ..ExportParams::default() })
+            }
             Session::Coverage { app } => Call::of::<SessionCoverage>(CoverageParams { app, ..CoverageParams::default() }),
             Session::Tested(tested) => Call::of::<TestedMark>(tested.params()),
             Session::Task(task) => task.call(context),

@@ -1,4 +1,4 @@
-//! `verify`
+//! The `verify` commands.
 
 use afd_proto::verify::{
     MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, VerifyNodeExists, VerifyTextContains, VerifyTopActivity,
@@ -9,27 +9,27 @@ use clap::{Args, Subcommand};
 use super::Call;
 use crate::cli::{Context, Group};
 
-/// Check that the screen is as expected; exit code 1 when it is not.
+/// Check that the screen is as expected; the exit code is 1 if it is not.
 #[derive(Debug, Subcommand)]
 pub enum Verify {
-    /// Some visible text or description contains the text
+    /// Check that a visible text or description contains a text
     TextContains(TextContains),
-    /// The top activity is the expected one
+    /// Check that the foreground activity is the expected one
     TopActivity(TopActivity),
-    /// A visible node matches
+    /// Check that a visible node matches
     NodeExists(NodeExists),
 }
 
 /// Options of `text-contains`.
 #[derive(Debug, Args)]
 pub struct TextContains {
-    /// The text
+    /// Text to look for
     #[arg(long, allow_hyphen_values = true)]
     text: String,
-    /// Upper and lower case differ
+    /// Match case
     #[arg(long)]
     case_sensitive: bool,
-    /// Upper and lower case do not differ, which is the default
+    /// Ignore case (default)
     #[arg(long, conflicts_with = "case_sensitive", hide = true)]
     ignore_case: bool,
 }
@@ -37,10 +37,10 @@ pub struct TextContains {
 /// Options of `top-activity`.
 #[derive(Debug, Args)]
 pub struct TopActivity {
-    /// package/activity, or a part of it
+    /// Expected package/activity, or part of it
     #[arg(long)]
     expected: String,
-    /// How to compare
+    /// Comparison mode [default: contains]
     #[arg(long, value_enum)]
     mode: Option<MatchMode>,
 }
@@ -48,13 +48,13 @@ pub struct TopActivity {
 /// Options of `node-exists`.
 #[derive(Debug, Args)]
 pub struct NodeExists {
-    /// How the node is named
+    /// Property that identifies the node
     #[arg(long, value_enum)]
     by: By,
-    /// Its text, description, id, class or alias
+    /// Text, description, id, class or alias of the node
     #[arg(long, allow_hyphen_values = true)]
     value: String,
-    /// Whole and case-sensitive, instead of a part in any case
+    /// Match the whole value and its case, instead of any part of it in any case
     #[arg(long)]
     exact_match: bool,
 }

@@ -1,4 +1,4 @@
-//! `visual`
+//! The `visual` commands.
 
 use afd_proto::files::{ExportParams, ImportParams, VisualExport, VisualImport};
 use afd_proto::graph::{GraphFormat, GraphParams, PathParams, TransitionsParams, VisualGraph, VisualPath, VisualTransitions};
@@ -10,25 +10,25 @@ use afd_proto::visual::{
 };
 use clap::{Args, Subcommand};
 
-use super::{Call, absolute, read_list, some};
+use super::{Call, absolute, non_empty, read_list};
 use crate::cli::{Context, Group};
 use crate::outcome::Failure;
 
-/// What screens are made of, and how to get from one to another.
+/// Learned components and states of screens, and paths between them.
 #[derive(Debug, Subcommand)]
 pub enum Visual {
-    /// Learn the screen now; settled observations teach by themselves unless visual.learn is off
+    /// Learn the current screen; settled observations are learned automatically unless visual.learn is off
     Learn(Learn),
-    /// Find components on the screen by what they look like
+    /// Find components on the screen by their pictures
     Match(Match),
-    /// Components of an app or site
+    /// List the components of an app or site
     #[command(alias = "list")]
     Components(Components),
-    /// States of an app or site
+    /// List the states of an app or site
     States(States),
-    /// What leads from state to state
+    /// List the transitions between states
     Transitions(Transitions),
-    /// The way to a state, or to the page of a component
+    /// Find the path to a state, or to the page of a component
     Path(Path),
     /// Draw the state graph
     Graph(Graph),
@@ -36,25 +36,25 @@ pub enum Visual {
     Rename(Rename),
     /// Delete a component or a state
     Delete(Delete),
-    /// Take away components that are dynamic text
+    /// Remove components that are dynamic text
     Cleanup(Cleanup),
-    /// What was forgotten, merged, renamed and deleted, newest first
+    /// List forgotten, merged, renamed and deleted items, newest first
     History(History),
     /// Undo a change
     Undo(Undo),
-    /// Take over the files of the tool that this memory comes from
+    /// Import visual memory files, in the format of the original tool
     Import(Import),
-    /// Write the files of that tool
+    /// Export visual memory files, in the format of the original tool
     Export(Export),
 }
 
-/// What it is about; by default the page that the session saw last.
+/// App and site; by default those of the page the session observed last.
 #[derive(Debug, Args)]
 pub struct Scope {
-    /// Package or program
+    /// Package or program name
     #[arg(long)]
     app: Option<String>,
-    /// Site in a browser: its name, its host, or a URL
+    /// Site in a browser: name, host or URL
     #[arg(long)]
     site: Option<String>,
 }
@@ -64,22 +64,22 @@ pub struct Scope {
 pub struct Learn {
     #[command(flatten)]
     scope: Scope,
-    /// What to call the page
+    /// Name for the page
     #[arg(long)]
     page: Option<String>,
-    /// Detections as JSON: a file, or - for standard input
+    /// File with detections as JSON; - for standard input
     #[arg(long, value_name = "FILE")]
     detections: Option<String>,
-    /// Run the detector of the settings (visual.detector) on a picture of the screen
+    /// Run the configured detector (visual.detector) on a picture of the screen
     #[arg(long, conflicts_with = "detections")]
     detect: bool,
-    /// The picture that the detections are of, or that the detector is run on, instead of the screen
+    /// Picture that the detections belong to or the detector runs on, instead of the screen
     #[arg(long, value_name = "FILE")]
     picture: Option<String>,
     /// Keep a picture of the page and of each component that has none
     #[arg(long)]
     pictures: bool,
-    /// Forget components that were missed so often in a row; kept for this app or site
+    /// Number of consecutive misses after which a component is forgotten; saved for this app or site
     #[arg(long, value_name = "N")]
     forget_threshold: Option<u32>,
 }
@@ -89,13 +89,13 @@ pub struct Learn {
 pub struct Match {
     #[command(flatten)]
     scope: Scope,
-    /// Only components of this state: its id or name
+    /// Only components of this state, by id or name
     #[arg(long)]
     state: Option<String>,
-    /// Only this component; may be given several times
+    /// Only this component; repeatable
     #[arg(long, value_name = "NAME")]
     component: Vec<String>,
-    /// Look at this picture instead of the screen
+    /// Picture to search instead of the screen
     #[arg(long, value_name = "FILE")]
     picture: Option<String>,
 }
@@ -105,19 +105,19 @@ pub struct Match {
 pub struct Components {
     #[command(flatten)]
     scope: Scope,
-    /// Only those without a label or a name of their own
+    /// Only components without a label or a name of their own
     #[arg(long)]
     unlabelled: bool,
-    /// Only those of this state: its id or name
+    /// Only components of this state, by id or name
     #[arg(long)]
     state: Option<String>,
-    /// Only those whose name or label contains this
+    /// Only components whose name or label contains this
     #[arg(long)]
     query: Option<String>,
-    /// At most this many [default: 100]
+    /// Maximum number of components [default: 100]
     #[arg(long)]
     limit: Option<u32>,
-    /// Go on where the previous answer ended
+    /// Cursor from the previous page
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<i64>,
 }
@@ -127,7 +127,7 @@ pub struct Components {
 pub struct States {
     #[command(flatten)]
     scope: Scope,
-    /// Also those that were seen once and are not defined yet
+    /// Include states that were seen only once and are not defined yet
     #[arg(long)]
     all: bool,
 }
@@ -137,7 +137,7 @@ pub struct States {
 pub struct Transitions {
     #[command(flatten)]
     scope: Scope,
-    /// Only those that begin at this state: its id or name
+    /// Only transitions from this state, by id or name
     #[arg(long)]
     from: Option<String>,
 }
@@ -147,16 +147,16 @@ pub struct Transitions {
 pub struct Path {
     #[command(flatten)]
     scope: Scope,
-    /// Where it begins: id or name of a state, or a component; by default the page that the session saw last
+    /// Start: id or name of a state, or a component [default: the page the session observed last]
     #[arg(long, alias = "component")]
     from: Option<String>,
-    /// The goal: id or name of a state, a component, or a text on the page
+    /// Goal: id or name of a state, a component, or a text on the page
     #[arg(long, alias = "contact")]
     to: String,
-    /// The fewest steps, whatever their chance
+    /// Prefer the fewest steps, whatever their probability
     #[arg(long)]
     shortest: bool,
-    /// How many other ways to tell [default: 2]
+    /// Number of alternative paths [default: 2]
     #[arg(long, value_name = "N")]
     alternatives: Option<u32>,
 }
@@ -166,10 +166,10 @@ pub struct Path {
 pub struct Graph {
     #[command(flatten)]
     scope: Scope,
-    /// How to draw it
+    /// Output format
     #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
     format: GraphFormat,
-    /// Write it to this file
+    /// File to write the graph to
     #[arg(long, value_name = "FILE")]
     save_file: Option<String>,
 }
@@ -179,10 +179,10 @@ pub struct Graph {
 pub struct Rename {
     #[command(flatten)]
     scope: Scope,
-    /// Name of a component, or id or name of a state
+    /// Component name, or state id or name
     #[arg(long)]
     old: String,
-    /// Its new name
+    /// New name
     #[arg(long)]
     new: String,
 }
@@ -192,10 +192,10 @@ pub struct Rename {
 pub struct Delete {
     #[command(flatten)]
     scope: Scope,
-    /// Name of a component
+    /// Component name
     #[arg(long, required_unless_present = "state", conflicts_with = "state")]
     component: Option<String>,
-    /// Id or name of a state
+    /// State id or name
     #[arg(long)]
     state: Option<String>,
 }
@@ -205,7 +205,7 @@ pub struct Delete {
 pub struct Cleanup {
     #[command(flatten)]
     scope: Scope,
-    /// Only tell what would go
+    /// Print what would be removed without removing it
     #[arg(long)]
     dry_run: bool,
 }
@@ -215,10 +215,10 @@ pub struct Cleanup {
 pub struct History {
     #[command(flatten)]
     scope: Scope,
-    /// At most this many [default: 20]
+    /// Maximum number of changes [default: 20]
     #[arg(long)]
     limit: Option<u32>,
-    /// Go on where the previous answer ended
+    /// Cursor from the previous page
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<i64>,
 }
@@ -228,7 +228,7 @@ pub struct History {
 pub struct Undo {
     #[command(flatten)]
     scope: Scope,
-    /// Number of the change; by default the newest that was not undone
+    /// Number of the change [default: the newest that was not undone]
     #[arg(long, value_name = "N")]
     id: Option<i64>,
 }
@@ -236,13 +236,13 @@ pub struct Undo {
 /// Options of `import`.
 #[derive(Debug, Args)]
 pub struct Import {
-    /// Directory of an app, or of several; nothing in it is changed
+    /// Directory of one app or of several; its files are not changed
     #[arg(value_name = "DIR")]
     dir: String,
-    /// What to call the app
+    /// Name for the app
     #[arg(long)]
     app: Option<String>,
-    /// Tell what would be done, and do nothing
+    /// Print what would be imported without changing anything
     #[arg(long)]
     dry_run: bool,
 }
@@ -250,13 +250,13 @@ pub struct Import {
 /// Options of `export`.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Directory to write into
+    /// Directory to write to
     #[arg(value_name = "DIR")]
     dir: String,
     /// Only this app, with its sites
     #[arg(long)]
     app: Option<String>,
-    /// Only this site of it
+    /// Only this site of the app
     #[arg(long, requires = "app")]
     site: Option<String>,
 }
@@ -280,7 +280,14 @@ impl Learn {
 impl Match {
     fn params(self) -> MatchParams {
         let Match { scope: Scope { app, site }, state, component, picture } = self;
-        MatchParams { app, site, state, components: some(component), picture: picture.as_deref().map(absolute), ..MatchParams::default() }
+        MatchParams {
+            app,
+            site,
+            state,
+            components: non_empty(component),
+            picture: picture.as_deref().map(absolute),
+            ..MatchParams::default()
+        }
     }
 }
 

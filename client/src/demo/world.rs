@@ -17,40 +17,41 @@ use crate::connection::{CallError, Connection};
 use crate::outcome::{FAILED, Failure};
 use crate::spawn::{self, Start};
 
-/// Why the tour ended early.
-pub(super) struct Interrupted(pub String);
+/// Message of the error that ended the tour early.
+pub(super) struct DemoError(pub String);
 
-impl From<String> for Interrupted {
-    fn from(why: String) -> Self {
-        Self(why)
+impl From<String> for DemoError {
+    fn from(message: String) -> Self {
+        Self(message)
     }
 }
 
-impl From<&str> for Interrupted {
-    fn from(why: &str) -> Self {
-        Self(why.to_owned())
+impl From<&str> for DemoError {
+    fn from(message: &str) -> Self {
+        Self(message.to_owned())
     }
 }
 
-impl From<Failure> for Interrupted {
+impl From<Failure> for DemoError {
     fn from(failure: Failure) -> Self {
         Self(format!("{}: {}", failure.code, failure.message))
     }
 }
 
-/// A practice phone and a daemon that belong to the tour alone.
+/// A practice phone and a daemon that only the tour uses.
 pub(super) struct World {
     connection: Connection,
     phone: Child,
     pub url: String,
-    control: String,
+    control_url: String,
     _dir: tempfile::TempDir,
 }
 
 impl World {
-    /// Starts both.
-    pub(super) fn start(seed: u64) -> Result<Self, Interrupted> {
-        let dir = tempfile::Builder::new().prefix("afd-demo-").tempdir().map_err(|e| format!("cannot make a temporary directory: {e}"))?;
+    /// Starts phone and daemon, and adds the phone as a device.
+    pub(super) fn start(seed: u64) -> Result<Self, DemoError> {
+        let dir =
+            tempfile::Builder::new().prefix("afd-demo-").tempdir().map_err(|e| format!("cannot create a temporary directory: {e}"))?;
         let (phone, Ready { url, control }) = start_phone(seed)?;
         let path = |name: &str| -> PathBuf { dir.path().join(name) };
         let start = Start {
@@ -61,10 +62,10 @@ impl World {
             private: true,
         };
         let mut world = match spawn::start_private(&start) {
-            Ok(connection) => Self { connection, phone, url, control, _dir: dir },
+            Ok(connection) => Self { connection, phone, url, control_url: control, _dir: dir },
             Err(error) => {
                 stop(phone);
-                return Err(error.why.into());
+                return Err(error.message.into());
             }
         };
         let token = Some(Secret::new("practice"));
@@ -73,24 +74,24 @@ impl World {
         Ok(world)
     }
 
-    /// Calls the daemon.
+    /// Calls a method of the daemon.
     pub(super) fn call<M: Method>(&mut self, params: &M::Params) -> Result<M::Result, Failure> {
         self.connection.call_as::<M>(params).map_err(|error| match error {
-            CallError::Answered { number, message, data } => Failure::answered(number, message, data),
-            CallError::Broken(error) => Failure::new("NO_DAEMON", error.to_string(), FAILED),
+            CallError::Rpc { number, message, data } => Failure::from_response(number, message, data),
+            CallError::Io(error) => Failure::new("NO_DAEMON", error.to_string(), FAILED),
         })
     }
 
-    /// Arranges the phone behind the agent's back.
-    pub(super) fn arrange(&self, what: &str, params: &Value) -> Result<Value, Interrupted> {
-        http_post(&self.control, what, &params.to_string())
+    /// Changes or reads the state of the phone through its control interface, bypassing the daemon.
+    pub(super) fn control_phone(&self, what: &str, params: &Value) -> Result<Value, DemoError> {
+        http_post(&self.control_url, what, &params.to_string())
     }
 }
 
 impl Drop for World {
     fn drop(&mut self) {
         let _ = self.connection.call_as::<DaemonShutdown>(&NoParams {});
-        // The daemon ends the connection when it has finished; then its files may go.
+        // The daemon closes the connection when it has stopped; only then may its files be deleted.
         let _ = self.connection.set_timeout(Some(Duration::from_secs(10)));
         let _ = self.connection.notification();
         let _ = self.phone.kill();
@@ -103,14 +104,14 @@ fn stop(mut child: Child) {
     let _ = child.wait();
 }
 
-/// Where the practice phone can be reached.
+/// Addresses that the practice phone prints when it is ready.
 #[derive(Deserialize)]
 struct Ready {
     url: String,
     control: String,
 }
 
-fn start_phone(seed: u64) -> Result<(Child, Ready), Interrupted> {
+fn start_phone(seed: u64) -> Result<(Child, Ready), DemoError> {
     let program = spawn::program("afphone");
     let mut child = Command::new(&program)
         .args(["--until-eof", "--open", "com.android.settings", "--seed", &seed.to_string()])
@@ -118,7 +119,7 @@ fn start_phone(seed: u64) -> Result<(Child, Ready), Interrupted> {
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|e| {
-            format!("cannot start the practice phone {}: {e}; `cargo build --release` makes it beside afctl", program.display())
+            format!("cannot start the practice phone {}: {e}; `cargo build --release` builds it next to afctl", program.display())
         })?;
     let mut line = String::new();
     let read = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
@@ -131,21 +132,21 @@ fn start_phone(seed: u64) -> Result<(Child, Ready), Interrupted> {
     }
 }
 
-/// One request to the phone's control interface, on loopback.
-fn http_post(base: &str, path: &str, body: &str) -> Result<Value, Interrupted> {
+/// Sends a POST request to the phone's control interface on loopback.
+fn http_post(base: &str, path: &str, body: &str) -> Result<Value, DemoError> {
     let host = base.trim_start_matches("http://");
     let exchange = || -> std::io::Result<String> {
         let mut stream = TcpStream::connect(host)?;
         stream.set_read_timeout(Some(Duration::from_secs(10)))?;
         write!(stream, "POST /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len())?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        Ok(answer)
+        let mut response = String::new();
+        stream.read_to_string(&mut response)?;
+        Ok(response)
     };
-    let answer = exchange().map_err(|e| format!("the practice phone does not answer: {e}"))?;
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    let response = exchange().map_err(|e| format!("the practice phone does not respond: {e}"))?;
+    let (head, body) = response.split_once("\r\n\r\n").unwrap_or((&response, ""));
     if !head.starts_with("HTTP/1.1 200") {
-        return Err(format!("the practice phone refused: {body}").into());
+        return Err(format!("the practice phone rejected the request: {body}").into());
     }
     serde_json::from_str(body).map_err(|e| e.to_string().into())
 }

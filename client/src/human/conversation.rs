@@ -24,7 +24,7 @@ human! {
     ConversationList => messages;
     ConversationCompact => compacted;
     ConversationSummary => summary;
-    ConversationClear => |c: &Cleared| format!("{} messages left the context; they stay in the record\n", c.messages);
+    ConversationClear => |c: &Cleared| format!("removed {} messages from the context; they stay in the record\n", c.messages);
     ConversationUsage => usage;
     ConversationContext => context;
     ConversationWorking => working;
@@ -67,7 +67,7 @@ fn appended(appended: &Appended) -> String {
     out
 }
 
-/// Returns the content and the tool calls of a message in one line.
+/// Renders the content and tool calls of a message on one line.
 fn content(message: &Message) -> String {
     let text = match &message.content {
         Content::Text(text) => text.clone(),
@@ -91,8 +91,8 @@ fn messages(list: &Messages) -> String {
     table(["position", "at", "role", "tokens", "context", "content"], list.messages.iter().map(row)) + &more(list.next_cursor)
 }
 
-/// Returns a message in whatever shape was asked for: its role, content and tool calls.
-fn shaped(message: &Value) -> String {
+/// Renders role, content and tool calls of a message in any of the output formats.
+fn model_message(message: &Value) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let content = if message["content"].is_null() { String::new() } else { text(&message["content"]) };
     let calls = ["toolCalls", "tool_calls"].iter().flat_map(|key| message[*key].as_array().into_iter().flatten());
@@ -105,10 +105,11 @@ fn context(context: &ModelContext) -> String {
     if let Some(system) = &context.system {
         let _ = writeln!(out, "{}\n{system}\n", paint(BOLD, "system"));
     }
-    out.extend(context.messages.iter().map(shaped));
+    out.extend(context.messages.iter().map(model_message));
     let parts: Vec<String> = context.parts.iter().map(|p: &ContextPart| format!("{} {}", p.part, p.tokens)).collect();
     let ModelContext { tokens, budget, tokenizer, saved_percent, tokens_of_all, .. } = context;
-    let figures = format!("{tokens} of {budget} tokens by {tokenizer} ({}); {saved_percent} % saved of {tokens_of_all}", parts.join(", "));
+    let figures =
+        format!("{tokens} of {budget} tokens, counted by {tokenizer} ({}); {saved_percent} % of {tokens_of_all} saved", parts.join(", "));
     let _ = writeln!(out, "{}", paint(DIM, &figures));
     for left in &context.left_out {
         let _ = writeln!(out, "{} {} {}: {}", paint(WARN, "left out"), left.count, left.what, left.why);

@@ -49,7 +49,7 @@ fn health(reply: &Reply<Health>) -> String {
     let health = &reply.body;
     let token = match health.token.as_str() {
         "accepted" => paint(GOOD, "token accepted"),
-        "refused" => paint(BAD, "token refused: afctl config set device.NAME.token TOKEN"),
+        "refused" => paint(BAD, "token refused: set it with `afctl config set device.NAME.token TOKEN`"),
         _ => paint(WARN, "token not checked"),
     };
     let over = health.connection.device.as_ref().map(|serial| format!(" over USB ({serial})")).unwrap_or_default();

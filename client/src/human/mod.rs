@@ -1,4 +1,4 @@
-//! Output for people: a headline, tables, colours where the terminal has them.
+//! Output for people: headlines, tables, and colours if the terminal supports them.
 
 mod conversation;
 mod devices;
@@ -22,7 +22,7 @@ use parts::{BAD, WARN, fields};
 pub use parts::{kebab, paint, table};
 pub use records::{experience, live, log};
 
-/// A method whose result can be shown to people.
+/// A method whose result can be rendered for people.
 pub trait Human: Method {
     /// Renders a result.
     fn human(result: &Self::Result) -> String;
@@ -40,7 +40,7 @@ macro_rules! human {
 }
 pub(crate) use human;
 
-/// Decodes and renders a result of a method; `None` if it cannot be decoded, as one of a newer daemon may be.
+/// Decodes and renders a result of a method; `None` if it cannot be decoded, for example if it comes from a newer daemon.
 pub fn render<M: Human>(data: &Value) -> Option<String> {
     serde_json::from_value(data.clone()).ok().map(|result| M::human(&result))
 }

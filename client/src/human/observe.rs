@@ -1,4 +1,4 @@
-//! `observe.*`, `act.*`, `verify.*`, `recover.*`: what was seen and done on a device.
+//! `observe.*`, `act.*`, `verify.*` and `recover.*`.
 
 use std::fmt::Write as _;
 
@@ -50,7 +50,7 @@ human! {
     RecoverRelaunch => |r| recovered(RecoverRelaunch::INFO.name, r);
 }
 
-/// Returns the verb of a method as it is typed.
+/// Returns the verb of a method in its command-line form.
 fn verb(method: &str) -> String {
     kebab(method.split_once('.').map_or(method, |(_, verb)| verb))
 }
@@ -95,7 +95,7 @@ fn written(artifact: Option<&Written>) -> String {
 }
 
 fn truncated(shown: usize, all: u32) -> String {
-    let text = format!("{shown} of {all} rows: --max-rows or --full shows more; selectors by text or id reach the rest too");
+    let text = format!("{shown} of {all} rows: use --max-rows or --full to see more; selectors by text or id match all rows");
     paint(WARN, &text) + "\n"
 }
 
@@ -124,7 +124,7 @@ fn ref_rows(refs: &RefRows) -> String {
     out
 }
 
-/// Returns refs as a table.
+/// Renders refs as a table.
 pub fn ref_table<'a>(rows: impl Iterator<Item = &'a RefRow>) -> String {
     let row = |r: &RefRow| {
         [r.alias.clone(), r.label.clone(), r.class.clone(), maybe(&r.res_id), r.flags.clone(), r.bounds.clone(), maybe(&r.window)]
@@ -141,7 +141,7 @@ fn screenshot(reply: &Reply<Screenshot>) -> String {
     let shot = &reply.body;
     let mut out = format!("{}x{} {} in {}", shot.width, shot.height, shot.mime_type, shot.artifact.saved_file);
     if let Some(scale) = shot.scale {
-        let screen = format!("{scale:.3} of the screen's {}x{}", maybe(&shot.device_width), maybe(&shot.device_height));
+        let screen = format!("scale {scale:.3} of the {}x{} screen", maybe(&shot.device_width), maybe(&shot.device_height));
         let _ = write!(out, " {}", paint(DIM, &screen));
     }
     out.push('\n');
@@ -161,11 +161,11 @@ fn hints(context: &Context) -> String {
     context.hints.iter().map(line).collect()
 }
 
-/// Returns the line of an action that was done.
+/// Renders the line for an executed action.
 fn done(op: &str, result: &str, on: Option<&Target>, duration_ms: u64, replayed: bool, moved: bool) -> String {
     let what = on.map(|t| format!(" {}", target(t))).unwrap_or_default();
-    let moved = if moved { paint(WARN, " (it had moved)") } else { String::new() };
-    let replayed = if replayed { paint(WARN, " (recorded result; nothing was done now)") } else { String::new() };
+    let moved = if moved { paint(WARN, " (target had moved)") } else { String::new() };
+    let replayed = if replayed { paint(WARN, " (recorded result; not executed again)") } else { String::new() };
     let op = verb(op);
     format!("{} {op}{what}{moved}{replayed}: {result} {}\n", paint(GOOD, "done"), paint(DIM, &format!("{duration_ms} ms")))
 }
@@ -183,8 +183,8 @@ fn scrolled(reply: &Reply<ScrolledTo>) -> String {
 fn shell(reply: &Reply<Shelled>) -> String {
     match (&reply.body.output, &reply.body.artifact) {
         (Some(output), _) => output.clone(),
-        (None, Some(file)) => paint(DIM, &format!("the output is in {}", file.saved_file)) + "\n",
-        (None, None) => paint(WARN, "recorded result; the output was not kept") + "\n",
+        (None, Some(file)) => paint(DIM, &format!("output written to {}", file.saved_file)) + "\n",
+        (None, None) => paint(WARN, "recorded result; its output was not stored") + "\n",
     }
 }
 

@@ -1,4 +1,4 @@
-//! Building blocks of human output: colours, tables, times, fields.
+//! Building blocks of output for people: colours, tables, times, fields.
 
 use afd_proto::vocabulary::{Action, Target};
 use anstyle::{AnsiColor, Style};
@@ -16,12 +16,12 @@ pub fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Returns a value as text, `None` as an empty one.
+/// Returns a value as text, and an empty string for `None`.
 pub(super) fn maybe<T: ToString>(value: &Option<T>) -> String {
     value.as_ref().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Says how to get the next page of a list.
+/// Returns a line that tells how to get the next page, or an empty string on the last page.
 pub(super) fn more(cursor: Option<i64>) -> String {
     cursor.map(|cursor| paint(DIM, &format!("more: --cursor {cursor}")) + "\n").unwrap_or_default()
 }
@@ -31,9 +31,9 @@ pub(super) fn first<'a>(options: &[&'a str]) -> &'a str {
     options.iter().find(|o| !o.is_empty()).copied().unwrap_or_default()
 }
 
-/// Says that a list is empty.
-pub(super) fn nothing() -> String {
-    paint(DIM, "nothing") + "\n"
+/// Returns the line printed for an empty list.
+pub(super) fn empty_list() -> String {
+    paint(DIM, "none") + "\n"
 }
 
 /// Returns a table without the columns that are empty in every row.
@@ -41,7 +41,7 @@ pub fn table<const N: usize>(columns: [&str; N], rows: impl IntoIterator<Item = 
     let rows: Vec<[String; N]> = rows.into_iter().map(|row| row.map(|cell| shorten(&cell))).collect();
     let used: Vec<usize> = (0..N).filter(|i| rows.iter().any(|row| !row[*i].is_empty())).collect();
     if used.is_empty() {
-        return nothing();
+        return empty_list();
     }
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
@@ -55,11 +55,11 @@ pub fn table<const N: usize>(columns: [&str; N], rows: impl IntoIterator<Item = 
     format!("{}\n{trimmed}", paint(DIM, header.trim_end()))
 }
 
-/// Cuts only very long texts: whole words can be copied.
+/// Replaces line breaks, and cuts texts that are too long for a table cell.
 pub(super) fn shorten(text: &str) -> String {
-    const LONGEST: usize = 72;
+    const MAX_CHARS: usize = 72;
     let text = text.replace('\n', " ");
-    if text.chars().count() <= LONGEST { text } else { text.chars().take(LONGEST - 1).chain(['\u{2026}']).collect() }
+    if text.chars().count() <= MAX_CHARS { text } else { text.chars().take(MAX_CHARS - 1).chain(['\u{2026}']).collect() }
 }
 
 /// Returns a time (UTC milliseconds) in the local time zone.
@@ -68,7 +68,7 @@ pub(super) fn time(ms: i64) -> String {
         .map_or_else(|_| ms.to_string(), |t| t.to_zoned(jiff::tz::TimeZone::system()).strftime("%m-%d %H:%M:%S").to_string())
 }
 
-/// Returns a target in a few words.
+/// Describes a target by its role and its label or resource id.
 pub(super) fn target(target: &Target) -> String {
     let name = match &target.label {
         Some(label) => format!("\"{label}\""),
@@ -77,7 +77,7 @@ pub(super) fn target(target: &Target) -> String {
     format!("{} {name}", target.role)
 }
 
-/// Returns an action in a few words.
+/// Describes an action by its verb, target and parameters.
 pub(super) fn action(action: &Action) -> String {
     let what = action.target.as_ref().map(|t| format!(" {}", target(t))).unwrap_or_default();
     let params: String =
@@ -85,12 +85,12 @@ pub(super) fn action(action: &Action) -> String {
     format!("{}{what}{params}", action.verb)
 }
 
-/// Returns a name of the wire as it is typed on the command line.
+/// Converts a wire name to its command-line form, for example `scrollTo` to `scroll-to`.
 pub fn kebab(name: &str) -> String {
     name.replace('.', "-").chars().flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] }).collect()
 }
 
-/// Returns the fields of any value, indented.
+/// Lists the fields of any JSON value, indented.
 pub(super) fn fields(value: &Value, indent: usize) -> String {
     let pad = " ".repeat(indent);
     match value {

@@ -13,7 +13,7 @@ use afd_proto::memory::{
 use afd_proto::notes::{Matched, Note, Notes, Saved};
 use serde_json::Value;
 
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, action, first, kebab, maybe, more, nothing, paint, table, time};
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, action, empty_list, first, kebab, maybe, more, paint, table, time};
 use super::{human, visual};
 
 human! {
@@ -30,7 +30,7 @@ human! {
     JobList => jobs;
 }
 
-/// Says where a setting comes from.
+/// Returns the source of a setting.
 fn origin(setting: &Setting) -> String {
     match (setting.source, &setting.origin) {
         (Source::Env, Some(name)) => format!("env {name}"),
@@ -61,7 +61,7 @@ fn changed(result: &Changed) -> String {
     format!("{}{later}\n", setting_line(&result.setting))
 }
 
-/// Says that an import only reported what it would do.
+/// Returns a line saying that an import changed nothing, if it was a dry run.
 pub(super) fn dry_run(dry: bool) -> String {
     if dry { paint(WARN, "dry run: nothing was changed") + "\n" } else { String::new() }
 }
@@ -128,10 +128,10 @@ fn notes(notes: &Notes) -> String {
         format!("{} {}  {app}\n    {text}\n", paint(BOLD, &n.id.to_string()), paint(GOOD, &n.topic))
     };
     out.extend(notes.notes.iter().map(line));
-    if out.is_empty() { nothing() } else { out + &more(notes.next_cursor) }
+    if out.is_empty() { empty_list() } else { out + &more(notes.next_cursor) }
 }
 
-/// Returns events as a table.
+/// Renders events as a table.
 pub fn log(log: &Log) -> String {
     let row = |e: &Event| {
         let (seq, ms) = (e.seq.to_string(), e.duration_ms.to_string());
@@ -142,7 +142,7 @@ pub fn log(log: &Log) -> String {
     table(columns, log.events.iter().map(row)) + &more(log.next_cursor)
 }
 
-/// Returns what an event was about, in a few words.
+/// Describes an event by its category and action.
 fn what(event: &Event) -> String {
     let expected = event.evidence.as_ref().map(|e| &e["expected"]).filter(|e| !e.is_null());
     let expected = expected.map(|e| format!(" {e}")).unwrap_or_default();
@@ -150,7 +150,7 @@ fn what(event: &Event) -> String {
     format!("{} {what}", event.category)
 }
 
-/// Returns what is known about a page, as two tables.
+/// Renders what is known about a page as two tables.
 pub fn experience(known: &Experience) -> String {
     let transition = |t: &Transition| {
         let (post, cause) = (maybe(&t.post_activity), maybe(&t.failure_cause));
@@ -170,7 +170,7 @@ pub fn experience(known: &Experience) -> String {
     )
 }
 
-/// Returns a message of the live stream as one line.
+/// Renders a message of the live stream as one line.
 pub fn live(sent: &Sent) -> String {
     match &sent.message {
         Message::Event(event) => {
@@ -194,6 +194,6 @@ pub fn live(sent: &Sent) -> String {
         }
         Message::Visual(change) => visual::change(change).trim_end().to_owned(),
         Message::Device { device, state } => format!("device {device} is {}", paint(WARN, state.word())),
-        Message::Lagged { missed } => paint(WARN, &format!("{missed} messages were dropped; --since CURSOR gets the events")),
+        Message::Lagged { missed } => paint(WARN, &format!("{missed} messages were dropped; use --since CURSOR to get the events")),
     }
 }

@@ -167,7 +167,7 @@ fn bug_details(bug: &Bug) -> String {
     out
 }
 
-/// Returns the activity of a page key, which goes on with what only programs read.
+/// Returns the activity in the page key of a bug, or the whole page if it is not a page key.
 fn page(bug: &Bug) -> String {
     let page = maybe(&bug.page);
     page.strip_prefix("act=").and_then(|rest| rest.split('|').next()).map_or(page.clone(), str::to_owned)
@@ -223,7 +223,7 @@ fn warnings(warnings: &[String]) -> String {
 }
 
 fn progress(progress: &ProgressWritten) -> String {
-    let auto = if progress.auto { ", and again on every change" } else { "" };
+    let auto = if progress.auto { ", rewritten on every change" } else { "" };
     format!("{} {}\n        {}{auto}\n", paint(GOOD, "written"), progress.file, progress.report_file) + &warnings(&progress.warnings)
 }
 

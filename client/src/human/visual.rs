@@ -13,7 +13,7 @@ use afd_proto::visual::{
 };
 
 use super::human;
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, maybe, more, nothing, paint, table, time};
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, empty_list, maybe, more, paint, table, time};
 use super::records::dry_run;
 
 human! {
@@ -36,8 +36,8 @@ fn about(about: &About) -> String {
     about.site.as_ref().map_or_else(|| about.app.clone(), |site| format!("{} / {site}", about.app))
 }
 
-/// Returns the app or site and a count.
-fn head(of: &About, what: &str, count: usize) -> String {
+/// Renders the app or site and a count.
+fn heading(of: &About, what: &str, count: usize) -> String {
     paint(DIM, &format!("{}: {count} {what}", about(of))) + "\n"
 }
 
@@ -47,7 +47,7 @@ fn percent(share: f64) -> String {
 
 fn learned(learned: &Learned) -> String {
     let state = match &learned.state {
-        None => paint(WARN, "no state yet: it takes a second observation"),
+        None => paint(WARN, "no state yet: a second observation is needed"),
         Some(state) => format!("{} {}{}", state.id, state.name, if learned.new_state { " (new)" } else { "" }),
     };
     let mut out = format!("{} {state}\n", paint(GOOD, "learned"));
@@ -68,12 +68,12 @@ fn components(list: &Components) -> String {
         let (seen, missed) = (c.seen_count.to_string(), c.consecutive_misses.to_string());
         [c.name.clone(), c.kind.clone(), maybe(&c.label), maybe(&c.bounds), seen, missed, c.states.join(" "), time(c.last_seen)]
     };
-    head(&list.about, "components", list.components.len())
+    heading(&list.about, "components", list.components.len())
         + &table(["name", "type", "label", "bounds", "seen", "missed", "states", "lastSeen"], list.components.iter().map(row))
         + &more(list.next_cursor)
 }
 
-/// Says what dismisses a pop-up.
+/// Returns the best known action that dismisses a pop-up.
 fn dismissal(interrupt: &Interrupt) -> &str {
     interrupt.dismissals.first().map_or("no known way to dismiss it", |d| &d.action)
 }
@@ -84,7 +84,7 @@ fn states(list: &States) -> String {
         let (visits, components) = (s.visit_count.to_string(), s.defining_components.len().to_string());
         [maybe(&s.id), maybe(&s.name), s.kind.to_string(), visits, components, place, time(s.last_seen)]
     };
-    head(&list.about, "states", list.states.len())
+    heading(&list.about, "states", list.states.len())
         + &table(["id", "name", "kind", "visits", "components", "place", "lastSeen"], list.states.iter().map(row))
 }
 
@@ -93,7 +93,7 @@ fn transitions(list: &Transitions) -> String {
         let (count, attempts) = (t.count.to_string(), t.attempts.to_string());
         [t.from.clone(), t.action.clone(), t.to.clone(), count, attempts, percent(t.success_rate), maybe(&t.mean_ms)]
     };
-    head(&list.about, "transitions", list.transitions.len())
+    heading(&list.about, "transitions", list.transitions.len())
         + &table(["from", "action", "to", "count", "attempts", "success", "ms"], list.transitions.iter().map(row))
 }
 
@@ -131,7 +131,7 @@ fn graph(drawn: &Drawn) -> String {
     }
 }
 
-/// Returns a change as one line.
+/// Renders a change as one line.
 pub(super) fn change(change: &Change) -> String {
     let undone = if change.undone_at.is_some() { paint(WARN, " (undone)") } else { String::new() };
     let why = paint(DIM, &format!("{}: {}", change.about.app, change.why));
@@ -140,7 +140,7 @@ pub(super) fn change(change: &Change) -> String {
 
 fn changes(list: &Changes) -> String {
     let lines: String = list.changes.iter().map(change).collect();
-    if lines.is_empty() { nothing() } else { lines + &more(list.next_cursor) }
+    if lines.is_empty() { empty_list() } else { lines + &more(list.next_cursor) }
 }
 
 fn cleaned(cleaned: &Cleaned) -> String {

@@ -100,7 +100,7 @@ fn silent_connections_lock_nobody_out() {
     }
     drop(silent);
     let refused = wait::until("all places to be taken", || match world.daemon.connect().call("device.list", json!({})) {
-        Err(afd_tests::CallError::Answered { data, .. }) => Some(data),
+        Err(afd_tests::CallError::Rpc { data, .. }) => Some(data),
         _ => None,
     });
     assert_eq!(refused["code"], "LIMIT_EXCEEDED");
