@@ -1,11 +1,11 @@
-//! Acting by text, description, id and point; once; and what is refused.
+//! Actions on targets by text, description, id and point; at-most-once execution; refused actions.
 
 use afd_phone::fault::Kind;
 use afd_tests::{World, http, wait};
 use serde_json::json;
 
 #[test]
-fn a_text_tap_climbs_to_what_takes_taps() {
+fn text_tap_hits_the_nearest_clickable_ancestor() {
     let world = World::new();
     let mut client = world.client();
     let done = client.ok("act.tap", json!({"by": "text", "value": "bluetooth"}));
@@ -16,7 +16,7 @@ fn a_text_tap_climbs_to_what_takes_taps() {
 }
 
 #[test]
-fn an_ambiguous_target_is_refused_with_its_candidates() {
+fn ambiguous_target_is_refused_with_its_candidates() {
     let world = World::new();
     let mut client = world.client();
     world.phone.scene("com.android.settings", Some("wifi"));
@@ -32,7 +32,7 @@ fn an_ambiguous_target_is_refused_with_its_candidates() {
 }
 
 #[test]
-fn a_target_that_something_lies_over_is_not_tapped() {
+fn covered_target_is_not_tapped() {
     let world = World::new();
     let mut client = world.client();
     world.phone.run(json!({"do": "popup", "dialog": "update"}));
@@ -42,19 +42,20 @@ fn a_target_that_something_lies_over_is_not_tapped() {
     let refs = client.ok("observe.refs", json!({"full": true}));
     let windows: Vec<_> = refs["rows"].as_array().expect("rows").iter().map(|r| r["window"].as_str()).collect();
     assert_eq!(windows[0], None, "the focused window comes first");
-    assert!(windows.contains(&Some("APPLICATION com.android.settings")), "what lies under it is said to");
+    assert!(windows.contains(&Some("APPLICATION com.android.settings")), "windows below the focused one are named");
     client.ok("act.tap", json!({"by": "text", "value": "Later"}));
     client.ok("act.tap", json!({"by": "text", "value": "Notification history"}));
 }
 
-/// What the phone answers to a request for a picture.
-fn picture(world: &World) -> String {
+/// Returns the body of the phone's response to a screenshot request.
+fn screenshot_body(world: &World) -> String {
     let auth = format!("Bearer {}", afd_tests::phone::TOKEN);
     http::request(&world.phone.url(), "GET", "/api/screenshot?max_dim=2400", &[("authorization", &auth)], "").body
 }
 
-/// A phone that shows this and nothing else. Rows are `id, class, text, description, resource id, bounds, flags`.
-fn showing(rows: &[&str]) -> World {
+/// Creates a world whose phone shows only these nodes. A row has tab-separated columns: id, class, text, description, resource id,
+/// bounds, flags.
+fn world_showing(rows: &[&str]) -> World {
     let world = World::new();
     let ids: Vec<&str> = rows.iter().filter_map(|row| row.split('\t').next()).collect();
     let screen = format!(
@@ -65,18 +66,18 @@ fn showing(rows: &[&str]) -> World {
         ids[0],
         ids[1..].iter().map(|id| format!("  {id}\n")).collect::<String>()
     );
-    let answer = |body: String| Kind::Status { status: 200, body, content_type: Some("application/json".into()) };
-    // Its path begins like that of the screen, so that it comes first.
-    world.phone.fault_always("/api/screenshot", answer(picture(&world)));
+    let json_response = |body: String| Kind::Status { status: 200, body, content_type: Some("application/json".into()) };
+    // The first fault whose path is a prefix applies, so this one must precede that of `/api/screen`.
+    world.phone.fault_always("/api/screenshot", json_response(screenshot_body(&world)));
     let body = json!({"ok": true, "data": screen, "error": null}).to_string();
     world.phone.fault_always("/api/screen", Kind::Status { status: 200, body, content_type: Some("application/json".into()) });
     world
 }
 
-/// Before, it was refused as a stale alias.
+/// Regression: this tap was refused as a stale alias.
 #[test]
-fn a_container_whose_middle_is_its_own_child_is_tapped_beside_it() {
-    let world = showing(&[
+fn container_tap_avoids_a_clickable_child_at_its_centre() {
+    let world = world_showing(&[
         "node_1\tFrameLayout\t-\t-\t-\t0,0,1080,2400\ton,ena",
         "node_2\tLinearLayout\t-\tThe card\torg.example.odd:id/card\t100,400,900,1000\ton,clk,ena",
         "node_3\tButton\tBuy\t-\torg.example.odd:id/buy\t100,600,900,800\ton,clk,ena",
@@ -88,17 +89,17 @@ fn a_container_whose_middle_is_its_own_child_is_tapped_beside_it() {
     assert!(inside(100.0, 400.0, 900.0, 1000.0) && !inside(100.0, 600.0, 900.0, 800.0), "{x},{y}");
 }
 
-/// Before, sums of such numbers overflowed.
+/// Regression: sums of such coordinates overflowed.
 #[test]
-fn bounds_at_the_ends_of_all_numbers_hurt_nothing() {
-    let (least, most) = (i32::MIN, i32::MAX);
+fn extreme_bounds_do_not_cause_panics() {
+    let (min, max) = (i32::MIN, i32::MAX);
     let rows = [
-        format!("node_1\tFrameLayout\t-\t-\t-\t{least},{least},{most},{most}\ton,ena"),
-        format!("node_2\tButton\tWide\t-\torg.example.odd:id/wide\t{least},{least},{most},{most}\ton,clk,ena"),
-        format!("node_3\tButton\tInside out\t-\torg.example.odd:id/out\t{most},{most},{least},{least}\ton,clk,ena"),
+        format!("node_1\tFrameLayout\t-\t-\t-\t{min},{min},{max},{max}\ton,ena"),
+        format!("node_2\tButton\tWide\t-\torg.example.odd:id/wide\t{min},{min},{max},{max}\ton,clk,ena"),
+        format!("node_3\tButton\tInside out\t-\torg.example.odd:id/out\t{max},{max},{min},{min}\ton,clk,ena"),
         "node_4\tButton\tPlain\t-\torg.example.odd:id/plain\t0,0,200,200\ton,clk,ena".to_owned(),
     ];
-    let world = showing(&rows.each_ref().map(String::as_str));
+    let world = world_showing(&rows.each_ref().map(String::as_str));
     let mut client = world.client();
     for _ in 0..2 {
         client.ok("observe.page", json!({}));
@@ -119,7 +120,7 @@ fn bounds_at_the_ends_of_all_numbers_hurt_nothing() {
 }
 
 #[test]
-fn a_point_far_off_the_screen_is_refused() {
+fn point_outside_the_screen_is_refused() {
     let world = World::new();
     let mut client = world.client();
     let error = client.fails("act.tap", json!({"x": 5000, "y": 100}), "INVALID_PARAMS");
@@ -128,7 +129,7 @@ fn a_point_far_off_the_screen_is_refused() {
 }
 
 #[test]
-fn a_part_of_an_id_is_enough_unless_the_whole_is_asked_for() {
+fn partial_resource_id_matches_unless_exact_match_is_requested() {
     let world = World::new();
     let mut client = world.client();
     world.phone.scene("org.example.shop", Some("cart"));
@@ -164,7 +165,7 @@ fn every_verb_reaches_the_phone() {
 }
 
 #[test]
-fn what_the_phone_cannot_do_is_said_in_its_own_words() {
+fn device_error_includes_the_message_of_the_phone() {
     let world = World::new();
     let mut client = world.client();
     world.phone.run(json!({"do": "capability", "shizuku": false}));
@@ -180,7 +181,7 @@ fn what_the_phone_cannot_do_is_said_in_its_own_words() {
 }
 
 #[test]
-fn the_same_request_key_acts_once() {
+fn repeated_request_key_acts_once() {
     let world = World::new();
     let mut client = world.client();
     let tap = json!({"by": "text", "value": "Storage", "requestKey": "k1"});
@@ -189,7 +190,7 @@ fn the_same_request_key_acts_once() {
     assert_eq!((again["replayed"].as_bool(), &again["eventId"]), (Some(true), &first["eventId"]));
     assert_eq!(world.phone.hits("tap").len(), 1);
     client.fails("act.tap", json!({"by": "text", "value": "Wi-Fi", "requestKey": "k1"}), "CONFLICT");
-    // A failure is an outcome too.
+    // A failure is a recorded outcome, too.
     let missing = json!({"by": "text", "value": "Pluto", "requestKey": "k2"});
     client.fails("act.tap", missing.clone(), "TARGET_NOT_FOUND");
     assert_eq!(client.fails("act.tap", missing, "TARGET_NOT_FOUND").details["replayed"], true);
@@ -198,25 +199,25 @@ fn the_same_request_key_acts_once() {
 }
 
 #[test]
-fn the_same_request_key_at_the_same_time_acts_once() {
+fn concurrent_calls_with_the_same_request_key_act_once() {
     let world = World::new();
     world.phone.fault("/api/press/home", afd_phone::fault::Kind::Hold);
     std::thread::scope(|scope| {
         let calls: Vec<_> =
             (0..4).map(|_| scope.spawn(|| world.client().ok("act.home", json!({"requestKey": "same"}))["eventId"].clone())).collect();
-        wait::until("all to be under way", || {
+        wait::until("all calls to be in flight", || {
             (world.client().ok("daemon.status", json!({}))["callsInFlight"].as_u64() > Some(4)).then_some(())
         });
         wait::until("the action to reach the phone", || (!world.phone.hits("home").is_empty()).then_some(()));
         world.phone.release();
-        let events: Vec<_> = calls.into_iter().map(|c| c.join().expect("answers")).collect();
+        let events: Vec<_> = calls.into_iter().map(|c| c.join().expect("does not panic")).collect();
         assert!(events.iter().all(|e| *e == events[0]));
     });
     assert_eq!(world.phone.hits("home").len(), 1);
 }
 
 #[test]
-fn the_node_under_the_point_is_in_the_event() {
+fn event_names_the_node_at_the_tapped_point() {
     let world = World::new();
     let mut client = world.client();
     client.ok("act.tap", json!({"x": 200, "y": 350}));
@@ -227,7 +228,7 @@ fn the_node_under_the_point_is_in_the_event() {
 }
 
 #[test]
-fn a_target_is_named_in_one_way() {
+fn target_must_be_given_in_exactly_one_way() {
     let world = World::new();
     let mut client = world.client();
     for (params, path) in [

@@ -1,4 +1,4 @@
-//! `afctl` as a program: envelopes, exit codes, the environment, starting the daemon.
+//! `afctl` as a program: envelopes, exit codes, environment variables, output formats.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -6,50 +6,52 @@ use std::process::{Command, Output, Stdio};
 use afd_tests::{TestPhone, World, programs, wait};
 use serde_json::{Value, json};
 
-/// `afctl` with nothing of the caller's environment.
+/// Returns an `afctl` command without the caller's environment.
 pub fn afctl(home: &Path) -> Command {
     let mut command = Command::new(programs::path("afctl"));
     command.env_clear().env("HOME", home).env("XDG_RUNTIME_DIR", home.join("run")).stdin(Stdio::null());
     command
 }
 
-pub fn on(world: &World, args: &[&str]) -> (Value, i32) {
+/// Runs `afctl` against the daemon of a world; returns the envelope and the exit code.
+pub fn run_afctl(world: &World, args: &[&str]) -> (Value, i32) {
     envelope(&afctl(world.dir()).env("AFD_SOCKET", world.socket()).args(args).output().expect("runs"))
 }
 
-/// The last line of standard output, and the exit code.
+/// Returns the last line of standard output as JSON (null if it is none), and the exit code (-1 if there is none).
 pub fn envelope(output: &Output) -> (Value, i32) {
     let text = String::from_utf8_lossy(&output.stdout);
     let last = text.lines().last().unwrap_or_default();
     (serde_json::from_str(last).unwrap_or(Value::Null), output.status.code().unwrap_or(-1))
 }
 
-pub fn private_home() -> tempfile::TempDir {
+/// Creates a home directory with an empty runtime directory `run`.
+pub fn temporary_home() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a directory");
-    std::fs::create_dir(dir.path().join("run")).expect("makes");
+    std::fs::create_dir(dir.path().join("run")).expect("creates the directory");
     dir
 }
 
 #[test]
-fn the_envelope_says_what_came_of_it_and_the_exit_code_too() {
+fn envelope_and_exit_code_report_the_outcome() {
     let world = World::new();
-    let (ok, code) = on(&world, &["observe", "top"]);
+    let (ok, code) = run_afctl(&world, &["observe", "top"]);
     assert_eq!((ok["category"].as_str(), ok["op"].as_str(), ok["status"].as_str(), code), (Some("observe"), Some("top"), Some("ok"), 0));
     assert_eq!(ok["traceId"], ok["data"]["traceId"]);
     assert_eq!(ok["data"]["topActivity"], "com.android.settings/.Settings");
-    let (failed, code) = on(&world, &["act", "tap", "--by", "text", "--value", "Pluto"]);
+    let (failed, code) = run_afctl(&world, &["act", "tap", "--by", "text", "--value", "Pluto"]);
     assert_eq!((failed["status"].as_str(), failed["error"]["code"].as_str(), code), (Some("failed"), Some("TARGET_NOT_FOUND"), 1));
     assert!(failed["error"]["hint"].is_string() && failed["traceId"].is_string() && failed["error"]["retryable"] == false);
-    let (assertion, code) = on(&world, &["verify", "text-contains", "--text", "Pluto"]);
+    let (assertion, code) = run_afctl(&world, &["verify", "text-contains", "--text", "Pluto"]);
     assert_eq!((assertion["error"]["code"].as_str(), code), (Some("ASSERTION_FAILED"), 1));
-    let (usage, code) = on(&world, &["act", "tap"]);
+    let (usage, code) = run_afctl(&world, &["act", "tap"]);
     assert_eq!((usage["error"]["code"].as_str(), code), (Some("INVALID_PARAMS"), 2));
     let (gone, code) = envelope(&afctl(world.dir()).args(["--no-spawn", "observe", "top"]).output().expect("runs"));
     assert_eq!((gone["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3));
 }
 
-/// The verbs and flags of `af`, in an order that works.
-const AF: &[&[&str]] = &[
+/// Commands with the verbs and flags of `af`, and newer ones, in an order in which each succeeds.
+const COMMANDS: &[&[&str]] = &[
     &["health"],
     &["--session", "s1", "observe", "page", "--field", "screen", "--field", "refs", "--max-rows", "80"],
     &["observe", "screen", "--max-rows", "80", "--field", "id", "--field", "text", "--field", "desc", "--field", "resId"],
@@ -108,32 +110,32 @@ const AF: &[&[&str]] = &[
 ];
 
 #[test]
-fn the_verbs_and_flags_of_af_work() {
+fn verbs_and_flags_of_af_work() {
     let world = World::new();
-    for args in AF {
+    for args in COMMANDS {
         let session: &[&str] = if args.contains(&"--session") { &[] } else { &["--session", "default"] };
-        // Aliases belong to a session, so refs are read in the one that taps.
+        // Aliases belong to a session, so observe the refs in the session that taps.
         if args.contains(&"@n2") {
-            on(&world, &["observe", "refs", "--session", "default"]);
+            run_afctl(&world, &["observe", "refs", "--session", "default"]);
         }
         let all: Vec<&str> = session.iter().copied().chain(args.iter().copied()).collect();
-        let (answer, code) = on(&world, &all);
-        assert_eq!((answer["status"].as_str(), code), (Some("ok"), 0), "{args:?}: {answer}");
+        let (response, code) = run_afctl(&world, &all);
+        assert_eq!((response["status"].as_str(), code), (Some("ok"), 0), "{args:?}: {response}");
     }
 }
 
-/// Flag, then the variable for the kind, then its setting, then the shared root (seed 000).
+/// Precedence: flag, environment variable of the kind, its setting, shared root.
 #[test]
-fn artifacts_go_where_flag_and_environment_say() {
+fn flags_and_environment_decide_where_artifacts_are_saved() {
     let world = World::new();
     let at = |name: &str| world.dir().join(name).display().to_string();
     let saved = |args: &[&str], env: &[(&str, String)], part: &str| {
         let mut command = afctl(world.dir());
         command.env("AFD_SOCKET", world.socket()).current_dir(world.dir()).args(args).envs(env.iter().map(|(k, v)| (k, v)));
-        let (answer, code) = envelope(&command.output().expect("runs"));
-        assert_eq!(code, 0, "{answer}");
-        let data = if part.is_empty() { &answer["data"] } else { &answer["data"][part] };
-        data["artifact"]["savedFile"].as_str().unwrap_or_else(|| panic!("no file: {answer}")).to_owned()
+        let (response, code) = envelope(&command.output().expect("runs"));
+        assert_eq!(code, 0, "{response}");
+        let data = if part.is_empty() { &response["data"] } else { &response["data"][part] };
+        data["artifact"]["savedFile"].as_str().unwrap_or_else(|| panic!("no file: {response}")).to_owned()
     };
     let root = ("AF_ARTIFACT_DIR", at("root"));
     let kind = ("AF_SCREENSHOT_FILE", at("kind.jpg"));
@@ -143,14 +145,14 @@ fn artifacts_go_where_flag_and_environment_say() {
     assert_eq!(
         saved(&["observe", "screenshot", "--save-file", "flag.jpg"], &[root.clone(), kind], ""),
         at("flag.jpg"),
-        "relative to the caller"
+        "relative to the caller's working directory"
     );
     assert_eq!(saved(&["observe", "screen", "--full"], &[("AF_SCREEN_FILE", at("screen.json"))], ""), at("screen.json"));
     assert!(saved(&["observe", "page"], &[root, ("AF_PAGE_DIR", at("pages"))], "screen").starts_with(&at("pages")));
 }
 
 #[test]
-fn the_settings_say_how_to_print() {
+fn output_format_follows_flag_environment_and_setting() {
     let world = World::new();
     let print = |args: &[&str], env: &[(&str, &str)]| {
         let mut command = afctl(world.dir());
@@ -164,17 +166,17 @@ fn the_settings_say_how_to_print() {
 }
 
 #[test]
-fn installing_apps_is_left_to_adb_and_said_so() {
+fn app_install_and_uninstall_refer_to_adb() {
     let world = World::new();
     for args in [vec!["app", "install", "--version", "latest", "--force"], vec!["app", "uninstall", "--dry-run"]] {
-        let (answer, code) = on(&world, &args);
-        assert_eq!((answer["error"]["code"].as_str(), code), (Some("UNSUPPORTED"), 1));
-        assert!(answer["error"]["hint"].as_str().is_some_and(|h| h.contains("adb ")), "{answer}");
+        let (response, code) = run_afctl(&world, &args);
+        assert_eq!((response["error"]["code"].as_str(), code), (Some("UNSUPPORTED"), 1));
+        assert!(response["error"]["hint"].as_str().is_some_and(|h| h.contains("adb ")), "{response}");
     }
 }
 
 #[test]
-fn the_environment_of_one_call_reaches_its_phone_and_no_other() {
+fn af_url_selects_the_phone_for_one_call() {
     let world = World::new();
     let second = TestPhone::start();
     let call = |args: &[&str], env: &[(&str, &str)]| {
@@ -189,16 +191,20 @@ fn the_environment_of_one_call_reaches_its_phone_and_no_other() {
     assert_eq!(call(&["observe", "top"], &env).1, 0);
     assert_eq!(call(&["memory", "context"], &[("AF_URL", slash.as_str())]).0["data"]["found"], true);
     assert_eq!((second.hits("home").len(), world.phone.hits("home").len()), (1, 0));
-    // A device that is named counts more than the environment.
+    // An explicit device overrides the environment.
     assert_eq!(call(&["act", "home", "--device", "pixel"], &env).1, 0);
     assert_eq!((second.hits("home").len(), world.phone.hits("home").len()), (1, 1));
-    assert_eq!(call(&["act", "home"], &[("AF_TOKEN", "of another phone")]).1, 0, "a token alone is not for the configured device");
+    assert_eq!(
+        call(&["act", "home"], &[("AF_TOKEN", "of another phone")]).1,
+        0,
+        "AF_TOKEN without AF_URL does not apply to the configured device"
+    );
     let (named, code) = call(&["act", "home"], &[("AFD_SESSION", "mine")]);
     assert_eq!((named["data"]["session"].as_str(), code), (Some("mine"), 0));
 }
 
 #[test]
-fn output_comes_in_three_forms() {
+fn output_formats_are_json_text_and_human() {
     let world = World::new();
     let run = |output: &str| {
         let out = afctl(world.dir())
@@ -219,11 +225,11 @@ fn output_comes_in_three_forms() {
 }
 
 #[test]
-fn a_call_can_be_given_up_and_interrupted() {
+fn calls_time_out_and_can_be_interrupted() {
     let world = World::new();
     world.phone.fault("/api/press/home", afd_phone::fault::Kind::Hold);
-    let (answer, code) = on(&world, &["act", "home", "--timeout-ms", "200"]);
-    assert_eq!((answer["error"]["code"].as_str(), code), (Some("TIMEOUT"), 1));
+    let (response, code) = run_afctl(&world, &["act", "home", "--timeout-ms", "200"]);
+    assert_eq!((response["error"]["code"].as_str(), code), (Some("TIMEOUT"), 1));
     let world = World::new();
     world.phone.scene("org.example.lab", Some("restless"));
     let mut command = afctl(world.dir());
@@ -233,16 +239,16 @@ fn a_call_can_be_given_up_and_interrupted() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("runs");
-    wait::until("the call to be under way", || {
+    wait::until("the call to be in flight", || {
         (world.client().ok("daemon.status", json!({}))["callsInFlight"].as_u64() >= Some(2)).then_some(())
     });
     afd_tests::daemon::send_signal(child.id(), "INT");
-    let (answer, code) = envelope(&child.wait_with_output().expect("ends"));
-    assert_eq!((answer["status"].as_str(), answer["error"]["code"].as_str(), code), (Some("interrupted"), Some("INTERRUPTED"), 130));
+    let (response, code) = envelope(&child.wait_with_output().expect("exits"));
+    assert_eq!((response["status"].as_str(), response["error"]["code"].as_str(), code), (Some("interrupted"), Some("INTERRUPTED"), 130));
 }
 
 #[test]
-fn events_are_followed() {
+fn events_command_prints_events() {
     let world = World::new();
     world.client().ok("act.home", json!({}));
     let out = afctl(world.dir()).env("AFD_SOCKET", world.socket()).args(["events", "--since", "0", "--count", "1"]).output().expect("runs");
@@ -251,8 +257,8 @@ fn events_are_followed() {
 }
 
 #[test]
-fn completions_and_help_teach() {
-    let home = private_home();
+fn completions_and_help_list_commands_and_flags() {
+    let home = temporary_home();
     let out = |args: &[&str]| String::from_utf8(afctl(home.path()).args(args).output().expect("runs").stdout).expect("text");
     for shell in ["bash", "zsh", "fish"] {
         assert!(out(&["completions", shell]).contains("text-contains"), "{shell}");
@@ -263,22 +269,22 @@ fn completions_and_help_teach() {
 }
 
 #[test]
-fn the_tour_plays_to_its_end_for_any_seed() {
-    let home = private_home();
+fn demo_succeeds_with_different_seeds() {
+    let home = temporary_home();
     for seed in ["0", "3", "8"] {
         let out = afctl(home.path()).args(["demo", "--seed", seed]).output().expect("runs");
         let text = String::from_utf8_lossy(&out.stdout);
         assert!(out.status.success(), "{text}\n{}", String::from_utf8_lossy(&out.stderr));
         for word in ["REF_ALIAS_STALE", "memory says", "leads to", "Recoveries from failures", "relaunch"] {
-            assert!(text.contains(word), "seed {seed} tells nothing of {word}: {text}");
+            assert!(text.contains(word), "the demo with seed {seed} does not mention {word}: {text}");
         }
     }
     let left: Vec<_> = std::fs::read_dir(home.path()).expect("lists").flatten().map(|e| e.file_name()).collect();
-    assert_eq!(left, ["run"], "the tour leaves nothing at home");
+    assert_eq!(left, ["run"], "the demo leaves no files behind");
 }
 
 #[test]
-fn empty_variables_count_as_none_and_lost_output_is_a_failure() {
+fn empty_variables_are_ignored_and_unwritable_output_is_a_failure() {
     let world = World::new();
     let mut command = afctl(world.dir());
     command.env("AFD_SOCKET", world.socket()).envs([
@@ -288,39 +294,39 @@ fn empty_variables_count_as_none_and_lost_output_is_a_failure() {
         ("AF_URL", ""),
         ("AFD_CONFIG", ""),
     ]);
-    let (answer, code) = envelope(&command.args(["observe", "top"]).output().expect("runs"));
-    assert_eq!((answer["data"]["session"].as_str(), code), (Some("default"), 0), "{answer}");
+    let (response, code) = envelope(&command.args(["observe", "top"]).output().expect("runs"));
+    assert_eq!((response["data"]["session"].as_str(), code), (Some("default"), 0), "{response}");
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("opens");
     let status = afctl(world.dir()).env("AFD_SOCKET", world.socket()).args(["observe", "top"]).stdout(full).status().expect("runs");
     assert_eq!(status.code(), Some(1));
-    let (usage, code) = on(&world, &["observe", "overlay"]);
+    let (usage, code) = run_afctl(&world, &["observe", "overlay"]);
     assert!(usage["error"]["message"].as_str().is_some_and(|m| m.contains("subcommand")) && code == 2, "{usage}");
 }
 
 #[test]
-fn who_has_no_phone_or_several_is_told_what_to_do() {
+fn missing_and_ambiguous_devices_are_explained() {
     let world = World::bare(TestPhone::start(), "");
     let run = |args: &[&str]| {
         let output = afctl(world.dir()).env("AFD_SOCKET", world.socket()).args(["--output", "human"]).args(args).output().expect("runs");
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
     };
-    let told = run(&["device", "list"]);
-    assert!(told.contains("afctl device add"), "{told}");
+    let output = run(&["device", "list"]);
+    assert!(output.contains("afctl device add"), "{output}");
     run(&["device", "add", "left", "--url", "http://127.0.0.1:1"]);
     run(&["device", "add", "right", "--url", "http://127.0.0.1:2"]);
-    let told = run(&["observe", "page"]);
-    assert!(told.contains("left") && told.contains("right"), "{told}");
+    let output = run(&["observe", "page"]);
+    assert!(output.contains("left") && output.contains("right"), "{output}");
 }
 
 #[test]
-fn whether_an_assertion_held_is_a_flag() {
+fn session_tested_takes_the_result_as_a_flag() {
     let world = World::new();
-    on(&world, &["session", "start"]);
+    run_afctl(&world, &["session", "start"]);
     for (flag, counts) in [("--passed", [1, 0]), ("--failed", [1, 1])] {
-        let (answer, code) = on(&world, &["session", "tested", "Wi-Fi", flag]);
-        let told = &answer["data"]["elements"][0];
-        assert_eq!((code, [told["passed"].as_i64(), told["failed"].as_i64()]), (0, counts.map(Some)), "{answer}");
+        let (response, code) = run_afctl(&world, &["session", "tested", "Wi-Fi", flag]);
+        let element = &response["data"]["elements"][0];
+        assert_eq!((code, [element["passed"].as_i64(), element["failed"].as_i64()]), (0, counts.map(Some)), "{response}");
     }
-    let (refused, code) = on(&world, &["session", "tested", "Wi-Fi", "--passed", "--failed"]);
+    let (refused, code) = run_afctl(&world, &["session", "tested", "Wi-Fi", "--passed", "--failed"]);
     assert_ne!(code, 0, "{refused}");
 }

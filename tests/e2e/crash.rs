@@ -1,4 +1,4 @@
-//! `kill -9` loses no acknowledged event (DESIGN 6.6).
+//! Crash safety: `kill -9` of the daemon loses no acknowledged event.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,8 @@ use serde_json::json;
 
 const ROUNDS: usize = 50;
 const CLIENTS: usize = 8;
-const ENOUGH: usize = 20;
+/// Number of events to wait for in each round before the daemon is killed.
+const EVENTS_PER_ROUND: usize = 20;
 
 #[test]
 fn no_acknowledged_event_is_lost() {
@@ -33,14 +34,14 @@ fn no_acknowledged_event_is_lost() {
                 })
             })
             .collect();
-        wait::until("enough acknowledged events", || (acknowledged.lock().expect("locks").len() >= ENOUGH).then_some(()));
+        wait::until("enough acknowledged events", || (acknowledged.lock().expect("locks").len() >= EVENTS_PER_ROUND).then_some(()));
         world.daemon.kill();
         stop.store(true, Ordering::SeqCst);
-        clients.into_iter().for_each(|c| c.join().expect("ends"));
+        clients.into_iter().for_each(|c| c.join().expect("does not panic"));
         expected.append(&mut acknowledged.lock().expect("locks"));
         world.daemon = Daemon::start(world.dir());
     }
-    assert!(expected.len() >= ROUNDS * ENOUGH);
+    assert!(expected.len() >= ROUNDS * EVENTS_PER_ROUND);
     let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
     for uid in &expected {
         let status: String = connection
@@ -50,15 +51,15 @@ fn no_acknowledged_event_is_lost() {
     }
     let ok: i64 = connection.query_row("SELECT count(*) FROM events WHERE status = 'ok'", [], |r| r.get(0)).expect("counts");
     let unknown: i64 = connection.query_row("SELECT count(*) FROM events WHERE status = 'unknown'", [], |r| r.get(0)).expect("counts");
-    // Every input that reached the phone is an event, acknowledged or not; no event is without an input.
+    // Every input that reached the phone has an event, acknowledged or not; no successful event lacks its input.
     let inputs = i64::try_from(world.phone.hits("key").len()).expect("fits");
     assert!(ok <= inputs && inputs <= ok + unknown, "{ok} ok, {unknown} unknown, {inputs} inputs");
-    let healthy: String = connection.query_row("PRAGMA integrity_check", [], |r| r.get(0)).expect("checks");
-    assert_eq!(healthy, "ok");
+    let integrity: String = connection.query_row("PRAGMA integrity_check", [], |r| r.get(0)).expect("checks");
+    assert_eq!(integrity, "ok");
 }
 
 #[test]
-fn an_open_intent_becomes_an_unknown_outcome() {
+fn open_intent_becomes_an_unknown_outcome() {
     let mut world = World::new();
     world.phone.fault("/api/press/home", Kind::Hold);
     let mut connection = world.daemon.connect();
@@ -70,7 +71,7 @@ fn an_open_intent_becomes_an_unknown_outcome() {
     let mut client = world.client();
     let log = client.ok("memory.log", json!({}));
     assert_eq!((log["events"][0]["status"].as_str(), log["events"][0]["op"].as_str()), (Some("unknown"), Some("home")));
-    // The key tells the same, and nothing is sent again.
+    // The request key returns the same outcome, and nothing is sent again.
     client.fails("act.home", json!({"requestKey": "k"}), "OUTCOME_UNKNOWN");
     assert_eq!(world.phone.hits("home").len(), 1);
 }

@@ -1,31 +1,31 @@
-//! A phone that is off, lies, or falls silent: the right code and a hint each time, and the daemon goes on.
+//! Phones that are off, send broken responses or none at all: calls get the right error code and a hint, and the daemon keeps working.
 
 use afd_phone::fault::Kind;
 use afd_tests::{TestPhone, World};
 use serde_json::json;
 
-fn status(status: u16, body: &str, content_type: Option<&str>) -> Kind {
+fn status_fault(status: u16, body: &str, content_type: Option<&str>) -> Kind {
     Kind::Status { status, body: body.into(), content_type: content_type.map(str::to_owned) }
 }
 
 #[test]
-fn every_kind_of_broken_answer_has_its_code_and_a_hint() {
+fn every_kind_of_broken_response_has_an_error_code_and_a_hint() {
     let world = World::new();
     let mut client = world.client();
     for (fault, code) in [
-        (status(401, "Invalid bearer token", Some("text/plain; charset=UTF-8")), "DEVICE_AUTH"),
-        (status(404, "", None), "DEVICE_ERROR"),
-        (status(500, "boom", Some("text/plain; charset=UTF-8")), "DEVICE_ERROR"),
-        (status(500, "", None), "DEVICE_ERROR"),
-        (status(200, "<html>captive portal</html>", Some("text/html")), "DEVICE_ERROR"),
-        (status(200, r#"{"ok":true,"data":"no screen at all","error":null}"#, Some("application/json")), "DEVICE_ERROR"),
+        (status_fault(401, "Invalid bearer token", Some("text/plain; charset=UTF-8")), "DEVICE_AUTH"),
+        (status_fault(404, "", None), "DEVICE_ERROR"),
+        (status_fault(500, "boom", Some("text/plain; charset=UTF-8")), "DEVICE_ERROR"),
+        (status_fault(500, "", None), "DEVICE_ERROR"),
+        (status_fault(200, "<html>captive portal</html>", Some("text/html")), "DEVICE_ERROR"),
+        (status_fault(200, r#"{"ok":true,"data":"no screen at all","error":null}"#, Some("application/json")), "DEVICE_ERROR"),
     ] {
         world.phone.fault("/api/screen", fault.clone());
         let error = client.fails("observe.screen", json!({}), code);
         assert!(error.hint.is_some_and(|h| !h.is_empty()), "{fault:?}");
     }
     for fault in [Kind::Garbage, Kind::Half, Kind::DropAfter, Kind::DropBefore] {
-        // A question is asked once more when its connection breaks.
+        // A read is retried once if its connection breaks.
         world.phone.fault("/api/screen", fault.clone());
         client.ok("observe.screen", json!({}));
         for _ in 0..2 {
@@ -38,7 +38,7 @@ fn every_kind_of_broken_answer_has_its_code_and_a_hint() {
 }
 
 #[test]
-fn a_phone_that_is_off_costs_only_its_own_calls() {
+fn unreachable_phone_affects_only_its_own_calls() {
     let mut world = World::new();
     let second = TestPhone::start();
     let mut client = world.client();
@@ -56,7 +56,7 @@ fn a_phone_that_is_off_costs_only_its_own_calls() {
 }
 
 #[test]
-fn a_rotated_token_is_told_and_a_new_one_helps() {
+fn rotated_token_is_an_auth_error_and_tokens_are_not_disclosed() {
     let world = World::new();
     let mut client = world.client();
     world.phone.run(json!({"do": "token", "token": "new-one"}));
@@ -67,17 +67,17 @@ fn a_rotated_token_is_told_and_a_new_one_helps() {
 }
 
 #[test]
-fn a_lost_answer_is_not_sent_twice_and_is_an_event() {
+fn action_without_response_is_recorded_as_unknown_and_not_repeated() {
     let world = World::new();
     let mut client = world.client();
-    for (n, fault) in [Kind::DropAfter, Kind::Garbage, Kind::Half, status(200, "<html>", None)].into_iter().enumerate() {
+    for (n, fault) in [Kind::DropAfter, Kind::Garbage, Kind::Half, status_fault(200, "<html>", None)].into_iter().enumerate() {
         world.phone.scene("com.android.settings", None);
         world.phone.clear_inputs();
         let applied = !matches!(fault, Kind::Status { .. });
         world.phone.fault("/api/tap", fault);
         let error = client.fails("act.tap", json!({"by": "text", "value": "Storage"}), "OUTCOME_UNKNOWN");
         assert!(error.hint.is_some_and(|h| h.contains("observe")));
-        assert_eq!(world.phone.hits("tap").len(), usize::from(applied), "the phone's own log");
+        assert_eq!(world.phone.hits("tap").len(), usize::from(applied), "inputs that the phone received");
         let log = client.ok("memory.log", json!({"status": "unknown"}));
         assert_eq!(log["events"].as_array().map(Vec::len), Some(n + 1));
         assert_eq!(log["events"][0]["failureCause"], "OUTCOME_UNKNOWN");
@@ -85,26 +85,26 @@ fn a_lost_answer_is_not_sent_twice_and_is_an_event() {
 }
 
 #[test]
-fn an_answer_that_comes_too_late_is_unknown_though_it_was_done() {
+fn action_with_a_late_response_has_an_unknown_outcome() {
     let world = World::with(TestPhone::start(), "timeout_ms = 400");
     let mut client = world.client();
     world.phone.fault("/api/press/home", Kind::Hold);
     client.fails("act.home", json!({}), "OUTCOME_UNKNOWN");
     assert_eq!(world.phone.hits("home").len(), 1);
-    // A question that is not answered was no action.
+    // A read without a response has no unknown outcome.
     world.phone.fault("/health", Kind::Hold);
     client.fails("device.health", json!({}), "DEVICE_UNREACHABLE");
 }
 
 #[test]
-fn a_tap_that_was_never_sent_is_no_unknown_outcome() {
+fn tap_that_was_never_sent_has_no_unknown_outcome() {
     let world = World::new();
     let mut client = world.client();
     world.phone.fault_always("/api/screen", Kind::DropBefore);
     client.fails("act.tap", json!({"by": "text", "value": "Storage"}), "DEVICE_UNREACHABLE");
     assert!(world.phone.hits("tap").is_empty());
-    // A point needs no tree.
+    // A tap on a point needs no element tree.
     world.phone.run(json!({"do": "clearFaults"}));
-    world.phone.fault("/api/screen", status(500, "no tree", None));
+    world.phone.fault("/api/screen", status_fault(500, "no tree", None));
     client.ok("act.tap", json!({"x": 540, "y": 400}));
 }

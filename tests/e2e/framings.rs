@@ -1,4 +1,4 @@
-//! One socket, four framings, the same answer to the same call.
+//! One socket, four framings: the same call gets the same response on each.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -6,15 +6,13 @@ use std::time::Duration;
 
 use afd_proto::frame::{Decoder, Framing, encode};
 use afd_tests::http::{self, Response};
+use afd_tests::websocket::WebSocket;
 use afd_tests::{World, wait};
-use jsonrpsee::core::client::ClientT;
-use jsonrpsee::core::params::{BatchRequestBuilder, ObjectParams};
-use jsonrpsee::ws_client::WsClientBuilder;
 use serde_json::{Value, json};
 
 pub fn open(world: &World) -> UnixStream {
     let stream = UnixStream::connect(world.socket()).expect("connects");
-    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("sets a time-out");
+    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("sets the timeout");
     stream
 }
 
@@ -51,8 +49,8 @@ fn by_http(world: &World, message: &str) -> Value {
     serde_json::from_str(&response.body).expect("JSON")
 }
 
-/// What differs from call to call.
-fn without_ids(mut value: Value) -> Value {
+/// Removes the members whose values differ from call to call.
+fn without_volatile_members(mut value: Value) -> Value {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(map) => {
@@ -70,18 +68,9 @@ fn without_ids(mut value: Value) -> Value {
 }
 
 #[test]
-fn the_same_call_gets_the_same_answer_on_all_four() {
-    // What is learned between two calls would change the answers.
+fn same_call_gets_the_same_response_on_all_framings() {
+    // Learning between two calls would change the responses.
     let world = World::with(afd_tests::TestPhone::start(), "\n[visual]\nlearn = false\n");
-    runtime().block_on(compare_all_four(&world));
-}
-
-/// A runtime for clients that need one.
-pub fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
-}
-
-async fn compare_all_four(world: &World) {
     world.client().ok("observe.page", json!({}));
     let calls = [
         ("daemon.version", json!({})),
@@ -91,37 +80,23 @@ async fn compare_all_four(world: &World) {
         ("act.tap", json!({"x": "a"})),
         ("no.such", json!({})),
     ];
-    let socket = tokio::net::UnixStream::connect(world.socket()).await.expect("connects");
-    let ws = WsClientBuilder::default().build_with_stream("ws://localhost/", socket).await.expect("upgrades");
+    let mut ws = WebSocket::connect(&world.socket());
     for (method, params) in calls {
         let message = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}).to_string();
-        let line = without_ids(by_line(world, &message));
+        let line = without_volatile_members(by_line(&world, &message));
         assert_eq!(line["id"], 7);
-        assert_eq!(without_ids(by_content_length(world, &message)), line, "{method}");
-        assert_eq!(without_ids(by_http(world, &message)), line, "{method}");
-        let mut object = ObjectParams::new();
-        params.as_object().expect("an object").iter().for_each(|(k, v)| object.insert(k, v).expect("inserts"));
-        let answer: Result<Value, _> = ws.request(method, object).await;
-        match answer {
-            Ok(result) => assert_eq!(without_ids(result), line["result"], "{method}"),
-            Err(jsonrpsee::core::ClientError::Call(error)) => {
-                assert_eq!(
-                    (i64::from(error.code()), error.message()),
-                    (line["error"]["code"].as_i64().expect("a code"), line["error"]["message"].as_str().expect("words"))
-                );
-            }
-            Err(other) => panic!("{method}: {other}"),
-        }
+        assert_eq!(without_volatile_members(by_content_length(&world, &message)), line, "{method}");
+        assert_eq!(without_volatile_members(by_http(&world, &message)), line, "{method}");
+        let mut response = without_volatile_members(ws.call(method, params));
+        response["id"] = json!(7);
+        assert_eq!(response, line, "{method}");
     }
-    let mut batch = BatchRequestBuilder::new();
-    batch.insert("daemon.version", ObjectParams::new()).expect("inserts");
-    batch.insert("no.such", ObjectParams::new()).expect("inserts");
-    batch.insert("observe.top", ObjectParams::new()).expect("inserts");
-    let answers = ws.batch_request::<Value>(batch).await.expect("answers");
-    let answers: Vec<Result<Value, i32>> = answers.into_iter().map(|a| a.map_err(|e| e.code())).collect();
-    assert_eq!(answers[0].as_ref().map(|v| v["protocol"].clone()), Ok(json!(1)));
-    assert_eq!(answers[1], Err(-32601));
-    assert_eq!(answers[2].as_ref().map(|v| v["app"].clone()), Ok(json!("com.android.settings")));
+    let call = |id: i64, method: &str| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {}});
+    ws.send(&json!([call(1, "daemon.version"), call(2, "no.such"), call(3, "observe.top")]));
+    let responses = ws.receive();
+    assert_eq!(responses[0]["result"]["protocol"], 1);
+    assert_eq!(responses[1]["error"]["code"], -32601);
+    assert_eq!(responses[2]["result"]["app"], "com.android.settings");
 }
 
 #[test]
@@ -137,21 +112,21 @@ fn batches_keep_their_order_on_every_framing() {
         {"jsonrpc": "2.0", "id": 5, "method": "act.back"},
     ])
     .to_string();
-    for ask in [by_line, by_content_length, by_http] {
+    for call in [by_line, by_content_length, by_http] {
         world.phone.scene("com.android.settings", None);
         world.phone.clear_inputs();
-        let answers = ask(&world, &batch);
-        let ids: Vec<_> = answers.as_array().expect("an array").iter().map(|a| a["id"].clone()).collect();
+        let responses = call(&world, &batch);
+        let ids: Vec<_> = responses.as_array().expect("an array").iter().map(|a| a["id"].clone()).collect();
         assert_eq!(ids, [json!(1), json!(2), json!("three"), json!(null), json!(4), json!(5)]);
-        assert_eq!(answers[3]["error"]["code"], -32600);
-        assert_eq!(answers[4]["result"]["matched"], true);
+        assert_eq!(responses[3]["error"]["code"], -32600);
+        assert_eq!(responses[4]["result"]["matched"], true);
         let kinds: Vec<String> = world.phone.lock().inputs.iter().map(|i| i.kind.clone()).collect();
         assert_eq!(kinds, ["tap", "back", "tap", "back"]);
     }
 }
 
 #[test]
-fn faults_of_json_rpc_itself_have_its_own_codes() {
+fn protocol_errors_have_json_rpc_codes() {
     let world = World::new();
     for (message, code) in [
         ("{nonsense", -32700),
@@ -170,13 +145,13 @@ fn faults_of_json_rpc_itself_have_its_own_codes() {
             assert_eq!(by_http(&world, message)["error"]["code"], code, "{message}");
         }
     }
-    assert!(world.phone.hits("home").is_empty(), "what cannot be answered is not done");
+    assert!(world.phone.hits("home").is_empty(), "invalid requests are not executed");
     let unsupported = by_http(&world, r#"{"jsonrpc":"2.0","id":1,"method":"events.subscribe"}"#);
     assert_eq!(unsupported["error"]["data"]["code"], "UNSUPPORTED");
 }
 
 #[test]
-fn a_notification_is_done_and_not_answered() {
+fn notification_is_executed_without_a_response() {
     let world = World::new();
     let mut stream = open(&world);
     stream
@@ -185,26 +160,26 @@ fn a_notification_is_done_and_not_answered() {
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).expect("reads");
     assert!(line.contains("\"id\":9"), "{line}");
-    wait::until("the notification to be done", || (world.phone.hits("home").len() == 1).then_some(()));
+    wait::until("the notification to be executed", || (world.phone.hits("home").len() == 1).then_some(()));
     assert_eq!(post(&world, r#"{"jsonrpc":"2.0","method":"act.home"}"#).status, 204);
     assert_eq!(world.phone.hits("home").len(), 2);
 }
 
 #[test]
-fn a_client_that_ends_its_side_still_gets_its_answers() {
+fn half_closed_client_still_gets_its_responses() {
     let world = World::new();
     for last in ["", "\n"] {
         let mut stream = open(&world);
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": "observe.page", "params": {}});
         stream.write_all(format!("{call}\n{call}{last}").as_bytes()).expect("writes");
         stream.shutdown(std::net::Shutdown::Write).expect("shuts down");
-        let answers: Vec<String> = BufReader::new(stream).lines().map(|l| l.expect("a line")).collect();
-        assert_eq!(answers.len(), 2);
+        let responses: Vec<String> = BufReader::new(stream).lines().map(|l| l.expect("a line")).collect();
+        assert_eq!(responses.len(), 2);
     }
 }
 
 #[test]
-fn http_knows_one_path_and_one_method() {
+fn http_accepts_only_post_to_the_root_path() {
     let world = World::new();
     assert_eq!(http::exchange(&mut open(&world), "POST", "/other", &[], "{}").status, 404);
     let refused = http::exchange(&mut open(&world), "GET", "/", &[], "");

@@ -1,4 +1,4 @@
-//! Coming from `af`: what is taken over, what is cleaned, and that again adds nothing.
+//! Import from `af`: what is imported, what is corrected, and that repeating it adds nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -6,10 +6,10 @@ use afd_tests::{Client, TestPhone, World, programs};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-const FP: &str = "act=com.android.settings/.Settings|mode=SYSTEM_API|wv=0|rid=recycler_view|cls=RecyclerView";
+const FINGERPRINT: &str = "act=com.android.settings/.Settings|mode=SYSTEM_API|wv=0|rid=recycler_view|cls=RecyclerView";
 
-/// A database as `af` 0.5 makes it, with what it records wrongly.
-fn database(dir: &Path) -> PathBuf {
+/// Creates a database like those of `af` 0.5, including incorrect records.
+fn create_af_database(dir: &Path) -> PathBuf {
     let path = dir.join("af.db");
     let c = Connection::open(&path).expect("opens");
     c.execute_batch(
@@ -26,26 +26,26 @@ fn database(dir: &Path) -> PathBuf {
          CREATE TABLE artifacts (id INTEGER PRIMARY KEY, session TEXT, trace_id TEXT, category TEXT, op TEXT, kind TEXT, mime_type TEXT,
             file_path TEXT, size_bytes INTEGER, content_hash TEXT, created_at TEXT);",
     )
-    .expect("makes the tables");
+    .expect("creates the tables");
     let transition = |op: &str, args: &str, verify: &str, counts: [i64; 3]| {
         c.execute(
             "INSERT INTO transitions VALUES (NULL, 'com.android.settings', 'com.android.settings/.Settings', ?1, 'act', ?2, ?3, 'com.android.settings',
                 'com.android.settings/.SubSettings', 'act=com.android.settings/.SubSettings|mode=SYSTEM_API|wv=0', ?4, '{\"text\":\"hunter2\"}', ?5, ?6, ?7,
                 '2026-05-01T10:00:00.5+00:00')",
-            (FP, op, args, verify, counts[0], counts[1], counts[2]),
+            (FINGERPRINT, op, args, verify, counts[0], counts[1], counts[2]),
         )
         .expect("inserts");
     };
     transition("tap", r#"{"by":"text","value":"Wi-Fi"}"#, "top-activity", [3, 2, 1]);
-    // The same act with another check is the same knowledge.
+    // The same action with another verification is the same transition.
     transition("tap", r#"{"by":"text","value":"Wi-Fi","exactMatch":false}"#, "text-contains", [1, 1, 0]);
     transition("tap", r#"{"by":"ref","value":"@n2"}"#, "top-activity", [5, 5, 0]);
     transition("tap", r#"{"by":"text","value":"Bluetooth"}"#, "top-activity", [0, 1, 0]);
     transition("text", r#"{"text":"hunter2"}"#, "text-contains", [1, 0, 0]);
     transition("tap", r#"{"x":540.0,"y":1200.0}"#, "", [1, 0, 0]);
     let recovery = "INSERT INTO recoveries VALUES (NULL, 'com.android.settings', 'com.android.settings/.Settings', ?1, ?2, 'recover', 'back', '{\"times\":2}', 2, 0, '2026-05-01T10:00:00+00:00')";
-    c.execute(recovery, (FP, "REF_ALIAS_STALE")).expect("inserts");
-    c.execute(recovery, (FP, "NETWORK_ERROR")).expect("inserts");
+    c.execute(recovery, (FINGERPRINT, "REF_ALIAS_STALE")).expect("inserts");
+    c.execute(recovery, (FINGERPRINT, "NETWORK_ERROR")).expect("inserts");
     for (topic, content) in [("nav/wifi", "first"), ("nav/wifi", "second"), ("", "no topic"), ("nav/empty", " ")] {
         c.execute("INSERT INTO notes VALUES (NULL, 'com.android.settings', ?1, ?2, 'wf-1', '2026-05-01T10:00:00+00:00')", (topic, content))
             .expect("inserts");
@@ -58,21 +58,23 @@ fn database(dir: &Path) -> PathBuf {
     path
 }
 
-fn world() -> (World, PathBuf) {
+/// Starts a world with a directory for the files of `af`.
+fn world_with_import_directory() -> (World, PathBuf) {
     let world = World::with(TestPhone::start(), "");
     let dir = world.dir().join("af");
-    std::fs::create_dir(&dir).expect("makes");
+    std::fs::create_dir(&dir).expect("creates the directory");
     (world, dir)
 }
 
-/// Closing the daemon's own database would end the locks that keep others from deleting what is not in it yet.
+/// Opening and closing the daemon's own database would release the POSIX locks that keep other processes from deleting its
+/// write-ahead log.
 #[test]
-fn the_daemons_own_database_is_not_even_read() {
-    let (world, dir) = world();
+fn daemons_own_database_is_refused_before_it_is_opened() {
+    let (world, dir) = world_with_import_directory();
     let own = PathBuf::from(world.client().ok("daemon.status", json!({}))["database"].as_str().expect("a path"));
     let (link, second) = (dir.join("link"), dir.join("second"));
-    std::os::unix::fs::symlink(&own, &link).expect("links");
-    std::fs::hard_link(&own, &second).expect("links");
+    std::os::unix::fs::symlink(&own, &link).expect("creates the link");
+    std::fs::hard_link(&own, &second).expect("creates the link");
     for path in [own, link, second] {
         let error = world.client().fails("memory.importAf", json!({"databaseFile": path}), "INVALID_PARAMS");
         assert_eq!(error.details["path"], "databaseFile", "{}", path.display());
@@ -84,19 +86,19 @@ fn tally(report: &Value, name: &str) -> [u64; 5] {
 }
 
 #[test]
-fn a_database_is_taken_over_cleaned_and_only_once() {
-    let (world, dir) = world();
-    let path = database(&dir);
+fn database_is_imported_with_corrections() {
+    let (world, dir) = world_with_import_directory();
+    let path = create_af_database(&dir);
     let mut client = world.client();
     let params = json!({"databaseFile": path, "dryRun": true});
-    let rehearsed = client.ok("memory.importAf", params.clone());
-    assert_eq!(tally(&rehearsed, "notes"), [4, 3, 0, 1, 1]);
-    assert_eq!(client.ok("memory.stats", json!({}))["notes"], 0, "a dry run does nothing");
+    let preview = client.ok("memory.importAf", params.clone());
+    assert_eq!(tally(&preview, "notes"), [4, 3, 0, 1, 1]);
+    assert_eq!(client.ok("memory.stats", json!({}))["notes"], 0, "a dry run changes nothing");
     let report = client.ok("memory.importAf", json!({"databaseFile": path}));
     for name in ["notes", "transitions", "recoveries", "artifacts", "events"] {
-        assert_eq!(report[name], rehearsed[name], "{name}");
+        assert_eq!(report[name], preview[name], "{name}");
     }
-    // Six rows: two are one, one is an alias.
+    // Six rows: two are the same transition, and one has an alias as its target.
     assert_eq!(tally(&report, "transitions"), [6, 4, 0, 2, 1]);
     assert_eq!(tally(&report, "recoveries"), [2, 2, 0, 0, 0]);
     assert_eq!(tally(&report, "artifacts"), [2, 2, 0, 1, 0]);
@@ -130,7 +132,7 @@ fn a_database_is_taken_over_cleaned_and_only_once() {
     let notes = client.ok("memory.search", json!({"topic": "nav/wifi"}));
     let chain: Vec<&str> = notes["notes"].as_array().expect("notes").iter().filter_map(|n| n["content"].as_str()).collect();
     assert_eq!((chain, notes["notes"][0]["session"].as_str()), (vec!["second", "first"], Some("wf-1")));
-    // What was imported is older than what was saved here before.
+    // Imported notes are listed after notes that were saved here, as they are older.
     client.ok("memory.save", json!({"topic": "own", "content": "saved here"}));
     client.ok("memory.importAf", json!({"databaseFile": path}));
     assert_eq!(client.ok("memory.search", json!({}))["notes"][0]["topic"], "own");
@@ -140,13 +142,16 @@ fn a_database_is_taken_over_cleaned_and_only_once() {
 }
 
 fn experience(client: &mut Client) -> Value {
-    client.ok("memory.experience", json!({"app": "com.android.settings", "activity": "com.android.settings/.Settings", "pageFp": FP}))
+    client.ok(
+        "memory.experience",
+        json!({"app": "com.android.settings", "activity": "com.android.settings/.Settings", "pageFp": FINGERPRINT}),
+    )
 }
 
 #[test]
-fn a_second_import_adds_only_what_was_learned_since() {
-    let (world, dir) = world();
-    let path = database(&dir);
+fn second_import_adds_only_what_af_learned_since() {
+    let (world, dir) = world_with_import_directory();
+    let path = create_af_database(&dir);
     let files = || -> Vec<_> {
         std::fs::read_dir(&dir).expect("reads").flatten().map(|e| (e.file_name(), std::fs::read(e.path()).expect("reads"))).collect()
     };
@@ -159,21 +164,26 @@ fn a_second_import_adds_only_what_was_learned_since() {
     assert_eq!(tally(&again, "transitions"), [6, 0, 4, 2, 1]);
     assert_eq!((tally(&again, "recoveries"), tally(&again, "artifacts")), ([2, 0, 2, 0, 0], [2, 0, 2, 1, 0]));
     assert_eq!(experience(&mut client), known);
-    assert_eq!(files(), before, "the source is not touched");
+    assert_eq!(files(), before, "the source is unchanged");
 
-    // What `af` learned since is added, and only that.
+    // Only what `af` has learned since is added.
     Connection::open(&path).expect("opens").execute("UPDATE transitions SET success_count = 10 WHERE id = 1", []).expect("updates");
     client.ok("memory.importAf", json!({"databaseFile": path}));
-    let more = client.ok("memory.experience", json!({"pageFp": FP}));
-    let wifi =
-        more["transitions"].as_array().expect("rows").iter().find(|t| t["action"]["target"]["label"] == "Wi-Fi").expect("there").clone();
+    let more = client.ok("memory.experience", json!({"pageFp": FINGERPRINT}));
+    let wifi = more["transitions"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .find(|t| t["action"]["target"]["label"] == "Wi-Fi")
+        .expect("the transition")
+        .clone();
     assert_eq!(wifi["successCount"], 11);
 }
 
 #[test]
-fn making_projections_again_keeps_what_was_imported() {
-    let (mut world, dir) = world();
-    let path = database(&dir);
+fn rebuilding_projections_keeps_imported_counters() {
+    let (mut world, dir) = world_with_import_directory();
+    let path = create_af_database(&dir);
     world.client().ok("memory.importAf", json!({"databaseFile": path}));
     world.daemon.signal("TERM");
     world.daemon.wait();
@@ -196,13 +206,13 @@ fn making_projections_again_keeps_what_was_imported() {
 }
 
 #[test]
-fn settings_are_taken_over_with_their_token_and_without_the_database() {
+fn settings_are_imported_with_the_token_but_without_the_database() {
     let phone = TestPhone::start();
     let url = phone.url();
     let world = World::bare(phone, "");
     let dir = world.dir().join("af");
-    std::fs::create_dir(&dir).expect("makes");
-    database(&dir);
+    std::fs::create_dir(&dir).expect("creates the directory");
+    create_af_database(&dir);
     let config = dir.join("config.toml");
     let text = format!(
         "[output]\ndefault = \"json\"\n[remote]\nurl = \"{url}\"\ntoken = \"{}\"\n[memory]\ndb = \"af.db\"\n[artifacts]\ndir = \"shots\"\n",
@@ -239,8 +249,8 @@ fn settings_are_taken_over_with_their_token_and_without_the_database() {
 }
 
 #[test]
-fn what_is_no_database_of_af_is_refused() {
-    let (world, dir) = world();
+fn files_that_are_not_af_databases_are_refused() {
+    let (world, dir) = world_with_import_directory();
     let mut client = world.client();
     client.fails("memory.importAf", json!({}), "INVALID_PARAMS");
     client.fails("memory.importAf", json!({"databaseFile": "af.db"}), "INVALID_PARAMS");
@@ -249,17 +259,17 @@ fn what_is_no_database_of_af_is_refused() {
     std::fs::write(&text, "no database at all, but long enough".repeat(50)).expect("writes");
     client.fails("memory.importAf", json!({"databaseFile": text}), "CONFLICT");
     let old = dir.join("old.db");
-    Connection::open(&old).and_then(|c| c.execute_batch("CREATE TABLE memory_events (id INTEGER)")).expect("makes");
+    Connection::open(&old).and_then(|c| c.execute_batch("CREATE TABLE memory_events (id INTEGER)")).expect("creates a table");
     client.fails("memory.importAf", json!({"databaseFile": old}), "CONFLICT");
     let traces = dir.join("traces.db");
-    Connection::open(&traces).and_then(|c| c.execute_batch("CREATE TABLE traces (id INTEGER)")).expect("makes");
+    Connection::open(&traces).and_then(|c| c.execute_batch("CREATE TABLE traces (id INTEGER)")).expect("creates a table");
     assert_eq!(tally(&client.ok("memory.importAf", json!({"databaseFile": traces})), "notes"), [0; 5]);
 }
 
 #[test]
-fn what_was_imported_comes_back_as_a_hint() {
-    let (world, dir) = world();
-    let path = database(&dir);
+fn imported_transitions_appear_as_hints() {
+    let (world, dir) = world_with_import_directory();
+    let path = create_af_database(&dir);
     let mut client = world.client();
     let fingerprint = client.ok("observe.page", json!({}))["page"]["fingerprint"].clone();
     let c = Connection::open(&path).expect("opens");
@@ -272,16 +282,17 @@ fn what_was_imported_comes_back_as_a_hint() {
 }
 
 #[test]
-fn two_memories_of_af_add_up() {
-    let (world, dir) = world();
+fn counters_of_two_af_databases_add_up() {
+    let (world, dir) = world_with_import_directory();
     let other = world.dir().join("other");
-    std::fs::create_dir(&other).expect("makes");
-    let (first, second) = (database(&dir), database(&other));
+    std::fs::create_dir(&other).expect("creates the directory");
+    let (first, second) = (create_af_database(&dir), create_af_database(&other));
     Connection::open(&second).expect("opens").execute("UPDATE notes SET created_at = '2025-01-01T00:00:00+00:00'", []).expect("updates");
     let mut client = world.client();
     let count = |client: &mut afd_tests::Client| {
-        let known = client.ok("memory.experience", json!({"pageFp": FP}));
-        known["transitions"].as_array().expect("rows").iter().find(|t| t["action"]["target"]["label"] == "Wi-Fi").expect("there")["successCount"].clone()
+        let known = client.ok("memory.experience", json!({"pageFp": FINGERPRINT}));
+        let rows = known["transitions"].as_array().expect("rows");
+        rows.iter().find(|t| t["action"]["target"]["label"] == "Wi-Fi").expect("the transition")["successCount"].clone()
     };
     for path in [&first, &second, &first, &second] {
         client.ok("memory.importAf", json!({"databaseFile": path}));

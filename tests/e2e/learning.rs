@@ -1,4 +1,4 @@
-//! What earns credit and what does not (DESIGN 6.7), and getting it back.
+//! Experience: what counts as success or failure of an action, and how it is returned.
 
 use afd_phone::fault::Kind;
 use afd_tests::{Client, World};
@@ -6,18 +6,20 @@ use serde_json::{Value, json};
 
 const SETTINGS: &str = "com.android.settings";
 
+/// Returns the transitions known for the settings app: label of the target (else the verb), and the counts of successes,
+/// verifications and failures.
 fn transitions(client: &mut Client) -> Vec<(String, i64, i64, i64)> {
     let known = client.ok("memory.experience", json!({"app": SETTINGS, "limit": 100}));
     let row = |t: &Value| {
         let n = |key: &str| t[key].as_i64().unwrap_or(-1);
-        let what = t["action"]["target"]["label"].as_str().or(t["action"]["verb"].as_str()).unwrap_or_default().to_owned();
-        (what, n("successCount"), n("verifiedCount"), n("failureCount"))
+        let label = t["action"]["target"]["label"].as_str().or(t["action"]["verb"].as_str()).unwrap_or_default().to_owned();
+        (label, n("successCount"), n("verifiedCount"), n("failureCount"))
     };
     known["transitions"].as_array().expect("transitions").iter().map(row).collect()
 }
 
 #[test]
-fn an_act_and_a_passing_verify_are_one_success_that_is_verified() {
+fn passing_verify_counts_an_act_as_verified_once() {
     let world = World::new();
     let mut client = world.client();
     let alias = client.alias("Wi-Fi");
@@ -32,10 +34,10 @@ fn an_act_and_a_passing_verify_are_one_success_that_is_verified() {
 }
 
 #[test]
-fn a_failed_act_earns_nothing_whatever_follows_and_ranks_last() {
+fn failed_act_gets_no_credit_and_ranks_last() {
     let world = World::new();
     let mut client = world.client();
-    // The good pair first, then the failed one.
+    // First an act that succeeds and is verified, then one that fails.
     let alias = client.alias("Bluetooth");
     client.ok("act.tap", json!({"by": "ref", "value": alias}));
     client.ok("verify.textContains", json!({"text": "Use Bluetooth"}));
@@ -53,7 +55,7 @@ fn a_failed_act_earns_nothing_whatever_follows_and_ranks_last() {
 }
 
 #[test]
-fn a_failing_verify_counts_against_the_act() {
+fn failed_verify_counts_against_the_act_once() {
     let world = World::new();
     let mut client = world.client();
     client.ok("observe.page", json!({}));
@@ -64,7 +66,7 @@ fn a_failing_verify_counts_against_the_act() {
 }
 
 #[test]
-fn somebody_elses_action_in_between_voids_it() {
+fn action_of_another_session_in_between_prevents_credit() {
     let world = World::new();
     let (mut ann, mut ben) = (world.client_for("ann"), world.client_for("ben"));
     ann.ok("observe.page", json!({}));
@@ -73,7 +75,7 @@ fn somebody_elses_action_in_between_voids_it() {
     ann.ok("observe.page", json!({}));
     ann.ok("verify.textContains", json!({"text": "Storage"}));
     assert!(transitions(&mut ann).is_empty());
-    // What others were refused changed nothing.
+    // A refused action of another session changes nothing.
     ann.ok("act.tap", json!({"by": "text", "value": "Storage"}));
     ben.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
     ann.ok("observe.page", json!({}));
@@ -81,19 +83,19 @@ fn somebody_elses_action_in_between_voids_it() {
 }
 
 #[test]
-fn an_unsettled_or_unreliable_page_closes_nothing() {
+fn unsettled_page_does_not_complete_a_transition() {
     let world = World::new();
     let mut client = world.client();
     client.ok("observe.page", json!({}));
     client.ok("act.tap", json!({"by": "text", "value": "Storage"}));
     client.ok("observe.page", json!({"settle": false}));
-    assert!(transitions(&mut client).is_empty(), "one read does not tell that it has settled");
+    assert!(transitions(&mut client).is_empty(), "a single read cannot show that the page has settled");
     client.ok("observe.page", json!({}));
     assert_eq!(transitions(&mut client).len(), 1);
 }
 
 #[test]
-fn a_check_of_a_page_that_moves_says_nothing_about_the_act() {
+fn failed_verify_of_a_moving_page_does_not_count_against_the_act() {
     let world = World::new();
     let mut client = world.client();
     world.phone.scene("org.example.lab", None);
@@ -105,7 +107,7 @@ fn a_check_of_a_page_that_moves_says_nothing_about_the_act() {
 }
 
 #[test]
-fn a_refusal_stands_between_an_act_and_nothing_but_its_checks() {
+fn refused_act_does_not_prevent_credit_for_the_previous_act() {
     let world = World::new();
     let mut client = world.client();
     client.ok("observe.page", json!({}));
@@ -113,22 +115,22 @@ fn a_refusal_stands_between_an_act_and_nothing_but_its_checks() {
     client.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
     client.ok("observe.page", json!({}));
     let storage = transitions(&mut client).into_iter().find(|t| t.0.starts_with("Storage"));
-    assert_eq!(storage.map(|t| (t.1, t.2, t.3)), Some((1, 0, 0)), "what was refused changed nothing on the screen");
+    assert_eq!(storage.map(|t| (t.1, t.2, t.3)), Some((1, 0, 0)), "the refused act changed nothing on the screen");
 }
 
 #[test]
-fn a_stale_ref_is_remembered_where_it_was_read() {
+fn stale_ref_is_recorded_for_the_page_where_it_was_observed() {
     let world = World::new();
     let mut client = world.client();
     let alias = client.alias("Storage");
     world.phone.scene("org.example.shop", None);
     client.fails("act.tap", json!({"by": "ref", "value": alias}), "REF_ALIAS_STALE");
-    assert_eq!(client.ok("observe.page", json!({}))["hints"], json!([]), "the shop has nothing to do with it");
+    assert_eq!(client.ok("observe.page", json!({}))["hints"], json!([]), "the failure does not belong to the page of the shop");
     assert_eq!(transitions(&mut client), [("Storage, 46% used - 69 GB free".to_owned(), 0, 0, 1)]);
 }
 
 #[test]
-fn a_recovery_is_linked_to_the_failure_it_followed() {
+fn recovery_is_linked_to_the_failure_it_followed() {
     let world = World::new();
     let mut client = world.client();
     let alias = client.alias("Wi-Fi");
@@ -142,13 +144,13 @@ fn a_recovery_is_linked_to_the_failure_it_followed() {
     assert_eq!((recovery["recovery"]["verb"].as_str(), recovery["successCount"].as_i64()), (Some("relaunch"), Some(1)));
     let page = client.ok("observe.page", json!({}));
     assert!(page["hints"].as_array().expect("hints").iter().any(|h| h["kind"] == "recovery"), "{page}");
-    // A recovery that answers nothing is linked to nothing.
+    // A recovery that follows no failure is linked to none.
     client.ok("act.tap", json!({"by": "text", "value": "Storage"}));
     assert!(client.ok("recover.back", json!({"times": 2})).get("failureCause").is_none());
 }
 
 #[test]
-fn a_recovery_that_fails_counts_as_such() {
+fn failed_recovery_counts_as_a_failure() {
     let world = World::new();
     let mut client = world.client();
     client.ok("observe.page", json!({}));
@@ -159,7 +161,7 @@ fn a_recovery_that_fails_counts_as_such() {
 }
 
 #[test]
-fn experience_comes_in_three_tiers_the_nearest_first() {
+fn experience_is_ordered_by_page_then_activity_then_app() {
     let world = World::new();
     let mut client = world.client();
     for row in ["Wi-Fi", "Bluetooth"] {
@@ -185,12 +187,12 @@ fn experience_comes_in_three_tiers_the_nearest_first() {
     );
     let fingerprint = client.ok("memory.context", json!({}))["pageFingerprint"].clone();
     let by_page = client.ok("memory.experience", json!({"pageFp": fingerprint}));
-    assert_eq!(by_page["transitions"].as_array().map(Vec::len), Some(1), "the page alone, with or without its mode");
+    assert_eq!(by_page["transitions"].as_array().map(Vec::len), Some(1), "the page alone, whatever the mode in its fingerprint");
     assert_eq!(client.ok("memory.experience", json!({"app": SETTINGS, "limit": 2}))["transitions"].as_array().map(Vec::len), Some(2));
 }
 
 #[test]
-fn what_was_learned_with_shizuku_is_known_in_another_mode_of_the_service() {
+fn experience_is_shared_by_all_modes_of_the_service() {
     let world = World::new();
     let mut client = world.client();
     let alias = client.alias("Storage");
@@ -204,7 +206,7 @@ fn what_was_learned_with_shizuku_is_known_in_another_mode_of_the_service() {
 }
 
 #[test]
-fn the_cache_follows_the_seeds_quality_rules() {
+fn refs_replace_the_cached_fingerprint_of_a_screen_only_when_it_is_stale() {
     let world = World::new();
     let mut client = world.client();
     assert_eq!(client.ok("memory.context", json!({})), json!({"session": "default", "found": false, "stale": false}));
@@ -216,7 +218,7 @@ fn the_cache_follows_the_seeds_quality_rules() {
     client.ok("observe.screen", json!({}));
     assert_eq!(client.ok("memory.context", json!({}))["fingerprintSource"], "screen");
     client.ok("observe.refs", json!({}));
-    assert_eq!(client.ok("memory.context", json!({}))["fingerprintSource"], "screen", "refs do not overwrite the screen's");
+    assert_eq!(client.ok("memory.context", json!({}))["fingerprintSource"], "screen", "refs do not replace the fingerprint of a screen");
     client.ok("act.home", json!({}));
     assert_eq!(client.ok("memory.context", json!({}))["stale"], true);
     client.ok("observe.refs", json!({}));
@@ -228,7 +230,7 @@ fn the_cache_follows_the_seeds_quality_rules() {
 }
 
 #[test]
-fn verify_looks_at_what_is_on_the_screen() {
+fn verify_considers_only_visible_content() {
     let world = World::new();
     let mut client = world.client();
     for invisible in ["onscreen", "clk", "LinearLayout", "recycler_view", "SYSTEM_API", "node_", "topActivity", "structural"] {
@@ -249,7 +251,7 @@ fn verify_looks_at_what_is_on_the_screen() {
 }
 
 #[test]
-fn counters_can_be_made_again_from_events() {
+fn counters_can_be_rebuilt_from_events() {
     let mut world = World::new();
     let mut client = world.client();
     for row in ["Wi-Fi", "Bluetooth", "Wi-Fi"] {
@@ -286,7 +288,7 @@ fn counters_can_be_made_again_from_events() {
 }
 
 #[test]
-fn the_log_is_filtered_and_paged() {
+fn log_is_filtered_and_paged() {
     let world = World::new();
     let (mut ann, mut ben) = (world.client_for("ann"), world.client_for("ben"));
     for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! Single instance, stale sockets, reload, drain.
+//! Lifecycle of the daemon: single instance, stale sockets, reload, shutdown.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -9,7 +9,7 @@ use afd_tests::{Daemon, TestPhone, World, daemon, wait};
 use serde_json::json;
 
 #[test]
-fn a_second_daemon_is_refused_by_socket_and_by_database() {
+fn second_daemon_is_refused_by_socket_and_by_database() {
     let world = World::new();
     let why = Daemon::try_start(world.dir()).err().expect("refused");
     assert!(why.contains("another daemon") && why.contains(&world.daemon.pid().to_string()), "{why}");
@@ -27,28 +27,28 @@ fn a_second_daemon_is_refused_by_socket_and_by_database() {
 }
 
 #[test]
-fn a_socket_that_a_killed_daemon_left_is_no_hindrance() {
+fn stale_socket_of_a_killed_daemon_is_replaced() {
     let mut world = World::new();
     world.daemon.kill();
     assert!(world.socket().exists());
     world.daemon = Daemon::start(world.dir());
     world.client().ok("observe.top", json!({}));
-    let mode = |p: &std::path::Path| std::fs::metadata(p).expect("is there").permissions().mode() & 0o777;
+    let mode = |p: &std::path::Path| std::fs::metadata(p).expect("exists").permissions().mode() & 0o777;
     assert_eq!((mode(&world.socket()), mode(&world.dir().join("run"))), (0o600, 0o700));
 }
 
 #[test]
-fn a_directory_that_others_may_enter_is_refused() {
+fn socket_directory_accessible_to_others_is_refused() {
     let dir = tempfile::tempdir().expect("a directory");
     let run = dir.path().join("run");
-    std::fs::create_dir(&run).expect("makes");
-    std::fs::set_permissions(&run, std::fs::Permissions::from_mode(0o755)).expect("sets");
+    std::fs::create_dir(&run).expect("creates the directory");
+    std::fs::set_permissions(&run, std::fs::Permissions::from_mode(0o755)).expect("sets the mode");
     let why = Daemon::try_start(dir.path()).err().expect("refused");
     assert!(why.contains("mode 755") && why.contains("use mode 700"), "{why}");
 }
 
 #[test]
-fn bad_settings_are_refused_at_the_start_and_kept_out_at_a_reload() {
+fn invalid_settings_prevent_a_start_and_are_ignored_by_a_reload() {
     let dir = tempfile::tempdir().expect("a directory");
     std::fs::write(dir.path().join("config.toml"), "[device.a]\nurl = 5\n").expect("writes");
     let why = Daemon::try_start(dir.path()).err().expect("refused");
@@ -69,7 +69,7 @@ fn bad_settings_are_refused_at_the_start_and_kept_out_at_a_reload() {
 }
 
 #[test]
-fn a_changed_file_and_a_signal_reload_the_devices() {
+fn changed_file_and_sighup_reload_the_devices() {
     let world = World::new();
     let second = TestPhone::start();
     let mut client = world.client();
@@ -84,18 +84,18 @@ fn a_changed_file_and_a_signal_reload_the_devices() {
             .map(|d| d["name"].as_str().expect("a name").to_owned())
             .collect()
     };
-    // An editor saves by renaming.
+    // Editors save by renaming.
     std::fs::write(world.dir().join("config.new"), &more).expect("writes");
     std::fs::rename(world.dir().join("config.new"), &config).expect("renames");
     wait::until("the new device", || (names(&mut client) == ["pixel", "second"]).then_some(()));
     client.ok("observe.top", json!({"device": "second"}));
     std::fs::write(&config, &good).expect("writes");
     world.daemon.signal("HUP");
-    wait::until("the device to go", || (names(&mut client) == ["pixel"]).then_some(()));
+    wait::until("the device to be removed", || (names(&mut client) == ["pixel"]).then_some(()));
 }
 
 #[test]
-fn a_stop_finishes_what_is_in_flight() {
+fn shutdown_finishes_calls_in_flight() {
     for framing in ["line", "http"] {
         let mut world = World::new();
         world.phone.fault("/api/press/home", Kind::Hold);
@@ -111,13 +111,13 @@ fn a_stop_finishes_what_is_in_flight() {
             }
             _ => afd_tests::http::exchange(&mut stream, "POST", "/", &[], &call).body,
         });
-        wait::until("the action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
+        wait::until("the action to be in flight", || (!world.phone.hits("home").is_empty()).then_some(()));
         let idle = world.daemon.connect();
         world.daemon.signal("TERM");
         wait::until("the daemon to stop listening", || UnixStream::connect(world.socket()).is_err().then_some(()));
         world.phone.release();
-        let answer = caller.join().expect("answers");
-        assert!(answer.contains("eventId"), "{framing}: {answer:?}");
+        let response = caller.join().expect("does not panic");
+        assert!(response.contains("eventId"), "{framing}: {response:?}");
         assert!(world.daemon.wait().success());
         assert!(!world.socket().exists());
         drop(idle);
@@ -127,43 +127,43 @@ fn a_stop_finishes_what_is_in_flight() {
 }
 
 #[test]
-fn a_second_signal_ends_at_once() {
+fn second_signal_exits_immediately() {
     let mut world = World::new();
     world.phone.fault("/api/press/home", Kind::Hold);
     let mut connection = world.daemon.connect();
     let caller = std::thread::spawn(move || connection.call("act.home", json!({})).is_err());
-    wait::until("the action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
+    wait::until("the action to be in flight", || (!world.phone.hits("home").is_empty()).then_some(()));
     world.daemon.signal("INT");
     wait::until("the daemon to stop listening", || UnixStream::connect(world.socket()).is_err().then_some(()));
     world.daemon.signal("INT");
     assert_eq!(world.daemon.wait().code(), Some(130));
-    assert!(caller.join().expect("ends"));
+    assert!(caller.join().expect("does not panic"));
 }
 
 #[test]
-fn a_client_can_stop_it_and_gets_its_answer() {
+fn client_that_shuts_the_daemon_down_gets_a_response() {
     let mut world = World::new();
     assert_eq!(world.client().ok("daemon.shutdown", json!({}))["stopping"], true);
     assert!(world.daemon.wait().success());
 }
 
 #[test]
-fn a_file_that_is_no_database_stops_the_start_and_stays_as_it_is() {
+fn file_that_is_not_a_database_prevents_a_start_and_is_unchanged() {
     let dir = tempfile::tempdir().expect("a directory");
     let junk = "precious, but no database ".repeat(200);
     std::fs::write(dir.path().join("memory.db"), &junk).expect("writes");
     let why = Daemon::try_start(dir.path()).err().expect("refused");
     assert!(why.contains("memory database"), "{why}");
     assert_eq!(std::fs::read_to_string(dir.path().join("memory.db")).expect("reads"), junk);
-    assert!(!dir.path().join("memory.db.lock").exists(), "what is not ours is left alone");
+    assert!(!dir.path().join("memory.db.lock").exists(), "no lock file is created for a foreign file");
 }
 
 #[test]
-fn what_is_no_socket_is_not_removed() {
+fn file_that_is_not_a_socket_is_not_removed() {
     let dir = tempfile::tempdir().expect("a directory");
     let run = dir.path().join("run");
-    std::fs::create_dir(&run).expect("makes");
-    std::fs::set_permissions(&run, std::fs::Permissions::from_mode(0o700)).expect("sets");
+    std::fs::create_dir(&run).expect("creates the directory");
+    std::fs::set_permissions(&run, std::fs::Permissions::from_mode(0o700)).expect("sets the mode");
     std::fs::write(run.join("afd.sock"), "precious").expect("writes");
     let why = Daemon::try_start(dir.path()).err().expect("refused");
     assert!(why.contains("is not a socket"), "{why}");
@@ -171,11 +171,12 @@ fn what_is_no_socket_is_not_removed() {
 }
 
 #[test]
-fn an_inherited_socket_is_used_and_left_alone() {
+fn inherited_socket_is_used_and_not_removed() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("inherited.sock");
     let listener = UnixListener::bind(&path).expect("binds");
-    // systemd passes descriptor 3 and names the process; a shell can do both for a descriptor that is standard input.
+    // systemd passes the socket as descriptor 3 and the process id in the environment; a shell can do both, given the socket as its
+    // standard input.
     let script = r#"exec 3<&0 </dev/null; export LISTEN_FDS=1 LISTEN_PID=$$; exec "$0" "$@""#;
     let mut command = std::process::Command::new("sh");
     command.arg("-c").arg(script).arg(afd_tests::programs::path("afd"));
@@ -187,10 +188,10 @@ fn an_inherited_socket_is_used_and_left_alone() {
         .arg("--config")
         .arg(dir.path().join("c.toml"));
     let mut child = command.stdin(Stdio::from(std::os::fd::OwnedFd::from(listener))).stderr(Stdio::null()).spawn().expect("runs");
-    let mut connection = afctl::connection::Connection::open(&path).expect("the backlog takes it before the daemon is ready");
-    let version = connection.call("daemon.version", json!({})).expect("answers");
+    let mut connection = afctl::connection::Connection::open(&path).expect("the backlog accepts it before the daemon is ready");
+    let version = connection.call("daemon.version", json!({})).expect("succeeds");
     assert_eq!(version["pid"], json!(child.id()));
-    connection.call("daemon.shutdown", json!({})).expect("stops");
+    connection.call("daemon.shutdown", json!({})).expect("succeeds");
     assert!(child.wait().expect("waits").success());
-    assert!(path.exists(), "it belongs to systemd");
+    assert!(path.exists(), "the socket belongs to systemd");
 }

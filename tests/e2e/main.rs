@@ -1,4 +1,4 @@
-//! End-to-end tests: through the real socket, the real database, and practice phones over real HTTP.
+//! End-to-end tests: a real daemon with its socket and database, and practice phones over HTTP.
 
 mod acting;
 mod artifacts;

@@ -1,30 +1,32 @@
-//! Every method is in the table, reachable and documented; every wrong parameter is answered with its path.
+//! Every method is in the method table, reachable and documented; every invalid parameter is reported with its path.
 
 use afd_tests::{Client, World};
 use serde_json::{Map, Value, json};
 
-fn document(client: &mut Client) -> Vec<Value> {
+/// Returns the methods of the OpenRPC document.
+fn discover_methods(client: &mut Client) -> Vec<Value> {
     let document = client.ok("rpc.discover", json!({}));
     assert_eq!(document["openrpc"], "1.3.2");
     document["methods"].as_array().expect("methods").clone()
 }
 
-fn example(method: &Value) -> Map<String, Value> {
+/// Returns the parameters of a method's example.
+fn example_params(method: &Value) -> Map<String, Value> {
     let given = method["examples"][0]["params"].as_array().expect("an example");
     given.iter().map(|p| (p["name"].as_str().expect("a name").to_owned(), p["value"].clone())).collect()
 }
 
-/// A value of another type than any that a parameter takes.
-fn wrong(schema: &Value) -> Value {
+/// Returns a value whose type a parameter does not accept.
+fn wrong_value(schema: &Value) -> Value {
     let text = schema.to_string();
     if text.contains("\"string\"") || text.contains("\"boolean\"") || text.contains("$ref") { json!(12.5) } else { json!("twelve") }
 }
 
 #[test]
-fn the_table_is_what_the_daemon_serves() {
+fn daemon_serves_the_methods_of_the_table() {
     let world = World::new();
     let mut client = world.client();
-    let served: Vec<String> = document(&mut client).iter().map(|m| m["name"].as_str().expect("a name").to_owned()).collect();
+    let served: Vec<String> = discover_methods(&mut client).iter().map(|m| m["name"].as_str().expect("a name").to_owned()).collect();
     let table: Vec<String> = afd_proto::methods().map(|m| m.name.to_owned()).collect();
     assert_eq!(served, table);
     let core_methods = [
@@ -45,13 +47,13 @@ fn the_table_is_what_the_daemon_serves() {
 }
 
 #[test]
-fn a_wrong_type_a_missing_and_an_unknown_field_are_answered_with_their_path() {
+fn invalid_missing_and_unknown_parameters_are_reported_with_their_path() {
     let world = World::new();
     let mut client = world.client();
     let mut checked = 0;
-    for method in document(&mut client) {
+    for method in discover_methods(&mut client) {
         let name = method["name"].as_str().expect("a name");
-        // Both take ids of any kind.
+        // Both accept ids of any kind.
         if name == "events.unsubscribe" || name == "rpc.cancel" {
             continue;
         }
@@ -66,14 +68,14 @@ fn a_wrong_type_a_missing_and_an_unknown_field_are_answered_with_their_path() {
             assert_eq!(details["path"], path, "{name} {params:?}");
             assert!(details["expected"].is_string() && details["got"].is_string(), "{name}: {details}");
         };
-        let good = example(&method);
+        let good = example_params(&method);
         let mut unknown = good.clone();
         unknown.insert("noSuchField".into(), json!(1));
         fails_at(&mut client, unknown, "noSuchField");
         for param in method["params"].as_array().expect("params") {
             let field = param["name"].as_str().expect("a name");
             let mut bad = good.clone();
-            bad.insert(field.to_owned(), wrong(&param["schema"]));
+            bad.insert(field.to_owned(), wrong_value(&param["schema"]));
             fails_at(&mut client, bad, field);
             if param["required"] == true {
                 let mut missing = good.clone();
@@ -90,19 +92,20 @@ fn a_wrong_type_a_missing_and_an_unknown_field_are_answered_with_their_path() {
 fn every_example_is_valid() {
     let world = World::new();
     let mut client = world.client();
-    for method in document(&mut client) {
+    for method in discover_methods(&mut client) {
         let name = method["name"].as_str().expect("a name");
         if ["daemon.shutdown", "events.unsubscribe", "device.add", "visual.export", "session.progress"].contains(&name) {
             continue;
         }
-        if let Err(afd_tests::CallError::Rpc { number, message, .. }) = client.connection.call(name, Value::Object(example(&method))) {
+        if let Err(afd_tests::CallError::Rpc { number, message, .. }) = client.connection.call(name, Value::Object(example_params(&method)))
+        {
             assert!(number != -32602 && number != -32601, "{name}: {message}");
         }
     }
 }
 
 #[test]
-fn results_have_what_the_document_says() {
+fn results_have_the_documented_members() {
     let world = World::new();
     let mut client = world.client();
     let result = client.ok("observe.page", json!({}));
@@ -123,7 +126,7 @@ fn results_have_what_the_document_says() {
         assert!(result.get(key).is_some(), "{key} is missing");
     }
     let version = client.ok("daemon.version", json!({}));
-    assert_eq!(version, client.ok("daemon.version", json!({})), "constant while the daemon lives");
+    assert_eq!(version, client.ok("daemon.version", json!({})), "constant for the lifetime of the daemon");
     let status = client.ok("daemon.status", json!({}));
     assert_eq!(status["pid"], json!(world.daemon.pid()));
     assert_eq!(status["database"], json!(world.dir().join("memory.db")));

@@ -1,4 +1,4 @@
-//! Notes: chains, topics, and finding them again in any language.
+//! Notes: chains, topics, and search in any language.
 
 use afd_tests::{Client, World};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn search(client: &mut Client, query: &str) -> Value {
 }
 
 #[test]
-fn words_of_any_language_and_parts_of_identifiers_are_found() {
+fn words_in_any_language_and_parts_of_identifiers_are_found() {
     let world = World::new();
     let mut client = world.client();
     save(&mut client, "nav/wifi", "打开设置，然后选择无线网络");
@@ -58,7 +58,7 @@ fn words_of_any_language_and_parts_of_identifiers_are_found() {
 }
 
 #[test]
-fn the_topic_counts_more_and_all_words_come_before_some() {
+fn topic_matches_and_complete_matches_rank_first() {
     let world = World::new();
     let mut client = world.client();
     save(&mut client, "nav/bluetooth", "Settings, Connected devices");
@@ -74,7 +74,7 @@ fn the_topic_counts_more_and_all_words_come_before_some() {
 }
 
 #[test]
-fn a_chain_keeps_its_order_when_a_note_goes() {
+fn chain_keeps_its_order_when_a_note_is_deleted() {
     let world = World::new();
     let mut client = world.client();
     let ids: Vec<i64> = (1..=3).map(|n| save(&mut client, "nav/x", &format!("step {n}"))["note"]["id"].as_i64().expect("an id")).collect();
@@ -84,17 +84,17 @@ fn a_chain_keeps_its_order_when_a_note_goes() {
     let found = client.ok("memory.search", json!({"topic": "nav/", "app": "com.a"}));
     let positions: Vec<i64> = found["notes"].as_array().expect("notes").iter().map(|n| n["position"].as_i64().expect("a number")).collect();
     assert_eq!(positions, [4, 3, 1]);
-    assert_eq!(topics(&search(&mut client, "2")), Vec::<&str>::new(), "what was deleted is not found");
+    assert_eq!(topics(&search(&mut client, "2")), Vec::<&str>::new(), "deleted notes are not found");
     client.fails("memory.delete", json!({"id": ids[1]}), "NOT_FOUND");
     client.fails("memory.delete", json!({}), "INVALID_PARAMS");
-    // The content is gone from the file as well.
+    // The content is also deleted from the database file.
     let database = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
     let left: i64 = database.query_row("SELECT count(*) FROM notes WHERE content LIKE 'step 2%'", [], |r| r.get(0)).expect("reads");
     assert_eq!(left, 0);
 }
 
 #[test]
-fn similar_notes_are_shown_when_one_is_saved() {
+fn saving_a_note_returns_similar_ones() {
     let world = World::new();
     let mut client = world.client();
     save(&mut client, "nav/wifi", "Open settings, tap network, then tap the wifi switch");
@@ -103,16 +103,16 @@ fn similar_notes_are_shown_when_one_is_saved() {
     let similar = saved["similar"].as_array().expect("similar notes");
     assert_eq!(similar.len(), 1, "{saved}");
     assert_eq!(similar[0]["topic"], "nav/wifi");
-    assert!(similar[0]["similarity"].as_f64().expect("a share") > 0.7);
+    assert!(similar[0]["similarity"].as_f64().expect("a number") > 0.7);
     let other = client.ok("memory.save", json!({"app": "com.b", "topic": "t", "content": "the back button closes the keyboard first"}));
-    assert_eq!(other["similar"][0]["topic"], "nav/general", "a note about no app in particular is about every app");
+    assert_eq!(other["similar"][0]["topic"], "nav/general", "a note without an app applies to every app");
     let foreign =
         client.ok("memory.save", json!({"app": "com.c", "topic": "t", "content": "Open settings, tap network, then tap the wifi switch"}));
-    assert_eq!(foreign["similar"], json!([]), "another app's note is not about this app");
+    assert_eq!(foreign["similar"], json!([]), "notes of another app are not shown");
 }
 
 #[test]
-fn pages_filters_and_limits() {
+fn search_is_paged_and_filtered_and_invalid_notes_are_refused() {
     let world = World::new();
     let mut client = world.client();
     for n in 0..25 {

@@ -1,10 +1,11 @@
-//! One vocabulary, one fingerprint, and the truth about what can be trusted.
+//! Observations: consistent page identity, settling, reliability, rows and hints.
 
 use afd_phone::fault::Kind;
 use afd_tests::{TestPhone, World};
 use serde_json::{Value, json};
 
-fn keys(world: &World) -> (Vec<String>, Vec<String>) {
+/// Returns the fingerprints and the page keys that the three page observations report.
+fn page_identities(world: &World) -> (Vec<String>, Vec<String>) {
     let mut client = world.client();
     let seen: Vec<Value> = ["observe.screen", "observe.refs", "observe.page"].map(|m| client.ok(m, json!({}))).to_vec();
     let of = |key: &str| seen.iter().map(|s| s["page"][key].as_str().unwrap_or_default().to_owned()).collect();
@@ -12,7 +13,7 @@ fn keys(world: &World) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn one_page_has_one_fingerprint_in_each_dialect_with_shizuku_on_and_off() {
+fn page_identity_is_the_same_in_each_observation_and_dialect() {
     let world = World::new();
     let mut all = Vec::new();
     for app in [
@@ -27,7 +28,7 @@ fn one_page_has_one_fingerprint_in_each_dialect_with_shizuku_on_and_off() {
                 world.phone.scene(app.0, app.1);
                 world.phone.run(json!({"do": "dialect", "dialect": dialect}));
                 world.phone.run(json!({"do": "capability", "shizuku": shizuku}));
-                let (fingerprints, keys) = keys(&world);
+                let (fingerprints, keys) = page_identities(&world);
                 assert!(!fingerprints[0].is_empty());
                 assert!(fingerprints.iter().all(|f| *f == fingerprints[0]), "{dialect} {shizuku} {fingerprints:#?}");
                 assert!(keys.iter().all(|k| *k == keys[0]));
@@ -36,7 +37,7 @@ fn one_page_has_one_fingerprint_in_each_dialect_with_shizuku_on_and_off() {
                 of_app.push(keys[0].clone());
             }
         }
-        // Without Shizuku the package stands in for the activity; the rest of the key is the same.
+        // Without Shizuku the package replaces the activity; the rest of the key is the same.
         let rest = |key: &str| key.split_once('|').map(|(_, r)| r.to_owned());
         assert!(of_app.iter().all(|k| k.starts_with(&format!("act={}/", app.0))), "{of_app:#?}");
         assert!(of_app.iter().all(|k| rest(k) == rest(&of_app[0])), "{of_app:#?}");
@@ -48,7 +49,7 @@ fn one_page_has_one_fingerprint_in_each_dialect_with_shizuku_on_and_off() {
 }
 
 #[test]
-fn the_fingerprint_has_the_seeds_form() {
+fn fingerprint_lists_activity_mode_resource_ids_and_classes() {
     let world = World::new();
     let page = world.client().ok("observe.page", json!({}));
     assert_eq!(
@@ -58,7 +59,7 @@ fn the_fingerprint_has_the_seeds_form() {
 }
 
 #[test]
-fn a_page_says_whether_it_has_settled() {
+fn observation_reports_whether_the_page_has_settled() {
     let world = World::new();
     let mut client = world.client();
     let page = client.ok("observe.page", json!({}));
@@ -68,19 +69,23 @@ fn a_page_says_whether_it_has_settled() {
     let page = client.ok("observe.page", json!({}));
     assert_eq!((page["settled"].as_bool(), page["reliable"].as_bool()), (Some(false), Some(false)));
     assert!(page["reason"].as_str().is_some_and(|r| r.contains("moving")), "{page}");
-    assert!(page["refs"]["rows"].as_array().is_some_and(|r| !r.is_empty()), "it is answered in full");
+    assert!(page["refs"]["rows"].as_array().is_some_and(|r| !r.is_empty()), "the response is complete");
 
     world.phone.scene("org.example.lab", Some("moving"));
     let page = client.ok("observe.page", json!({"waitMs": 10_000}));
-    assert_eq!(page["settled"], true, "it stands still in the end");
+    assert_eq!(page["settled"], true, "the page settles eventually");
 
     world.phone.scene("com.android.settings", Some("about"));
     let once = client.ok("observe.page", json!({"settle": false}));
-    assert_eq!((once["settled"].as_bool(), once["reliable"].as_bool()), (Some(false), Some(true)), "one read cannot tell");
+    assert_eq!(
+        (once["settled"].as_bool(), once["reliable"].as_bool()),
+        (Some(false), Some(true)),
+        "a single read cannot show that it has settled"
+    );
 }
 
 #[test]
-fn what_cannot_be_trusted_is_answered_in_full_and_teaches_nothing() {
+fn unreliable_observations_are_returned_but_not_cached() {
     let world = World::new();
     let mut client = world.client();
     client.ok("observe.page", json!({}));
@@ -113,7 +118,7 @@ fn rows_are_compact_by_default_and_full_on_request() {
 }
 
 #[test]
-fn top_is_the_activity_or_at_least_the_app() {
+fn top_reports_the_activity_or_at_least_the_app() {
     let world = World::new();
     let mut client = world.client();
     assert_eq!(client.ok("observe.top", json!({}))["topActivity"], "com.android.settings/.Settings");
@@ -123,7 +128,7 @@ fn top_is_the_activity_or_at_least_the_app() {
 }
 
 #[test]
-fn long_texts_are_read_to_their_last_word() {
+fn verify_finds_the_last_word_of_a_long_text() {
     let world = World::with(TestPhone::start(), "");
     let mut client = world.client();
     world.phone.scene("org.example.reader", Some("article"));
@@ -133,7 +138,7 @@ fn long_texts_are_read_to_their_last_word() {
 }
 
 #[test]
-fn hints_come_with_the_observation_and_can_be_left_out() {
+fn hints_are_part_of_an_observation_unless_disabled() {
     let world = World::new();
     let mut client = world.client();
     assert_eq!(client.ok("observe.page", json!({}))["hints"], json!([]));
@@ -151,7 +156,7 @@ fn hints_come_with_the_observation_and_can_be_left_out() {
 }
 
 #[test]
-fn health_tells_whether_the_token_is_taken() {
+fn health_reports_whether_the_token_is_accepted() {
     let world = World::new();
     let mut client = world.client();
     assert_eq!(client.ok("device.health", json!({}))["token"], "accepted");

@@ -1,4 +1,4 @@
-//! The practice phone answers like the service: errors that bypass the envelope, shared aliases, the capability matrix.
+//! The practice phone responds like the service: errors without an envelope, shared aliases, the capability matrix.
 
 use afd_phone::fault::Kind;
 use afd_tests::http::{Response, request};
@@ -14,19 +14,20 @@ fn post(phone: &TestPhone, path: &str, body: &Value) -> Response {
     request(&phone.url(), "POST", path, &[("authorization", &auth), ("content-type", "application/json")], &body.to_string())
 }
 
-/// The payload of an envelope.
+/// Returns the data of a successful envelope.
 fn data(response: &Response) -> String {
     let envelope: Value = serde_json::from_str(&response.body).expect("an envelope");
     envelope["data"].as_str().expect("data").to_owned()
 }
 
-fn fault(response: &Response) -> (u16, String) {
+/// Returns the HTTP status and the error of a failed envelope.
+fn envelope_error(response: &Response) -> (u16, String) {
     let envelope: Value = serde_json::from_str(&response.body).expect("an envelope");
     (response.status, envelope["error"].as_str().expect("an error").to_owned())
 }
 
 #[test]
-fn errors_that_bypass_the_envelope() {
+fn http_errors_bypass_the_envelope() {
     let phone = TestPhone::start();
     let url = phone.url();
     let plain = |r: Response| (r.status, r.header("content-type").map(str::to_owned), r.body);
@@ -50,7 +51,7 @@ fn errors_that_bypass_the_envelope() {
 }
 
 #[test]
-fn envelopes_have_their_keys_in_order_and_nulls() {
+fn envelopes_keep_the_key_order_and_include_nulls() {
     let phone = TestPhone::start();
     assert_eq!(
         post(&phone, "/api/tap", &json!({"x": 540, "y": 1200.5})).body,
@@ -64,7 +65,7 @@ fn envelopes_have_their_keys_in_order_and_nulls() {
 }
 
 #[test]
-fn the_dialects_differ_as_the_service_did() {
+fn dialects_differ_like_the_versions_of_the_service() {
     let phone = TestPhone::start();
     assert!(data(&get(&phone, "/api/screen")).lines().nth(1).is_some_and(|l| l == "[topActivity: com.android.settings/.Settings]"));
     assert!(data(&get(&phone, "/api/screen/refs")).ends_with(r#","topActivity":"com.android.settings/.Settings"}"#));
@@ -75,27 +76,27 @@ fn the_dialects_differ_as_the_service_did() {
 }
 
 #[test]
-fn the_alias_map_is_replaced_by_each_refs_read_and_shared_by_all_clients() {
+fn alias_map_is_replaced_by_each_refs_read_and_shared_by_all_clients() {
     let phone = TestPhone::start();
     let tap = |alias: &str| post(&phone, "/api/nodes/tap", &json!({"by": "ref", "value": alias}));
-    assert_eq!(fault(&tap("@n2")), (409, "REF_ALIAS_UNOBSERVED: ref=@n2".into()));
-    assert_eq!(fault(&tap("n2")), (400, "Invalid ref: n2 (expected format @n<index>)".into()));
+    assert_eq!(envelope_error(&tap("@n2")), (409, "REF_ALIAS_UNOBSERVED: ref=@n2".into()));
+    assert_eq!(envelope_error(&tap("n2")), (400, "Invalid ref: n2 (expected format @n<index>)".into()));
     get(&phone, "/api/screen/refs");
     assert_eq!(data(&tap("@n2")).split(" at ").next(), Some("Tapped by ref '@n2'"));
     assert_eq!(phone.page(), "wifi");
-    // What another client reads re-binds the aliases; an observe without refs does not.
+    // A refs read by any client rebinds the aliases; an observation without refs does not.
     get(&phone, "/api/observe?include=screen");
-    assert_eq!(tap("@n2").status, 200, "a row of the same geometry on another page is taken for the same");
+    assert_eq!(tap("@n2").status, 200, "a row with the same geometry on another page is mistaken for it");
     phone.scene("org.example.shop", Some("cart"));
-    assert_eq!(fault(&tap("@n2")).1, "REF_ALIAS_STALE: ref=@n2");
+    assert_eq!(envelope_error(&tap("@n2")).1, "REF_ALIAS_STALE: ref=@n2");
     get(&phone, "/api/observe?include=refs");
     assert_eq!(tap("@n2").status, 200);
     phone.run(json!({"do": "restart"}));
-    assert_eq!(fault(&tap("@n2")).1, "REF_ALIAS_UNOBSERVED: ref=@n2");
+    assert_eq!(envelope_error(&tap("@n2")).1, "REF_ALIAS_UNOBSERVED: ref=@n2");
 }
 
 #[test]
-fn the_ref_state_is_kept_while_its_digest_is_the_same_and_cached_for_a_while() {
+fn ref_state_is_kept_while_its_digest_is_unchanged_and_cached_briefly() {
     let phone = TestPhone::with_manual_clock();
     let refs = || serde_json::from_str::<Value>(&data(&get(&phone, "/api/screen/refs"))).expect("JSON");
     let first = refs();
@@ -106,7 +107,7 @@ fn the_ref_state_is_kept_while_its_digest_is_the_same_and_cached_for_a_while() {
         (&second["refVersion"], &second["updatedAtMs"]),
         "labels of children are not in the digest"
     );
-    // A change that raises no event is seen once the cache is 1500 ms old.
+    // A change without an event is noticed once the cache is 1500 ms old.
     phone.lock().accessibility = false;
     assert_eq!(refs()["refCount"], first["refCount"], "cached");
     phone.run(json!({"do": "clock", "advanceMs": 1500}));
@@ -141,9 +142,9 @@ fn capabilities_follow_the_matrix() {
 }
 
 #[test]
-fn semantic_taps_do_not_climb_and_marks_put_texts_first() {
+fn semantic_taps_ignore_ancestors_and_marks_list_texts_first() {
     let phone = TestPhone::start();
-    let (status, error) = fault(&post(&phone, "/api/nodes/tap", &json!({"by": "text", "value": "Wi-Fi"})));
+    let (status, error) = envelope_error(&post(&phone, "/api/nodes/tap", &json!({"by": "text", "value": "Wi-Fi"})));
     assert_eq!(status, 409);
     assert!(error.ends_with("matched_count=1, candidate_count=0"), "{error}");
     let found = data(&post(&phone, "/api/nodes/find", &json!({"by": "text", "value": "nope"})));
@@ -158,34 +159,34 @@ fn semantic_taps_do_not_climb_and_marks_put_texts_first() {
 }
 
 #[test]
-fn the_same_seed_makes_the_same_phone() {
+fn same_seed_gives_the_same_phone() {
     let screen = |seed: u64| data(&get(&TestPhone::with(|s| s.seed = seed), "/api/screen"));
     assert_eq!(screen(7), screen(7));
     assert_ne!(screen(7), screen(8));
 }
 
 #[test]
-fn pop_ups_appear_from_many_places_and_the_control_interface_arranges_the_rest() {
+fn control_interface_sets_the_scene_and_the_shop_shows_pop_ups() {
     let phone = TestPhone::start();
     let control = phone.control_url();
-    let ask = |path: &str, body: Value| request(&control, "POST", &format!("/{path}"), &[], &body.to_string());
-    let scene = ask("scene", json!({"app": "org.example.shop", "page": "reviews"}));
+    let control_request = |path: &str, body: Value| request(&control, "POST", &format!("/{path}"), &[], &body.to_string());
+    let scene = control_request("scene", json!({"app": "org.example.shop", "page": "reviews"}));
     assert_eq!(scene.status, 200, "{}", scene.body);
-    let popup = ask("popup", json!({"dialog": "permission"}));
+    let popup = control_request("popup", json!({"dialog": "permission"}));
     assert_eq!(popup.status, 200, "{}", popup.body);
-    let state: Value = serde_json::from_str(&ask("state", json!({})).body).expect("JSON");
+    let state: Value = serde_json::from_str(&control_request("state", json!({})).body).expect("JSON");
     assert!(state["topActivity"].as_str().is_some_and(|t| t.starts_with("com.google.android.permissioncontroller/")));
-    assert_eq!(ask("scene", json!({"app": "org.nowhere"})).status, 400);
-    assert_eq!(ask("nonsense", json!({})).status, 400);
-    assert_eq!(ask("clock", json!({"advanceMs": 5})).status, 400, "this clock runs by itself");
+    assert_eq!(control_request("scene", json!({"app": "org.nowhere"})).status, 400);
+    assert_eq!(control_request("nonsense", json!({})).status, 400);
+    assert_eq!(control_request("clock", json!({"advanceMs": 5})).status, 400, "the clock is not manual");
     phone.fault("/api/screen", Kind::Status { status: 500, body: "x".into(), content_type: None });
     assert_eq!(get(&phone, "/api/screen").status, 500);
-    // Using the shop brings its own pop-ups up.
-    let mut popped = 0;
+    // Using the shop triggers its own pop-ups.
+    let mut popups = 0;
     for _ in 0..30 {
         phone.scene("org.example.shop", Some("home"));
         phone.lock().touch("tap", 540.0, 430.0);
-        popped += usize::from(data(&get(&phone, "/api/screen")).contains("alertTitle"));
+        popups += usize::from(data(&get(&phone, "/api/screen")).contains("alertTitle"));
     }
-    assert!(popped >= 3, "{popped} pop-ups");
+    assert!(popups >= 3, "{popups} pop-ups");
 }

@@ -1,15 +1,15 @@
-//! The shell and intents: refused unless the settings of the device allow them, and never recorded in clear.
+//! Shell commands and intents: refused unless the settings of the device allow them, and never recorded in plain text.
 
 use afd_tests::World;
 use serde_json::json;
 
 #[test]
-fn a_shell_command_needs_leave_and_is_not_recorded() {
+fn shell_command_needs_permission_and_is_not_recorded() {
     let world = World::new();
     let mut client = world.client();
     let error = client.fails("act.shell", json!({"command": "getprop ro.product.model"}), "REFUSED");
     assert_eq!(error.details["setting"], "device.pixel.allow_shell");
-    // A phone that is only named by its URL has nobody to allow it.
+    // A phone that is named only by its URL has no settings that could allow it.
     let url = world.phone.url();
     client.ok("config.set", json!({"key": "device.pixel.allow_shell", "value": "true"}));
     assert_eq!(client.ok("act.shell", json!({"command": "getprop ro.product.model"}))["output"], "Practice Phone\n");
@@ -17,8 +17,8 @@ fn a_shell_command_needs_leave_and_is_not_recorded() {
     let failed = client.fails("act.shell", json!({"command": "nonsense hunter2"}), "DEVICE_ERROR");
     assert!(failed.message.contains("exit code 127") && !failed.message.contains("hunter2"), "{failed:?}");
     client.fails("act.shell", json!({"command": "PIN=s3cretword; input text $PIN"}), "DEVICE_ERROR");
-    let said = client.ok("act.shell", json!({"command": "echo s3cretword", "requestKey": "k"}));
-    assert_eq!(said["output"], "s3cretword\n");
+    let echoed = client.ok("act.shell", json!({"command": "echo s3cretword", "requestKey": "k"}));
+    assert_eq!(echoed["output"], "s3cretword\n");
     let again = client.ok("act.shell", json!({"command": "echo s3cretword", "requestKey": "k"}));
     assert!(again["replayed"] == true && again["output"].is_null(), "{again}");
     let log = client.ok("memory.log", json!({}));
@@ -35,19 +35,19 @@ fn a_shell_command_needs_leave_and_is_not_recorded() {
 }
 
 #[test]
-fn a_large_output_goes_to_a_file() {
+fn large_output_is_saved_to_a_file() {
     let world = World::new();
     let mut client = world.client();
     client.ok("config.set", json!({"key": "device.pixel.allow_shell", "value": "true"}));
     client.ok("config.set", json!({"key": "limits.inline_bytes", "value": "100"}));
-    let answer = client.ok("act.shell", json!({"command": format!("echo {}", "x".repeat(200))}));
-    assert!(answer["output"].is_null());
-    let file = answer["artifact"]["savedFile"].as_str().expect("a file");
+    let response = client.ok("act.shell", json!({"command": format!("echo {}", "x".repeat(200))}));
+    assert!(response["output"].is_null());
+    let file = response["artifact"]["savedFile"].as_str().expect("a file");
     assert_eq!(std::fs::read_to_string(file).expect("reads").trim().len(), 200);
 }
 
 #[test]
-fn an_intent_needs_leave_and_may_hold_nothing_for_a_shell() {
+fn intent_needs_permission_and_rejects_shell_metacharacters() {
     let world = World::new();
     let mut client = world.client();
     let view = json!({"action": "android.intent.action.VIEW", "data": "https://example.org/?a=1&b=2"});
@@ -60,7 +60,7 @@ fn an_intent_needs_leave_and_may_hold_nothing_for_a_shell() {
     client.fails("act.intent", json!({"package": "com.a"}), "INVALID_PARAMS");
     client.ok("act.intent", json!({"component": "com.android.settings/.Settings", "extras": {"key": "some text"}}));
     client.fails("act.intent", json!({"component": "com.nonsense.app/.Main"}), "DEVICE_ERROR");
-    // The service quotes what it could not do, extras included.
+    // The service quotes the command that failed, extras included.
     let refusal = afd_phone::fault::Kind::Status {
         status: 400,
         body: r#"{"ok":false,"data":null,"error":"Shizuku command failed (exit=1): am start --es pin 's3cretword'; stderr=no"}"#.into(),

@@ -1,4 +1,5 @@
-//! `afctl` reaches the daemon: one that was killed, one that leaves, one that hangs, an older one, and somebody else's.
+//! How `afctl` reaches a daemon: one that was killed, is shutting down, hangs, is older, or belongs to another user; and terminal
+//! safety of its output.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -11,9 +12,9 @@ use afd_tests::daemon::send_signal;
 use afd_tests::{TestPhone, World, programs};
 use serde_json::{Value, json};
 
-use crate::command_line::{afctl, envelope, on, private_home};
+use crate::command_line::{afctl, envelope, run_afctl, temporary_home};
 
-/// A home with a phone in its settings; whatever daemon runs for it ends with it.
+/// A home directory with a phone in its settings; dropping it shuts down the daemon that was started for it.
 struct Home {
     dir: tempfile::TempDir,
     phone: TestPhone,
@@ -21,9 +22,9 @@ struct Home {
 
 impl Home {
     fn new() -> Self {
-        let (dir, phone) = (private_home(), TestPhone::start());
+        let (dir, phone) = (temporary_home(), TestPhone::start());
         let config = dir.path().join(".config/afd");
-        std::fs::create_dir_all(&config).expect("makes");
+        std::fs::create_dir_all(&config).expect("creates the directory");
         let text = format!("[device.pixel]\nurl = \"{}\"\ntoken = \"{}\"\n", phone.url(), afd_tests::phone::TOKEN);
         std::fs::write(config.join("config.toml"), text).expect("writes");
         Self { dir, phone }
@@ -33,15 +34,17 @@ impl Home {
         envelope(&afctl(self.dir.path()).args(args).output().expect("runs"))
     }
 
+    /// Runs a command that must succeed, and returns its data.
     fn ok(&self, args: &[&str]) -> Value {
-        let (told, code) = self.run(args);
-        assert_eq!(code, 0, "{args:?}: {told}");
-        told["data"].clone()
+        let (output, code) = self.run(args);
+        assert_eq!(code, 0, "{args:?}: {output}");
+        output["data"].clone()
     }
 
+    /// Returns the process id of the daemon; starts one if none is running.
     fn pid(&self) -> Option<u32> {
-        let (told, code) = self.run(&["status"]);
-        (code == 0).then(|| told["data"]["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok())).flatten()
+        let (output, code) = self.run(&["status"]);
+        (code == 0).then(|| output["data"]["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok())).flatten()
     }
 }
 
@@ -52,7 +55,7 @@ impl Drop for Home {
 }
 
 #[test]
-fn the_next_command_after_a_kill_starts_a_new_daemon() {
+fn command_after_a_kill_starts_a_new_daemon() {
     let home = Home::new();
     home.ok(&["observe", "top"]);
     for (round, next) in [vec!["observe", "top"], vec!["act", "home"], vec!["memory", "save", "--topic", "t", "--content", "c"]]
@@ -62,15 +65,15 @@ fn the_next_command_after_a_kill_starts_a_new_daemon() {
         .enumerate()
     {
         send_signal(home.pid().expect("a daemon"), "KILL");
-        let (told, code) = home.run(&next);
-        assert_eq!(code, 0, "round {round}, {next:?}: {told}");
+        let (output, code) = home.run(&next);
+        assert_eq!(code, 0, "round {round}, {next:?}: {output}");
     }
     assert_eq!(home.phone.hits("home").len(), 3, "each act was sent once");
     assert_eq!(home.ok(&["memory", "search", "--query", "c"])["notes"].as_array().map(Vec::len), Some(3));
 }
 
 #[test]
-fn a_daemon_that_was_told_to_stop_has_ended_when_that_is_answered() {
+fn shutdown_returns_after_the_daemon_has_exited() {
     let home = Home::new();
     for round in 0..10 {
         home.ok(&["memory", "save", "--topic", "t", "--content", &format!("note {round}")]);
@@ -83,7 +86,7 @@ fn a_daemon_that_was_told_to_stop_has_ended_when_that_is_answered() {
 }
 
 #[test]
-fn a_command_that_meets_a_leaving_daemon_waits_for_the_next_one() {
+fn command_during_a_shutdown_starts_a_new_daemon() {
     let home = Home::new();
     home.ok(&["observe", "top"]);
     for _ in 0..5 {
@@ -93,66 +96,66 @@ fn a_command_that_meets_a_leaving_daemon_waits_for_the_next_one() {
 }
 
 #[test]
-fn another_database_in_the_environment_keeps_nobody_from_stopping_a_daemon() {
+fn status_and_shutdown_ignore_a_conflicting_database_variable() {
     let world = World::new();
     let with = |args: &[&str]| {
         let mut command = afctl(world.dir());
         command.env("AFD_SOCKET", world.socket()).env("AF_DB", world.dir().join("other.db")).args(args);
         envelope(&command.output().expect("runs"))
     };
-    let (told, code) = with(&["memory", "log"]);
-    assert_eq!((told["error"]["code"].as_str(), code), (Some("CONFLICT"), 1));
+    let (output, code) = with(&["memory", "log"]);
+    assert_eq!((output["error"]["code"].as_str(), code), (Some("CONFLICT"), 1));
     assert_eq!(with(&["status"]).1, 0);
     assert_eq!(with(&["daemon", "shutdown"]).1, 0);
 }
 
 #[test]
-fn a_socket_of_ones_own_is_no_business_of_an_enabled_unit() {
-    let home = private_home();
+fn enabled_systemd_unit_does_not_apply_to_an_explicit_socket() {
+    let home = temporary_home();
     let units = home.path().join(".config/systemd/user/default.target.wants");
-    std::fs::create_dir_all(&units).expect("makes");
+    std::fs::create_dir_all(&units).expect("creates the directory");
     std::fs::write(units.join("afd.service"), "").expect("writes");
-    let (told, code) = envelope(&afctl(home.path()).args(["memory", "log"]).output().expect("runs"));
-    assert_eq!((told["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3));
-    assert!(told["error"]["hint"].as_str().is_some_and(|h| h.contains("systemctl --user start afd.service")), "{told}");
-    let (told, _) = envelope(&afctl(home.path()).args(["--no-spawn", "memory", "log"]).output().expect("runs"));
-    assert!(told["error"]["hint"].as_str().is_some_and(|h| h.contains("systemctl")), "{told}");
+    let (output, code) = envelope(&afctl(home.path()).args(["memory", "log"]).output().expect("runs"));
+    assert_eq!((output["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3));
+    assert!(output["error"]["hint"].as_str().is_some_and(|h| h.contains("systemctl --user start afd.service")), "{output}");
+    let (output, _) = envelope(&afctl(home.path()).args(["--no-spawn", "memory", "log"]).output().expect("runs"));
+    assert!(output["error"]["hint"].as_str().is_some_and(|h| h.contains("systemctl")), "{output}");
     let socket = home.path().join("run/mine/own.sock");
     let socket = socket.to_str().expect("text");
-    let (told, code) = envelope(&afctl(home.path()).args(["--socket", socket, "memory", "log"]).output().expect("runs"));
-    assert_eq!(code, 0, "{told}");
+    let (output, code) = envelope(&afctl(home.path()).args(["--socket", socket, "memory", "log"]).output().expect("runs"));
+    assert_eq!(code, 0, "{output}");
     let (_, code) = envelope(&afctl(home.path()).args(["--socket", socket, "daemon", "shutdown"]).output().expect("runs"));
     assert_eq!(code, 0);
 }
 
 #[test]
-fn a_daemon_that_answers_nobody_is_not_waited_for() {
+fn unresponsive_daemon_is_not_waited_for() {
     let world = World::new();
     world.daemon.signal("STOP");
     for args in [&["status"][..], &["observe", "top"]] {
         let mut command = afctl(world.dir());
         command.env("AFD_SOCKET", world.socket()).env("AFD_PROBE_MS", "50").args(args);
-        let (told, code) = envelope(&command.output().expect("runs"));
-        assert_eq!((told["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3), "{args:?}: {told}");
-        let hint = told["error"]["hint"].as_str().unwrap_or_default();
-        assert!(hint.contains(&world.daemon.pid().to_string()), "{told}");
+        let (output, code) = envelope(&command.output().expect("runs"));
+        assert_eq!((output["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3), "{args:?}: {output}");
+        let hint = output["error"]["hint"].as_str().unwrap_or_default();
+        assert!(hint.contains(&world.daemon.pid().to_string()), "{output}");
     }
     world.daemon.signal("CONT");
-    assert_eq!(on(&world, &["observe", "top"]).1, 0);
+    assert_eq!(run_afctl(&world, &["observe", "top"]).1, 0);
 }
 
 #[test]
-fn a_call_that_takes_long_is_waited_for() {
+fn long_call_is_waited_for() {
     let world = World::new();
     let mut command = afctl(world.dir());
     command.env("AFD_SOCKET", world.socket()).env("AFD_PROBE_MS", "50");
     command.args(["observe", "wait", "--until", "text", "--text", "never there", "--timeout-ms", "800"]);
-    let (told, code) = envelope(&command.output().expect("runs"));
-    assert_eq!((told["error"]["code"].as_str(), code), (Some("TIMEOUT"), 1), "{told}");
+    let (output, code) = envelope(&command.output().expect("runs"));
+    assert_eq!((output["error"]["code"].as_str(), code), (Some("TIMEOUT"), 1), "{output}");
 }
 
-/// Answers one connection after the other as an old daemon would.
-fn pretend(socket: &Path) -> std::thread::JoinHandle<()> {
+/// Serves one connection as an older daemon would.
+fn serve_as_older_daemon(socket: &Path) -> std::thread::JoinHandle<()> {
     let listener = UnixListener::bind(socket).expect("binds");
     let version = json!({"version": "0.0.1", "protocol": 1, "capabilities": [], "pid": 1, "startedAt": 0});
     std::thread::spawn(move || {
@@ -160,36 +163,36 @@ fn pretend(socket: &Path) -> std::thread::JoinHandle<()> {
         let mut writer = stream.try_clone().expect("clones");
         for line in BufReader::new(stream).lines() {
             let call: Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
-            let answer = match call["method"].as_str() {
+            let response = match call["method"].as_str() {
                 Some("daemon.version") => json!({"jsonrpc": "2.0", "id": call["id"], "result": version}),
                 _ => json!({"jsonrpc": "2.0", "id": call["id"], "error": {"code": -32601, "message": "no such method"}}),
             };
-            writeln!(writer, "{answer}").expect("writes");
+            writeln!(writer, "{response}").expect("writes");
         }
     })
 }
 
 #[test]
-fn an_older_daemon_is_told() {
-    let home = private_home();
+fn older_daemon_is_reported() {
+    let home = temporary_home();
     let dir = home.path().join("run/afd");
-    std::fs::create_dir(&dir).expect("makes");
-    std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o700)).expect("sets");
-    let daemon = pretend(&dir.join("afd.sock"));
-    let (told, code) = envelope(&afctl(home.path()).args(["memory", "log"]).output().expect("runs"));
-    daemon.join().expect("ends");
+    std::fs::create_dir(&dir).expect("creates the directory");
+    std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o700)).expect("sets the mode");
+    let daemon = serve_as_older_daemon(&dir.join("afd.sock"));
+    let (output, code) = envelope(&afctl(home.path()).args(["memory", "log"]).output().expect("runs"));
+    daemon.join().expect("does not panic");
     assert_eq!(code, 1);
-    let hint = told["error"]["hint"].as_str().unwrap_or_default();
-    assert!(hint.contains("0.0.1") && hint.contains("daemon shutdown"), "{told}");
+    let hint = output["error"]["hint"].as_str().unwrap_or_default();
+    assert!(hint.contains("0.0.1") && hint.contains("daemon shutdown"), "{output}");
 }
 
-/// Before, a command that met a dying daemon failed; now it asks again, with the same key.
+/// Regression: a command failed if the daemon died while executing it; it must be repeated with the same key.
 #[test]
-fn a_write_that_was_cut_off_is_asked_again_with_its_own_key() {
-    let home = private_home();
+fn interrupted_write_is_repeated_with_its_request_key() {
+    let home = temporary_home();
     let dir = home.path().join("run/afd");
-    std::fs::create_dir(&dir).expect("makes");
-    std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o700)).expect("sets");
+    std::fs::create_dir(&dir).expect("creates the directory");
+    std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o700)).expect("sets the mode");
     let listener = UnixListener::bind(dir.join("afd.sock")).expect("binds");
     let daemon = std::thread::spawn(move || {
         let mut keys: Vec<Value> = Vec::new();
@@ -201,7 +204,7 @@ fn a_write_that_was_cut_off_is_asked_again_with_its_own_key() {
                 if call["method"] == "memory.save" {
                     keys.push(call["params"]["requestKey"].clone());
                     if keys.len() == 1 {
-                        // It dies while it works.
+                        // The daemon dies while executing the call.
                         break;
                     }
                 }
@@ -212,42 +215,42 @@ fn a_write_that_was_cut_off_is_asked_again_with_its_own_key() {
         keys
     });
     let args = ["--no-spawn", "memory", "save", "--topic", "t", "--content", "c"];
-    let (told, code) = envelope(&afctl(home.path()).args(args).output().expect("runs"));
-    let keys = daemon.join().expect("ends");
-    assert_eq!(code, 0, "{told}");
+    let (output, code) = envelope(&afctl(home.path()).args(args).output().expect("runs"));
+    let keys = daemon.join().expect("does not panic");
+    assert_eq!(code, 0, "{output}");
     assert!(keys[0].as_str().is_some_and(|key| key.len() > 20) && keys[0] == keys[1], "{keys:?}");
 }
 
 #[test]
-fn a_directory_that_others_can_write_to_is_not_trusted() {
-    let home = private_home();
+fn socket_directory_writable_by_others_is_not_trusted() {
+    let home = temporary_home();
     let dir = home.path().join("run/afd");
-    std::fs::create_dir(&dir).expect("makes");
+    std::fs::create_dir(&dir).expect("creates the directory");
     let daemon = UnixListener::bind(dir.join("afd.sock")).expect("binds");
-    std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o777)).expect("sets");
+    std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o777)).expect("sets the mode");
     let run = || envelope(&afctl(home.path()).args(["--url", "http://h", "--token", "SECRET", "observe", "top"]).output().expect("runs"));
-    let (told, code) = run();
-    assert_eq!((told["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3), "{told}");
-    assert!(told["error"]["message"].as_str().is_some_and(|m| m.contains("not trusted") && m.contains("777")), "{told}");
+    let (output, code) = run();
+    assert_eq!((output["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3), "{output}");
+    assert!(output["error"]["message"].as_str().is_some_and(|m| m.contains("not trusted") && m.contains("777")), "{output}");
     std::fs::rename(&dir, home.path().join("elsewhere")).expect("moves");
-    std::os::unix::fs::symlink(home.path().join("elsewhere"), &dir).expect("links");
+    std::os::unix::fs::symlink(home.path().join("elsewhere"), &dir).expect("creates the link");
     assert!(run().0["error"]["message"].as_str().is_some_and(|m| m.contains("symbolic link")));
-    daemon.set_nonblocking(true).expect("sets");
-    assert!(daemon.accept().is_err(), "nothing was sent there");
+    daemon.set_nonblocking(true).expect("changes the socket mode");
+    assert!(daemon.accept().is_err(), "nothing was sent to it");
     assert!(!home.path().join("elsewhere/afd.spawn.lock").exists());
 }
 
-/// Needs to be the superuser, to have somebody else make the socket first.
+/// Must run as root, so that another user can create the socket first.
 #[test]
-fn a_socket_of_somebody_else_gets_no_token() {
-    let can = Command::new("setpriv").args(["--reuid=65534", "--clear-groups", "true"]).output();
-    if !can.is_ok_and(|o| o.status.success()) {
-        println!("left out: nobody else can be pretended to be");
+fn socket_of_another_user_gets_no_token() {
+    let permitted = Command::new("setpriv").args(["--reuid=65534", "--clear-groups", "true"]).output();
+    if !permitted.is_ok_and(|o| o.status.success()) {
+        println!("skipped: cannot run a process as another user");
         return;
     }
-    // Where everybody may pass, as in /tmp.
+    // A directory that is accessible to everyone, like /tmp.
     let open = tempfile::tempdir().expect("a directory");
-    std::fs::set_permissions(open.path(), std::fs::Permissions::from_mode(0o777)).expect("sets");
+    std::fs::set_permissions(open.path(), std::fs::Permissions::from_mode(0o777)).expect("sets the mode");
     let programs = open.path().join("afd");
     std::fs::copy(programs::path("afd"), &programs).expect("copies");
     let dir = open.path().join("run");
@@ -266,50 +269,51 @@ fn a_socket_of_somebody_else_gets_no_token() {
         .spawn()
         .expect("runs");
     afd_tests::wait::until("the impostor to listen", || dir.join("afd.sock").exists().then_some(()));
-    // Its directory belongs to it, which is enough to see; then, where only the socket does.
+    // First the directory belongs to the other user; further down, only the socket does.
     let run = |socket: &Path| {
         let mut command = afctl(open.path());
         command.arg("--socket").arg(socket).args(["--url", "http://h", "--token", "SECRET", "observe", "top"]);
         envelope(&command.output().expect("runs"))
     };
-    let (told, code) = run(&dir.join("afd.sock"));
-    assert_eq!((told["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3), "{told}");
-    assert!(told["error"]["message"].as_str().is_some_and(|m| m.contains("belongs to user 65534")), "{told}");
+    let (output, code) = run(&dir.join("afd.sock"));
+    assert_eq!((output["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3), "{output}");
+    assert!(output["error"]["message"].as_str().is_some_and(|m| m.contains("belongs to user 65534")), "{output}");
     let mine = open.path().join("mine");
-    std::fs::create_dir(&mine).expect("makes");
-    std::fs::set_permissions(&mine, std::fs::Permissions::from_mode(0o755)).expect("sets");
+    std::fs::create_dir(&mine).expect("creates the directory");
+    std::fs::set_permissions(&mine, std::fs::Permissions::from_mode(0o755)).expect("sets the mode");
     std::fs::rename(dir.join("afd.sock"), mine.join("afd.sock")).expect("moves");
-    let (told, code) = run(&mine.join("afd.sock"));
-    assert_eq!((told["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3), "{told}");
-    assert!(told["error"]["message"].as_str().is_some_and(|m| m.contains("user 65534 listens")), "{told}");
+    let (output, code) = run(&mine.join("afd.sock"));
+    assert_eq!((output["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3), "{output}");
+    assert!(output["error"]["message"].as_str().is_some_and(|m| m.contains("user 65534 listens")), "{output}");
     impostor.kill().expect("kills");
-    impostor.wait().expect("ends");
+    impostor.wait().expect("exits");
 }
 
-/// A text that would take over a terminal.
+/// A text with control sequences and characters that would manipulate a terminal.
 const HOSTILE: &str = "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{85}\u{202e}y\u{2066}z";
 
-/// Runs a command in all forms of output, as on a terminal: styles stay, and with them whatever else is no text.
-fn shows_nothing_that_steers(world: &World, command: &[&str], succeeds: bool) {
+/// Runs a command with each output format, as on a terminal: styles are not stripped, and neither are other control sequences.
+/// Asserts that none of those of [`HOSTILE`] is printed.
+fn assert_prints_no_control_sequences(world: &World, command: &[&str], succeeds: bool) {
     for output in ["human", "json", "text"] {
         let mut run = afctl(world.dir());
         run.env("AFD_SOCKET", world.socket()).env("CLICOLOR_FORCE", "1").args(command).args(["--output", output]);
         let output = run.output().expect("runs");
         let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.success(), succeeds, "{command:?}: {text}");
-        assert!(text.contains('y'), "it is still shown: {text}");
-        for steering in ["\u{1b}]", "\u{1b}[2J", "\u{7}", "\u{9b}", "\u{85}", "\u{202e}", "\u{2066}"] {
-            assert!(!text.contains(steering), "{command:?} {steering:?}: {text:?}");
+        assert!(text.contains('y'), "the text is still shown: {text}");
+        for sequence in ["\u{1b}]", "\u{1b}[2J", "\u{7}", "\u{9b}", "\u{85}", "\u{202e}", "\u{2066}"] {
+            assert!(!text.contains(sequence), "{command:?} {sequence:?}: {text:?}");
         }
     }
 }
 
 #[test]
-fn what_a_phone_says_does_not_steer_the_terminal() {
+fn text_from_a_phone_cannot_control_the_terminal() {
     let world = World::new();
     let body = json!({"ok": false, "data": null, "error": HOSTILE}).to_string();
     world.phone.fault_always("/api/press/home", Kind::Status { status: 500, body, content_type: Some("application/json".into()) });
-    shows_nothing_that_steers(&world, &["act", "home"], false);
+    assert_prints_no_control_sequences(&world, &["act", "home"], false);
     let screen = format!(
         "[mode: SYSTEM_API]\n[topActivity: org.example.odd/.Main]\nscreen:1080x2400 density:420 orientation:portrait\n\
          --- window:1 type:APPLICATION pkg:org.example.odd title:{HOSTILE} layer:1 focused:true ---\n\
@@ -318,14 +322,14 @@ fn what_a_phone_says_does_not_steer_the_terminal() {
     );
     let body = json!({"ok": true, "data": screen, "error": null}).to_string();
     world.phone.fault_always("/api/screen", Kind::Status { status: 200, body, content_type: Some("application/json".into()) });
-    shows_nothing_that_steers(&world, &["observe", "refs"], true);
-    shows_nothing_that_steers(&world, &["act", "tap", "--by", "resid", "--value", "b"], true);
-    shows_nothing_that_steers(&world, &["memory", "log"], true);
-    shows_nothing_that_steers(&world, &["events", "--since", "0", "--count", "4"], true);
+    assert_prints_no_control_sequences(&world, &["observe", "refs"], true);
+    assert_prints_no_control_sequences(&world, &["act", "tap", "--by", "resid", "--value", "b"], true);
+    assert_prints_no_control_sequences(&world, &["memory", "log"], true);
+    assert_prints_no_control_sequences(&world, &["events", "--since", "0", "--count", "4"], true);
 }
 
 #[test]
-fn what_others_wrote_does_not_steer_the_terminal() {
+fn stored_text_cannot_control_the_terminal() {
     let world = World::new();
     world.client().ok("memory.save", json!({"topic": "t", "content": HOSTILE}));
     world.client().ok("session.task.add", json!({"session": "s", "description": HOSTILE}));
@@ -337,6 +341,6 @@ fn what_others_wrote_does_not_steer_the_terminal() {
         &["conversation", "list", "-s", "s"],
     ];
     for command in shown {
-        shows_nothing_that_steers(&world, command, true);
+        assert_prints_no_control_sequences(&world, command, true);
     }
 }

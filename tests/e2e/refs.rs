@@ -1,4 +1,4 @@
-//! A ref tap never knowingly lands on something else (DESIGN 6.4).
+//! Taps by ref alias never knowingly land on another element than the one that was observed.
 
 use afd_tests::{TestPhone, World, find_alias};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 const LAB: &str = "org.example.lab";
 
 #[test]
-fn a_row_without_text_is_named_by_its_subtree_and_tapped_where_it_is() {
+fn row_without_text_is_labelled_by_its_subtree() {
     let world = World::new();
     let mut client = world.client();
     let refs = client.ok("observe.refs", json!({}));
@@ -15,18 +15,19 @@ fn a_row_without_text_is_named_by_its_subtree_and_tapped_where_it_is() {
         .expect("rows")
         .iter()
         .find(|r| r["label"] == "Wi-Fi, Connected")
-        .expect("the row reads as its subtree")
+        .expect("the label of the row is made from its subtree")
         .clone();
     assert_eq!((row["text"].as_str(), row["class"].as_str()), (None, Some("LinearLayout")));
     let screen = client.ok("observe.screen", json!({"full": true}));
-    let same = screen["rows"].as_array().expect("rows").iter().find(|r| r["id"] == row["nodeId"]).expect("ref rows join with screen rows");
+    let same =
+        screen["rows"].as_array().expect("rows").iter().find(|r| r["id"] == row["nodeId"]).expect("refs and screen rows share node ids");
     assert_eq!(same["bounds"], row["bounds"]);
     client.ok("act.tap", json!({"by": "ref", "value": row["ref"]}));
     assert_eq!(world.phone.page(), "wifi");
 }
 
 #[test]
-fn a_scroll_by_one_row_never_lets_the_neighbour_be_tapped() {
+fn row_that_moved_by_one_position_is_tapped_not_its_neighbour() {
     let world = World::new();
     let mut client = world.client();
     for (label, page) in [("Bluetooth", "bluetooth"), ("Battery", "battery"), ("Sound", "sound")] {
@@ -35,13 +36,13 @@ fn a_scroll_by_one_row_never_lets_the_neighbour_be_tapped() {
         let alias = client.alias(label);
         world.phone.run(json!({"do": "scroll", "rows": 1}));
         let done = client.ok("act.tap", json!({"by": "ref", "value": alias}));
-        assert_eq!(world.phone.page(), page, "the row that was meant");
+        assert_eq!(world.phone.page(), page, "the intended row is tapped");
         assert_eq!(done["moved"], true);
     }
 }
 
 #[test]
-fn a_row_that_scrolled_away_is_refused() {
+fn row_that_scrolled_off_the_screen_is_refused() {
     let world = World::new();
     let mut client = world.client();
     let alias = client.alias("Wi-Fi");
@@ -52,7 +53,7 @@ fn a_row_that_scrolled_away_is_refused() {
 }
 
 #[test]
-fn the_service_itself_would_have_tapped_the_neighbour() {
+fn alias_tap_of_the_service_itself_hits_the_neighbour() {
     let world = World::new();
     let url = world.phone.url();
     let auth = format!("Bearer {}", afd_tests::phone::TOKEN);
@@ -62,12 +63,12 @@ fn the_service_itself_would_have_tapped_the_neighbour() {
     world.phone.run(json!({"do": "scroll", "rows": 1}));
     let tapped = afd_tests::http::request(&url, "POST", "/api/nodes/tap", &headers, r#"{"by":"ref","value":"@n3"}"#);
     assert_eq!(tapped.status, 200);
-    // @n3 was Bluetooth; the same place now holds the row below it.
+    // @n3 was Bluetooth; now the row below it is at the same position.
     assert!(world.phone.hits("tap")[0].starts_with("Connected devices"), "{:?}", world.phone.hits("tap"));
 }
 
 #[test]
-fn a_subtitle_that_counts_on_is_the_same_row_but_another_title_is_not() {
+fn row_stays_the_same_if_only_a_number_in_its_subtitle_changes() {
     let world = World::new();
     let mut client = world.client();
     world.phone.scene(LAB, Some("feed"));
@@ -83,7 +84,7 @@ fn a_subtitle_that_counts_on_is_the_same_row_but_another_title_is_not() {
 }
 
 #[test]
-fn twins_are_tapped_only_while_nothing_changed() {
+fn identical_elements_can_be_tapped_while_the_page_is_unchanged() {
     let world = World::new();
     let mut client = world.client();
     world.phone.scene(LAB, Some("bare"));
@@ -107,9 +108,9 @@ fn aliases_belong_to_the_newest_observation_that_returned_them() {
     let refs = client.ok("observe.refs", json!({"maxRows": 3}));
     client.fails("act.tap", json!({"by": "ref", "value": "@n4"}), "REF_ALIAS_UNOBSERVED");
     client.fails("act.tap", json!({"by": "ref", "value": "@x"}), "INVALID_PARAMS");
-    // Another session has aliases of its own.
+    // Every session has its own aliases.
     world.client_for("other").fails("act.tap", json!({"by": "ref", "value": "@n2"}), "REF_ALIAS_UNOBSERVED");
-    // A screen without refs leaves the aliases as they were.
+    // Observing the screen without refs does not change the aliases.
     client.ok("observe.screen", json!({}));
     let newest = client.ok("observe.refs", json!({}));
     client.fails("act.tap", json!({"by": "ref", "value": "@n2", "observationId": refs["observationId"]}), "REF_ALIAS_STALE");
@@ -127,7 +128,7 @@ fn another_page_makes_every_alias_stale() {
 }
 
 #[test]
-fn more_refs_than_are_returned_are_said_to_be_truncated_and_can_still_be_reached() {
+fn truncated_refs_are_reported_and_reachable_by_text() {
     let world = World::with(TestPhone::start(), "");
     let mut client = world.client();
     world.phone.scene(LAB, Some("grid"));
@@ -139,25 +140,25 @@ fn more_refs_than_are_returned_are_said_to_be_truncated_and_can_still_be_reached
     assert_eq!(world.phone.hits("tap"), ["Cell 149"]);
 }
 
-/// Two sessions take turns, each observing and tapping by ref: none ever taps what the other one saw.
+/// Two sessions alternate, each observing and tapping by ref: neither ever taps what the other one observed.
 #[test]
-fn two_sessions_in_turn_never_tap_each_others_items() {
+fn alternating_sessions_never_tap_each_others_elements() {
     let world = World::new();
     let mut clients = [world.client_for("ann"), world.client_for("ben")];
     let mut landed = 0;
     for round in 0..100 {
         let pages = [("com.android.settings", ["Bluetooth", "Battery", "Sound", "Storage"]), (LAB, ["Ann", "Ben", "Cid", "Guest 1,"])];
         let labels: Vec<String> = (0..2)
-            .map(|who| {
-                let (app, rows) = pages[who];
-                world.phone.scene(app, (who == 1).then_some("feed"));
+            .map(|session| {
+                let (app, rows) = pages[session];
+                world.phone.scene(app, (session == 1).then_some("feed"));
                 let label = rows[round % rows.len()].to_owned();
-                let alias = clients[who].alias(&label);
-                // The other one looks in between, and so re-binds the aliases that the service shares.
-                let other = 1 - who;
+                let alias = clients[session].alias(&label);
+                // The other session observes in between, which rebinds the aliases that the service shares.
+                let other = 1 - session;
                 clients[other].ok("observe.refs", json!({"hints": false}));
                 world.phone.clear_inputs();
-                match clients[who].call("act.tap", json!({"by": "ref", "value": alias})) {
+                match clients[session].call("act.tap", json!({"by": "ref", "value": alias})) {
                     Ok(_) => {
                         landed += 1;
                         world.phone.hits("tap").pop().expect("a tap")
@@ -169,9 +170,9 @@ fn two_sessions_in_turn_never_tap_each_others_items() {
                 }
             })
             .collect();
-        for (who, hit) in labels.iter().enumerate() {
-            let wanted = pages[who].1[round % 4].trim_end_matches(',');
-            assert!(hit.starts_with(wanted), "session {who} meant {wanted:?} and tapped {hit:?}");
+        for (session, hit) in labels.iter().enumerate() {
+            let wanted = pages[session].1[round % 4].trim_end_matches(',');
+            assert!(hit.starts_with(wanted), "session {session} meant {wanted:?} and tapped {hit:?}");
         }
     }
     assert!(landed >= 190, "{landed} of 200 taps landed");

@@ -1,25 +1,25 @@
-//! Pictures: their size and scale, the marks on them, and the phone's own overlay.
+//! Screenshots: size and scale, annotation marks, and the phone's own overlay.
 
 use afd_tests::{TestPhone, World};
 use image::RgbImage;
 use serde_json::{Value, json};
 
-fn picture(shot: &Value) -> RgbImage {
+fn read_image(shot: &Value) -> RgbImage {
     image::open(shot["artifact"]["savedFile"].as_str().expect("a file")).expect("a picture").into_rgb8()
 }
 
 #[test]
-fn every_picture_tells_its_size_and_scale() {
+fn screenshot_reports_its_size_and_scale() {
     let world = World::new();
     let mut client = world.client();
     let shot = client.ok("observe.screenshot", json!({"maxDim": 300}));
-    let read = picture(&shot);
+    let read = read_image(&shot);
     assert_eq!((read.width(), read.height()), (135, 300));
     assert_eq!((shot["width"].as_u64(), shot["height"].as_u64(), shot["scale"].as_f64()), (Some(135), Some(300), Some(0.125)));
     assert_eq!((shot["deviceWidth"].as_u64(), shot["deviceHeight"].as_u64()), (Some(1080), Some(2400)));
     let whole = client.ok("observe.screenshot", json!({"maxDim": 20_000}));
     assert_eq!((whole["width"].as_u64(), whole["scale"].as_f64()), (Some(1080), Some(1.0)));
-    let size = std::fs::metadata(shot["artifact"]["savedFile"].as_str().expect("a file")).expect("is there").len();
+    let size = std::fs::metadata(shot["artifact"]["savedFile"].as_str().expect("a file")).expect("exists").len();
     assert_eq!(shot["sizeBytes"].as_u64(), Some(size));
     assert!(shot["screenshotBase64"].is_null());
     let inline = client.ok("observe.screenshot", json!({"maxDim": 100, "inline": true}));
@@ -30,28 +30,28 @@ fn every_picture_tells_its_size_and_scale() {
 }
 
 #[test]
-fn a_picture_is_written_as_its_name_says() {
+fn image_format_follows_the_file_name() {
     let world = World::new();
     let mut client = world.client();
     let save = |name: &str| world.dir().join(name).display().to_string();
-    let begins = |name: &str| std::fs::read(world.dir().join(name)).expect("reads")[..4].to_vec();
+    let first_bytes = |name: &str| std::fs::read(world.dir().join(name)).expect("reads")[..4].to_vec();
     let shot = client.ok("observe.screenshot", json!({"saveFile": save("a.png")}));
-    assert_eq!((shot["mimeType"].as_str(), begins("a.png")), (Some("image/png"), b"\x89PNG".to_vec()));
+    assert_eq!((shot["mimeType"].as_str(), first_bytes("a.png")), (Some("image/png"), b"\x89PNG".to_vec()));
     client.ok("observe.screenshot", json!({"saveFile": save("b.jpg")}));
-    assert_eq!(begins("b.jpg")[..2], [0xFF, 0xD8]);
+    assert_eq!(first_bytes("b.jpg")[..2], [0xFF, 0xD8]);
     client.ok("observe.screenshot", json!({"saveFile": save("c.bin"), "format": "png"}));
-    assert_eq!(begins("c.bin"), b"\x89PNG");
+    assert_eq!(first_bytes("c.bin"), b"\x89PNG");
 }
 
-/// Where a ref of the answer lies on the picture: left, top, right, bottom.
-fn on_picture(shot: &Value, row: &Value) -> [f64; 4] {
+/// Returns the bounds of a ref in pixels of the image: left, top, right, bottom.
+fn image_bounds(shot: &Value, row: &Value) -> [f64; 4] {
     let scale = shot["scale"].as_f64().expect("a scale");
     let mut sides = row["bounds"].as_str().expect("bounds").split(',').map(|v| v.parse::<f64>().expect("a number") * scale);
     std::array::from_fn(|_| sides.next().expect("four numbers"))
 }
 
-/// White letters on a plate of one strong colour in a corner.
-fn has_plate(picture: &RgbImage, [left, top, _, _]: [f64; 4]) -> bool {
+/// Returns whether the top left corner of an element has a mark: white letters on a plate of a strong colour.
+fn has_mark(picture: &RgbImage, [left, top, _, _]: [f64; 4]) -> bool {
     let (mut white, mut strong) = (0, 0);
     for y in (top as u32)..(top as u32 + 16).min(picture.height()) {
         for x in (left as u32)..(left as u32 + 28).min(picture.width()) {
@@ -64,34 +64,34 @@ fn has_plate(picture: &RgbImage, [left, top, _, _]: [f64; 4]) -> bool {
 }
 
 #[test]
-fn marks_sit_on_their_elements_and_their_aliases_work() {
+fn marks_are_drawn_on_their_elements_and_their_aliases_work() {
     let world = World::new();
     let mut client = world.client();
     let inputs = world.phone.lock().inputs.len();
     for max_dim in [20_000, 1200, 700] {
         let shot = client.ok("observe.screenshot", json!({"annotate": true, "maxDim": max_dim, "format": "png"}));
-        let picture = picture(&shot);
+        let picture = read_image(&shot);
         let rows = shot["refs"]["rows"].as_array().expect("refs");
         let named: Vec<&Value> = rows.iter().filter(|r| r["class"] == "LinearLayout").collect();
         assert!(named.len() >= 8 && shot["settled"] == true);
         for row in named {
-            assert!(has_plate(&picture, on_picture(&shot, row)), "{max_dim}: no plate on {row}");
+            assert!(has_mark(&picture, image_bounds(&shot, row)), "{max_dim}: no mark on {row}");
         }
     }
     let plain = client.ok("observe.screenshot", json!({"format": "png"}));
     let shot = client.ok("observe.screenshot", json!({"annotate": true, "format": "png"}));
     let wifi = shot["refs"]["rows"].as_array().expect("refs").iter().find(|r| r["label"] == "Wi-Fi, Connected").expect("a row").clone();
-    assert!(!has_plate(&picture(&plain), on_picture(&shot, &wifi)), "without `annotate` nothing is drawn");
+    assert!(!has_mark(&read_image(&plain), image_bounds(&shot, &wifi)), "without `annotate` nothing is drawn");
     client.ok("act.tap", json!({"by": "ref", "value": wifi["ref"], "observationId": shot["observationId"]}));
     assert_eq!(world.phone.hits("tap").last().map(String::as_str), Some("Wi-Fi, Connected"));
     let few = client.ok("observe.screenshot", json!({"annotate": true, "maxMarks": 2, "markScope": "interactive"}));
     assert_eq!((few["markCount"].as_u64(), few["refs"]["returnedRows"].as_u64()), (Some(2), Some(2)));
-    assert_eq!(world.phone.lock().inputs.len(), inputs + 1, "drawing marks does nothing on the phone");
+    assert_eq!(world.phone.lock().inputs.len(), inputs + 1, "drawing marks has no effect on the phone");
     assert!(!world.phone.lock().overlay.enabled);
 }
 
 #[test]
-fn what_a_dialog_hides_is_not_marked() {
+fn elements_hidden_by_a_dialog_are_not_marked() {
     let world = World::with(TestPhone::start(), "");
     let mut client = world.client();
     world.phone.scene("org.example.shop", None);
@@ -104,7 +104,7 @@ fn what_a_dialog_hides_is_not_marked() {
 }
 
 #[test]
-fn the_phones_own_overlay_is_set_and_shown_on_request() {
+fn overlay_of_the_phone_can_be_set_and_shown() {
     let world = World::new();
     let mut client = world.client();
     let off = client.ok("observe.overlayGet", json!({}));
@@ -113,7 +113,7 @@ fn the_phones_own_overlay_is_set_and_shown_on_request() {
         .ok("observe.overlaySet", json!({"enabled": true, "maxMarks": 5, "markScope": "interactive", "autoRefresh": false, "offsetX": 3}));
     assert_eq!((on["enabled"].as_bool(), on["markCount"].as_u64(), on["offsetX"].as_i64()), (Some(true), Some(5), Some(3)));
     let shot = |client: &mut afd_tests::Client, hide: bool| {
-        picture(&client.ok("observe.screenshot", json!({"hideOverlay": hide, "format": "png"})))
+        read_image(&client.ok("observe.screenshot", json!({"hideOverlay": hide, "format": "png"})))
     };
     assert_ne!(shot(&mut client, true), shot(&mut client, false));
     world.client_for("ann").ok("device.lease", json!({"ttlMs": 60_000}));

@@ -1,4 +1,4 @@
-//! Typed text and tokens are nowhere (DESIGN 6.9).
+//! Typed text and tokens appear in no response, log or database.
 
 use afd_tests::World;
 use serde_json::json;
@@ -6,11 +6,11 @@ use serde_json::json;
 const SECRET: &str = "hunter2";
 
 #[test]
-fn typed_text_is_in_no_answer_no_log_and_no_database() {
+fn typed_text_is_in_no_response_log_or_database() {
     let mut world = World::new();
     let mut client = world.client();
-    let mut answers = String::new();
-    let mut keep = |value: String| answers.push_str(&value);
+    let mut responses = String::new();
+    let mut keep = |value: String| responses.push_str(&value);
     world.phone.scene("org.example.bank", None);
     client.ok("act.tap", json!({"by": "resId", "value": "user_field"}));
     keep(client.ok("act.text", json!({"text": "alice"})).to_string());
@@ -22,7 +22,7 @@ fn typed_text_is_in_no_answer_no_log_and_no_database() {
     }
     keep(format!("{:?}", client.fails("verify.textContains", json!({"text": SECRET}), "ASSERTION_FAILED")));
     keep(format!("{:?}", client.call("act.tap", json!({"by": "text", "value": SECRET})).map_err(|e| e.details)));
-    // A service that quotes what was typed, and a call whose type is wrong.
+    // A service that quotes the typed text in its error, also without the line end that was typed.
     world
         .phone
         .fault("/api/text", afd_phone::fault::Kind::Status { status: 500, body: format!("cannot type {SECRET}"), content_type: None });
@@ -31,7 +31,7 @@ fn typed_text_is_in_no_answer_no_log_and_no_database() {
         .phone
         .fault("/api/text", afd_phone::fault::Kind::Status { status: 500, body: format!("cannot type: {SECRET}"), content_type: None });
     keep(format!("{:?}", client.fails("act.text", json!({"text": format!("{SECRET}\n")}), "DEVICE_ERROR")));
-    // Somebody else who looks for it, and somebody after a restart.
+    // Another session that searches for it, and one after a restart.
     keep(format!("{:?}", world.client_for("other").fails("verify.textContains", json!({"text": SECRET}), "ASSERTION_FAILED")));
     world.daemon.signal("TERM");
     assert!(world.daemon.wait().success());
@@ -44,7 +44,7 @@ fn typed_text_is_in_no_answer_no_log_and_no_database() {
     for method in ["memory.log", "memory.experience", "memory.stats", "daemon.status"] {
         keep(client.ok(method, json!({})).to_string());
     }
-    assert!(!answers.contains(SECRET), "an answer holds the text");
+    assert!(!responses.contains(SECRET), "a response contains the text");
     let log = client.ok("memory.log", json!({"limit": 100}));
     let texts = log["events"].as_array().expect("events").iter().filter(|e| e["op"] == "text");
     let lengths: Vec<_> = texts.map(|e| e["evidence"]["length"].clone()).collect();
@@ -55,20 +55,20 @@ fn typed_text_is_in_no_answer_no_log_and_no_database() {
         if entry.path().is_file() {
             let bytes = std::fs::read(entry.path()).expect("reads");
             let found = |needle: &str| bytes.windows(needle.len()).any(|w| w == needle.as_bytes());
-            assert!(!found(SECRET), "{} holds the text", entry.path().display());
+            assert!(!found(SECRET), "{} contains the text", entry.path().display());
             if entry.file_name() != "config.toml" {
-                assert!(!found(afd_tests::phone::TOKEN), "{} holds the token", entry.path().display());
+                assert!(!found(afd_tests::phone::TOKEN), "{} contains the token", entry.path().display());
             }
         }
     }
     let mode = |name: &str| {
-        std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(world.dir().join(name)).expect("is there").permissions()) & 0o777
+        std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(world.dir().join(name)).expect("exists").permissions()) & 0o777
     };
     assert_eq!((mode("memory.db"), mode("memory.db.key")), (0o600, 0o600));
 }
 
 #[test]
-fn a_password_field_shows_neither_text_nor_length() {
+fn password_field_shows_neither_text_nor_length() {
     let world = World::new();
     let mut client = world.client();
     world.phone.scene("org.example.bank", None);
@@ -76,7 +76,7 @@ fn a_password_field_shows_neither_text_nor_length() {
         let screen = client.ok("observe.screen", json!({"full": true}));
         screen["rows"].as_array().expect("rows").iter().find(|r| r["resId"] == "org.example.bank:id/password_field").expect("the field")["text"].clone()
     };
-    assert_eq!(field(&mut client), "Password", "empty, it shows its hint");
+    assert_eq!(field(&mut client), "Password", "an empty field shows its hint");
     world.phone.run(json!({"do": "set", "app": "org.example.bank", "name": "password", "value": "ab"}));
     let short = field(&mut client);
     world.phone.run(json!({"do": "set", "app": "org.example.bank", "name": "password", "value": "a much longer one"}));
@@ -84,7 +84,7 @@ fn a_password_field_shows_neither_text_nor_length() {
 }
 
 #[test]
-fn what_is_typed_changes_neither_the_page_nor_the_labels() {
+fn typed_text_changes_neither_the_page_key_nor_the_labels() {
     let world = World::new();
     let mut client = world.client();
     world.phone.scene("org.example.shop", Some("search"));
@@ -98,5 +98,5 @@ fn what_is_typed_changes_neither_the_page_nor_the_labels() {
         page["refs"]["rows"].as_array().expect("rows").iter().find(|r| r["class"] == "EditText").expect("the field")["label"].clone()
     };
     assert_eq!((label(&before), label(&after)), (json!("Search products"), json!("Search products")));
-    assert!(after["screen"].to_string().contains("lamp"), "other editable text is in answers");
+    assert!(after["screen"].to_string().contains("lamp"), "text of other editable fields is returned");
 }

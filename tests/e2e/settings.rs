@@ -1,11 +1,11 @@
-//! The settings by key: where each comes from, changing them, and what follows at once.
+//! Settings by key: their sources, changing them, and when changes take effect.
 
 use afd_phone::fault::Kind;
 use afd_tests::{Daemon, TestPhone, World, phone::TOKEN, wait};
 use serde_json::{Value, json};
 
 #[test]
-fn the_list_tells_where_each_value_comes_from_and_no_token() {
+fn list_shows_the_source_of_each_value_and_no_token() {
     let world = World::new();
     let list = world.client().ok("config.list", json!({}));
     let of = |key: &str| {
@@ -26,7 +26,7 @@ fn the_list_tells_where_each_value_comes_from_and_no_token() {
 }
 
 #[test]
-fn a_setting_is_changed_in_the_file_and_counts_at_once() {
+fn changed_setting_is_saved_and_takes_effect_immediately() {
     let world = World::new();
     let mut client = world.client();
     let root = world.dir().join("elsewhere");
@@ -37,18 +37,18 @@ fn a_setting_is_changed_in_the_file_and_counts_at_once() {
     assert_eq!(client.ok("config.get", json!({"key": "artifacts.dir"}))["value"], json!(root));
     assert_eq!(client.ok("config.unset", json!({"key": "artifacts.dir"}))["source"], "default");
     assert_eq!(client.ok("config.unset", json!({"key": "artifacts.dir"}))["changed"], false);
-    // A device of its own, and a token, which is not shown.
+    // A new device, and its token, which is not shown.
     let second = TestPhone::start();
     client.ok("config.set", json!({"key": "device.second.url", "value": second.url()}));
     let token = client.ok("config.set", json!({"key": "device.second.token", "value": TOKEN}));
     assert_eq!(token["value"], "<redacted>");
     client.ok("observe.top", json!({"device": "second"}));
-    let file = std::fs::metadata(world.dir().join("config.toml")).expect("is there");
+    let file = std::fs::metadata(world.dir().join("config.toml")).expect("exists");
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o777, 0o600);
 }
 
 #[test]
-fn what_is_wrong_is_named_and_changes_nothing() {
+fn invalid_changes_are_explained_and_have_no_effect() {
     let world = World::new();
     let mut client = world.client();
     let path = world.dir().join("config.toml");
@@ -74,7 +74,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
 }
 
 #[test]
-fn a_file_that_an_editor_replaces_adds_changes_and_removes_devices() {
+fn replaced_file_adds_changes_and_removes_devices() {
     let world = World::new();
     let mut client = world.client();
     let path = world.dir().join("config.toml");
@@ -101,30 +101,30 @@ fn a_file_that_an_editor_replaces_adds_changes_and_removes_devices() {
     wait::until("the change", || (devices(&mut client) == [format!("pixel {}", second.url())]).then_some(()));
     client.ok("observe.top", json!({}));
     replace("[device.pixel]\nurl = 5\n".to_owned());
-    wait::until("the refusal", || client.ok("daemon.status", json!({}))["configError"].is_string().then_some(()));
+    wait::until("the configuration error", || client.ok("daemon.status", json!({}))["configError"].is_string().then_some(()));
     client.ok("observe.top", json!({}));
 }
 
 #[test]
-fn a_call_in_flight_ends_on_the_old_settings() {
+fn call_in_flight_finishes_with_the_old_settings() {
     let world = World::new();
     world.phone.fault("/api/press/home", Kind::Hold);
     std::thread::scope(|scope| {
         let slow = scope.spawn(|| world.client_for("ann").ok("act.home", json!({})));
-        wait::until("the action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
+        wait::until("the action to be in flight", || (!world.phone.hits("home").is_empty()).then_some(()));
         let other = TestPhone::start();
         let mut client = world.client();
         client.ok("config.set", json!({"key": "device.pixel.url", "value": other.url()}));
         client.ok("observe.top", json!({}));
         world.phone.release();
-        let answer: Value = slow.join().expect("answers");
-        assert_eq!(answer["result"], "Pressed Home");
+        let response: Value = slow.join().expect("does not panic");
+        assert_eq!(response["result"], "Pressed Home");
         assert!(other.lock().inputs.iter().all(|i| i.kind != "home"));
     });
 }
 
 #[test]
-fn changes_at_the_same_time_do_not_undo_each_other() {
+fn concurrent_changes_do_not_overwrite_each_other() {
     let world = World::new();
     let keys =
         ["limits.batch", "limits.in_flight", "daemon.drain_ms", "artifacts.max_bytes", "artifacts.max_age_days", "limits.inline_bytes"];
@@ -141,20 +141,20 @@ fn changes_at_the_same_time_do_not_undo_each_other() {
 }
 
 #[test]
-fn a_file_that_is_a_link_stays_one() {
+fn configuration_file_that_is_a_link_stays_a_link() {
     let world = World::new();
     let (path, real) = (world.dir().join("config.toml"), world.dir().join("dotfiles.toml"));
     std::fs::rename(&path, &real).expect("renames");
-    std::os::unix::fs::symlink(&real, &path).expect("links");
+    std::os::unix::fs::symlink(&real, &path).expect("creates the link");
     let mut client = world.client();
     client.ok("config.set", json!({"key": "artifacts.max_age_days", "value": "9"}));
-    assert!(std::fs::symlink_metadata(&path).expect("is there").file_type().is_symlink());
+    assert!(std::fs::symlink_metadata(&path).expect("exists").file_type().is_symlink());
     assert!(std::fs::read_to_string(&real).expect("reads").contains("max_age_days = 9"));
 }
 
-/// A new user has no settings at all, not even their directory.
+/// A new user has no configuration file, and not even its directory.
 #[test]
-fn the_first_file_that_is_ever_written_is_noticed() {
+fn first_configuration_file_is_noticed() {
     let dir = tempfile::tempdir().expect("a directory");
     let config = dir.path().join("new/afd/config.toml");
     let daemon = Daemon::start_with_config(dir.path(), &config);
@@ -168,7 +168,7 @@ fn the_first_file_that_is_ever_written_is_noticed() {
 }
 
 #[test]
-fn another_database_counts_from_the_next_start_and_artifacts_stay_beside_the_one_in_use() {
+fn changed_database_needs_a_restart_and_artifacts_stay_with_the_current_one() {
     let phone = TestPhone::start();
     let settings = format!("[device.pixel]\nurl = \"{}\"\ntoken = \"{TOKEN}\"\n", phone.url());
     let world = World::bare(phone, &settings);
@@ -182,27 +182,27 @@ fn another_database_counts_from_the_next_start_and_artifacts_stay_beside_the_one
     );
 }
 
-/// Before, settings that count at once were told to wait for a restart.
+/// Regression: settings that take effect immediately were reported as waiting for a restart.
 #[test]
-fn only_what_counts_from_the_next_start_is_said_to_wait_for_it() {
+fn only_settings_that_need_a_restart_are_reported_as_such() {
     let world = World::new();
     let mut client = world.client();
     let list = client.ok("config.list", json!({}));
-    let waits: Vec<&str> = list["settings"]
+    let need_restart: Vec<&str> = list["settings"]
         .as_array()
         .expect("settings")
         .iter()
         .filter(|s| s["needsRestart"] == true)
         .filter_map(|s| s["key"].as_str())
         .collect();
-    assert_eq!(waits, ["memory.db"]);
+    assert_eq!(need_restart, ["memory.db"]);
     assert_ne!(client.ok("config.set", json!({"key": "limits.batch", "value": "9"}))["needsRestart"], true);
     assert_eq!(client.ok("daemon.reload", json!({}))["restartNeeded"], json!([]));
 }
 
-/// Before, a change by a call was told twice: by the call, and by the watch of the file.
+/// Regression: a change by a call was logged twice, by the call and by the file watcher.
 #[test]
-fn a_change_of_the_settings_is_logged_once() {
+fn settings_change_is_logged_once() {
     let world = World::new();
     let mut client = world.client();
     client.ok("config.set", json!({"key": "limits.batch", "value": "9"}));
@@ -211,6 +211,6 @@ fn a_change_of_the_settings_is_logged_once() {
     let new = world.dir().join("config.new");
     std::fs::write(&new, text).expect("writes");
     std::fs::rename(&new, &path).expect("replaces");
-    wait::until("the change to count", || (client.ok("config.get", json!({"key": "limits.batch"}))["value"] == 10).then_some(()));
-    wait::until("both to be told", || (world.daemon.log().matches("settings reloaded").count() == 2).then_some(()));
+    wait::until("the change to take effect", || (client.ok("config.get", json!({"key": "limits.batch"}))["value"] == 10).then_some(()));
+    wait::until("both changes to be logged", || (world.daemon.log().matches("settings reloaded").count() == 2).then_some(()));
 }

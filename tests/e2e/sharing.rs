@@ -1,11 +1,11 @@
-//! One device, one order; leases; several devices.
+//! Sharing devices: one queue per device, leases, several devices.
 
 use afd_phone::fault::Kind;
 use afd_tests::{TestPhone, World, wait};
 use serde_json::json;
 
 #[test]
-fn a_lease_keeps_others_from_acting_but_not_from_looking() {
+fn lease_keeps_others_from_acting_but_not_from_observing() {
     let world = World::new();
     let (mut ann, mut ben) = (world.client_for("ann"), world.client_for("ben"));
     let lease = ann.ok("device.lease", json!({"ttlMs": 60_000}));
@@ -16,7 +16,7 @@ fn a_lease_keeps_others_from_acting_but_not_from_looking() {
     ben.fails("device.lease", json!({"ttlMs": 1000}), "DEVICE_BUSY");
     ben.ok("observe.page", json!({}));
     ben.ok("verify.textContains", json!({"text": "Wi-Fi"}));
-    // Saying again what is there already changes nothing.
+    // Adding the same device again changes nothing.
     ben.ok("device.add", json!({"name": "pixel", "url": world.phone.url(), "token": afd_tests::phone::TOKEN}));
     ben.fails("act.home", json!({}), "DEVICE_BUSY");
     assert_eq!(ben.ok("device.release", json!({}))["released"], false);
@@ -28,27 +28,27 @@ fn a_lease_keeps_others_from_acting_but_not_from_looking() {
 }
 
 #[test]
-fn an_action_that_waited_while_a_lease_was_taken_is_refused() {
+fn queued_action_is_refused_if_a_lease_was_taken_meanwhile() {
     let world = World::new();
     world.phone.fault("/api/press/home", Kind::Hold);
     std::thread::scope(|scope| {
         let slow = scope.spawn(|| world.client_for("ann").ok("act.home", json!({})));
-        wait::until("the first action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
+        wait::until("the first action to be in flight", || (!world.phone.hits("home").is_empty()).then_some(()));
         let waiting = scope.spawn(|| world.client_for("ben").call("act.back", json!({})).map_err(|e| e.code));
         let mut ann = world.client_for("ann");
-        wait::until("the second one to wait", || {
+        wait::until("the second action to be queued", || {
             (ann.ok("device.list", json!({}))["devices"][0]["waiting"].as_u64() >= Some(1)).then_some(())
         });
         ann.ok("device.lease", json!({"ttlMs": 60_000}));
         world.phone.release();
-        slow.join().expect("answers");
-        assert_eq!(waiting.join().expect("answers"), Err("DEVICE_BUSY".to_owned()));
+        slow.join().expect("does not panic");
+        assert_eq!(waiting.join().expect("does not panic"), Err("DEVICE_BUSY".to_owned()));
     });
     assert!(world.phone.hits("back").is_empty());
 }
 
 #[test]
-fn calls_that_are_sent_at_once_act_in_their_order() {
+fn pipelined_calls_act_in_their_order() {
     let world = World::new();
     let mut client = world.client();
     client.ok("observe.top", json!({}));
@@ -57,21 +57,21 @@ fn calls_that_are_sent_at_once_act_in_their_order() {
     let lines: String =
         keys.iter().map(|k| format!("{}\n", json!({"jsonrpc": "2.0", "id": k, "method": "act.key", "params": if k % 2 == 0 { json!({"keyCode": k}) } else { json!({"keyCode": k, "requestKey": k.to_string()}) }}))).collect();
     std::io::Write::write_all(&mut stream, lines.as_bytes()).expect("writes");
-    let answers: Vec<String> =
+    let responses: Vec<String> =
         std::io::BufRead::lines(std::io::BufReader::new(stream)).take(keys.len()).map(|l| l.expect("a line")).collect();
-    assert!(answers.iter().all(|a| a.contains("\"result\"")), "{answers:?}");
+    assert!(responses.iter().all(|a| a.contains("\"result\"")), "{responses:?}");
     let typed: Vec<String> = world.phone.lock().inputs.iter().map(|i| i.detail.clone()).collect();
     assert_eq!(typed, keys.iter().map(u32::to_string).collect::<Vec<_>>());
 }
 
 #[test]
-fn identical_reads_that_wait_together_share_one_answer() {
+fn identical_queued_reads_share_one_response() {
     let world = World::new();
     world.phone.fault("/api/press/home", Kind::Hold);
     let waiting = |c: &mut afd_tests::Client| c.ok("device.list", json!({}))["devices"][0]["waiting"].as_u64().unwrap_or(0);
     std::thread::scope(|scope| {
         let slow = scope.spawn(|| world.client_for("ann").ok("act.home", json!({})));
-        wait::until("the action to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
+        wait::until("the action to be in flight", || (!world.phone.hits("home").is_empty()).then_some(()));
         let readers: Vec<_> = (0..8)
             .map(|i| {
                 scope.spawn({
@@ -81,8 +81,8 @@ fn identical_reads_that_wait_together_share_one_answer() {
             })
             .collect();
         let mut watcher = world.client();
-        wait::until("the readers to wait", || (waiting(&mut watcher) >= 8).then_some(()));
-        // One fault stands for one request: if the eight asked one by one, seven would succeed.
+        wait::until("the readers to be queued", || (waiting(&mut watcher) >= 8).then_some(()));
+        // Each fault applies to one request: if every reader sent its own, most would get the real screen.
         for _ in 0..2 {
             world.phone.fault(
                 "/api/screen",
@@ -94,14 +94,14 @@ fn identical_reads_that_wait_together_share_one_answer() {
             );
         }
         world.phone.release();
-        slow.join().expect("answers");
-        let modes: Vec<_> = readers.into_iter().map(|r| r.join().expect("answers")["mode"].clone()).collect();
+        slow.join().expect("does not panic");
+        let modes: Vec<_> = readers.into_iter().map(|r| r.join().expect("does not panic")["mode"].clone()).collect();
         assert!(modes.iter().all(|m| m == "SHARED"), "{modes:?}");
     });
 }
 
 #[test]
-fn several_devices_each_have_their_own_calls() {
+fn calls_reach_the_device_they_name() {
     let world = World::new();
     let second = TestPhone::start();
     let mut client = world.client();
@@ -122,7 +122,7 @@ fn several_devices_each_have_their_own_calls() {
 }
 
 #[test]
-fn a_call_may_name_a_phone_by_its_url_and_reaches_no_other() {
+fn call_with_a_url_reaches_only_that_phone() {
     let world = World::new();
     let second = TestPhone::start();
     let mut client = world.client();
@@ -131,7 +131,7 @@ fn a_call_may_name_a_phone_by_its_url_and_reaches_no_other() {
     assert_eq!((second.hits("home").len(), world.phone.hits("home").len()), (1, 0));
     client.fails("act.home", json!({"url": second.url()}), "DEVICE_AUTH");
     client.fails("act.home", json!({"url": second.url(), "device": "pixel"}), "INVALID_PARAMS");
-    // The URL of a configured device is that device, so that it keeps its one order.
+    // The URL of a configured device means that device, so that there is only one queue for it.
     assert_eq!(client.ok("act.home", json!({"url": world.phone.url()}))["device"], "pixel");
     client.ok("act.home", json!({}));
 }

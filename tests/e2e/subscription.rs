@@ -1,43 +1,28 @@
-//! Following what happens.
+//! Event subscriptions.
 
 use std::io::{BufRead, BufReader, Write};
 
 use afd_tests::World;
-use jsonrpsee::core::client::{ClientT, Subscription, SubscriptionClientT};
-use jsonrpsee::core::params::ObjectParams;
-use jsonrpsee::rpc_params;
-use jsonrpsee::ws_client::WsClientBuilder;
+use afd_tests::websocket::WebSocket;
 use serde_json::{Value, json};
 
-use crate::framings::{open, runtime};
+use crate::framings::open;
 
 #[test]
-fn a_web_socket_client_follows_events() {
+fn websocket_client_receives_events() {
     let world = World::new();
-    runtime().block_on(follow(&world));
-}
-
-async fn follow(world: &World) {
-    let socket = tokio::net::UnixStream::connect(world.socket()).await.expect("connects");
-    let ws = WsClientBuilder::default().build_with_stream("ws://localhost/", socket).await.expect("upgrades");
-    let mut events: Subscription<Value> =
-        ws.subscribe("events.subscribe", ObjectParams::new(), "events.unsubscribe").await.expect("subscribes");
-    let done: Value = ws.request("act.home", ObjectParams::new()).await.expect("acts");
-    loop {
-        let message = events.next().await.expect("a message").expect("JSON");
-        if message["kind"] == "event" {
-            assert_eq!((&message["uid"], message["op"].as_str()), (&done["eventId"], Some("home")));
-            break;
-        }
-    }
-    events.unsubscribe().await.expect("unsubscribes");
-    let again: Result<bool, _> = ws.request("events.unsubscribe", rpc_params![1]).await;
-    let Err(jsonrpsee::core::ClientError::Call(error)) = again else { panic!("there is nothing to end any more: {again:?}") };
-    assert!(error.data().is_some_and(|d| d.get().contains("NOT_FOUND")), "{error:?}");
+    let mut ws = WebSocket::connect(&world.socket());
+    let subscription = ws.call("events.subscribe", json!({}))["result"].clone();
+    let done = ws.call("act.home", json!({}));
+    let event = std::iter::repeat_with(|| ws.event()).find(|e| e["kind"] == "event").expect("an event");
+    assert_eq!((&event["uid"], event["op"].as_str()), (&done["result"]["eventId"], Some("home")));
+    assert_eq!(ws.call("events.unsubscribe", json!({"subscription": subscription}))["result"], true);
+    let again = ws.call("events.unsubscribe", json!({"subscription": subscription}));
+    assert_eq!(again["error"]["data"]["code"], "NOT_FOUND", "{again}");
 }
 
 #[test]
-fn a_line_client_gets_the_past_first_and_misses_nothing() {
+fn line_client_gets_past_events_first_and_misses_none() {
     let world = World::new();
     let mut client = world.client_for("ann");
     for _ in 0..3 {
@@ -50,7 +35,7 @@ fn a_line_client_gets_the_past_first_and_misses_nothing() {
     let mut lines = BufReader::new(stream.try_clone().expect("clones"))
         .lines()
         .map(|l| serde_json::from_str::<Value>(&l.expect("a line")).expect("JSON"));
-    let id = lines.next().expect("an answer")["result"].clone();
+    let id = lines.next().expect("a response")["result"].clone();
     assert!(id.is_number());
     world.client_for("ben").ok("act.home", json!({}));
     client.ok("act.back", json!({}));
@@ -61,15 +46,15 @@ fn a_line_client_gets_the_past_first_and_misses_nothing() {
         .map(|m| m["params"]["result"]["op"].as_str().expect("a verb").to_owned())
         .take(3)
         .collect();
-    assert_eq!(ops, ["home", "home", "back"], "two of the past, then what came, and nobody else's");
+    assert_eq!(ops, ["home", "home", "back"], "two past events, then the new one, and none of other sessions");
     writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 2, "method": "events.unsubscribe", "params": {"subscription": id}}))
         .expect("writes");
-    let ended = lines.find(|m| m["id"] == 2).expect("an answer");
+    let ended = lines.find(|m| m["id"] == 2).expect("a response");
     assert_eq!(ended["result"], true);
 }
 
 #[test]
-fn observations_and_device_states_are_told_too() {
+fn observations_and_device_states_are_published() {
     let mut world = World::new();
     let mut stream = open(&world);
     writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "events.subscribe", "params": {}})).expect("writes");
@@ -84,27 +69,21 @@ fn observations_and_device_states_are_told_too() {
     assert_eq!(next("device")["state"], "unreachable");
 }
 
-/// Before, a check was numbered after its reading, so that an act in between seemed to be what it judged.
+/// Regression: a verification was numbered after it had read the screen, so that an act in between seemed to be what it judged.
 #[test]
-fn a_verify_has_the_number_of_what_it_judged() {
+fn verify_has_the_sequence_number_of_the_screen_it_judged() {
     let world = World::new();
-    runtime().block_on(async {
-        let socket = tokio::net::UnixStream::connect(world.socket()).await.expect("connects");
-        let ws = WsClientBuilder::default().build_with_stream("ws://localhost/", socket).await.expect("upgrades");
-        let mut events: Subscription<Value> =
-            ws.subscribe("events.subscribe", ObjectParams::new(), "events.unsubscribe").await.expect("subscribes");
-        let mut params = ObjectParams::new();
-        params.insert("text", "Wi-Fi").expect("serialises");
-        let _: Value = ws.request("verify.textContains", params).await.expect("holds");
-        let (mut seen, mut judged) = (None, None);
-        while seen.is_none() || judged.is_none() {
-            let message = events.next().await.expect("a message").expect("JSON");
-            match message["kind"].as_str() {
-                Some("observation") => seen = message["seq"].as_i64(),
-                Some("event") => judged = message["seq"].as_i64(),
-                _ => {}
-            }
+    let mut ws = WebSocket::connect(&world.socket());
+    ws.call("events.subscribe", json!({}));
+    ws.call("verify.textContains", json!({"text": "Wi-Fi"}));
+    let (mut seen, mut judged) = (None, None);
+    while seen.is_none() || judged.is_none() {
+        let message = ws.event();
+        match message["kind"].as_str() {
+            Some("observation") => seen = message["seq"].as_i64(),
+            Some("event") => judged = message["seq"].as_i64(),
+            _ => {}
         }
-        assert_eq!(judged, seen);
-    });
+    }
+    assert_eq!(judged, seen);
 }

@@ -1,25 +1,26 @@
-//! How pages are told apart, on recordings: a small one made here, and those that `AFD_UI_TRACES` names.
+//! Scores of page identification on recordings: a small synthetic one, and those in the directory that `AFD_UI_TRACES` names.
 
 use std::path::Path;
 
 use afd_tests::traces::{self, Score};
 use serde_json::{Value, json};
 
+/// Returns a node in the format of the recordings.
 fn node(id: i64, parent: i64, class: &str, res_id: Option<&str>, text: Option<&str>, top: i64, flags: &str) -> Value {
     json!([id, parent, class, res_id.map(|r| format!("org.example:id/{r}")), text, null, [0, top, 1080, top + 100], flags])
 }
 
-/// A screen of one activity: a bar, ids of its own, and a list.
+/// Returns a screen of one activity: a bar, elements with the given ids, a list and a footer.
 fn screen(name: &str, ids: &[&str], rows: &[&str]) -> Value {
     let mut nodes =
         vec![node(0, -1, "android.widget.FrameLayout", None, None, 0, ""), node(1, 0, "android.view.View", Some("bar"), None, 0, "")];
     for (i, id) in ids.iter().enumerate() {
-        let i = i64::try_from(i).expect("few");
+        let i = i64::try_from(i).expect("fits");
         nodes.push(node(2 + i, 0, "android.widget.TextView", Some(id), Some(name), 100 * (i + 1), ""));
     }
     nodes.push(node(50, 0, "androidx.recyclerview.widget.RecyclerView", Some("list"), None, 900, "s"));
     for (i, row) in rows.iter().enumerate() {
-        let i = i64::try_from(i).expect("few");
+        let i = i64::try_from(i).expect("fits");
         nodes.push(node(51 + i, 50, "android.widget.TextView", Some("row"), Some(row), 900 + 100 * i, "c"));
     }
     nodes.push(node(99, 0, "android.view.View", Some("footer"), None, 1800, ""));
@@ -27,7 +28,8 @@ fn screen(name: &str, ids: &[&str], rows: &[&str]) -> Value {
     json!({"state_str": format!("{name}{}", rows.len()), "structure": structure, "activity": "org.example/.Main", "package": "org.example", "w": 1080, "h": 1920, "nodes": nodes})
 }
 
-fn write(dir: &Path, states: &[Value], steps: &[(&str, &str)]) {
+/// Writes a recording of these screens and of steps between them.
+fn write_recording(dir: &Path, states: &[Value], steps: &[(&str, &str)]) {
     let lines = |rows: Vec<Value>| rows.iter().map(|r| format!("{r}\n")).collect::<String>();
     std::fs::write(dir.join("made.states.jsonl"), lines(states.to_vec())).expect("writes");
     let step = |(i, (from, to)): (usize, &(&str, &str))| json!({"i": i, "action": {"type": "touch", "target": {"rid": to, "cls": "x", "text": null}}, "from": from, "to": to, "noop": false});
@@ -35,13 +37,13 @@ fn write(dir: &Path, states: &[Value], steps: &[(&str, &str)]) {
 }
 
 #[test]
-fn pages_of_one_activity_are_told_apart_and_keep_their_state() {
+fn pages_of_one_activity_are_distinguished_and_keep_their_state() {
     let dir = tempfile::tempdir().expect("a directory");
     let first = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"];
     let second = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
     let states = [screen("a", &first, &["x 1", "y 2"]), screen("a", &first, &["z 3", "q 4", "w 5"]), screen("b", &second, &["x 1"])];
     let steps: Vec<(&str, &str)> = [("a2", "b1"), ("b1", "a3"), ("a3", "b1"), ("b1", "a2")].repeat(10);
-    write(dir.path(), &states, &steps);
+    write_recording(dir.path(), &states, &steps);
     let recordings = traces::read(dir.path()).expect("reads");
     assert_eq!(recordings.len(), 1);
     let score = traces::score(&recordings[0]);
@@ -51,7 +53,7 @@ fn pages_of_one_activity_are_told_apart_and_keep_their_state() {
 }
 
 #[test]
-fn recordings_of_real_apps_score_as_the_design_wants() {
+fn recordings_of_real_apps_reach_the_required_scores() {
     let Some(dir) = std::env::var_os("AFD_UI_TRACES").filter(|d| !d.is_empty()) else {
         eprintln!("skipped: AFD_UI_TRACES does not name a directory with recordings");
         return;

@@ -1,4 +1,4 @@
-//! A phone at the end of a cable, through the real `adb`.
+//! Phones over USB, through the real `adb`.
 
 use afd_tests::adb::Adb;
 use afd_tests::{Client, Daemon, TestPhone, World, phone::TOKEN, wait};
@@ -6,30 +6,33 @@ use serde_json::{Value, json};
 
 use crate::runtime::tasks::restarts;
 
-/// A world whose daemon knows no device, and an `adb` with a phone that is attached.
-fn plugged() -> Option<(World, Adb, String)> {
+/// Starts a world whose daemon has no devices, and an `adb` to which the phone is attached. Returns them with the serial of the
+/// phone, or `None` without `adb`.
+fn start_with_usb() -> Option<(World, Adb, String)> {
     let adb = Adb::start()?;
     let mut phone = TestPhone::start();
     let serial = phone.attach_usb(0);
-    let said = adb.run(&["connect", &serial]);
-    assert!(said.contains("connected"), "{said}");
+    let output = adb.run(&["connect", &serial]);
+    assert!(output.contains("connected"), "{output}");
     let world = World::bare(phone, &format!("[adb]\nserver_port = {}\n", adb.port()));
     Some((world, adb, serial))
 }
 
+/// Connects the phone over USB and sets its token.
 fn connect(client: &mut Client) -> Value {
     let connected = client.ok("device.connectUsb", json!({}));
     client.ok("config.set", json!({"key": format!("device.{}.token", connected["device"].as_str().expect("a name")), "value": TOKEN}));
     connected
 }
 
+/// Returns the state of the first device.
 fn state(client: &mut Client) -> String {
     client.ok("device.list", json!({}))["devices"][0]["state"].as_str().expect("a state").to_owned()
 }
 
 #[test]
-fn a_cable_becomes_a_device_and_one_forward_which_goes_with_it() {
-    let Some((world, adb, serial)) = plugged() else { return };
+fn usb_connection_adds_a_device_and_one_forward_until_removed() {
+    let Some((world, adb, serial)) = start_with_usb() else { return };
     let mut client = world.client();
     let plan = client.ok("device.connectUsb", json!({"printOnly": true}));
     assert_eq!(
@@ -52,7 +55,7 @@ fn a_cable_becomes_a_device_and_one_forward_which_goes_with_it() {
         health["connection"],
         json!({"url": format!("http://127.0.0.1:{local}"), "transport": "usb-forward", "device": serial, "localPort": local, "devicePort": remote})
     );
-    // Again: the same forward, the token stays, nothing is leaked.
+    // Connecting again uses the same forward, keeps the token and does not disclose it.
     let again = client.ok("device.connectUsb", json!({}));
     assert_eq!(
         (again["localPort"].as_u64(), again["reused"].as_bool(), again["tokenConfigured"].as_bool()),
@@ -66,19 +69,19 @@ fn a_cable_becomes_a_device_and_one_forward_which_goes_with_it() {
 }
 
 #[test]
-fn after_adb_was_killed_the_next_observation_works() {
-    let Some((world, adb, serial)) = plugged() else { return };
+fn observation_works_after_adb_was_killed() {
+    let Some((world, adb, serial)) = start_with_usb() else { return };
     let mut client = world.client();
     let local = connect(&mut client)["localPort"].clone();
     client.ok("observe.top", json!({}));
     adb.kill_server();
-    wait::until("the end of the server to be noticed", || (state(&mut client) == "unreachable").then_some(()));
+    wait::until("the killed server to be noticed", || (state(&mut client) == "unreachable").then_some(()));
     adb.run(&["start-server"]);
     assert_eq!(client.ok("observe.top", json!({}))["topActivity"], "com.android.settings/.Settings");
     assert_eq!(adb.forwards().len(), 1);
     assert!(adb.forwards()[0].starts_with(&format!("{serial} tcp:{local}")));
     assert_eq!(state(&mut client), "ready");
-    // Even if nobody starts it again, and for an action as well.
+    // Also if the server is not running, and for an action.
     adb.kill_server();
     client.ok("act.back", json!({}));
     assert_eq!(world.phone.hits("back").len(), 1);
@@ -86,24 +89,24 @@ fn after_adb_was_killed_the_next_observation_works() {
 }
 
 #[test]
-fn a_phone_that_is_unplugged_turns_unreachable_and_comes_back_by_itself() {
-    let Some((mut world, adb, serial)) = plugged() else { return };
+fn unplugged_phone_is_unreachable_until_plugged_in_again() {
+    let Some((mut world, adb, serial)) = start_with_usb() else { return };
     let mut client = world.client();
     connect(&mut client);
     client.ok("observe.top", json!({}));
     let port: u16 = serial.rsplit(':').next().expect("a port").parse().expect("a number");
     world.phone.detach_usb();
-    wait::until("the phone to be missed", || (state(&mut client) == "unreachable").then_some(()));
+    wait::until("the phone to become unreachable", || (state(&mut client) == "unreachable").then_some(()));
     client.fails("observe.top", json!({}), "DEVICE_UNREACHABLE");
     world.phone.attach_usb(port);
-    wait::until("the phone to come back", || (state(&mut client) == "ready").then_some(()));
+    wait::until("the phone to be reachable again", || (state(&mut client) == "ready").then_some(()));
     client.ok("observe.top", json!({}));
     assert_eq!(adb.forwards().len(), 1);
 }
 
 #[test]
-fn what_is_missing_is_named_and_nothing_is_left_behind() {
-    let Some((mut world, adb, serial)) = plugged() else { return };
+fn failed_usb_connections_are_explained_and_leave_no_forward() {
+    let Some((mut world, adb, serial)) = start_with_usb() else { return };
     let mut client = world.client();
     client.fails("device.connectUsb", json!({"serial": "R5CT30ABCDE"}), "DEVICE_UNREACHABLE");
     let port = world.phone.lock().hint.as_ref().map_or(0, |h| h.service_port);
@@ -116,20 +119,19 @@ fn what_is_missing_is_named_and_nothing_is_left_behind() {
         let hint = phone.hint.as_mut().expect("a hint");
         (hint.package, hint.service_running, hint.service_port) = ("com.memohai.autofish.debug".into(), true, 9);
     }
-    // Nothing listens there: the forward that was made for the question goes again.
+    // Nothing listens on that port: the forward that was created for the check is removed.
     client.fails("device.connectUsb", json!({}), "DEVICE_UNREACHABLE");
     assert_eq!(adb.forwards(), Vec::<String>::new());
     world.phone.lock().hint.as_mut().expect("a hint").service_port = port;
-    let taken = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("binds");
-    let local = taken.local_addr().expect("an address").port();
+    let occupied = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("binds");
+    let local = occupied.local_addr().expect("an address").port();
     client.fails("device.connectUsb", json!({"localPort": local}), "CONFLICT");
-    drop(taken);
+    drop(occupied);
     assert_eq!(client.ok("device.connectUsb", json!({"localPort": local, "name": "lab"}))["localPort"], local);
-    let second = world.phone.url();
-    client.ok("device.add", json!({"name": "other", "url": second, "token": TOKEN}));
+    let url = world.phone.url();
+    client.ok("device.add", json!({"name": "other", "url": url, "token": TOKEN}));
     client.fails("device.connectUsb", json!({"name": "other"}), "CONFLICT");
-    let another = TestPhone::start();
-    let mut another = another;
+    let mut another = TestPhone::start();
     adb.run(&["connect", &another.attach_usb(0)]);
     client.fails("device.connectUsb", json!({}), "DEVICE_AMBIGUOUS");
     client.ok("device.connectUsb", json!({"serial": serial}));
@@ -139,19 +141,18 @@ fn what_is_missing_is_named_and_nothing_is_left_behind() {
 }
 
 #[test]
-fn a_device_that_is_taken_out_of_the_file_leaves_no_forward() {
-    let Some((world, adb, _)) = plugged() else { return };
+fn removing_a_device_from_the_file_removes_its_forward() {
+    let Some((world, adb, _)) = start_with_usb() else { return };
     let mut client = world.client();
     connect(&mut client);
     assert_eq!(adb.forwards().len(), 1);
     std::fs::write(world.dir().join("config.toml"), format!("[adb]\nserver_port = {}\n", adb.port())).expect("writes");
-    wait::until("the forward to go", || adb.forwards().is_empty().then_some(()));
+    wait::until("the forward to be removed", || adb.forwards().is_empty().then_some(()));
 }
 
-/// Two devices over one forward: it goes with the last of them.
 #[test]
-fn a_forward_that_two_devices_use_goes_with_the_last() {
-    let Some((world, adb, _)) = plugged() else { return };
+fn shared_forward_is_removed_with_its_last_device() {
+    let Some((world, adb, _)) = start_with_usb() else { return };
     let mut client = world.client();
     let shared = client.ok("device.connectUsb", json!({"name": "first"}))["localPort"].clone();
     assert_eq!(client.ok("device.connectUsb", json!({"name": "second"}))["localPort"], shared);
@@ -165,8 +166,8 @@ fn a_forward_that_two_devices_use_goes_with_the_last() {
 }
 
 #[test]
-fn another_port_of_the_phone_takes_the_place_of_the_forward() {
-    let Some((world, adb, serial)) = plugged() else { return };
+fn changed_device_port_replaces_the_forward() {
+    let Some((world, adb, serial)) = start_with_usb() else { return };
     let mut client = world.client();
     let local = connect(&mut client)["localPort"].clone();
     client.ok("observe.top", json!({}));
@@ -174,32 +175,32 @@ fn another_port_of_the_phone_takes_the_place_of_the_forward() {
     let port = second.url().rsplit(':').next().expect("a port").to_owned();
     client.ok("config.set", json!({"key": "device.default.usb.device_port", "value": port}));
     client.ok("observe.top", json!({}));
-    assert!(second.requests("/api/app/top") > 0, "the observation went to the service of before");
+    assert!(second.requests("/api/app/top") > 0, "the observation went to the previous service");
     assert_eq!(adb.forwards(), [format!("{serial} tcp:{local} tcp:{port}")]);
 }
 
 #[test]
-fn a_forward_of_somebody_else_is_used_and_left_alone() {
-    let Some((world, adb, serial)) = plugged() else { return };
+fn foreign_forward_is_reused_and_not_removed() {
+    let Some((world, adb, serial)) = start_with_usb() else { return };
     let mut client = world.client();
     let port = world.phone.lock().hint.as_ref().map_or(0, |h| h.service_port);
-    let theirs = adb.run(&["-s", &serial, "forward", "tcp:0", &format!("tcp:{port}")]).trim().to_owned();
+    let foreign_port = adb.run(&["-s", &serial, "forward", "tcp:0", &format!("tcp:{port}")]).trim().to_owned();
     let connected = connect(&mut client);
-    assert_eq!((connected["localPort"].to_string(), connected["reused"].as_bool()), (theirs, Some(true)));
+    assert_eq!((connected["localPort"].to_string(), connected["reused"].as_bool()), (foreign_port, Some(true)));
     client.ok("observe.top", json!({}));
     client.ok("device.remove", json!({"name": "default"}));
     assert_eq!(adb.forwards().len(), 1);
 }
 
 #[test]
-fn what_watches_a_cable_and_what_releases_a_forward_are_started_again() {
+fn usb_watch_and_forward_removal_are_restarted_after_panics() {
     if !cfg!(debug_assertions) {
-        println!("left out: the programs have no faults to ask for");
+        println!("skipped: fault injection needs debug assertions");
         return;
     }
-    let Some((mut world, adb, serial)) = plugged() else { return };
+    let Some((mut world, adb, serial)) = start_with_usb() else { return };
     let faults = world.dir().join("faults");
-    std::fs::create_dir(&faults).expect("makes");
+    std::fs::create_dir(&faults).expect("creates the directory");
     world.daemon.signal("TERM");
     world.daemon.wait();
     world.daemon = Daemon::start_with_env(world.dir(), &[("AFD_TEST_PANICS", faults.to_str().expect("text"))]);
@@ -208,12 +209,12 @@ fn what_watches_a_cable_and_what_releases_a_forward_are_started_again() {
     client.ok("observe.top", json!({}));
     std::fs::write(faults.join(format!("usb:{serial}")), "").expect("writes");
     adb.kill_server();
-    wait::until("the watch to be back", || (restarts(&mut client, "usb:default") == Some(1)).then_some(()));
+    wait::until("the watch to be restarted", || (restarts(&mut client, "usb:default") == Some(1)).then_some(()));
     adb.run(&["start-server"]);
     assert_eq!(client.ok("observe.top", json!({}))["topActivity"], "com.android.settings/.Settings");
     std::fs::write(faults.join(format!("forward:{serial}")), "").expect("writes");
     assert_eq!(adb.forwards().len(), 1);
     std::fs::write(world.dir().join("config.toml"), format!("[adb]\nserver_port = {}\n", adb.port())).expect("writes");
-    wait::until("the forward to go", || adb.forwards().is_empty().then_some(()));
-    assert!(!faults.join(format!("forward:{serial}")).exists(), "it failed once before");
+    wait::until("the forward to be removed", || adb.forwards().is_empty().then_some(()));
+    assert!(!faults.join(format!("forward:{serial}")).exists(), "the first attempt panicked");
 }

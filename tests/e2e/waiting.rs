@@ -1,4 +1,4 @@
-//! Waiting for something to come up, and scrolling to it.
+//! Waiting for conditions, and scrolling to a target.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -8,7 +8,7 @@ use afd_tests::{World, wait};
 use serde_json::{Value, json};
 
 #[test]
-fn a_wait_ends_when_it_is_so() {
+fn wait_ends_when_its_condition_is_met() {
     let world = World::new();
     let mut client = world.client();
     let shown = client.ok("observe.wait", json!({"until": "text", "text": "wi-fi"}));
@@ -23,31 +23,31 @@ fn a_wait_ends_when_it_is_so() {
         let waiting = [waits("gone", "Battery"), waits("activity", "SubSettings"), waits("text", "Network preferences")];
         world.client_for("actor").ok("act.tap", json!({"by": "text", "value": "Wi-Fi"}));
         for waited in waiting {
-            let waited = waited.join().expect("answers");
+            let waited = waited.join().expect("does not panic");
             assert_eq!(waited["topActivity"], "com.android.settings/.SubSettings");
         }
     });
 }
 
 #[test]
-fn a_wait_that_runs_out_is_a_timeout_and_holds_nobody_up() {
+fn wait_times_out_and_blocks_no_other_call() {
     let world = World::new();
     let mut client = world.client();
     let error = client.fails("observe.wait", json!({"until": "text", "text": "Pluto", "timeoutMs": 300}), "TIMEOUT");
-    assert!(!error.message.contains("Pluto"), "it may have been typed");
+    assert!(!error.message.contains("Pluto"), "the text is not echoed, since it may have been typed");
     assert_eq!(error.details["topActivity"], "com.android.settings/.Settings");
     client.fails("observe.wait", json!({"until": "gone", "text": "Wi-Fi", "timeoutMs": 300}), "TIMEOUT");
     std::thread::scope(|scope| {
         let waiting =
             scope.spawn(|| world.client_for("w").call("observe.wait", json!({"until": "text", "text": "Pluto", "timeoutMs": 4000})));
-        wait::until("the wait to look", || (world.phone.requests("/api/screen") > 5).then_some(()));
-        // The device is free meanwhile.
-        let begun = std::time::Instant::now();
+        wait::until("the wait to observe", || (world.phone.requests("/api/screen") > 5).then_some(()));
+        // The device is free during the wait.
+        let start = std::time::Instant::now();
         for _ in 0..5 {
             client.ok("act.key", json!({"keyCode": 24}));
         }
-        assert!(begun.elapsed() < std::time::Duration::from_secs(3));
-        assert_eq!(waiting.join().expect("answers").map_err(|e| e.code), Err("TIMEOUT".to_owned()));
+        assert!(start.elapsed() < std::time::Duration::from_secs(3));
+        assert_eq!(waiting.join().expect("does not panic").map_err(|e| e.code), Err("TIMEOUT".to_owned()));
     });
     for bad in [json!({"until": "text"}), json!({"until": "settled", "text": "x"}), json!({"until": "settled", "timeoutMs": 0})] {
         client.fails("observe.wait", bad, "INVALID_PARAMS");
@@ -55,25 +55,25 @@ fn a_wait_that_runs_out_is_a_timeout_and_holds_nobody_up() {
 }
 
 #[test]
-fn what_was_so_before_the_call_does_not_count() {
+fn wait_ignores_observations_from_before_the_call() {
     let world = World::new();
     let mut client = world.client();
     std::thread::scope(|scope| {
-        // Somebody keeps the stream going.
+        // Another wait keeps the stream of observations running.
         scope.spawn(|| world.client_for("w").call("observe.wait", json!({"until": "text", "text": "Pluto", "timeoutMs": 1500})));
         for _ in 0..5 {
             client.ok("observe.wait", json!({"until": "text", "text": "Battery"}));
             client.ok("act.tap", json!({"by": "text", "value": "Wi-Fi"}));
             let waited = client.ok("observe.wait", json!({"until": "settled"}));
-            assert_eq!(waited["topActivity"], "com.android.settings/.SubSettings", "the page is that after the tap");
+            assert_eq!(waited["topActivity"], "com.android.settings/.SubSettings", "the page after the tap is returned");
             client.ok("act.back", json!({}));
         }
     });
 }
 
-/// 500 clients, each on a connection of its own, wait for the same thing.
+/// 500 clients, each with its own connection, wait for the same text.
 #[test]
-fn many_waiting_clients_cause_one_stream_of_observations() {
+fn many_waiting_clients_share_one_stream_of_observations() {
     let world = World::new();
     let count = 500;
     let mut streams: Vec<UnixStream> = (0..count)
@@ -85,23 +85,23 @@ fn many_waiting_clients_cause_one_stream_of_observations() {
         })
         .collect();
     let mut client = world.client();
-    wait::until("all to wait", || (client.ok("daemon.status", json!({}))["callsInFlight"].as_u64() > Some(count)).then_some(()));
-    let (begun, before) = (std::time::Instant::now(), world.phone.requests("/api/screen"));
+    wait::until("all clients to wait", || (client.ok("daemon.status", json!({}))["callsInFlight"].as_u64() > Some(count)).then_some(()));
+    let (start, before) = (std::time::Instant::now(), world.phone.requests("/api/screen"));
     wait::until("some observations", || (world.phone.requests("/api/screen") >= before + 10).then_some(()));
-    let (observations, elapsed) = (world.phone.requests("/api/screen") - before, begun.elapsed());
-    // One stream makes an observation every 200 ms and not one more, however many wait for it.
+    let (observations, elapsed) = (world.phone.requests("/api/screen") - before, start.elapsed());
+    // One stream observes at most every 200 ms, however many clients wait.
     assert!(elapsed.as_millis() as usize >= (observations - 1) * 200, "{observations} observations in {elapsed:?}");
     world.client_for("actor").ok("act.tap", json!({"by": "text", "value": "Wi-Fi"}));
     for stream in &mut streams {
         let mut line = String::new();
-        BufReader::new(stream).read_line(&mut line).expect("an answer");
-        let answer: Value = serde_json::from_str(&line).expect("JSON");
-        assert_eq!(answer["result"]["topActivity"], "com.android.settings/.SubSettings", "{line}");
+        BufReader::new(stream).read_line(&mut line).expect("a response");
+        let response: Value = serde_json::from_str(&line).expect("JSON");
+        assert_eq!(response["result"]["topActivity"], "com.android.settings/.SubSettings", "{line}");
     }
     drop(streams);
-    // Nobody waits, so nobody looks.
+    // Without waiting clients the stream ends.
     wait::until("the daemon to be idle", || (client.ok("daemon.status", json!({}))["callsInFlight"].as_u64() == Some(1)).then_some(()));
-    let after = wait::until("the last look", || {
+    let after = wait::until("the last observation", || {
         let now = world.phone.requests("/api/screen");
         client.ok("observe.top", json!({}));
         (world.phone.requests("/api/screen") == now).then_some(now)
@@ -111,18 +111,18 @@ fn many_waiting_clients_cause_one_stream_of_observations() {
 }
 
 #[test]
-fn a_wait_rides_out_what_passes_and_tells_what_does_not() {
+fn wait_survives_transient_errors_and_reports_permanent_ones() {
     let world = World::new();
     let mut client = world.client();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             world.client_for("w").ok("observe.wait", json!({"until": "text", "text": "Network preferences", "timeoutMs": 30_000}))
         });
-        wait::until("the wait to look", || (world.phone.requests("/api/screen") > 2).then_some(()));
+        wait::until("the wait to observe", || (world.phone.requests("/api/screen") > 2).then_some(()));
         world.phone.fault("/api/screen", Kind::Status { status: 500, body: "busy".into(), content_type: None });
-        wait::until("the fault to be met", || world.phone.lock().faults.is_empty().then_some(()));
+        wait::until("the fault to be injected", || world.phone.lock().faults.is_empty().then_some(()));
         client.ok("act.tap", json!({"by": "text", "value": "Wi-Fi"}));
-        waiting.join().expect("answers");
+        waiting.join().expect("does not panic");
     });
     world.phone.run(json!({"do": "token", "token": "another"}));
     client.fails("observe.wait", json!({"until": "settled"}), "DEVICE_AUTH");
@@ -131,7 +131,7 @@ fn a_wait_rides_out_what_passes_and_tells_what_does_not() {
 }
 
 #[test]
-fn scroll_to_goes_down_then_up_and_ends_at_the_end() {
+fn scroll_to_searches_down_then_up_and_stops_at_the_end() {
     let world = World::new();
     let mut client = world.client();
     let found = client.ok("act.scrollTo", json!({"text": "about phone"}));
@@ -140,7 +140,7 @@ fn scroll_to_goes_down_then_up_and_ends_at_the_end() {
     client.ok("act.tap", json!({"x": x, "y": y}));
     assert_eq!(world.phone.hits("tap").last().map(String::as_str), Some("About phone, Practice Phone"));
     client.ok("act.back", json!({}));
-    // From the end up to the beginning.
+    // From the end back up to the start.
     client.ok("act.scrollTo", json!({"text": "Wi-Fi"}));
     assert_eq!(client.ok("act.scrollTo", json!({"text": "Wi-Fi"}))["scrolls"], 0);
     let error = client.fails("act.scrollTo", json!({"text": "Pluto"}), "TARGET_NOT_FOUND");
@@ -155,7 +155,7 @@ fn scroll_to_goes_down_then_up_and_ends_at_the_end() {
 }
 
 #[test]
-fn a_scroll_that_is_repeated_with_its_key_is_done_once() {
+fn scroll_to_repeated_with_its_key_is_executed_once() {
     let world = World::new();
     let mut client = world.client();
     let first = client.ok("act.scrollTo", json!({"text": "About phone", "requestKey": "k"}));
@@ -166,16 +166,16 @@ fn a_scroll_that_is_repeated_with_its_key_is_done_once() {
 }
 
 #[test]
-fn a_lost_swipe_of_a_scroll_is_an_unknown_outcome() {
+fn lost_swipe_of_scroll_to_has_an_unknown_outcome() {
     let world = World::new();
     let mut client = world.client();
     world.phone.fault("/api/swipe", Kind::DropAfter);
     client.fails("act.scrollTo", json!({"text": "About phone"}), "OUTCOME_UNKNOWN");
-    assert_eq!(world.phone.hits("swipe").len(), 1, "nothing is repeated");
+    assert_eq!(world.phone.hits("swipe").len(), 1, "the swipe is not repeated");
 }
 
 #[test]
-fn a_device_that_goes_away_while_scrolling_leaves_an_unknown_outcome() {
+fn device_lost_while_scrolling_has_an_unknown_outcome() {
     let world = World::new();
     let mut client = world.client();
     let skip = 8;
@@ -185,7 +185,7 @@ fn a_device_that_goes_away_while_scrolling_leaves_an_unknown_outcome() {
 }
 
 #[test]
-fn a_lease_that_is_taken_while_scrolling_ends_it() {
+fn lease_taken_by_another_session_stops_scrolling() {
     let world = World::new();
     world.phone.lock().faults.push(afd_phone::fault::Fault { path: "/api/swipe".into(), skip: 0, times: 1, kind: Kind::Hold });
     std::thread::scope(|scope| {
@@ -193,7 +193,7 @@ fn a_lease_that_is_taken_while_scrolling_ends_it() {
         wait::until("the first swipe", || (!world.phone.hits("swipe").is_empty()).then_some(()));
         world.client_for("ann").ok("device.lease", json!({"ttlMs": 60_000}));
         world.phone.release();
-        assert_eq!(scrolling.join().expect("answers"), Err("DEVICE_BUSY".to_owned()));
+        assert_eq!(scrolling.join().expect("does not panic"), Err("DEVICE_BUSY".to_owned()));
     });
     assert_eq!(world.phone.hits("swipe").len(), 1);
 }

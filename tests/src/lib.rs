@@ -10,6 +10,7 @@ pub mod phone;
 pub mod programs;
 pub mod traces;
 pub mod wait;
+pub mod websocket;
 
 use std::path::{Path, PathBuf};
 

@@ -1,19 +1,19 @@
-//! The messages for the model's next turn.
+//! The context: the messages to send for the model's next turn.
 
 use afd_tests::{Client, World};
 use serde_json::{Value, json};
 
-use super::talk::recorded;
+use super::talk::synthetic_conversation;
 use super::{append, assistant, text_of, tool, user};
 
-fn tell(client: &mut Client, messages: &[Value]) {
-    for some in messages.chunks(400) {
-        append(client, some.to_vec());
+fn append_in_chunks(client: &mut Client, messages: &[Value]) {
+    for chunk in messages.chunks(400) {
+        append(client, chunk.to_vec());
     }
 }
 
-/// Counts with the tokenizer itself, not with what the daemon says.
-fn counted(messages: &[Value]) -> i64 {
+/// Counts tokens with the tokenizer itself, independently of the daemon.
+fn count_tokens(messages: &[Value]) -> i64 {
     let counter = afd::model::Tokenizers::default().counter("o200k_base");
     messages
         .iter()
@@ -27,16 +27,16 @@ fn counted(messages: &[Value]) -> i64 {
 }
 
 #[test]
-fn a_long_conversation_fits_and_keeps_its_facts() {
+fn long_conversation_fits_the_budget_and_keeps_its_facts() {
     let world = World::new();
     let mut client = world.client_for("shop");
     client.ok("session.start", json!({"goal": "test the shop app", "app": "com.shop"}));
-    let (messages, facts) = recorded();
-    tell(&mut client, &messages[..messages.len() - 3]);
+    let (messages, facts) = synthetic_conversation();
+    append_in_chunks(&mut client, &messages[..messages.len() - 3]);
     let context = client.ok("conversation.context", json!({"budget": 4000}));
     let sent = context["messages"].as_array().expect("messages");
-    let (tokens, all) = (counted(sent), counted(&messages));
-    assert_eq!(context["tokens"], tokens, "the figure is that of the tokenizer");
+    let (tokens, all) = (count_tokens(sent), count_tokens(&messages));
+    assert_eq!(context["tokens"], tokens, "the daemon's count matches the tokenizer");
     assert!(tokens <= 4_000, "{tokens}");
     let saved = 100.0 - tokens as f64 * 100.0 / all as f64;
     assert!(saved >= 70.0, "{saved} % of {all}");
@@ -44,21 +44,21 @@ fn a_long_conversation_fits_and_keeps_its_facts() {
     let missing: Vec<&&str> = facts.iter().filter(|f| !text.contains(**f)).collect();
     assert!(facts.len() - missing.len() >= 16, "{missing:?} are missing of:\n{text}");
     println!("{tokens} tokens of {all}, {saved:.1} % saved, {} of {} facts", facts.len() - missing.len(), facts.len());
-    // What did not fit is told, with why.
+    // What did not fit is listed.
     let left = context["leftOut"].as_array().expect("what was left out");
     assert!(left.iter().any(|l| l["what"] == "messages" && l["count"].as_i64() > Some(500)), "{left:?}");
-    // The rules come first, the request that is not answered yet last but for what is true right now.
+    // The rules come first, and the unanswered request last, except for the section on the current state.
     assert!(text.starts_with("You test the shop app on a phone. Be brief."));
     assert_eq!(sent.iter().rev().find(|m| m["role"] == "user").expect("the request")["content"], messages[messages.len() - 4]["content"]);
 }
 
 #[test]
-fn the_same_memory_gives_the_same_bytes_and_a_turn_more_only_adds_to_the_end() {
+fn context_is_deterministic_and_a_new_turn_only_appends() {
     let world = World::new();
     let mut client = world.client_for("shop");
     client.ok("session.start", json!({"goal": "test the shop app", "app": "com.shop"}));
-    let (messages, _) = recorded();
-    tell(&mut client, &messages[..401]);
+    let (messages, _) = synthetic_conversation();
+    append_in_chunks(&mut client, &messages[..401]);
     let budget = json!({"budget": 16000});
     let raw = |client: &mut Client| client.ok("conversation.context", budget.clone()).to_string();
     assert_eq!(raw(&mut client), raw(&mut client));
@@ -72,11 +72,11 @@ fn the_same_memory_gives_the_same_bytes_and_a_turn_more_only_adds_to_the_end() {
         kept += usize::from(old[..stable] == new[..stable.min(new.len())]);
         before = after;
     }
-    assert!(kept >= 14, "the prefix held in {kept} of 20 turns");
+    assert!(kept >= 14, "the prefix was stable in {kept} of 20 turns");
 }
 
 #[test]
-fn what_is_known_comes_with_it() {
+fn context_includes_session_state_patterns_and_notes() {
     let world = World::new();
     let mut client = world.client_for("qa");
     client.ok("session.start", json!({"goal": "test the settings", "app": "com.android.settings", "tasks": ["turn Wi-Fi on"]}));
@@ -118,7 +118,7 @@ fn what_is_known_comes_with_it() {
 }
 
 #[test]
-fn what_is_at_hand_is_told() {
+fn working_memory_lists_task_observations_and_elements() {
     let world = World::new();
     let mut client = world.client_for("hand");
     client.ok("session.task.add", json!({"description": "look around"}));
@@ -127,7 +127,8 @@ fn what_is_at_hand_is_told() {
     let refs = client.ok("observe.refs", json!({"full": true}));
     let working = client.ok("conversation.working", json!({}));
     assert_eq!(working["currentTask"]["description"], "look around");
-    let sources: Vec<&str> = working["recentObservations"].as_array().expect("looks").iter().filter_map(|o| o["source"].as_str()).collect();
+    let sources: Vec<&str> =
+        working["recentObservations"].as_array().expect("observations").iter().filter_map(|o| o["source"].as_str()).collect();
     assert_eq!(sources, ["refs", "top"], "newest first");
     let elements = working["activeElements"].as_array().expect("elements");
     assert_eq!(elements.len(), refs["rows"].as_array().map_or(0, Vec::len));
@@ -139,14 +140,14 @@ fn what_is_at_hand_is_told() {
 }
 
 #[test]
-fn shapes_are_those_of_the_models() {
+fn context_formats_match_the_model_apis() {
     let world = World::new();
     let mut client = world.client_for("s");
     let mut messages = vec![json!({"role": "system", "content": "rules"}), user("go")];
     messages.extend(tool("c1", "tap", json!({"x": 1}), "done"));
     append(&mut client, messages);
     let openai = client.ok("conversation.context", json!({"format": "openai"}));
-    // What one session is given can be appended to another.
+    // The context of one session can be appended to another.
     let mut again = world.client_for("again");
     append(&mut again, openai["messages"].as_array().expect("messages").clone());
     assert_eq!(again.ok("conversation.context", json!({"format": "openai"}))["messages"], openai["messages"]);
@@ -158,7 +159,7 @@ fn shapes_are_those_of_the_models() {
 }
 
 #[test]
-fn pictures_count_by_their_size_and_are_sent_again() {
+fn images_are_counted_by_size_and_included_in_the_context() {
     let world = World::new();
     let mut client = world.client_for("pic");
     let picture = png();
@@ -179,7 +180,7 @@ fn pictures_count_by_their_size_and_are_sent_again() {
         "INVALID_PARAMS",
     );
     assert_eq!(bad.details["path"], "messages[0].content[0].data");
-    // The same picture again, by its artifact; and sizes that make no sense.
+    // The same image again, by its artifact; then invalid images.
     let named = json!({"role": "user", "content": [{"type": "image", "artifact": part["artifact"]}]});
     assert_eq!(append(&mut client, vec![named])["tokens"], 6);
     for (image, path) in [
@@ -193,7 +194,7 @@ fn pictures_count_by_their_size_and_are_sent_again() {
     append(&mut client, vec![assistant("a picture")]);
 }
 
-/// A small PNG in base64.
+/// Returns a small PNG in base64.
 fn png() -> String {
     use base64::Engine;
     let mut file = std::io::Cursor::new(Vec::new());
@@ -202,7 +203,7 @@ fn png() -> String {
 }
 
 #[test]
-fn a_budget_that_makes_no_sense_is_refused() {
+fn too_small_budget_is_refused_and_the_last_request_is_kept() {
     let world = World::new();
     let mut client = world.client_for("x");
     client.fails("conversation.context", json!({}), "NOT_FOUND");
@@ -211,7 +212,7 @@ fn a_budget_that_makes_no_sense_is_refused() {
     assert_eq!(refused.details["path"], "budget");
     append(&mut client, vec![assistant("yes?"), user("Please tell me in one sentence what the largest button on this page does.")]);
     let text = text_of(&client.ok("conversation.context", json!({"budget": 100})));
-    assert!(text.contains("what the largest button on this page does"), "the last request is whole where there is room: {text}");
+    assert!(text.contains("what the largest button on this page does"), "the last request is complete if there is room: {text}");
     for budget in [64, 100, 1000] {
         assert!(client.ok("conversation.context", json!({"budget": budget}))["tokens"].as_i64().is_some_and(|n| n <= budget));
     }

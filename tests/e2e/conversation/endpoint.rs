@@ -1,4 +1,5 @@
-//! The language model that writes summaries: with one that hangs, refuses or talks nonsense, no call waits, and sentences stand in.
+//! Summaries by a language model. No call waits for the model, and if it hangs, fails or returns malformed responses, extractive
+//! summaries (made of sentences that were said) take their place.
 
 use std::time::Duration;
 
@@ -9,52 +10,54 @@ use serde_json::{Value, json};
 
 use super::{append, assistant, text_of, user};
 
-fn world(endpoint: &Endpoint, more: &str) -> World {
+fn world_with_model(endpoint: &Endpoint, more: &str) -> World {
     let settings =
         format!("[model]\nprovider = \"openai\"\nbase_url = \"{}\"\nname = \"small\"\nretry_ms = 20\nattempts = 2\n{more}", endpoint.url());
     World::with(TestPhone::start(), &settings)
 }
 
-fn talk(client: &mut Client) {
+/// Appends eight turns.
+fn append_turns(client: &mut Client) {
     for i in 0..8 {
         append(client, vec![user(&format!("Box {i} holds the key of room {}.", i * 7)), assistant("noted")]);
     }
 }
 
-fn summary(client: &mut Client) -> Value {
+/// Returns the summary of the compacted messages.
+fn compacted_summary(client: &mut Client) -> Value {
     client.ok("conversation.summary", json!({}))["compacted"].clone()
 }
 
 #[test]
-fn a_language_model_writes_the_summary_in_the_background() {
+fn language_model_writes_the_summary_in_the_background() {
     let written = "The person said which key is in which box; box 3 has that of room 21.";
     let endpoint =
         Endpoint::start(vec![Reply::Text(written.into()), Reply::Text("Sure: [\"keys are in boxes\", \"rooms go by sevens\"]".into())]);
-    let world = world(&endpoint, "");
+    let world = world_with_model(&endpoint, "");
     std::fs::write(world.dir().join("key"), "sk-secret-4711\n").expect("writes");
     let mut client = world.client_for("m");
     client.ok("config.set", json!({"key": "model.key_file", "value": "key"}));
-    talk(&mut client);
+    append_turns(&mut client);
     let done = client.ok("conversation.compact", json!({"keep": 2}));
     assert_eq!((&done["summary"]["method"], &done["summary"]["pending"]), (&json!("extractive"), &json!(true)));
-    let better = until("the summary", || Some(summary(&mut client)).filter(|s| s["method"] == "model"));
-    assert_eq!((&better["text"], &better["model"], &better["pending"]), (&json!(written), &json!("small"), &json!(false)));
+    let improved = until("the summary", || Some(compacted_summary(&mut client)).filter(|s| s["method"] == "model"));
+    assert_eq!((&improved["text"], &improved["model"], &improved["pending"]), (&json!(written), &json!("small"), &json!(false)));
     let context = text_of(&client.ok("conversation.context", json!({"budget": 1000})));
     assert!(context.contains(&format!("[Previous context summary]\n{written}")), "{context}");
     let learned = client.ok("pattern.find", json!({"session": "m", "limit": 100}))["patterns"].to_string();
     assert!(learned.contains("rooms go by sevens"), "{learned}");
-    let asked = endpoint.requests();
-    assert_eq!((asked.len(), asked[0].path.as_str()), (2, "/chat/completions"));
-    assert!(asked[0].headers.contains(&("authorization".into(), "Bearer sk-secret-4711".into())));
-    assert!(asked[0].body["messages"][1]["content"].as_str().is_some_and(|m| m.contains("user: Box 3 holds the key of room 21.")));
-    // The key is in no log and no answer.
+    let requests = endpoint.requests();
+    assert_eq!((requests.len(), requests[0].path.as_str()), (2, "/chat/completions"));
+    assert!(requests[0].headers.contains(&("authorization".into(), "Bearer sk-secret-4711".into())));
+    assert!(requests[0].body["messages"][1]["content"].as_str().is_some_and(|m| m.contains("user: Box 3 holds the key of room 21.")));
+    // The API key appears in neither the log nor a response.
     let log = std::fs::read_to_string(world.dir().join("afd.log")).expect("reads");
     assert!(!log.contains("4711") && !client.ok("config.list", json!({})).to_string().contains("sk-secret"));
-    // What comes later builds on it.
+    // The next summary builds on the previous one.
     endpoint.set_replies(vec![Reply::Text("shorter".into())]);
-    talk(&mut client);
+    append_turns(&mut client);
     client.ok("conversation.compact", json!({"keep": 2}));
-    until("the next summary", || Some(summary(&mut client)).filter(|s| s["text"] == "shorter"));
+    until("the next summary", || Some(compacted_summary(&mut client)).filter(|s| s["text"] == "shorter"));
     assert!(
         endpoint.requests()[2].body["messages"][1]["content"]
             .as_str()
@@ -63,55 +66,55 @@ fn a_language_model_writes_the_summary_in_the_background() {
 }
 
 #[test]
-fn anthropic_is_asked_in_its_own_way() {
+fn anthropic_provider_uses_its_own_api() {
     let endpoint = Endpoint::start(vec![Reply::Text("in short".into())]);
     let settings = format!("[model]\nprovider = \"anthropic\"\nbase_url = \"{}\"\nname = \"tiny\"\n", endpoint.url());
     let world = World::with(TestPhone::start(), &settings);
     let mut client = world.client_for("m");
-    talk(&mut client);
+    append_turns(&mut client);
     client.ok("conversation.compact", json!({"keep": 2}));
-    until("the summary", || Some(summary(&mut client)).filter(|s| s["text"] == "in short"));
-    let asked = &endpoint.requests()[0];
-    assert_eq!(asked.path, "/v1/messages");
-    assert!(asked.headers.iter().any(|(n, _)| n == "anthropic-version") && asked.body["system"].is_string());
+    until("the summary", || Some(compacted_summary(&mut client)).filter(|s| s["text"] == "in short"));
+    let request = &endpoint.requests()[0];
+    assert_eq!(request.path, "/v1/messages");
+    assert!(request.headers.iter().any(|(n, _)| n == "anthropic-version") && request.body["system"].is_string());
 }
 
 #[test]
-fn a_model_that_fails_keeps_nobody_waiting_and_sentences_stand_in() {
-    let nonsense =
+fn failing_model_leaves_the_extractive_summary() {
+    let malformed =
         [Reply::Malformed("<html>".into()), Reply::Malformed("{\"choices\": 5}".into()), Reply::Malformed("{\"choices\":[]}".into())];
-    let later = [Reply::Status(429), Reply::Status(500), Reply::Status(503)];
-    let never = [Reply::Status(401), Reply::Status(404)];
-    for reply in nonsense.into_iter().chain(later).chain(never) {
-        let tries_again = matches!(reply, Reply::Status(429 | 500 | 503));
+    let temporary = [Reply::Status(429), Reply::Status(500), Reply::Status(503)];
+    let permanent = [Reply::Status(401), Reply::Status(404)];
+    for reply in malformed.into_iter().chain(temporary).chain(permanent) {
+        let is_retried = matches!(reply, Reply::Status(429 | 500 | 503));
         let endpoint = Endpoint::start(vec![reply.clone()]);
-        let world = world(&endpoint, "");
+        let world = world_with_model(&endpoint, "");
         let mut client = world.client_for("m");
-        talk(&mut client);
+        append_turns(&mut client);
         let done = client.ok("conversation.compact", json!({"keep": 2}));
         assert!(done["summary"]["text"].as_str().is_some_and(|t| t.contains("Box 3 holds the key of room 21")), "{done}");
-        let given_up = until("it to be given up", || Some(summary(&mut client)).filter(|s| s["pending"] == false));
-        assert_eq!(given_up["method"], "extractive", "{reply:?}");
-        assert!(given_up["error"].as_str().is_some_and(|e| !e.is_empty()), "{reply:?}: {given_up}");
-        assert_eq!(endpoint.requests().len(), if tries_again { 2 } else { 1 }, "{reply:?}");
+        let final_summary = until("the last attempt", || Some(compacted_summary(&mut client)).filter(|s| s["pending"] == false));
+        assert_eq!(final_summary["method"], "extractive", "{reply:?}");
+        assert!(final_summary["error"].as_str().is_some_and(|e| !e.is_empty()), "{reply:?}: {final_summary}");
+        assert_eq!(endpoint.requests().len(), if is_retried { 2 } else { 1 }, "{reply:?}");
         assert!(text_of(&client.ok("conversation.context", json!({"budget": 600}))).contains("room 21"));
     }
 }
 
 #[test]
-fn a_model_that_hangs_keeps_nobody_waiting() {
+fn hanging_model_delays_no_call() {
     let endpoint = Endpoint::start(vec![Reply::Hang]);
-    let world = world(&endpoint, "timeout_ms = 600000\n");
+    let world = world_with_model(&endpoint, "timeout_ms = 600000\n");
     let mut client = world.client_for("m");
-    talk(&mut client);
+    append_turns(&mut client);
     client.ok("conversation.compact", json!({"keep": 2}));
     until("the model to be asked", || (!endpoint.requests().is_empty()).then_some(()));
-    // Had any of these to wait for the model, it would be for ten minutes.
-    client.connection.set_timeout(Some(Duration::from_secs(60))).expect("sets");
+    // A call that waited for the model would take ten minutes.
+    client.connection.set_timeout(Some(Duration::from_secs(60))).expect("sets the timeout");
     append(&mut client, vec![user("and now?")]);
     client.ok("conversation.compact", json!({"keep": 0}));
     let context = client.ok("conversation.context", json!({"budget": 600}));
     client.ok("session.end", json!({}));
     assert!(text_of(&context).contains("room 21"));
-    assert_eq!(summary(&mut client)["method"], "extractive");
+    assert_eq!(compacted_summary(&mut client)["method"], "extractive");
 }

@@ -1,4 +1,4 @@
-//! Conversations: what was said, what goes into the model's context, and what stands for the rest.
+//! Conversations: recorded messages, the context for the model, and summaries of the rest.
 
 mod context;
 mod endpoint;
@@ -17,7 +17,7 @@ fn assistant(text: &str) -> Value {
     json!({"role": "assistant", "content": text})
 }
 
-/// A call of a tool and its answer.
+/// Returns the messages of a tool call and its result.
 fn tool(id: &str, name: &str, arguments: Value, answer: &str) -> [Value; 2] {
     [
         json!({"role": "assistant", "toolCalls": [{"id": id, "name": name, "arguments": arguments}]}),
@@ -29,7 +29,7 @@ fn append(client: &mut Client, messages: Vec<Value>) -> Value {
     client.ok("conversation.append", json!({"messages": messages}))
 }
 
-/// The texts of a context's messages, one after the other.
+/// Returns the texts of a context's messages, one per line.
 fn text_of(context: &Value) -> String {
     context["messages"].as_array().expect("messages").iter().map(|m| format!("{}\n", m["content"].as_str().unwrap_or(""))).collect()
 }

@@ -1,13 +1,13 @@
-//! The rolling summary and context keys of seed 004, usage, compaction, clearing.
+//! Context keys, rolling summary, usage, compaction, clearing.
 
 use afd_tests::World;
 use serde_json::{Value, json};
 
-use super::talk::recorded;
+use super::talk::synthetic_conversation;
 use super::{append, assistant, text_of, tool, user};
 
 #[test]
-fn context_keys_come_from_calls_that_succeeded() {
+fn context_keys_are_set_by_successful_calls() {
     let world = World::new();
     let mut client = world.client_for("atlas");
     client.ok("session.start", json!({"trackedKeys": ["build"], "context": {"host": "sunri-pi1"}}));
@@ -19,8 +19,8 @@ fn context_keys_come_from_calls_that_succeeded() {
     assert_eq!(failed["contextSet"], json!({}));
     let other = append(&mut client, tool("3", "read_mail", json!({"tree_id": "wrong"}), "done").into());
     assert_eq!(other["contextSet"], json!({}), "not a call that sets context");
-    let unasked = append(&mut client, vec![json!({"role": "tool", "toolCallId": "9", "content": "done"})]);
-    assert_eq!(unasked["contextSet"], json!({}));
+    let unmatched = append(&mut client, vec![json!({"role": "tool", "toolCallId": "9", "content": "done"})]);
+    assert_eq!(unmatched["contextSet"], json!({}));
     let expected = json!({"interface": "google_tv", "tree": "t-1", "build": "77", "host": "sunri-pi1"});
     assert_eq!(client.ok("conversation.summary", json!({}))["context"], expected);
     let text = text_of(&client.ok("conversation.context", json!({"budget": 2000})));
@@ -31,7 +31,7 @@ fn context_keys_come_from_calls_that_succeeded() {
 }
 
 #[test]
-fn which_calls_set_context_is_a_setting() {
+fn calls_that_set_context_are_configurable() {
     let world =
         World::with(afd_tests::TestPhone::start(), "[conversation]\ncontext_calls = [\"mine\"]\nsummary_lines = 2\nbrief_request = 4\n");
     let mut client = world.client_for("s");
@@ -44,10 +44,10 @@ fn which_calls_set_context_is_a_setting() {
     assert_eq!(client.ok("conversation.summary", json!({}))["lines"], json!(["• req1 → yes", "• req2 → yes"]));
 }
 
-/// Seed 004, "Token Efficiency": three turns of 30 + 200, 10 + 200 and 10 + 100 tokens and a fourth request make some 550; with the
-/// summary (50), the last turn (110) and the request (10) some 170 are sent, 70 % less.
+/// Three turns of 30 + 200, 10 + 200 and 10 + 100 tokens and a fourth request make about 550 tokens. The summary (50), the last
+/// turn (110) and the request (10) make about 170, which is 70 % less.
 #[test]
-fn the_seeds_own_example_comes_out_as_its_figures_say() {
+fn rolling_summary_saves_two_thirds_of_the_tokens() {
     let world = World::new();
     let mut client = world.client_for("atlas");
     client.ok("session.start", json!({"model": "gpt-4"}));
@@ -60,7 +60,7 @@ fn the_seeds_own_example_comes_out_as_its_figures_say() {
     for (i, (request, size, answer, answer_size, uses)) in turns.into_iter().enumerate() {
         append(&mut client, vec![user(&filled(request, size))]);
         if uses {
-            // The seed counts the call as a part of the answer.
+            // These figures include the tool call in the assistant's part of the turn.
             append(
                 &mut client,
                 vec![json!({"role": "assistant", "toolCalls": [{"id": i.to_string(), "name": "navigate_to_node", "arguments": {}}]})],
@@ -70,27 +70,27 @@ fn the_seeds_own_example_comes_out_as_its_figures_say() {
     }
     append(&mut client, vec![user("now show current node")]);
     let summary = client.ok("conversation.summary", json!({}));
-    let (sent, all) = (summary["tokens"].as_i64().expect("n"), summary["tokensOfAll"].as_i64().expect("n"));
-    assert!((520..=600).contains(&all), "{all} were some 550");
-    assert!((140..=200).contains(&sent), "{sent} are to be some 170: {summary}");
+    let (sent, all) = (summary["tokens"].as_i64().expect("a number"), summary["tokensOfAll"].as_i64().expect("a number"));
+    assert!((520..=600).contains(&all), "expected about 550, got {all}");
+    assert!((140..=200).contains(&sent), "expected about 170, got {sent}: {summary}");
     assert!(summary["savedPercent"].as_f64() >= Some(66.0), "{summary}");
     let messages = summary["messages"].as_array().expect("messages");
     let first = messages[0]["content"].as_str().expect("a text");
     let lines: Vec<&str> = first.lines().collect();
     assert_eq!(lines[0], "[Previous conversation summary]");
     assert!(lines[1].starts_with("• navigate to watchlist on googl... → Used navigate_to_node"), "{first}");
-    assert_eq!(lines.len(), 4, "three lines and no empty one: {first}");
+    assert_eq!(lines.len(), 4, "a heading and three lines, none empty: {first}");
     assert_eq!(messages[1], json!({"role": "assistant", "content": "Understood. I have the context."}));
-    assert_eq!(messages.len(), 5, "the last two messages and the request");
-    assert!(messages[2..].iter().all(|m| m.get("toolCalls").is_none()), "calls of tools are not sent");
+    assert_eq!(messages.len(), 5, "summary, acknowledgement, the last two messages, and the request");
+    assert!(messages[2..].iter().all(|m| m.get("toolCalls").is_none()), "tool calls are not sent");
 }
 
 #[test]
-fn a_full_context_is_compacted_and_nothing_leaves_the_record() {
+fn full_context_is_compacted_and_all_messages_stay_recorded() {
     let world = World::new();
     let mut client = world.client_for("shop");
     client.ok("session.start", json!({"app": "com.shop", "maxTokens": 6000}));
-    let (messages, facts) = recorded();
+    let (messages, facts) = synthetic_conversation();
     let mut compacted = 0;
     for turn in messages.chunks(40) {
         let appended = append(&mut client, turn.to_vec());
@@ -105,7 +105,7 @@ fn a_full_context_is_compacted_and_nothing_leaves_the_record() {
     let whole = client.ok("conversation.list", json!({"limit": 10000}));
     assert_eq!(whole["messages"].as_array().map(Vec::len), Some(messages.len()), "nothing is deleted");
     assert_eq!(whole["messages"][messages.len() - 1]["inContext"], false);
-    // The system message and the newest turns are there, and no answer without its call.
+    // The system message and the newest turns are included, and no tool result without its call.
     let context = client.ok("conversation.context", json!({}));
     let text = text_of(&context);
     assert!(text.starts_with("You test the shop app"));
@@ -124,15 +124,15 @@ fn a_full_context_is_compacted_and_nothing_leaves_the_record() {
     assert_eq!(client.ok("conversation.list", json!({"limit": 10000}))["messages"].as_array().map(Vec::len), Some(messages.len()));
     append(&mut client, vec![user("a new beginning")]);
     let after = client.ok("conversation.context", json!({"budget": 2000}));
-    assert!(!text_of(&after).contains("[Previous context summary]"), "what was cleared does not come back");
+    assert!(!text_of(&after).contains("[Previous context summary]"), "cleared messages are not summarised");
 }
 
 #[test]
-fn compaction_on_demand_keeps_what_it_is_told_to() {
+fn compaction_keeps_the_requested_number_of_messages() {
     let world = World::new();
     let mut client = world.client_for("c");
     client.ok("session.start", json!({}));
-    assert_eq!(client.ok("conversation.compact", json!({}))["messages"], 0, "there is nothing yet");
+    assert_eq!(client.ok("conversation.compact", json!({}))["messages"], 0, "there is nothing to compact yet");
     for i in 0..10 {
         append(&mut client, vec![user(&format!("Remember that box {i} holds the key of room {}.", i * 7)), assistant("noted")]);
     }
@@ -148,11 +148,11 @@ fn compaction_on_demand_keeps_what_it_is_told_to() {
     client.ok("conversation.compact", json!({"keep": 1}));
     let kept = client.ok("conversation.list", json!({}));
     let kept: Vec<&Value> = kept["messages"].as_array().expect("messages").iter().filter(|m| m["inContext"] == true).collect();
-    assert_eq!(kept.len(), 5, "a turn stays whole: {kept:?}");
+    assert_eq!(kept.len(), 5, "turns are not split: {kept:?}");
 }
 
 #[test]
-fn messages_that_make_no_sense_are_refused_and_none_is_recorded() {
+fn invalid_messages_are_refused_and_none_is_recorded() {
     let world = World::new();
     let mut client = world.client_for("bad");
     for (messages, path) in [
@@ -171,7 +171,7 @@ fn messages_that_make_no_sense_are_refused_and_none_is_recorded() {
 }
 
 #[test]
-fn a_turn_that_is_too_long_is_cut_between_its_steps_and_keeps_its_request() {
+fn oversized_turn_is_cut_between_steps_and_keeps_its_request() {
     let world = World::new();
     let mut client = world.client_for("long");
     client.ok("session.start", json!({"maxTokens": 2000}));
@@ -190,22 +190,22 @@ fn a_turn_that_is_too_long_is_cut_between_its_steps_and_keeps_its_request() {
 }
 
 #[test]
-fn a_short_conversation_loses_nothing_by_being_compacted() {
+fn compaction_of_a_short_conversation_loses_nothing() {
     let world = World::new();
     let mut client = world.client_for("short");
     append(&mut client, vec![user("Check the battery screen first."), assistant("I opened it and it shows 84%.")]);
     append(&mut client, vec![user("Good. Now Bluetooth."), assistant("Bluetooth is off.")]);
     client.ok("conversation.compact", json!({"keep": 1}));
     let text = text_of(&client.ok("conversation.context", json!({})));
-    for said in ["Check the battery screen first.", "it shows 84%", "Now Bluetooth", "Bluetooth is off."] {
-        assert!(text.contains(said), "{said:?} is not in {text}");
+    for sentence in ["Check the battery screen first.", "it shows 84%", "Now Bluetooth", "Bluetooth is off."] {
+        assert!(text.contains(sentence), "{sentence:?} is not in {text}");
     }
     client.fails("conversation.compact", json!({"session": "nobody"}), "NOT_FOUND");
     client.fails("conversation.clear", json!({"session": "nobody"}), "NOT_FOUND");
 }
 
 #[test]
-fn the_first_rule_stays_however_many_come_after_it() {
+fn first_system_message_is_always_included() {
     let world = World::new();
     let mut client = world.client_for("rules");
     append(&mut client, vec![json!({"role": "system", "content": "You are the tester."})]);
@@ -220,7 +220,7 @@ fn the_first_rule_stays_however_many_come_after_it() {
 }
 
 #[test]
-fn what_was_said_about_another_app_is_none_of_this_sessions_business() {
+fn facts_about_other_apps_are_not_included() {
     let world = World::new();
     let mut other = world.client_for("bank");
     other.ok("session.start", json!({"app": "com.bank"}));

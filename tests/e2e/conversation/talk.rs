@@ -1,10 +1,10 @@
-//! A recorded conversation of 200 turns with calls of tools and 20 facts in it, made here.
+//! A synthetic conversation of 200 turns with tool calls and 20 facts.
 
 use serde_json::{Value, json};
 
 use super::{assistant, tool, user};
 
-/// Facts by turn: who says it, the sentence, and the part by which it is known again.
+/// Facts: turn, speaker (user, assistant or tool), sentence, and the part that identifies it.
 const FACTS: [(usize, char, &str, &str); 20] = [
     (2, 'u', "Before I forget, the staging login is qa-robot and its passphrase is Tulip-Mango-71.", "Tulip-Mango-71"),
     (9, 'u', "Please keep the phone in portrait, the landscape layout is out of scope for this release.", "landscape layout"),
@@ -57,18 +57,18 @@ fn rows(turn: usize) -> String {
     json!({"success": true, "topActivity": "com.shop/.List", "rows": rows}).to_string()
 }
 
-/// The conversation, and the parts by which its facts are known again.
-pub fn recorded() -> (Vec<Value>, Vec<&'static str>) {
+/// Returns the conversation, and the parts that identify its facts.
+pub fn synthetic_conversation() -> (Vec<Value>, Vec<&'static str>) {
     let mut messages = vec![json!({"role": "system", "content": "You test the shop app on a phone. Be brief."})];
     for turn in 1..=200 {
         let fact = FACTS.iter().find(|f| f.0 == turn);
-        let said = |voice: char| fact.filter(|f| f.1 == voice).map(|f| f.2);
+        let fact_of = |speaker: char| fact.filter(|f| f.1 == speaker).map(|f| f.2);
         let request = format!("{} {turn}", REQUESTS[turn % REQUESTS.len()]);
-        messages.push(user(&said('u').map_or(request.clone(), |f| format!("{request}. {f}"))));
-        let answer = said('t').map_or_else(|| rows(turn), str::to_owned);
+        messages.push(user(&fact_of('u').map_or(request.clone(), |f| format!("{request}. {f}"))));
+        let answer = fact_of('t').map_or_else(|| rows(turn), str::to_owned);
         messages.extend(tool(&format!("c{turn}"), "observe_refs", json!({"session": "shop", "page": turn % 9}), &answer));
         let answer = ANSWERS[turn * 3 % ANSWERS.len()];
-        messages.push(assistant(&said('a').map_or(answer.to_owned(), |f| format!("{answer} {f}"))));
+        messages.push(assistant(&fact_of('a').map_or(answer.to_owned(), |f| format!("{answer} {f}"))));
     }
     (messages, FACTS.iter().map(|f| f.3).collect())
 }

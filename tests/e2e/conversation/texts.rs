@@ -1,4 +1,4 @@
-//! Text in any script, long messages, and the tables of the tokenizer.
+//! Text in any script, long messages, and the tables of tokenizers.
 
 use std::io::{BufRead, BufReader, Write};
 
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{append, assistant, text_of, user};
 
 #[test]
-fn text_of_every_script_is_counted_stored_and_cut() {
+fn text_in_any_script_is_counted_stored_and_truncated() {
     let world = World::new();
     let counter = afd::model::Tokenizers::default().counter("o200k_base");
     let long = |words: &str| words.repeat((1 << 20) / words.len());
@@ -41,7 +41,7 @@ fn text_of_every_script_is_counted_stored_and_cut() {
 }
 
 #[test]
-fn a_model_without_a_known_tokenizer_is_estimated_and_that_is_said() {
+fn unknown_tokenizer_is_reported_as_an_estimate() {
     let world = World::new();
     let mut client = world.client_for("other");
     client.ok("session.start", json!({"model": "claude-sonnet"}));
@@ -53,7 +53,7 @@ fn a_model_without_a_known_tokenizer_is_estimated_and_that_is_said() {
 }
 
 #[test]
-fn the_tables_of_a_tokenizer_go_when_they_are_idle() {
+fn idle_tokenizer_tables_are_dropped() {
     let world = World::with(TestPhone::start(), "[conversation]\ntokenizer_idle_ms = 300\n");
     let resident = || -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", world.daemon.pid())).expect("reads");
@@ -64,12 +64,12 @@ fn the_tables_of_a_tokenizer_go_when_they_are_idle() {
     client.ok("memory.stats", json!({}));
     let before = resident();
     append(&mut client, vec![user("hello world")]);
-    let most = until("the tables to be dropped", || {
+    let after = until("the tables to be dropped", || {
         let now = resident();
         (now < before + 12_000).then_some(now)
     });
-    println!("{before} kB before, {most} kB after");
-    assert_eq!(append(&mut client, vec![user("hello world")])["tokens"], 6, "they come back when they are needed");
+    println!("{before} kB before, {after} kB after");
+    assert_eq!(append(&mut client, vec![user("hello world")])["tokens"], 6, "the tables are loaded again when needed");
 }
 
 #[test]
@@ -84,10 +84,10 @@ fn messages_of_one_connection_stay_in_order() {
     let mut stream = std::os::unix::net::UnixStream::connect(world.socket()).expect("connects");
     let lines: String = calls.iter().map(|c| format!("{c}\n")).collect();
     stream.write_all(lines.as_bytes()).expect("writes");
-    let answers = BufReader::new(&stream).lines().take(20).collect::<Result<Vec<_>, _>>().expect("answers");
-    assert!(answers.iter().all(|a| a.contains("\"result\"")), "{answers:?}");
+    let responses = BufReader::new(&stream).lines().take(20).collect::<Result<Vec<_>, _>>().expect("reads");
+    assert!(responses.iter().all(|r| r.contains("\"result\"")), "{responses:?}");
     let listed = world.client_for("order").ok("conversation.list", json!({"limit": 100}));
-    let said: Vec<&str> = listed["messages"].as_array().expect("messages").iter().filter_map(|m| m["content"].as_str()).collect();
+    let contents: Vec<&str> = listed["messages"].as_array().expect("messages").iter().filter_map(|m| m["content"].as_str()).collect();
     let expected: Vec<String> = (0..20).rev().map(|i| format!("message {i}")).collect();
-    assert_eq!(said, expected);
+    assert_eq!(contents, expected);
 }

@@ -1,4 +1,4 @@
-//! Calls of one connection: none stops another client, each can be cancelled, long ones tell how far they are.
+//! Calls of a connection: they do not block other clients, can be cancelled, and report progress.
 
 use std::io::Write;
 
@@ -6,63 +6,63 @@ use afd_phone::fault::Kind;
 use afd_tests::{TestPhone, World, wait};
 use serde_json::{Value, json};
 
-use super::{Pipeline, waiting};
+use super::{Pipeline, waiting_calls};
 use crate::framings::{open, post};
 
-/// Before, the calls of a connection were polled by the task that waited for its client to read.
+/// Regression: the calls of a connection were polled by the same task that waited for the client to read.
 #[test]
-fn a_client_that_reads_nothing_stops_nobody_but_itself() {
-    // A client that waits for this limit waits longer than a test may take.
+fn client_that_does_not_read_blocks_only_itself() {
+    // The other client would time out if it had to wait for this limit.
     let world = World::with(TestPhone::start(), "\n[limits]\nhalf_frame_ms = 600000\n");
-    let mut deaf = open(&world);
+    let mut stalled = open(&world);
     world.phone.fault("/api/overlay", Kind::Hold);
     let call = |id: u32, method: &str, params: serde_json::Value| {
         format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
     };
-    deaf.write_all(call(1, "observe.overlaySet", json!({"enabled": true})).as_bytes()).expect("writes");
-    wait::until("the overlay to be under way", || (world.phone.requests("/api/overlay") > 0).then_some(()));
+    stalled.write_all(call(1, "observe.overlaySet", json!({"enabled": true})).as_bytes()).expect("writes");
+    wait::until("the overlay call to be in flight", || (world.phone.requests("/api/overlay") > 0).then_some(()));
     for id in 2..10 {
-        deaf.write_all(call(id, "rpc.discover", json!({})).as_bytes()).expect("writes");
+        stalled.write_all(call(id, "rpc.discover", json!({})).as_bytes()).expect("writes");
     }
     world.phone.release();
     let mut other = world.client_for("other");
     other.ok("act.back", json!({}));
     assert_eq!(world.phone.hits("back").len(), 1);
-    drop(deaf);
+    drop(stalled);
 }
 
 #[test]
-fn a_call_that_waits_can_be_cancelled_and_is_never_sent() {
+fn queued_call_can_be_cancelled_and_is_never_sent() {
     let world = World::new();
     let mut pipeline = Pipeline::new(&world);
     world.phone.fault("/api/press/home", Kind::Hold);
     pipeline.send(1, "act.home", json!({}));
-    wait::until("the first to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
+    wait::until("the first call to be in flight", || (!world.phone.hits("home").is_empty()).then_some(()));
     pipeline.send(2, "act.back", json!({}));
     pipeline.send(3, "observe.page", json!({}));
-    wait::until("the others to wait", || (waiting(&world) >= 3).then_some(()));
+    wait::until("the other calls to be queued", || (waiting_calls(&world) >= 3).then_some(()));
     pipeline.send(4, "rpc.cancel", json!({"id": 2}));
-    let (mut cancelled, mut told) = (None, None);
-    while cancelled.is_none() || told.is_none() {
+    let (mut cancelled, mut confirmation) = (None, None);
+    while cancelled.is_none() || confirmation.is_none() {
         let message = pipeline.next();
         match message["id"].as_u64() {
             Some(2) => cancelled = Some(message),
-            Some(4) => told = Some(message),
+            Some(4) => confirmation = Some(message),
             _ => panic!("{message}"),
         }
     }
-    assert_eq!(told.expect("an answer")["result"], json!({"cancelled": true}));
-    assert_eq!(cancelled.expect("an answer")["error"]["data"]["code"], "CANCELLED");
+    assert_eq!(confirmation.expect("a response")["result"], json!({"cancelled": true}));
+    assert_eq!(cancelled.expect("a response")["error"]["data"]["code"], "CANCELLED");
     pipeline.send(5, "rpc.cancel", json!({"id": 3}));
-    assert_eq!(pipeline.answer(3)["error"]["data"]["code"], "CANCELLED");
-    // What was sent ends, is recorded and answers as usual.
+    assert_eq!(pipeline.response(3)["error"]["data"]["code"], "CANCELLED");
+    // A call that was already sent completes, is recorded and gets its normal response.
     pipeline.send(6, "rpc.cancel", json!({"id": 1}));
-    assert_eq!(pipeline.answer(6)["result"], json!({"cancelled": false}));
+    assert_eq!(pipeline.response(6)["result"], json!({"cancelled": false}));
     world.phone.release();
-    assert!(pipeline.answer(1)["result"]["eventId"].is_string());
+    assert!(pipeline.response(1)["result"]["eventId"].is_string());
     for id in [1, 77] {
         pipeline.send(7, "rpc.cancel", json!({"id": id}));
-        assert_eq!(pipeline.answer(7)["result"], json!({"cancelled": false}), "{id} is not under way");
+        assert_eq!(pipeline.response(7)["result"], json!({"cancelled": false}), "{id} is not in flight");
     }
     let mut client = world.client();
     client.ok("observe.top", json!({}));
@@ -74,59 +74,59 @@ fn a_call_that_waits_can_be_cancelled_and_is_never_sent() {
 }
 
 #[test]
-fn what_waits_for_a_client_that_went_away_is_never_sent() {
+fn queued_calls_of_a_disconnected_client_are_never_sent() {
     let world = World::new();
     world.phone.fault("/api/press/home", Kind::Hold);
-    let mut stays = Pipeline::new(&world);
-    stays.send(1, "act.home", json!({}));
-    wait::until("the first to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
-    let mut goes = Pipeline::new(&world);
-    goes.send(1, "act.back", json!({}));
-    wait::until("the second to wait", || (waiting(&world) >= 2).then_some(()));
-    drop(goes);
-    wait::until("the second to be given up", || (waiting(&world) == 1).then_some(()));
+    let mut staying = Pipeline::new(&world);
+    staying.send(1, "act.home", json!({}));
+    wait::until("the first call to be in flight", || (!world.phone.hits("home").is_empty()).then_some(()));
+    let mut leaving = Pipeline::new(&world);
+    leaving.send(1, "act.back", json!({}));
+    wait::until("the second call to be queued", || (waiting_calls(&world) >= 2).then_some(()));
+    drop(leaving);
+    wait::until("the second call to be abandoned", || (waiting_calls(&world) == 1).then_some(()));
     world.phone.release();
-    assert!(stays.answer(1)["result"].is_object());
+    assert!(staying.response(1)["result"].is_object());
     world.client().ok("act.key", json!({"keyCode": 4}));
     assert!(world.phone.hits("back").is_empty());
 }
 
-/// Before, the daemon waited for the time-out of a call whose client had long gone.
+/// Regression: the daemon continued a call until its timeout although the client had disconnected.
 #[test]
-fn a_call_by_http_ends_with_its_client() {
+fn http_call_is_abandoned_when_its_client_disconnects() {
     let world = World::new();
-    let mut goes = open(&world);
+    let mut leaving = open(&world);
     let body =
         json!({"jsonrpc": "2.0", "id": 1, "method": "observe.wait", "params": {"until": "text", "text": "never", "timeoutMs": 600_000}})
             .to_string();
-    write!(goes, "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len()).expect("writes");
-    let under_way = || world.client().ok("daemon.status", json!({}))["callsInFlight"].as_u64().expect("a number");
-    wait::until("the call to be under way", || (under_way() == 2).then_some(()));
-    drop(goes);
-    wait::until("the call to be given up", || (under_way() == 1).then_some(()));
+    write!(leaving, "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len()).expect("writes");
+    let calls_in_flight = || world.client().ok("daemon.status", json!({}))["callsInFlight"].as_u64().expect("a number");
+    wait::until("the call to be in flight", || (calls_in_flight() == 2).then_some(()));
+    drop(leaving);
+    wait::until("the call to be abandoned", || (calls_in_flight() == 1).then_some(()));
 }
 
-/// Before, nothing was looked at once so many calls were under way that no more were read.
+/// Regression: at the limit of calls in flight the connection was not read, so its end was not noticed.
 #[test]
-fn a_client_that_went_away_is_noticed_at_its_limit_too() {
+fn disconnect_is_noticed_at_the_limit_of_calls_in_flight() {
     let world = World::with(TestPhone::start(), "\n[limits]\nin_flight = 2\n");
     world.phone.fault("/api/press/home", Kind::Hold);
-    let mut stays = Pipeline::new(&world);
-    stays.send(1, "act.home", json!({}));
-    wait::until("the first to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
-    let mut goes = Pipeline::new(&world);
-    (1..5).for_each(|id| goes.send(id, "act.back", json!({})));
-    wait::until("two to wait", || (waiting(&world) >= 3).then_some(()));
-    drop(goes);
-    wait::until("them to be given up", || (waiting(&world) == 1).then_some(()));
+    let mut staying = Pipeline::new(&world);
+    staying.send(1, "act.home", json!({}));
+    wait::until("the first call to be in flight", || (!world.phone.hits("home").is_empty()).then_some(()));
+    let mut leaving = Pipeline::new(&world);
+    (1..5).for_each(|id| leaving.send(id, "act.back", json!({})));
+    wait::until("two calls to be queued", || (waiting_calls(&world) >= 3).then_some(()));
+    drop(leaving);
+    wait::until("the queued calls to be abandoned", || (waiting_calls(&world) == 1).then_some(()));
     world.phone.release();
-    assert!(stays.answer(1)["result"].is_object());
+    assert!(staying.response(1)["result"].is_object());
     assert!(world.phone.hits("back").is_empty());
 }
 
-/// What is told to be cancelled has changed nothing.
+/// A call that is reported as cancelled must not have changed anything.
 #[test]
-fn a_write_that_has_begun_is_not_called_cancelled() {
+fn started_write_is_not_reported_as_cancelled() {
     let world = World::new();
     for _ in 0..20 {
         let mut pipeline = Pipeline::new(&world);
@@ -136,40 +136,40 @@ fn a_write_that_has_begun_is_not_called_cancelled() {
         let (mut deleted, mut cancelled) = (None, None);
         while deleted.is_none() || cancelled.is_none() {
             let message = pipeline.next();
-            let place = if message["id"] == 1 { &mut deleted } else { &mut cancelled };
-            *place = Some(message);
+            let response = if message["id"] == 1 { &mut deleted } else { &mut cancelled };
+            *response = Some(message);
         }
-        assert_eq!(cancelled.expect("an answer")["result"]["cancelled"], false);
+        assert_eq!(cancelled.expect("a response")["result"]["cancelled"], false);
         assert!(deleted.as_ref().is_some_and(|d| d["result"].is_object()), "{deleted:?}");
     }
 }
 
-/// Nobody waits for the answer of a notification, so that it is done whoever is there by then.
+/// A notification has no response, so it is executed even if the client has disconnected.
 #[test]
-fn a_notification_outlives_its_client() {
+fn notification_outlives_its_client() {
     let world = World::new();
     world.phone.fault("/api/press/home", Kind::Hold);
-    let mut stays = Pipeline::new(&world);
-    stays.send(1, "act.home", json!({}));
-    wait::until("the first to be under way", || (!world.phone.hits("home").is_empty()).then_some(()));
-    let mut goes = open(&world);
-    goes.write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"act.back\"}\n").expect("writes");
-    wait::until("it to wait", || (waiting(&world) >= 2).then_some(()));
-    drop(goes);
+    let mut staying = Pipeline::new(&world);
+    staying.send(1, "act.home", json!({}));
+    wait::until("the first call to be in flight", || (!world.phone.hits("home").is_empty()).then_some(()));
+    let mut leaving = open(&world);
+    leaving.write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"act.back\"}\n").expect("writes");
+    wait::until("the notification to be queued", || (waiting_calls(&world) >= 2).then_some(()));
+    drop(leaving);
     world.phone.release();
-    wait::until("it to be done", || (!world.phone.hits("back").is_empty()).then_some(()));
+    wait::until("the notification to be executed", || (!world.phone.hits("back").is_empty()).then_some(()));
 }
 
 #[test]
-fn a_long_call_tells_how_far_it_is_when_it_is_asked_to() {
+fn long_call_reports_progress_on_request() {
     let world = World::new();
     world.phone.scene("com.android.settings", None);
     let mut pipeline = Pipeline::new(&world);
     pipeline.send(1, "rpc.reportProgress", json!({"enabled": true}));
-    assert_eq!(pipeline.answer(1)["result"], json!({"enabled": true}));
+    assert_eq!(pipeline.response(1)["result"], json!({"enabled": true}));
     pipeline.send(2, "act.scrollTo", json!({"text": "no such words anywhere", "timeoutMs": 60_000}));
     let mut steps = Vec::new();
-    let answer = loop {
+    let response = loop {
         let message = pipeline.next();
         if message["id"] == 2 {
             break message;
@@ -177,18 +177,18 @@ fn a_long_call_tells_how_far_it_is_when_it_is_asked_to() {
         assert_eq!((message["method"].as_str(), message["params"]["id"].as_u64()), (Some("rpc.progress"), Some(2)), "{message}");
         steps.push(message["params"]["done"].as_u64().expect("a number"));
     };
-    assert_eq!(answer["error"]["data"]["code"], "TARGET_NOT_FOUND");
+    assert_eq!(response["error"]["data"]["code"], "TARGET_NOT_FOUND");
     assert!(!steps.is_empty() && steps.is_sorted(), "{steps:?}");
     let refused = post(&world, r#"{"jsonrpc":"2.0","id":1,"method":"rpc.reportProgress","params":{"enabled":true}}"#);
-    assert!(refused.body.contains("UNSUPPORTED"), "HTTP has no place for notifications: {}", refused.body);
+    assert!(refused.body.contains("UNSUPPORTED"), "plain HTTP cannot carry notifications: {}", refused.body);
 }
 
 #[test]
-fn faults_of_the_protocol_carry_a_code_too() {
+fn protocol_errors_carry_an_error_code() {
     let world = World::new();
     let code = |message: &str| {
-        let answer: serde_json::Value = serde_json::from_str(&post(&world, message).body).expect("JSON");
-        (answer["error"]["code"].as_i64(), answer["error"]["data"]["code"].as_str().map(str::to_owned))
+        let response: serde_json::Value = serde_json::from_str(&post(&world, message).body).expect("JSON");
+        (response["error"]["code"].as_i64(), response["error"]["data"]["code"].as_str().map(str::to_owned))
     };
     for (message, number, name) in [
         ("{", -32700, "PARSE_ERROR"),
@@ -200,22 +200,22 @@ fn faults_of_the_protocol_carry_a_code_too() {
     }
 }
 
-/// Before, a client that went away left changes of several steps half done.
+/// Regression: a client that disconnected could leave a change of several steps half done.
 #[test]
-fn changes_of_several_steps_are_done_whole_or_not_at_all() {
+fn multi_step_changes_are_atomic() {
     let world = World::new();
     let mut client = world.client();
     let messages: Vec<Value> = (0..40).map(|n| json!({"role": "user", "content": format!("message {n} of many")})).collect();
     for n in 0..8 {
         let session = format!("s{n}");
         client.ok("session.start", json!({"session": session, "goal": "g"}));
-        let mut gone = Pipeline::new(&world);
-        gone.send(1, "conversation.append", json!({"session": session, "messages": messages}));
-        gone.send(2, "session.end", json!({"session": session}));
-        drop(gone);
-        wait::until("its calls to end", || (client.ok("daemon.status", json!({}))["callsInFlight"] == 1).then_some(()));
-        let kept = client.ok("conversation.list", json!({"session": session, "limit": 100}))["messages"].as_array().map(Vec::len);
-        assert!([Some(0), Some(40)].contains(&kept), "{kept:?} messages");
+        let mut pipeline = Pipeline::new(&world);
+        pipeline.send(1, "conversation.append", json!({"session": session, "messages": messages}));
+        pipeline.send(2, "session.end", json!({"session": session}));
+        drop(pipeline);
+        wait::until("the calls to end", || (client.ok("daemon.status", json!({}))["callsInFlight"] == 1).then_some(()));
+        let recorded = client.ok("conversation.list", json!({"session": session, "limit": 100}))["messages"].as_array().map(Vec::len);
+        assert!([Some(0), Some(40)].contains(&recorded), "{recorded:?} messages");
         let status = client.ok("session.show", json!({"session": session}))["status"].clone();
         let reports = client.ok("artifact.list", json!({"session": session}))["artifacts"].as_array().map(Vec::len);
         assert_eq!(reports == Some(1), status == "ended", "{status}: {reports:?} reports");

@@ -1,4 +1,4 @@
-//! The runtime: calls that cannot block each other, events in order, one order per phone, tasks that are watched.
+//! Runtime: calls that do not block each other, ordered events, one queue per phone, supervised tasks.
 
 mod calls;
 mod hostile;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::framings::open;
 
-/// A connection on which several calls are under way at once.
+/// A connection with several calls in flight.
 struct Pipeline {
     reader: BufReader<UnixStream>,
 }
@@ -29,15 +29,15 @@ impl Pipeline {
         writeln!(self.reader.get_mut(), "{call}").expect("writes");
     }
 
-    /// The next message, whatever it is.
+    /// Reads the next message of any kind.
     fn next(&mut self) -> Value {
         let mut line = String::new();
         self.reader.read_line(&mut line).expect("reads");
         serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e} in {line:?}"))
     }
 
-    /// The answer to a call.
-    fn answer(&mut self, id: u64) -> Value {
+    /// Reads messages until the response to this call, and returns it.
+    fn response(&mut self, id: u64) -> Value {
         loop {
             let message = self.next();
             if message["id"] == id {
@@ -47,7 +47,7 @@ impl Pipeline {
     }
 }
 
-/// How many calls wait for the phone or hold it.
-fn waiting(world: &World) -> u64 {
+/// Returns the number of calls that wait for the phone or hold it.
+fn waiting_calls(world: &World) -> u64 {
     world.client().ok("device.list", json!({}))["devices"][0]["waiting"].as_u64().expect("a number")
 }

@@ -1,20 +1,20 @@
-//! Doing it once: request keys of calls that write.
+//! Request keys: repeated writes are executed once.
 
 use afd_tests::{Daemon, World};
 use serde_json::json;
 
 #[test]
-fn a_call_that_is_repeated_with_its_key_is_done_once() {
+fn write_repeated_with_its_key_is_executed_once() {
     let mut world = World::new();
     let mut client = world.client();
     let note = json!({"topic": "wifi", "content": "the switch is slow", "requestKey": "k-1"});
     let first = client.ok("memory.save", note.clone());
     assert_eq!(client.ok("memory.save", note.clone()), first);
     client.fails("memory.save", json!({"topic": "wifi", "content": "another", "requestKey": "k-1"}), "CONFLICT");
-    // The same key of another method is another key.
+    // Keys of different methods are independent.
     client.ok("session.start", json!({"session": "s", "requestKey": "k-1"}));
     let started = client.ok("session.start", json!({"session": "s", "requestKey": "k-1"}));
-    assert_eq!(started["session"], "s", "started twice without a conflict");
+    assert_eq!(started["session"], "s", "the repeated start does not conflict");
     world.daemon.signal("TERM");
     world.daemon.wait();
     world.daemon = Daemon::start(world.dir());
@@ -24,7 +24,7 @@ fn a_call_that_is_repeated_with_its_key_is_done_once() {
 }
 
 #[test]
-fn a_call_that_failed_may_use_its_key_again() {
+fn failed_call_frees_its_key() {
     let world = World::new();
     let mut client = world.client();
     let add = json!({"description": "look around", "requestKey": "k"});
@@ -43,9 +43,9 @@ fn a_call_that_failed_may_use_its_key_again() {
     client.fails("memory.search", json!({"query": "x", "requestKey": "k"}), "INVALID_PARAMS");
 }
 
-/// Before, the outcome of a key kept a day what was deleted.
+/// Regression: the recorded outcome of a key retained deleted content for a day.
 #[test]
-fn what_is_deleted_is_not_told_by_a_key() {
+fn deleted_content_is_not_returned_for_a_key() {
     let world = World::new();
     let mut client = world.client();
     let note = json!({"topic": "t", "content": "hunter2 is the word", "requestKey": "first"});
@@ -62,7 +62,7 @@ fn what_is_deleted_is_not_told_by_a_key() {
 }
 
 #[test]
-fn the_same_call_twice_at_once_is_done_once() {
+fn concurrent_calls_with_the_same_key_are_executed_once() {
     let world = World::new();
     let ids: Vec<_> = std::thread::scope(|scope| {
         let calls: Vec<_> = (0..8)
@@ -73,7 +73,7 @@ fn the_same_call_twice_at_once_is_done_once() {
                 })
             })
             .collect();
-        calls.into_iter().map(|call| call.join().expect("answers")).collect()
+        calls.into_iter().map(|call| call.join().expect("does not panic")).collect()
     });
     assert!(ids.windows(2).all(|pair| pair[0] == pair[1]), "{ids:?}");
 }

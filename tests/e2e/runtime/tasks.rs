@@ -1,6 +1,7 @@
-//! Background tasks that panic: each is caught, counted and started again; the writer ends the daemon with a failure.
+//! Panics of background tasks: each is caught and counted, and the task is restarted. Without the store writer or the signal
+//! handler the daemon exits with a failure instead.
 //!
-//! The fault exists only in builds with debug assertions; without them there is nothing to test.
+//! Panics can be injected only into builds with debug assertions; without them these tests are skipped.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -10,29 +11,30 @@ use serde_json::json;
 
 use crate::framings::open;
 
-struct Faulty {
+/// A world whose daemon panics on request.
+struct FaultyWorld {
     world: World,
     faults: PathBuf,
 }
 
-impl Faulty {
+impl FaultyWorld {
     fn new() -> Option<Self> {
         Self::with("")
     }
 
     fn with(settings: &str) -> Option<Self> {
-        Self::asked(settings, None)
+        Self::with_initial_panic(settings, None)
     }
 
-    /// A daemon with settings, one of whose tasks is asked to panic before it starts.
-    fn asked(settings: &str, task: Option<&str>) -> Option<Self> {
+    /// Starts a daemon with these settings; `task`, if any, panics at its first step.
+    fn with_initial_panic(settings: &str, task: Option<&str>) -> Option<Self> {
         if !cfg!(debug_assertions) {
-            println!("left out: the programs have no faults to ask for");
+            println!("skipped: fault injection needs debug assertions");
             return None;
         }
         let mut world = World::with(TestPhone::start(), settings);
         let faults = world.dir().join("faults");
-        std::fs::create_dir(&faults).expect("makes");
+        std::fs::create_dir(&faults).expect("creates the directory");
         if let Some(task) = task {
             std::fs::write(faults.join(task), "").expect("writes");
         }
@@ -42,12 +44,13 @@ impl Faulty {
         Some(Self { world, faults })
     }
 
-    /// Asks a task to panic at its next step.
-    fn ask(&self, task: &str) {
+    /// Makes a task panic at its next step.
+    fn inject_panic(&self, task: &str) {
         std::fs::write(self.faults.join(task), "").expect("writes");
     }
 }
 
+/// Returns how often a task was restarted, or `None` if it is not running.
 pub fn restarts(client: &mut Client, task: &str) -> Option<u64> {
     let status = client.ok("daemon.status", json!({}));
     let entry = status["tasks"].as_array().expect("tasks").iter().find(|t| t["name"] == task)?.clone();
@@ -55,11 +58,11 @@ pub fn restarts(client: &mut Client, task: &str) -> Option<u64> {
 }
 
 #[test]
-fn a_device_whose_task_panics_goes_on_and_keeps_its_queue() {
-    let Some(faulty) = Faulty::new() else { return };
+fn device_task_survives_a_panic_and_keeps_its_queue() {
+    let Some(faulty) = FaultyWorld::new() else { return };
     let mut client = faulty.world.client();
     client.ok("observe.top", json!({}));
-    faulty.ask("device:pixel");
+    faulty.inject_panic("device:pixel");
     // The task panics before it takes the next call out of its queue.
     client.ok("observe.page", json!({"hints": false}));
     assert_eq!(restarts(&mut client, "device:pixel"), Some(1));
@@ -68,11 +71,11 @@ fn a_device_whose_task_panics_goes_on_and_keeps_its_queue() {
 }
 
 #[test]
-fn an_act_that_a_panic_cut_off_has_an_unknown_outcome_and_is_recorded() {
-    let Some(faulty) = Faulty::new() else { return };
+fn act_interrupted_by_a_panic_is_recorded_as_unknown() {
+    let Some(faulty) = FaultyWorld::new() else { return };
     let mut client = faulty.world.client();
     client.ok("observe.top", json!({}));
-    faulty.ask("act");
+    faulty.inject_panic("act");
     let error = client.fails("act.home", json!({"requestKey": "k"}), "OUTCOME_UNKNOWN");
     assert!(error.hint.is_some());
     assert_eq!(faulty.world.phone.hits("home").len(), 1);
@@ -84,103 +87,104 @@ fn an_act_that_a_panic_cut_off_has_an_unknown_outcome_and_is_recorded() {
 }
 
 #[test]
-fn jobs_readers_watchers_and_streams_go_on() {
-    let Some(faulty) = Faulty::new() else { return };
+fn jobs_readers_watchers_and_streams_survive_panics() {
+    let Some(faulty) = FaultyWorld::new() else { return };
     let world = &faulty.world;
     let mut client = world.client();
-    faulty.ask("job:artifact-limits");
+    faulty.inject_panic("job:artifact-limits");
     let failed = client.ok("job.run", json!({"name": "artifact-limits"}));
     assert!(failed["lastError"].as_str().is_some_and(|e| e.contains("panic")), "{failed}");
     assert!(client.ok("job.run", json!({"name": "artifact-limits"}))["lastError"].is_null());
 
-    faulty.ask("store-reader");
+    faulty.inject_panic("store-reader");
     for _ in 0..8 {
         client.ok("memory.log", json!({}));
     }
-    assert!(!faulty.faults.join("store-reader").exists(), "it panicked, and others went on reading");
+    assert!(!faulty.faults.join("store-reader").exists(), "a reader panicked, and the others continued");
 
-    faulty.ask("watch:pixel");
+    faulty.inject_panic("watch:pixel");
     client.ok("observe.wait", json!({"until": "settled"}));
     assert!(world.daemon.log().contains("a test asked watch:pixel to panic"));
 
-    faulty.ask("settings-watcher");
+    faulty.inject_panic("settings-watcher");
     let config = world.dir().join("config.toml");
     let text = std::fs::read_to_string(&config).expect("reads");
     std::fs::write(&config, format!("{text}\n[limits]\nbatch = 7\n")).expect("writes");
-    wait::until("the watcher to be back", || (restarts(&mut client, "settings-watcher") == Some(1)).then_some(()));
+    wait::until("the watcher to be restarted", || (restarts(&mut client, "settings-watcher") == Some(1)).then_some(()));
     std::fs::write(&config, format!("{text}\n[limits]\nbatch = 8\n")).expect("writes");
-    wait::until("the change to count", || (client.ok("config.get", json!({"key": "limits.batch"}))["value"] == 8).then_some(()));
+    wait::until("the change to take effect", || (client.ok("config.get", json!({"key": "limits.batch"}))["value"] == 8).then_some(()));
 
     client.ok("observe.screenshot", json!({}));
-    faulty.ask("artifact-watcher");
+    faulty.inject_panic("artifact-watcher");
     let file = client.ok("observe.screenshot", json!({"quality": 20}))["artifact"]["savedFile"].as_str().expect("a file").to_owned();
     std::fs::remove_file(&file).expect("removes");
-    wait::until("the fault", || (!faulty.faults.join("artifact-watcher").exists()).then_some(()));
-    wait::until("it to be counted", || (restarts(&mut client, "artifact-watcher") == Some(1)).then_some(()));
+    wait::until("the panic", || (!faulty.faults.join("artifact-watcher").exists()).then_some(()));
+    wait::until("the restart to be counted", || (restarts(&mut client, "artifact-watcher") == Some(1)).then_some(()));
     let readers = (0..4).filter_map(|n| restarts(&mut client, &format!("store-reader-{n}"))).sum::<u64>();
-    assert_eq!(readers, 1, "and so is the reader");
+    assert_eq!(readers, 1, "the restart of the reader is counted, too");
 }
 
-/// Before, a job whose task had panicked never ran again.
+/// Regression: a job whose task had panicked never ran again.
 #[test]
-fn a_job_that_panics_on_its_own_clock_runs_again() {
-    let Some(faulty) = Faulty::with("\n[artifacts]\nmax_bytes = 4096\n") else { return };
+fn scheduled_job_runs_again_after_a_panic() {
+    let Some(faulty) = FaultyWorld::with("\n[artifacts]\nmax_bytes = 4096\n") else { return };
     let mut client = faulty.world.client();
     let runs = |client: &mut Client| {
         let jobs = client.ok("job.list", json!({}));
-        let job = jobs["jobs"].as_array().expect("jobs").iter().find(|j| j["name"] == "artifact-limits").expect("there").clone();
+        let job = jobs["jobs"].as_array().expect("jobs").iter().find(|j| j["name"] == "artifact-limits").expect("the job").clone();
         job["runs"].as_u64().expect("a number")
     };
-    faulty.ask("job:artifact-limits");
-    // So much is written that the limits are looked at.
+    faulty.inject_panic("job:artifact-limits");
+    // Exceeds `max_bytes`, which triggers the job.
     client.ok("observe.screenshot", json!({}));
-    wait::until("the job to be back", || (restarts(&mut client, "job:artifact-limits") == Some(1)).then_some(()));
+    wait::until("the job to be restarted", || (restarts(&mut client, "job:artifact-limits") == Some(1)).then_some(()));
     let before = runs(&mut client);
     client.ok("observe.screenshot", json!({"quality": 30}));
-    wait::until("it to run again", || (runs(&mut client) > before).then_some(()));
+    wait::until("the job to run again", || (runs(&mut client) > before).then_some(()));
 }
 
 #[test]
-fn what_drops_tokenizers_is_started_again() {
-    let Some(faulty) = Faulty::with("\n[conversation]\ntokenizer_idle_ms = 1\n") else { return };
+fn tokenizer_sweeper_is_restarted_after_a_panic() {
+    let Some(faulty) = FaultyWorld::with("\n[conversation]\ntokenizer_idle_ms = 1\n") else { return };
     let mut client = faulty.world.client();
-    faulty.ask("tokenizer-sweeper");
-    let say = |client: &mut Client| client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "some words"}]}));
-    say(&mut client);
-    let told = || faulty.world.daemon.log().contains("a test asked tokenizer-sweeper to panic").then_some(());
-    wait::until("the fault", told);
-    // Once all tables are dropped, it has ended by itself.
-    wait::until("it to come to its end", || restarts(&mut client, "tokenizer-sweeper").is_none().then_some(()));
-    say(&mut client);
+    faulty.inject_panic("tokenizer-sweeper");
+    let append_message =
+        |client: &mut Client| client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "some words"}]}));
+    append_message(&mut client);
+    let panicked = || faulty.world.daemon.log().contains("a test asked tokenizer-sweeper to panic").then_some(());
+    wait::until("the panic", panicked);
+    // Once all tables are dropped, the task ends by itself.
+    wait::until("the task to end", || restarts(&mut client, "tokenizer-sweeper").is_none().then_some(()));
+    append_message(&mut client);
 }
 
 #[test]
-fn the_check_of_the_database_is_started_again() {
-    let Some(faulty) = Faulty::asked("", Some("integrity-check")) else { return };
+fn integrity_check_is_restarted_after_a_panic() {
+    let Some(faulty) = FaultyWorld::with_initial_panic("", Some("integrity-check")) else { return };
     let mut client = faulty.world.client();
-    wait::until("the check to be back", || (restarts(&mut client, "integrity-check") == Some(1)).then_some(()));
+    wait::until("the check to be restarted", || (restarts(&mut client, "integrity-check") == Some(1)).then_some(()));
 }
 
 #[test]
-fn without_ears_for_signals_the_daemon_ends_and_says_why() {
-    let Some(mut faulty) = Faulty::new() else { return };
-    faulty.ask("signals");
+fn panic_of_the_signal_handler_stops_the_daemon() {
+    let Some(mut faulty) = FaultyWorld::new() else { return };
+    faulty.inject_panic("signals");
     faulty.world.daemon.signal("HUP");
-    assert!(!faulty.world.daemon.wait().success(), "its service manager is to start it again");
+    assert!(!faulty.world.daemon.wait().success(), "the failure makes the service manager restart it");
     assert!(faulty.world.daemon.log().contains("signals failed"));
 }
 
 #[test]
-fn without_its_writer_the_daemon_ends_and_says_why() {
-    let Some(mut faulty) = Faulty::new() else { return };
+fn panic_of_the_store_writer_stops_the_daemon() {
+    let Some(mut faulty) = FaultyWorld::new() else { return };
     let mut stream = open(&faulty.world);
     writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "daemon.version"})).expect("writes");
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).expect("reads");
-    faulty.ask("store-writer");
-    let answer = faulty.world.client().call("memory.save", json!({"topic": "t", "content": "c"}));
-    assert!(answer.is_err());
-    assert!(!faulty.world.daemon.wait().success(), "its service manager is to start it again");
+    faulty.inject_panic("store-writer");
+    let response = faulty.world.client().call("memory.save", json!({"topic": "t", "content": "c"}));
+    assert!(response.is_err());
+    assert!(!faulty.world.daemon.wait().success(), "the failure makes the service manager restart it");
     assert!(faulty.world.daemon.log().contains("store-writer failed"));
     faulty.world.daemon = Daemon::start(faulty.world.dir());
     faulty.world.client().ok("memory.save", json!({"topic": "t", "content": "c"}));

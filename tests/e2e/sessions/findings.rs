@@ -1,14 +1,16 @@
-//! Tasks, bugs, results, tested elements and coverage.
+//! Tasks, bugs, results, coverage, patterns and page models.
 
 use afd_tests::World;
 use serde_json::{Value, json};
 
 #[test]
-fn tasks_wait_in_order_and_behind_others() {
+fn tasks_are_ordered_by_priority_and_can_be_blocked() {
     let world = World::new();
     let mut client = world.client_for("t");
-    let add = |client: &mut afd_tests::Client, what: &str, priority: i64, after: Vec<i64>| {
-        client.ok("session.task.add", json!({"description": what, "priority": priority, "blockedBy": after}))["id"].as_i64().expect("an id")
+    let add = |client: &mut afd_tests::Client, description: &str, priority: i64, blocked_by: Vec<i64>| {
+        client.ok("session.task.add", json!({"description": description, "priority": priority, "blockedBy": blocked_by}))["id"]
+            .as_i64()
+            .expect("an id")
     };
     let low = add(&mut client, "low", 0, vec![]);
     let high = add(&mut client, "high", 5, vec![]);
@@ -21,7 +23,7 @@ fn tasks_wait_in_order_and_behind_others() {
     assert_eq!(client.ok("session.task.start", json!({"id": low, "switch": true}))["id"], low);
     let listed = client.ok("session.task.list", json!({}));
     let order: Vec<i64> = listed["tasks"].as_array().expect("tasks").iter().filter_map(|t| t["id"].as_i64()).collect();
-    assert_eq!(order, [low, high, blocked], "the current one, then those that are due, then the blocked one");
+    assert_eq!(order, [low, high, blocked], "the active task, then the pending ones, then the blocked one");
     client.ok("session.task.finish", json!({"status": "failed"}));
     let stuck = client.ok("session.show", json!({}));
     assert!(
@@ -74,7 +76,7 @@ fn bugs_and_results_are_filtered_and_counted() {
 }
 
 #[test]
-fn coverage_is_a_share_of_what_the_visual_memory_knows() {
+fn coverage_is_relative_to_the_visual_memory() {
     let world = World::new();
     let mut first = world.client_for("first");
     for _ in 0..2 {
@@ -102,13 +104,14 @@ fn coverage_is_a_share_of_what_the_visual_memory_knows() {
     assert_eq!((&after["pages"]["covered"], &after["elementsTested"]), (&json!(1), &json!(2)));
     assert_eq!(after["pagesTested"]["covered"], 1);
     assert_eq!(after["elements"]["covered"], 1, "{after}");
-    let (covered, known) = (after["elements"]["covered"].as_f64().expect("n"), after["elements"]["known"].as_f64().expect("n"));
-    let percent = after["coveragePercent"].as_f64().expect("a share");
+    let (covered, known) =
+        (after["elements"]["covered"].as_f64().expect("a number"), after["elements"]["known"].as_f64().expect("a number"));
+    let percent = after["coveragePercent"].as_f64().expect("a number");
     assert!((percent - covered * 100.0 / known).abs() < 0.1, "{after}");
     let missing = after["pages"]["missing"].as_array().expect("names");
     assert!(!missing.is_empty() && missing.iter().all(Value::is_string));
     client.fails("session.tested", json!({"elements": []}), "INVALID_PARAMS");
-    // A row is named by what it says; the component is that kind of row.
+    // A row is identified by its text; its component is the kind of row.
     client.ok("observe.refs", json!({"full": true}));
     let row = client.ok("session.tested", json!({"elements": ["Battery"]}));
     assert!(row["elements"][0]["component"].is_string(), "{row}");
@@ -121,7 +124,7 @@ fn coverage_is_a_share_of_what_the_visual_memory_knows() {
 }
 
 #[test]
-fn patterns_follow_use_and_are_found_by_page() {
+fn pattern_confidence_follows_use_and_patterns_are_found_by_page() {
     let world = World::new();
     let mut client = world.client_for("p");
     let rule = json!({"kind": "validationRule", "text": "the e-mail needs a dot", "page": "https://me:pw@shop.example/users/12/profile?x=1",
@@ -130,12 +133,12 @@ fn patterns_follow_use_and_are_found_by_page() {
     assert_eq!(saved["page"], "https://shop.example/users/:id/profile");
     let again = client.ok("pattern.save", rule);
     assert_eq!(again["id"], saved["id"]);
-    assert!(again["confidence"].as_f64() > saved["confidence"].as_f64(), "learned again is surer");
+    assert!(again["confidence"].as_f64() > saved["confidence"].as_f64(), "learning it again raises the confidence");
     client.ok("pattern.save", json!({"kind": "flakyElement", "text": "the banner comes and goes", "page": "https://shop.example/start"}));
     client.ok("pattern.save", json!({"kind": "userPreference", "text": "dark mode"}));
     let found = client.ok("pattern.find", json!({"page": "https://shop.example/users/7/profile"}));
     let texts: Vec<&str> = found["patterns"].as_array().expect("patterns").iter().filter_map(|p| p["text"].as_str()).collect();
-    assert_eq!(texts, ["the e-mail needs a dot", "dark mode"], "the page first, then what holds everywhere");
+    assert_eq!(texts, ["the e-mail needs a dot", "dark mode"], "patterns of the page first, then general ones");
     let id = saved["id"].as_i64().expect("an id");
     let held = client.ok("pattern.used", json!({"id": id, "held": true}));
     let mut failed = json!(null);
@@ -151,7 +154,7 @@ fn patterns_follow_use_and_are_found_by_page() {
 }
 
 #[test]
-fn page_models_tell_how_stable_a_page_is() {
+fn page_models_report_the_stability_of_a_page() {
     let world = World::new();
     let mut client = world.client();
     let save = |client: &mut afd_tests::Client, page: &str, names: &[&str]| {

@@ -1,4 +1,4 @@
-//! Sessions: what an agent does and finds, how far it is, and how somebody else goes on.
+//! Sessions: goal, tasks, findings, progress, resume.
 
 mod findings;
 mod progress;
@@ -7,8 +7,9 @@ mod reports;
 use afd_tests::{Client, World};
 use serde_json::{Value, json};
 
-/// A session with work done on a phone: two tasks of four are done, one is worked on, bugs and results are recorded.
-fn busy(client: &mut Client) -> Value {
+/// Starts a session and works in it: two of four tasks are finished, one is active, bugs and results are recorded. Returns what
+/// `session.show` reports.
+fn work_in_session(client: &mut Client) -> Value {
     client.ok(
         "session.start",
         json!({"goal": "test the settings", "app": "com.android.settings",
@@ -37,13 +38,13 @@ fn busy(client: &mut Client) -> Value {
 }
 
 #[test]
-fn a_session_gathers_what_was_recorded_under_its_name() {
+fn session_includes_everything_recorded_under_its_name() {
     let world = World::new();
     let mut client = world.client_for("qa");
-    // What comes before the start belongs to it too.
+    // What was recorded before the start belongs to the session, too.
     client.ok("observe.page", json!({}));
     client.ok("memory.save", json!({"topic": "nav", "content": "Network is at the top"}));
-    let shown = busy(&mut client);
+    let shown = work_in_session(&mut client);
     assert_eq!(shown["status"], "active");
     assert_eq!(shown["tasks"], json!({"pending": 1, "active": 1, "passed": 1, "failed": 1, "skipped": 0}));
     assert_eq!(shown["bugs"]["total"], 2);
@@ -54,7 +55,7 @@ fn a_session_gathers_what_was_recorded_under_its_name() {
     assert!(s["observations"].as_i64() >= Some(3), "{s}");
     assert_eq!(shown["currentTask"]["progress"], "the page is open");
     assert!(shown["currentTask"]["lastAction"].as_str().is_some_and(|a| !a.is_empty()));
-    assert_eq!(shown["openBugs"][0]["severity"], "critical", "worst first");
+    assert_eq!(shown["openBugs"][0]["severity"], "critical", "most severe first");
     let pages = shown["pages"].as_array().expect("pages");
     assert_eq!(pages.len(), 2, "{pages:?}");
     assert!(pages[0]["snapshot"]["nodeCount"].as_i64() > Some(1) && pages[0]["observations"].as_i64() >= Some(1));
@@ -76,7 +77,7 @@ fn a_session_gathers_what_was_recorded_under_its_name() {
 }
 
 #[test]
-fn sessions_begin_end_and_are_listed() {
+fn sessions_are_started_ended_listed_and_resumed() {
     let world = World::new();
     let mut client = world.client_for("one");
     client.fails("session.show", json!({}), "NOT_FOUND");

@@ -1,27 +1,27 @@
-//! Progress files, and going on after the daemon was killed.
+//! Progress files, and resuming a session after the daemon was killed.
 
 use std::process::Command;
 
 use afd_tests::{Daemon, World};
 use serde_json::{Value, json};
 
-use super::busy;
+use super::work_in_session;
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
 #[test]
-fn a_killed_daemons_session_is_resumed_by_another_client() {
+fn session_is_resumed_after_the_daemon_was_killed() {
     let mut world = World::new();
-    busy(&mut world.client_for("qa"));
+    work_in_session(&mut world.client_for("qa"));
     world.daemon.signal("KILL");
     world.daemon.wait();
     world.daemon = Daemon::start(world.dir());
     let resumed = world.client_for("qa").ok("session.resume", json!({}));
     assert_eq!(resumed["reopened"], false);
     let prompt = resumed["resumptionPrompt"].as_str().expect("a prompt");
-    for told in [
+    for expected in [
         "look at the network page: passed (it opens)",
         "turn Wi-Fi on: failed (the switch does nothing)",
         "In progress: check the battery page",
@@ -33,14 +33,14 @@ fn a_killed_daemons_session_is_resumed_by_another_client() {
         "Retry the failed task: turn Wi-Fi on",
         "device: pixel",
     ] {
-        assert!(prompt.contains(told), "{told:?} is not in:\n{prompt}");
+        assert!(prompt.contains(expected), "{expected:?} is not in:\n{prompt}");
     }
     assert_eq!(resumed["taskQueue"][0]["description"], "read the about page");
     assert_eq!(resumed["progress"]["criticalFindings"], json!(["The Wi-Fi switch does nothing: it stays off"]));
 }
 
 #[test]
-fn progress_files_follow_every_change_when_asked_to() {
+fn progress_files_are_updated_on_every_change_if_requested() {
     let world = World::new();
     let mut client = world.client_for("a/b c");
     let dir = world.dir().join("progress");
@@ -74,23 +74,23 @@ fn progress_files_follow_every_change_when_asked_to() {
     client.ok("session.progress", json!({"auto": false, "nextSteps": ["read the log"], "blockers": ["no network"]}));
     client.ok("session.task.add", json!({"description": "second"}));
     let still: Value = serde_json::from_str(&read(&file.display().to_string())).expect("JSON");
-    assert_eq!(still["pendingTasks"].as_array().map(Vec::len), Some(1), "it is no longer written");
+    assert_eq!(still["pendingTasks"].as_array().map(Vec::len), Some(1), "the file is no longer written");
     let state = world.dir().join(".local/state/afd/progress-a%2Fb%20c.json");
-    let asked = client.ok("session.progress", json!({}));
-    assert_eq!(asked["file"], json!(state), "the state directory is the default");
-    assert_eq!(asked["progress"]["nextSteps"][0], "read the log");
-    assert!(read(asked["reportFile"].as_str().expect("a file")).contains("BLOCKERS\n--------\n! no network"));
+    let result = client.ok("session.progress", json!({}));
+    assert_eq!(result["file"], json!(state), "the state directory is the default");
+    assert_eq!(result["progress"]["nextSteps"][0], "read the log");
+    assert!(read(result["reportFile"].as_str().expect("a file")).contains("BLOCKERS\n--------\n! no network"));
     let left: Vec<_> = std::fs::read_dir(&dir).expect("lists").collect();
-    assert_eq!(left.len(), 2, "nothing half-written is left");
+    assert_eq!(left.len(), 2, "no temporary file is left");
     client.fails("session.progress", json!({"dir": "relative"}), "INVALID_PARAMS");
     client.fails("session.progress", json!({"dir": "/proc/nowhere"}), "INVALID_PARAMS");
 }
 
 #[test]
-fn the_git_state_of_a_working_directory_is_told() {
+fn progress_includes_the_git_state_of_the_working_directory() {
     let world = World::new();
     let repo = world.dir().join("repo");
-    std::fs::create_dir(&repo).expect("makes it");
+    std::fs::create_dir(&repo).expect("creates the directory");
     let git = |arguments: &[&str]| {
         let done = Command::new("git").arg("-C").arg(&repo).env("HOME", world.dir()).args(arguments).output().expect("git");
         assert!(done.status.success(), "{done:?}");
@@ -102,25 +102,25 @@ fn the_git_state_of_a_working_directory_is_told() {
     std::fs::write(repo.join("b.txt"), "b").expect("writes");
     let mut client = world.client_for("g");
     client.ok("session.start", json!({"directory": repo}));
-    let told = client.ok("session.progress", json!({}));
-    assert!(told["progress"]["lastCommit"].as_str().is_some_and(|c| c.ends_with(" Begin the work")), "{told}");
-    assert_eq!(told["progress"]["uncommittedChanges"], json!(["?? b.txt"]));
+    let result = client.ok("session.progress", json!({}));
+    assert!(result["progress"]["lastCommit"].as_str().is_some_and(|c| c.ends_with(" Begin the work")), "{result}");
+    assert_eq!(result["progress"]["uncommittedChanges"], json!(["?? b.txt"]));
     assert!(client.ok("session.resume", json!({}))["resumptionPrompt"].as_str().is_some_and(|p| p.contains("Begin the work")));
-    // A repository whose settings name a program that git would run is not read.
+    // A repository whose configuration names a program that git would run is not read.
     git(&["config", "filter.x.clean", "touch ran"]);
-    let told = client.ok("session.progress", json!({}));
-    assert!(told["warnings"][0].as_str().is_some_and(|w| w.contains("programs")) && !repo.join("ran").exists(), "{told}");
-    // A directory that is no repository is told of, and does no harm.
-    let told = client.ok("session.progress", json!({"directory": "/"}));
-    assert!(told["warnings"][0].as_str().is_some_and(|w| w.contains("the git state of /")), "{told}");
-    assert_eq!(told["progress"]["lastCommit"], Value::Null);
+    let result = client.ok("session.progress", json!({}));
+    assert!(result["warnings"][0].as_str().is_some_and(|w| w.contains("programs")) && !repo.join("ran").exists(), "{result}");
+    // A directory that is not a repository only causes a warning.
+    let result = client.ok("session.progress", json!({"directory": "/"}));
+    assert!(result["warnings"][0].as_str().is_some_and(|w| w.contains("the git state of /")), "{result}");
+    assert_eq!(result["progress"]["lastCommit"], Value::Null);
 }
 
 #[test]
-fn a_progress_file_takes_a_session_to_another_memory() {
+fn progress_file_moves_a_session_to_another_database() {
     let world = World::new();
     let mut client = world.client_for("qa");
-    busy(&mut client);
+    work_in_session(&mut client);
     let file = client.ok("session.progress", json!({"dir": world.dir()}))["file"].clone();
     client.fails("session.resume", json!({"file": file}), "CONFLICT");
     let other = World::new();
@@ -131,7 +131,7 @@ fn a_progress_file_takes_a_session_to_another_memory() {
     assert!(prompt.contains("In progress: check the battery page") && prompt.contains("[critical, open] The Wi-Fi switch does nothing"));
     let shown = elsewhere.ok("session.show", json!({}));
     assert_eq!(shown["tasks"], json!({"pending": 1, "active": 1, "passed": 1, "failed": 1, "skipped": 0}));
-    // Resolved bugs stay resolved, and tasks wait for those that come later in the file.
+    // Resolved bugs stay resolved, and a task can be blocked by one that comes later in the file.
     let mut first = world.client_for("b");
     let ids: Vec<i64> =
         ["a", "b", "c"].map(|d| first.ok("session.task.add", json!({"description": d}))["id"].as_i64().expect("an id")).into();

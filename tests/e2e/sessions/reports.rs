@@ -1,24 +1,24 @@
-//! Reports for people, and the export.
+//! Session reports and exports.
 
 use afd_tests::World;
 use serde_json::{Value, json};
 
-use super::busy;
+use super::work_in_session;
 
 #[test]
-fn a_report_is_one_page_with_its_pictures_and_nothing_in_it_is_markup() {
+fn report_is_self_contained_and_escapes_markup() {
     let world = World::new();
     let mut client = world.client_for("qa");
-    busy(&mut client);
+    work_in_session(&mut client);
     client.ok("session.bug.add", json!({"title": "<script>alert(1)</script> & \"quotes\"", "severity": "high"}));
     let written = client.ok("session.report", json!({"file": world.dir().join("report.html")}));
     assert_eq!(written["pictures"], 1);
     let html = std::fs::read_to_string(written["file"].as_str().expect("a file")).expect("reads");
     assert!(html.contains("data:image/jpeg;base64,") && html.contains("The Wi-Fi switch does nothing"));
     assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && !html.contains("<script"));
-    assert!(!html.contains("src=\"http") && !html.contains("href="), "it needs nothing else");
-    for told in ["look at the network page", "network opens", "800 ms", "tap the switch", "it stays off"] {
-        assert!(html.contains(told), "{told}");
+    assert!(!html.contains("src=\"http") && !html.contains("href="), "the report refers to nothing external");
+    for expected in ["look at the network page", "network opens", "800 ms", "tap the switch", "it stays off"] {
+        assert!(html.contains(expected), "{expected}");
     }
     let written = client.ok("session.report", json!({"format": "markdown"}));
     let text = std::fs::read_to_string(written["file"].as_str().expect("a file")).expect("reads");
@@ -28,10 +28,10 @@ fn a_report_is_one_page_with_its_pictures_and_nothing_in_it_is_markup() {
 }
 
 #[test]
-fn an_export_holds_everything() {
+fn export_contains_everything_in_the_session() {
     let world = World::new();
     let mut client = world.client_for("qa");
-    busy(&mut client);
+    work_in_session(&mut client);
     client.ok("memory.save", json!({"topic": "t", "content": "a note"}));
     client.ok("pattern.save", json!({"kind": "procedure", "text": "first this, then that"}));
     client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}));
@@ -53,7 +53,7 @@ fn an_export_holds_everything() {
 }
 
 #[test]
-fn what_a_bug_shows_outlives_the_limits_of_artifacts() {
+fn screenshot_of_a_bug_is_exempt_from_the_limits_of_artifacts() {
     let world = World::new();
     let mut client = world.client_for("qa");
     client.ok("observe.screenshot", json!({}));

@@ -1,16 +1,16 @@
-//! The files of the original, read and written.
+//! Import and export of the source tool's files.
 
 use std::path::Path;
 
 use afd_tests::{TestPhone, World};
 use serde_json::{Value, json};
 
-use super::{SETTINGS, components, explored, look, names, states, transitions, tree};
+use super::{SETTINGS, components, explore_settings, names, observe, read_tree, states, transitions};
 
-/// An app with a site, with oddities in its files.
+/// Writes the files of an app with a site, including unusual contents.
 fn write_chrome(dir: &Path) {
     for d in ["chrome/components", "chrome/pages", "chrome/sites/www_united_com"] {
-        std::fs::create_dir_all(dir.join(d)).expect("a directory");
+        std::fs::create_dir_all(dir.join(d)).expect("creates the directory");
     }
     let write =
         |file: &str, value: Value| std::fs::write(dir.join(file), serde_json::to_string_pretty(&value).expect("is JSON")).expect("writes");
@@ -54,24 +54,24 @@ fn write_chrome(dir: &Path) {
 }
 
 #[test]
-fn an_import_that_is_exported_is_what_it_was() {
+fn imported_files_are_exported_unchanged() {
     let world = World::bare(TestPhone::start(), "");
     let mut client = world.client();
     let dir = world.dir().join("apps");
     write_chrome(&dir);
-    let before = tree(&dir);
+    let before = read_tree(&dir);
     let dry = client.ok("visual.import", json!({"dir": dir, "dryRun": true}));
     client.fails("visual.states", json!({"app": "Chrome"}), "NOT_FOUND");
     let report = client.ok("visual.import", json!({"dir": dir}));
-    assert_eq!(dry["imported"], report["imported"], "a rehearsal tells what comes of it");
+    assert_eq!(dry["imported"], report["imported"], "a dry run reports the same as the import");
     assert_eq!((report["imported"][0]["app"].as_str(), report["imported"][1]["site"].as_str()), (Some("Chrome"), Some("united_com")));
     let remarks = report["imported"][0]["remarks"].as_array().expect("remarks");
     assert!(remarks.iter().any(|r| r["key"] == "s_8838ab" && r["why"].as_str().is_some_and(|w| w.contains("ghost"))), "{remarks:?}");
-    assert_eq!(tree(&dir), before, "the source is not touched");
+    assert_eq!(read_tree(&dir), before, "the source is unchanged");
     let out = world.dir().join("out");
     let exported = client.ok("visual.export", json!({"dir": out}));
     assert_eq!(exported["exported"][0]["missingPictures"], 0, "{exported}");
-    assert_eq!(tree(&out), before);
+    assert_eq!(read_tree(&out), before);
     let again = client.ok("visual.import", json!({"dir": dir}));
     let tally = &again["imported"][0]["components"];
     assert_eq!((tally["added"].as_i64(), tally["present"].as_i64()), (Some(0), Some(3)), "a second import adds nothing");
@@ -80,11 +80,11 @@ fn an_import_that_is_exported_is_what_it_was() {
 }
 
 #[test]
-fn the_later_dialect_and_damaged_files_are_read_as_far_as_they_go() {
+fn later_format_and_damaged_files_are_read_as_far_as_possible() {
     let world = World::bare(TestPhone::start(), "");
     let mut client = world.client();
     let dir = world.dir().join("editor");
-    std::fs::create_dir_all(&dir).expect("a directory");
+    std::fs::create_dir_all(&dir).expect("creates the directory");
     std::fs::write(dir.join("components.json"), "{\"Save\": {\"type\": \"icon\"}, \"Open\": 7").expect("writes");
     std::fs::write(dir.join("components.json.bak"), "{\"Save\": {\"type\": \"icon\", \"icon_file\": \"../../secret.png\"}}")
         .expect("writes");
@@ -104,9 +104,9 @@ fn the_later_dialect_and_damaged_files_are_read_as_far_as_they_go() {
 }
 
 #[test]
-fn an_export_of_what_was_observed_is_the_same_memory_elsewhere() {
+fn exported_observations_are_the_same_memory_after_an_import() {
     let world = World::new();
-    let (mut client, _, _, details) = explored(&world);
+    let (mut client, _, _, details) = explore_settings(&world);
     let out = world.dir().join("out");
     client.ok("visual.export", json!({"dir": out, "app": SETTINGS}));
     let other = World::with(TestPhone::start(), "");
@@ -125,21 +125,21 @@ fn an_export_of_what_was_observed_is_the_same_memory_elsewhere() {
     assert_eq!(same(states(&mut elsewhere, SETTINGS), &of_state), same(states(&mut client, SETTINGS), &of_state));
     let of_edge = ["key", "count", "successRate"];
     assert_eq!(same(transitions(&mut elsewhere, SETTINGS), &of_edge), same(transitions(&mut client, SETTINGS), &of_edge));
-    // A page that was learned there is recognised here at first sight.
+    // A page that the first daemon learned is recognised by the second one at first sight.
     other.phone.scene(SETTINGS, Some("network"));
-    assert_eq!(look(&mut elsewhere)["page"]["state"], details.as_str());
+    assert_eq!(observe(&mut elsewhere)["page"]["state"], details.as_str());
 }
 
 #[test]
-fn a_renamed_thing_is_still_the_same_and_an_export_of_it_comes_back() {
+fn renamed_component_is_recognised_by_learning_and_import() {
     let world = World::bare(TestPhone::start(), "");
     let mut client = world.client();
     let icon = |x: i32| json!({"app": "game", "detections": [{"type": "icon", "box": [x, 100, x + 40, 140]}]});
     client.ok("visual.learn", icon(100));
     client.ok("visual.rename", json!({"app": "game", "old": "unlabeled_120_120", "new": "menu"}));
-    assert_eq!(client.ok("visual.learn", icon(103))["newComponents"], 0, "a few pixels off, it is the same icon");
+    assert_eq!(client.ok("visual.learn", icon(103))["newComponents"], 0, "it is the same icon, a few pixels off");
     let named = json!({"app": "game", "detections": [{"name": "menu", "type": "icon", "box": [100, 100, 140, 140]}]});
-    assert_eq!(client.ok("visual.learn", named)["newComponents"], 0, "whoever calls it by its name means it");
+    assert_eq!(client.ok("visual.learn", named)["newComponents"], 0, "a detection with its name is the same component");
     let out = world.dir().join("out");
     client.ok("visual.export", json!({"dir": out}));
     client.ok("visual.rename", json!({"app": "game", "old": "menu", "new": "main menu"}));
@@ -149,9 +149,9 @@ fn a_renamed_thing_is_still_the_same_and_an_export_of_it_comes_back() {
 }
 
 #[test]
-fn an_import_of_what_is_known_doubles_no_edges() {
+fn import_of_known_data_does_not_duplicate_edges() {
     let world = World::new();
-    let (mut client, _, _, _) = explored(&world);
+    let (mut client, _, _, _) = explore_settings(&world);
     let before = transitions(&mut client, SETTINGS);
     let out = world.dir().join("out");
     client.ok("visual.export", json!({"dir": out, "app": SETTINGS}));

@@ -1,29 +1,29 @@
-//! States, what leads from one to another, and ways through them.
+//! States, transitions between them, and paths.
 
 use afd_tests::{TestPhone, World};
 use serde_json::json;
 
-use super::{SETTINGS, SHOP, components, explored, known, look, names, states, tap, transitions, tree};
+use super::{SETTINGS, SHOP, components, explore_settings, names, observe, observe_state, read_tree, states, tap, transitions};
 
 #[test]
-fn a_page_is_a_state_when_it_is_seen_again_and_has_its_edges_from_before() {
+fn page_seen_again_is_a_state_and_has_its_earlier_edges() {
     let world = World::new();
     let mut client = world.client();
-    look(&mut client);
+    observe(&mut client);
     assert!(states(&mut client, SETTINGS).is_empty(), "a first sighting defines nothing");
     tap(&mut client, "Wi-Fi");
-    assert_eq!(look(&mut client)["page"].get("state"), None);
+    assert_eq!(observe(&mut client)["page"].get("state"), None);
     client.ok("act.back", json!({}));
-    let home = known(&mut client);
-    // The way there was gone once, when neither page was a state.
+    let home = observe_state(&mut client);
+    // The transition happened once, before either page was a state.
     assert!(transitions(&mut client, SETTINGS).is_empty());
     tap(&mut client, "Wi-Fi");
-    let wifi = known(&mut client);
+    let wifi = observe_state(&mut client);
     assert_ne!(home, wifi);
     let edges = transitions(&mut client, SETTINGS);
     let there = edges.iter().find(|e| e["from"] == home && e["to"] == wifi).unwrap_or_else(|| panic!("{edges:?}"));
     assert_eq!((there["count"].as_i64(), there["attempts"].as_i64(), there["successRate"].as_f64()), (Some(2), Some(2), Some(1.0)));
-    assert_eq!(there["key"], json!(format!("{home}|{}|{wifi}", there["action"].as_str().expect("words"))));
+    assert_eq!(there["key"], json!(format!("{home}|{}|{wifi}", there["action"].as_str().expect("an action"))));
     assert!(there["target"]["label"].as_str().is_some_and(|l| l.starts_with("Wi-Fi")), "named by its target: {there}");
     assert!(edges.iter().any(|e| e["from"] == wifi && e["to"] == home && e["action"] == "back"));
     let all = states(&mut client, SETTINGS);
@@ -32,47 +32,47 @@ fn a_page_is_a_state_when_it_is_seen_again_and_has_its_edges_from_before() {
 }
 
 #[test]
-fn what_changes_by_itself_makes_no_new_components_and_no_new_states() {
+fn dynamic_content_creates_no_components_or_states() {
     let world = World::new();
     let mut client = world.client();
     world.phone.scene("org.example.lab", Some("feed"));
-    let state = known(&mut client);
+    let state = observe_state(&mut client);
     let before = components(&mut client, "org.example.lab");
     for minutes in ["3", "14", "59"] {
         world.phone.run(json!({"do": "set", "app": "org.example.lab", "name": "ago", "value": minutes}));
         world.phone.run(json!({"do": "scroll", "rows": 4}));
-        assert_eq!(known(&mut client), state, "times and other rows are the same page");
+        assert_eq!(observe_state(&mut client), state, "other times and rows are the same page");
     }
     let after = components(&mut client, "org.example.lab");
     assert_eq!(names(&after), names(&before));
     assert!(after.iter().all(|c| c["seenCount"].as_i64() > Some(9) && c["consecutiveMisses"] == 0), "{after:?}");
-    assert!(after.iter().all(|c| c["label"].as_str().is_none_or(|l| !l.contains("Guest"))), "rows say nothing");
+    assert!(after.iter().all(|c| c["label"].as_str().is_none_or(|l| !l.contains("Guest"))), "texts of rows are not learned");
 }
 
 #[test]
-fn ways_are_found_by_names_ids_and_components_and_what_is_not_known_is_said() {
+fn paths_are_found_by_name_id_or_component_and_unknown_ones_are_reported() {
     let world = World::new();
-    let (mut client, home, wifi, details) = explored(&world);
+    let (mut client, home, wifi, details) = explore_settings(&world);
     for to in [details.as_str(), "Network details", "forget_button", "Forget", "network details", "Signal strength: excellent"] {
         let path = client.ok("visual.path", json!({"app": SETTINGS, "from": home, "to": to}));
         let steps = path["route"]["steps"].as_array().unwrap_or_else(|| panic!("{to}: {path}"));
         assert_eq!(steps.iter().map(|s| s["to"].as_str().expect("an id")).collect::<Vec<_>>(), [wifi.as_str(), details.as_str()], "{to}");
-        assert!(path["route"]["probability"].as_f64().is_some_and(|p| p > 0.3 && p < 1.0), "little is known: {path}");
+        assert!(path["route"]["probability"].as_f64().is_some_and(|p| p > 0.3 && p < 1.0), "there are few observations: {path}");
     }
-    // Where the session is stands in for where it begins.
+    // The start defaults to the session's current page.
     client.ok("act.back", json!({}));
-    look(&mut client);
+    observe(&mut client);
     let path = client.ok("visual.path", json!({"to": "Network details"}));
     assert_eq!((path["app"].as_str(), path["from"]["id"].as_str()), (Some(SETTINGS), Some(wifi.as_str())));
-    // Nobody went from there to a page that was merely shown.
+    // No action led from there to a page that was merely shown.
     world.phone.scene(SETTINGS, Some("battery"));
-    let battery = known(&mut client);
+    let battery = observe_state(&mut client);
     world.phone.scene(SETTINGS, Some("storage"));
-    let storage = known(&mut client);
+    let storage = observe_state(&mut client);
     let path = client.ok("visual.path", json!({"app": SETTINGS, "from": details, "to": storage}));
     assert_eq!((path["known"].as_bool(), path.get("route")), (Some(false), None), "{path}");
     assert!(path["nearest"]["id"].is_string() && path["text"].as_str().is_some_and(|t| t.contains("no known path")), "{path}");
-    assert_ne!(battery, storage, "pages of one activity are told apart by their titles");
+    assert_ne!(battery, storage, "pages of one activity are distinguished by their titles");
     let error = client.fails("visual.path", json!({"app": SETTINGS, "from": home, "to": "Networking"}), "NOT_FOUND");
     assert!(error.details["known"].as_array().is_some_and(|k| !k.is_empty()), "{error:?}");
     client.fails("visual.path", json!({"app": "org.example.nothing", "to": "x"}), "NOT_FOUND");
@@ -80,14 +80,14 @@ fn ways_are_found_by_names_ids_and_components_and_what_is_not_known_is_said() {
 }
 
 #[test]
-fn an_action_that_fails_or_leads_elsewhere_lowers_its_rate() {
+fn failed_action_lowers_its_success_rate() {
     let world = World::new();
-    let (mut client, home, wifi, _) = explored(&world);
+    let (mut client, home, wifi, _) = explore_settings(&world);
     world.phone.scene(SETTINGS, None);
-    look(&mut client);
+    observe(&mut client);
     tap(&mut client, "Wi-Fi");
     client.fails("verify.textContains", json!({"text": "no such words"}), "ASSERTION_FAILED");
-    look(&mut client);
+    observe(&mut client);
     let edges = transitions(&mut client, SETTINGS);
     let there = edges.iter().find(|e| e["from"] == home && e["to"] == wifi).expect("the edge");
     assert_eq!((there["count"].as_i64(), there["attempts"].as_i64()), (Some(2), Some(3)), "{there}");
@@ -95,12 +95,12 @@ fn an_action_that_fails_or_leads_elsewhere_lowers_its_rate() {
 }
 
 #[test]
-fn learning_can_be_switched_off_and_asked_for() {
+fn learning_can_be_disabled_and_requested() {
     let phone = TestPhone::start();
     let world = World::with(phone, "\n[visual]\nlearn = false\n");
     let mut client = world.client();
-    look(&mut client);
-    look(&mut client);
+    observe(&mut client);
+    observe(&mut client);
     client.fails("visual.states", json!({"app": SETTINGS}), "NOT_FOUND");
     client.ok("visual.learn", json!({"page": "the start"}));
     let learned = client.ok("visual.learn", json!({"page": "the start"}));
@@ -109,13 +109,13 @@ fn learning_can_be_switched_off_and_asked_for() {
 }
 
 #[test]
-fn the_graph_is_drawn_in_three_ways() {
+fn graph_is_rendered_in_three_formats() {
     let world = World::new();
-    let (mut client, home, _, _) = explored(&world);
-    for (format, begins) in [("dot", "digraph"), ("mermaid", "flowchart"), ("svg", "<svg")] {
+    let (mut client, home, _, _) = explore_settings(&world);
+    for (format, prefix) in [("dot", "digraph"), ("mermaid", "flowchart"), ("svg", "<svg")] {
         let drawn = client.ok("visual.graph", json!({"app": SETTINGS, "format": format}));
         let text = drawn["graph"].as_str().expect("a drawing");
-        assert!(text.starts_with(begins) && text.contains(&home) && text.contains("SubSettings"), "{text}");
+        assert!(text.starts_with(prefix) && text.contains(&home) && text.contains("SubSettings"), "{text}");
         assert!(text.contains("100%") && text.contains("visits"), "{text}");
     }
     let file = world.dir().join("graph.svg");
@@ -126,17 +126,17 @@ fn the_graph_is_drawn_in_three_ways() {
 }
 
 #[test]
-fn what_was_typed_is_learned_nowhere() {
+fn typed_text_is_not_learned() {
     let world = World::new();
     let mut client = world.client();
     world.phone.scene(SHOP, Some("address"));
     client.ok("act.tap", json!({"by": "resId", "value": "street_field"}));
     client.ok("act.text", json!({"text": "Hollyhock Lane 7"}));
-    known(&mut client);
+    observe_state(&mut client);
     client.ok("visual.learn", json!({}));
     let all = format!("{:?} {:?}", components(&mut client, SHOP), states(&mut client, SHOP));
     assert!(all.contains("street_field") && !all.contains("Hollyhock"), "{all}");
     let out = world.dir().join("out");
     client.ok("visual.export", json!({"dir": out}));
-    assert!(!format!("{:?}", tree(&out)).contains("Hollyhock"));
+    assert!(!format!("{:?}", read_tree(&out)).contains("Hollyhock"));
 }

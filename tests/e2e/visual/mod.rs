@@ -1,4 +1,4 @@
-//! What screens are made of: components, states, the graph of them, forgetting, merging, and undoing that.
+//! Visual memory: components, states, their graph, forgetting, merging, and undo.
 
 mod files;
 mod graph;
@@ -15,18 +15,18 @@ use serde_json::{Value, json};
 const SETTINGS: &str = "com.android.settings";
 const SHOP: &str = "org.example.shop";
 
-/// Looks at the screen until it has settled.
-fn look(client: &mut Client) -> Value {
+/// Observes the page once it has settled.
+fn observe(client: &mut Client) -> Value {
     client.ok("observe.page", json!({"hints": false, "include": []}))
 }
 
-/// Looks until the page is known as a state.
-fn known(client: &mut Client) -> String {
-    look(client);
-    look(client);
-    // Lessons are taken up behind the answers.
+/// Observes the page until it is a known state, and returns the id of the state.
+fn observe_state(client: &mut Client) -> String {
+    observe(client);
+    observe(client);
+    // Observations are learned after their response; a query waits until that is done.
     client.ok("visual.history", json!({}));
-    let page = look(client);
+    let page = observe(client);
     page["page"]["state"].as_str().unwrap_or_else(|| panic!("no state: {page}")).to_owned()
 }
 
@@ -54,15 +54,15 @@ fn transitions(client: &mut Client, app: &str) -> Vec<Value> {
     client.ok("visual.transitions", json!({"app": app}))["transitions"].as_array().expect("transitions").clone()
 }
 
-/// Sends detections by name, one under the other.
-fn detect(client: &mut Client, app: &str, names: &[&str]) -> Value {
-    let at = |i: usize| i32::try_from(i).expect("few") * 60;
+/// Learns detections with these names, arranged in a column.
+fn learn_detections(client: &mut Client, app: &str, names: &[&str]) -> Value {
+    let at = |i: usize| i32::try_from(i).expect("fits") * 60;
     let detections: Vec<Value> =
         names.iter().enumerate().map(|(i, n)| json!({"name": n, "type": "icon", "box": [0, at(i), 50, at(i) + 50]})).collect();
     client.ok("visual.learn", json!({"app": app, "detections": detections}))
 }
 
-fn upkeep(client: &mut Client) {
+fn run_upkeep(client: &mut Client) {
     let job = client.ok("job.run", json!({"name": "visual-upkeep"}));
     assert_eq!(job["lastError"], Value::Null, "{job}");
 }
@@ -71,23 +71,23 @@ fn numbered(prefix: &str, range: std::ops::Range<usize>) -> Vec<String> {
     range.map(|n| format!("{prefix}{n:02}")).collect()
 }
 
-fn refs(names: &[String]) -> Vec<&str> {
+fn as_strs(names: &[String]) -> Vec<&str> {
     names.iter().map(String::as_str).collect()
 }
 
-/// Learns settings: home, Wi-Fi and its details.
-fn explored(world: &World) -> (Client, String, String, String) {
+/// Explores the settings app. Returns the client, and the states of the pages home, Wi-Fi and network details.
+fn explore_settings(world: &World) -> (Client, String, String, String) {
     let mut client = world.client();
-    let home = known(&mut client);
+    let home = observe_state(&mut client);
     tap(&mut client, "Wi-Fi");
-    let wifi = known(&mut client);
+    let wifi = observe_state(&mut client);
     tap(&mut client, "Home network");
-    let details = known(&mut client);
+    let details = observe_state(&mut client);
     (client, home, wifi, details)
 }
 
-/// The files below a directory, as values when they are JSON.
-fn tree(dir: &Path) -> Vec<(String, Value)> {
+/// Returns the files below a directory, sorted by path; JSON files as values, others as arrays of bytes.
+fn read_tree(dir: &Path) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     let mut todo = vec![dir.to_owned()];
     while let Some(next) = todo.pop() {

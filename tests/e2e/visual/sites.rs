@@ -1,12 +1,12 @@
-//! Sites in a browser.
+//! Websites in a browser.
 
 use afd_tests::{Client, TestPhone, World};
 use serde_json::json;
 
-use super::{known, names};
+use super::{names, observe_state};
 
 #[test]
-fn sites_have_a_memory_of_their_own_by_registrable_domain() {
+fn each_registrable_domain_has_its_own_memory() {
     let world = World::bare(TestPhone::start(), "");
     let mut client = world.client();
     let learn = |client: &mut Client, site: &str, name: &str| {
@@ -27,49 +27,49 @@ fn sites_have_a_memory_of_their_own_by_registrable_domain() {
     client.fails("visual.components", json!({"app": "chromium", "site": "a b"}), "INVALID_PARAMS");
     for file in ["memory.db", "memory.db-wal"] {
         let text = std::fs::read(world.dir().join(file)).expect("the database is there");
-        assert!(!text.windows(6).any(|w| w == b"secret"), "credentials are kept nowhere");
+        assert!(!text.windows(6).any(|w| w == b"secret"), "credentials are not stored");
     }
 }
 
 #[test]
-fn a_browser_tells_which_site_is_shown() {
+fn site_is_detected_in_the_browser() {
     let world = World::new();
     let mut client = world.client();
     world.phone.scene("org.example.browser", None);
-    let booking = known(&mut client);
+    let booking = observe_state(&mut client);
     client.ok("act.tap", json!({"by": "desc", "value": "Travel info"}));
-    let info = known(&mut client);
+    let info = observe_state(&mut client);
     let of = client.ok("visual.states", json!({"app": "org.example.browser", "site": "united.com"}));
     let ids: Vec<&str> = of["states"].as_array().expect("states").iter().filter_map(|s| s["id"].as_str()).collect();
     assert_eq!(ids, [booking.as_str(), info.as_str()]);
     let path = client.ok("visual.path", json!({"app": "org.example.browser", "site": "united_com", "from": booking, "to": info}));
     assert_eq!(path["route"]["steps"].as_array().map(Vec::len), Some(1), "{path}");
-    // The page that the session sees tells app and site.
+    // App and site default to those of the page that the session sees.
     let here = client.ok("visual.components", json!({}));
     assert_eq!((here["app"].as_str(), here["site"].as_str()), (Some("org.example.browser"), Some("united_com")));
     assert!(
         here["components"].as_array().is_some_and(|c| c.iter().all(|c| c["label"] != "www.united.com/en/us")),
-        "what was typed is nowhere"
+        "typed text is not stored"
     );
     world.phone.scene("org.example.browser", Some("dev"));
-    known(&mut client);
+    observe_state(&mut client);
     client.ok("visual.states", json!({"app": "org.example.browser", "site": "localhost:8080"}));
 }
 
 #[test]
-fn sites_of_one_browser_keep_to_themselves() {
+fn sites_of_one_browser_are_separate() {
     let world = World::new();
     let mut client = world.client();
     world.phone.scene("org.example.browser", None);
-    known(&mut client);
+    observe_state(&mut client);
     for link in ["Travel info", "Back to booking", "Developer page"] {
         client.ok("act.tap", json!({"by": "desc", "value": link}));
-        known(&mut client);
+        observe_state(&mut client);
     }
     let of = |client: &mut Client, site: &str| {
         client.ok("visual.transitions", json!({"app": "org.example.browser", "site": site}))["transitions"].as_array().map(Vec::len)
     };
-    assert_eq!(of(&mut client, "united.com"), Some(3), "two within, one away from it");
+    assert_eq!(of(&mut client, "united.com"), Some(3), "two within the site, one leaving it");
     assert_eq!(of(&mut client, "localhost:8080"), Some(1));
     let out = world.dir().join("out");
     let exported = client.ok("visual.export", json!({"dir": out, "app": "org.example.browser", "site": "united.com"}));
