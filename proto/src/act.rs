@@ -1,16 +1,16 @@
-//! `act.*`: doing something on the device.
+//! `act.*`: actions on a device.
 
 use std::collections::BTreeMap;
 
 use crate::{
     Secret,
-    artifact::Written,
+    artifact::SavedArtifact,
     vocabulary::{By, Point, Reply, Target},
 };
 
-/// Parameters of an action that may carry a key against doing it twice.
+/// Parameters of an action, which may carry an idempotency key.
 pub trait ActCall {
-    /// The caller's key.
+    /// Returns the idempotency key of the caller.
     fn request_key(&self) -> Option<&str>;
 }
 
@@ -18,50 +18,50 @@ act_params! {
     /// Parameters of `act.tap`, `act.longPress` and `act.doubleTap`: either `by` with `value`, or `x` with `y`.
     #[derive(Default)]
     pub struct TapParams {
-        /// How the target is named.
+        /// Property by which the target is selected; requires `value`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub by: Option<By>,
-        /// The text, description, id or alias.
+        /// Text, description, resource id, class or alias to look for; requires `by`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub value: Option<String>,
-        /// Whole and case-sensitive instead of a part in any case.
+        /// Whether `value` must match completely and case-sensitively; by default a part of it in any case is enough.
         #[serde(default)]
         pub exact_match: bool,
-        /// The observation that the alias was read from; refused when it is not the session's newest.
+        /// Id of the observation that the alias came from. The call is refused unless it is the session's newest observation with refs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observation_id: Option<String>,
-        /// Device pixels from the left.
+        /// Horizontal position in device pixels from the left; requires `y`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub x: Option<f64>,
-        /// Device pixels from the top.
+        /// Vertical position in device pixels from the top; requires `x`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub y: Option<f64>,
-        /// How long a long press lasts, milliseconds, by default 500, at most 60,000.
+        /// Duration of a long press, milliseconds, at most 60,000; by default 500. Only for `act.longPress`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub duration_ms: Option<u32>,
     }
 
-    /// Parameters of `act.swipe`, device pixels.
+    /// Parameters of `act.swipe`; positions are in device pixels from the top left of the screen.
     #[derive(Default)]
     pub struct SwipeParams {
-        /// Start, from the left.
+        /// Horizontal start position.
         pub x1: f64,
-        /// Start, from the top.
+        /// Vertical start position.
         pub y1: f64,
-        /// End, from the left.
+        /// Horizontal end position.
         pub x2: f64,
-        /// End, from the top.
+        /// Vertical end position.
         pub y2: f64,
-        /// How long it takes, milliseconds, by default 300, at most 60,000.
+        /// Duration of the swipe, milliseconds, at most 60,000; by default 300.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub duration_ms: Option<u32>,
     }
 
     /// Parameters of `act.scroll`.
     pub struct ScrollParams {
-        /// Where the content is to be looked at next: `down` shows what is below.
+        /// Direction in which to look further: `down` reveals the content below.
         pub direction: Direction,
-        /// How far, by default `medium`.
+        /// Distance; by default `medium`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub amount: Option<Amount>,
     }
@@ -69,64 +69,65 @@ act_params! {
     /// Parameters of `act.scrollTo`.
     #[derive(Default)]
     pub struct ScrollToParams {
-        /// A part of the text or description, in any case.
+        /// Text to look for: contained in the text or description, in any case.
         pub text: String,
-        /// Compare this property only.
+        /// Property to search instead of text and description; aliases are not allowed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub by: Option<By>,
-        /// Whole and case-sensitive.
+        /// Whether `text` must match completely and case-sensitively.
         #[serde(default)]
         pub exact_match: bool,
-        /// For how long at most, milliseconds, from 1 to 600,000, by default 60,000.
+        /// Maximum duration of the search, milliseconds, from 1 to 600,000; by default 60,000.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub timeout_ms: Option<u64>,
     }
 
-    /// Parameters of `act.shell`, which the settings of the device must allow.
+    /// Parameters of `act.shell`, which must be enabled in the settings of the device (`allow_shell`).
     #[derive(Default)]
     pub struct ShellParams {
-        /// The command. It is never stored, logged or returned.
+        /// Command line. It is never stored, logged or returned.
         pub command: Secret,
-        /// How long it may take, milliseconds, from 1 to 600,000, by default 30,000.
+        /// Maximum run time of the command, milliseconds, from 1 to 600,000; by default 30,000.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub timeout_ms: Option<u32>,
     }
 
-    /// Parameters of `act.intent`, which the settings of the device must allow: at least one of action, data and component.
+    /// Parameters of `act.intent`, which must be enabled in the settings of the device (`allow_intent`). At least one of `action`, `data`
+    /// and `component` is required.
     #[derive(Default)]
     pub struct IntentParams {
-        /// For example `android.intent.action.VIEW`.
+        /// Intent action, for example `android.intent.action.VIEW`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub action: Option<String>,
-        /// A URI.
+        /// Data URI of the intent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub data: Option<String>,
-        /// Package that is to handle it.
+        /// Package that the intent is limited to.
         #[serde(default, rename = "package", skip_serializing_if = "Option::is_none")]
         pub package: Option<String>,
-        /// `package/class` that is to handle it.
+        /// Component that receives the intent, as `package/class`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub component: Option<String>,
-        /// Texts by name.
+        /// String extras by name. Their values are never stored, logged or returned.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub extras: BTreeMap<String, Secret>,
     }
 
-    /// Parameters of an action that needs nothing but the device.
+    /// Parameters of an action that needs no more than a device.
     #[derive(Default)]
     pub struct PlainParams {}
 
     /// Parameters of `act.key`.
     #[derive(Default)]
     pub struct KeyParams {
-        /// Android key code, for example 66 for Enter.
+        /// Android key code from 0 to 1000, for example 66 for Enter.
         pub key_code: i32,
     }
 
     /// Parameters of `act.text`.
     #[derive(Default)]
     pub struct TextParams {
-        /// What to type into the focused field. It is never stored, logged or returned.
+        /// Text to type into the focused field. It is never stored, logged or returned.
         pub text: Secret,
     }
 
@@ -140,93 +141,93 @@ act_params! {
 }
 
 words! {
-    /// A direction.
+    /// Direction of a scroll.
     Direction {
-        /// Shows what is above.
+        /// Reveal the content above.
         Up = "up",
-        /// Shows what is below.
+        /// Reveal the content below.
         Down = "down",
-        /// Shows what is to the left.
+        /// Reveal the content to the left.
         Left = "left",
-        /// Shows what is to the right.
+        /// Reveal the content to the right.
         Right = "right",
     }
 }
 
 words! {
-    /// How far to scroll.
+    /// Distance of a scroll.
     Amount {
         /// A quarter of the screen.
         Small = "small",
-        /// Half of it.
+        /// Half of the screen.
         Medium = "medium",
-        /// Three quarters of it.
+        /// Three quarters of the screen.
         Large = "large",
     }
 }
 
 wire! {
-    /// What an action did.
-    pub struct Acted {
-        /// The event that recorded it.
+    /// Result of an action.
+    pub struct ActResult {
+        /// Uid of the event that records the action.
         pub event_id: String,
-        /// The device's own words.
+        /// Message of the device.
         pub result: String,
-        /// What it was done to.
+        /// Element that was acted on; absent if the action has no target.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub target: Option<Target>,
-        /// Where it was done, device pixels.
+        /// Point that was touched, device pixels; absent if the action touches none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub point: Option<Point>,
-        /// True when a ref's target had moved and was followed.
+        /// Whether the target of an alias had moved since it was observed, and was found at its new position.
         #[serde(default, skip_serializing_if = "is_false")]
         pub moved: bool,
-        /// How long it took, waiting for the device included, milliseconds.
+        /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
-        /// True when `requestKey` was seen before and this is the recorded outcome.
+        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
         #[serde(default, skip_serializing_if = "is_false")]
         pub replayed: bool,
     }
 }
 
 wire! {
-    /// Where a scroll ended.
-    pub struct ScrolledTo {
-        /// The event that recorded it.
+    /// Result of `act.scrollTo`.
+    pub struct ScrollToResult {
+        /// Uid of the event that records the action.
         pub event_id: String,
-        /// What was done, in words.
+        /// Summary of what was done, for example `scrolled 3 times`.
         pub result: String,
-        /// What was found.
+        /// Element that was found.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub target: Option<Target>,
-        /// Where it is now, device pixels.
+        /// Point at which it can be tapped now, device pixels.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub point: Option<Point>,
-        /// How often was scrolled.
+        /// Number of scrolls; 0 if it was already on the screen.
         pub scrolls: u32,
-        /// How long it took, waiting for the device included, milliseconds.
+        /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
-        /// True when `requestKey` was seen before and this is the recorded outcome.
+        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
         #[serde(default, skip_serializing_if = "is_false")]
         pub replayed: bool,
     }
 
-    /// What a command said.
-    pub struct Shelled {
-        /// The event that recorded it.
+    /// Result of `act.shell`.
+    pub struct ShellResult {
+        /// Uid of the event that records the action.
         pub event_id: String,
-        /// Its output, when it is small enough for an answer (`limits.inline_bytes`); it is not recorded.
+        /// Output of the command, if it is at most `limits.inline_bytes` long; it is not recorded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub output: Option<String>,
-        /// True when `output` is cut, because the file for the rest could not be written.
+        /// Whether `output` was truncated because the file for the whole output could not be saved.
         #[serde(default, skip_serializing_if = "is_false")]
         pub truncated: bool,
-        /// The file with its output, when it is larger.
+        /// File with the whole output, if that is longer than `limits.inline_bytes`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub artifact: Option<Written>,
-        /// How long it took, waiting for the device included, milliseconds.
+        pub artifact: Option<SavedArtifact>,
+        /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
-        /// True when `requestKey` was seen before and this is the recorded outcome.
+        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
         #[serde(default, skip_serializing_if = "is_false")]
         pub replayed: bool,
     }
@@ -238,31 +239,31 @@ fn is_false(b: &bool) -> bool {
 
 methods! {
     /// Taps a target or a point.
-    ActTap = "act.tap" (TapParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"by":"text","value":"Wi-Fi"}"#;
-    /// Presses a target or a point for a while.
-    ActLongPress = "act.longPress" (TapParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#;
+    ActTap = "act.tap" (TapParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"by":"text","value":"Wi-Fi"}"#;
+    /// Long-presses a target or a point.
+    ActLongPress = "act.longPress" (TapParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#;
     /// Taps a target or a point twice in quick succession.
-    ActDoubleTap = "act.doubleTap" (TapParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#;
+    ActDoubleTap = "act.doubleTap" (TapParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#;
     /// Swipes from one point to another.
-    ActSwipe = "act.swipe" (SwipeParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"x1":540,"y1":1600,"x2":540,"y2":600}"#;
+    ActSwipe = "act.swipe" (SwipeParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"x1":540,"y1":1600,"x2":540,"y2":600}"#;
     /// Scrolls the screen in a direction.
-    ActScroll = "act.scroll" (ScrollParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"direction":"down"}"#;
-    /// Scrolls down, then up, until something is on the screen.
-    ActScrollTo = "act.scrollTo" (ScrollToParams, DEVICE, TIMEOUT) -> Reply<ScrolledTo>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, TargetNotFound, Timeout, Conflict], r#"{"text":"About phone"}"#;
-    /// Presses Back.
-    ActBack = "act.back" (PlainParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
-    /// Presses Home.
-    ActHome = "act.home" (PlainParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
-    /// Presses a key.
-    ActKey = "act.key" (KeyParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"keyCode":66}"#;
-    /// Types text into the focused field; the text is kept nowhere.
-    ActText = "act.text" (TextParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"text":"hello"}"#;
-    /// Opens an app.
-    ActLaunch = "act.launch" (AppParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
+    ActScroll = "act.scroll" (ScrollParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"direction":"down"}"#;
+    /// Scrolls down to the end, then up to the top, until a matching element is on the screen.
+    ActScrollTo = "act.scrollTo" (ScrollToParams, DEVICE, TIMEOUT) -> Reply<ScrollToResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, TargetNotFound, Timeout, Conflict], r#"{"text":"About phone"}"#;
+    /// Presses the Back key.
+    ActBack = "act.back" (PlainParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
+    /// Presses the Home key.
+    ActHome = "act.home" (PlainParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
+    /// Presses a key by its Android key code.
+    ActKey = "act.key" (KeyParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"keyCode":66}"#;
+    /// Types text into the focused field; the text is not stored.
+    ActText = "act.text" (TextParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"text":"hello"}"#;
+    /// Launches an app.
+    ActLaunch = "act.launch" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
     /// Stops an app.
-    ActStop = "act.stop" (AppParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
-    /// Runs a command in the device's shell, if the settings of the device allow it.
-    ActShell = "act.shell" (ShellParams, DEVICE, TIMEOUT) -> Reply<Shelled>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict], r#"{"command":"getprop ro.product.model"}"#;
-    /// Sends an intent, if the settings of the device allow it.
-    ActIntent = "act.intent" (IntentParams, DEVICE) -> Reply<Acted>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict], r#"{"action":"android.intent.action.VIEW","data":"https://example.org/"}"#;
+    ActStop = "act.stop" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
+    /// Runs a command in the shell of the device, if its settings allow it.
+    ActShell = "act.shell" (ShellParams, DEVICE, TIMEOUT) -> Reply<ShellResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict], r#"{"command":"getprop ro.product.model"}"#;
+    /// Sends an Android intent, if the settings of the device allow it.
+    ActIntent = "act.intent" (IntentParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict], r#"{"action":"android.intent.action.VIEW","data":"https://example.org/"}"#;
 }

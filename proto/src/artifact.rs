@@ -1,19 +1,19 @@
-//! `artifact.*`: files that were written because they are too large for an answer, or because they were asked for.
+//! `artifact.*`: files that hold results too large for a response, or results that were requested as a file.
 
 params! {
     /// Parameters of `artifact.list`.
     #[derive(Default)]
     pub struct ListParams {
-        /// Only this session.
+        /// Only artifacts of this session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
-        /// Only this kind, for example `screenshot_image`.
+        /// Only artifacts of this kind, for example `screenshot_image`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub kind: Option<String>,
-        /// At most this many, by default 20, at most 10,000.
+        /// Maximum number of artifacts, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub limit: Option<u32>,
-        /// The `nextCursor` of the previous answer.
+        /// Value of `nextCursor` from the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
@@ -21,9 +21,9 @@ params! {
     /// Parameters of `artifact.get`.
     #[derive(Default)]
     pub struct GetParams {
-        /// Its number.
+        /// Id of the artifact.
         pub id: i64,
-        /// Send the content along, if it is small enough.
+        /// Whether to return the content as well. Fails with `LIMIT_EXCEEDED` if it is larger than `limits.inline_bytes`.
         #[serde(default)]
         pub content: bool,
     }
@@ -31,96 +31,97 @@ params! {
     /// Parameters of `artifact.delete`.
     #[derive(Default)]
     pub struct DeleteParams {
-        /// Its number.
+        /// Id of the artifact.
         pub id: i64,
     }
 }
 
 words! {
-    /// Whether the file of an artifact is there.
+    /// State of the file of an artifact.
     Status {
-        /// It is.
+        /// The file exists and is unchanged.
         Present = "present",
-        /// It is gone, or holds something else by now.
+        /// The file was deleted or its content has changed.
         Missing = "missing",
     }
 }
 
 wire! {
-    /// An artifact.
+    /// A file that the daemon wrote.
     pub struct Artifact {
-        /// Its number in this store.
+        /// Id in this database.
         pub artifact_id: i64,
-        /// Names it, here and in every copy of this memory.
+        /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Session that it was written for.
+        /// Session that the artifact belongs to.
         pub session: String,
-        /// Device that it shows.
+        /// Device that the content comes from; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device: Option<String>,
-        /// The call that wrote it.
+        /// Trace id of the call that created it.
         pub trace_id: String,
-        /// Method of that call.
+        /// Method of the call that created it.
         pub op: String,
-        /// `screenshot_image`, `screen_full_json`, `screen_json`, `page_screen_json`, `page_refs_json` or `shell_output_text`.
+        /// Kind of content: `screenshot_image`, `screen_full_json`, `screen_json`, `page_screen_json`, `page_refs_json`,
+        /// `shell_output_text`, `page_image`, `component_image`, `message_image`, `state_graph`, `session_report` or `session_export`.
         pub kind: String,
-        /// Its media type.
+        /// Media type.
         pub mime_type: String,
-        /// The file.
+        /// Absolute path of the file.
         pub file_path: String,
-        /// Its size, bytes.
+        /// Size of the file, bytes.
         pub size_bytes: i64,
-        /// SHA-256 of its content, hex.
+        /// SHA-256 hash of the content, hexadecimal.
         pub content_hash: String,
-        /// When it was written, UTC milliseconds.
+        /// Time of creation, UTC milliseconds.
         pub created_at: i64,
-        /// Whether its file is there.
+        /// State of the file.
         pub status: Status,
     }
 
-    /// What an answer says about the artifact that it wrote.
-    pub struct Written {
-        /// Its number in this store.
+    /// Reference to a file that a call saved.
+    pub struct SavedArtifact {
+        /// Id in this database.
         pub artifact_id: i64,
-        /// What it is.
+        /// Kind of content, as in `artifact.list`.
         pub kind: String,
-        /// Its media type.
+        /// Media type.
         pub mime_type: String,
-        /// The file.
+        /// Absolute path of the file.
         pub saved_file: String,
-        /// Its size, bytes.
+        /// Size of the file, bytes.
         pub size_bytes: i64,
-        /// SHA-256 of its content, hex.
+        /// SHA-256 hash of the content, hexadecimal.
         pub content_hash: String,
     }
 
-    /// Artifacts, newest first.
+    /// A page of artifacts, newest first.
     pub struct Artifacts {
         /// The artifacts.
         pub artifacts: Vec<Artifact>,
-        /// Give this as `cursor` for the next page; absent on the last.
+        /// Cursor of the next page; absent on the last one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 
-    /// An artifact, perhaps with its content.
-    pub struct Got {
-        /// It.
+    /// An artifact, with its content if that was requested.
+    pub struct ArtifactDetails {
+        /// The artifact.
         #[serde(flatten)]
         pub artifact: Artifact,
-        /// Its content, when it is text, was asked for and is small enough.
+        /// Content of a text or JSON file, if it was requested.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
-        /// Its content in base64, when it is no text.
+        /// Content of any other file in base64, if it was requested.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub base64: Option<String>,
     }
 
-    /// An artifact that was deleted.
-    pub struct Deleted {
-        /// Its number.
+    /// Result of `artifact.delete`.
+    pub struct DeletedArtifact {
+        /// Id of the deleted artifact.
         pub artifact_id: i64,
-        /// Whether its file went too; it stays while another artifact has the same content, or when it was changed since.
+        /// Whether the file was deleted as well; not if another artifact has the same content, or if the file has changed since.
         pub file_deleted: bool,
     }
 }
@@ -128,8 +129,8 @@ wire! {
 methods! {
     /// Lists artifacts, newest first.
     ArtifactList = "artifact.list" (ListParams) -> Artifacts, Read, [StoreUnavailable], r#"{"limit":20}"#;
-    /// Tells about an artifact.
-    ArtifactGet = "artifact.get" (GetParams) -> Got, Read, [NotFound, LimitExceeded, StoreUnavailable], r#"{"id":1}"#;
+    /// Returns an artifact, optionally with its content.
+    ArtifactGet = "artifact.get" (GetParams) -> ArtifactDetails, Read, [NotFound, LimitExceeded, StoreUnavailable], r#"{"id":1}"#;
     /// Deletes an artifact and its file.
-    ArtifactDelete = "artifact.delete" (DeleteParams) -> Deleted, Admin, [NotFound, StoreUnavailable], r#"{"id":1}"#;
+    ArtifactDelete = "artifact.delete" (DeleteParams) -> DeletedArtifact, Admin, [NotFound, StoreUnavailable], r#"{"id":1}"#;
 }

@@ -1,4 +1,4 @@
-//! `config.*`: the settings, and where each comes from.
+//! `config.*`: reading and changing the settings.
 
 use serde_json::Value;
 
@@ -6,80 +6,80 @@ params! {
     /// Parameters of `config.get` and `config.unset`.
     #[derive(Default)]
     pub struct KeyParams {
-        /// For example `artifacts.dir` or `device.pixel.timeout_ms`.
+        /// Key of the setting, for example `artifacts.dir` or `device.pixel.timeout_ms`.
         pub key: String,
     }
 
     /// Parameters of `config.set`.
     #[derive(Default)]
     pub struct SetParams {
-        /// For example `artifacts.dir` or `device.pixel.timeout_ms`.
+        /// Key of the setting, for example `artifacts.dir` or `device.pixel.timeout_ms`.
         pub key: String,
-        /// The value as text: a number, `true` or `false`, a path or a word, as the key has it.
+        /// New value as text; it is parsed by the type of the setting: a number, `true` or `false`, a path or a word.
         pub value: crate::Secret,
     }
 }
 
 words! {
-    /// Where a value comes from.
+    /// Origin of the value of a setting.
     Source {
-        /// A flag of the daemon.
+        /// Command-line flag of the daemon.
         Flag = "flag",
-        /// A variable of the daemon's environment.
+        /// Environment variable of the daemon.
         Env = "env",
-        /// The settings file.
+        /// Configuration file.
         File = "file",
-        /// Nobody said anything.
+        /// Built-in default.
         Default = "default",
     }
 }
 
 wire! {
-    /// One setting.
+    /// A setting.
     pub struct Setting {
-        /// Its key.
+        /// Key, for example `artifacts.dir`.
         pub key: String,
-        /// What counts; null when there is none. Secrets are `<redacted>`.
+        /// Effective value; null if there is none. Secrets are shown as `<redacted>`.
         pub value: Value,
-        /// Where it comes from.
+        /// Origin of the value.
         pub source: Source,
-        /// The variable or the file that it comes from.
+        /// Name of the environment variable or path of the file that the value comes from; absent for flags and defaults.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub origin: Option<String>,
-        /// What it is.
+        /// Short description.
         pub about: String,
-        /// Whether a change counts only from the daemon's next start on.
+        /// Whether a change takes effect only after a restart of the daemon.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub needs_restart: bool,
     }
 
     /// All settings.
     pub struct Settings {
-        /// The settings file, whether it exists or not.
+        /// Path of the configuration file, whether or not it exists.
         pub file: String,
-        /// The settings.
+        /// The settings, including defaults.
         pub settings: Vec<Setting>,
     }
 
-    /// A setting that was changed.
-    pub struct Changed {
-        /// As it is now.
+    /// Result of changing a setting.
+    pub struct SettingChange {
+        /// The setting after the change.
         #[serde(flatten)]
         pub setting: Setting,
-        /// The settings file.
+        /// Path of the configuration file.
         pub file: String,
-        /// False when nothing had to be done.
+        /// Whether the file was changed; false if there was nothing to change.
         pub changed: bool,
     }
 }
 
 methods! {
-    /// Lists all settings and where each comes from.
+    /// Lists all settings with their values and where these come from.
     ConfigList = "config.list" (crate::vocabulary::NoParams) -> Settings, Read, [Conflict], "{}";
-    /// Tells one setting.
+    /// Returns one setting.
     ConfigGet = "config.get" (KeyParams) -> Setting, Read, [Conflict], r#"{"key":"artifacts.dir"}"#;
-    /// Writes a setting into the settings file; it counts at once, unless it needs a restart.
-    ConfigSet = "config.set" (SetParams) -> Changed, Admin, [Conflict], r#"{"key":"artifacts.max_age_days","value":"14"}"#;
-    /// Takes a setting out of the settings file.
-    ConfigUnset = "config.unset" (KeyParams) -> Changed, Admin, [Conflict], r#"{"key":"artifacts.max_age_days"}"#;
+    /// Writes a setting to the configuration file; it takes effect at once unless it needs a restart.
+    ConfigSet = "config.set" (SetParams) -> SettingChange, Admin, [Conflict], r#"{"key":"artifacts.max_age_days","value":"14"}"#;
+    /// Removes a setting from the configuration file.
+    ConfigUnset = "config.unset" (KeyParams) -> SettingChange, Admin, [Conflict], r#"{"key":"artifacts.max_age_days"}"#;
 }

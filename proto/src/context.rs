@@ -1,4 +1,4 @@
-//! What goes into a model's context, and how full that is. Both belong to `conversation.*`.
+//! Assembling the context of the language model, and reporting its size. The methods belong to `conversation.*`.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ session_params! {
     /// Parameters of `conversation.usage`.
     #[derive(Default)]
     pub struct UsageParams {
-        /// Tokens of something that is to be added; tells whether there is room for it.
+        /// Number of tokens to be added; the result says whether they fit. Excludes `text`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tokens: Option<u64>,
-        /// A text that is to be added, in the place of its tokens.
+        /// Text to be added; its tokens are counted. Excludes `tokens`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
     }
@@ -22,10 +22,10 @@ session_params! {
     /// Parameters of `conversation.context`.
     #[derive(Default)]
     pub struct ConversationContextParams {
-        /// Tokens that all of it may take; by default the limit of the conversation.
+        /// Maximum size of the context, tokens, from 64 to 100,000,000; by default the limit of the conversation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub budget: Option<u64>,
-        /// Shape of the messages, by default `afd`.
+        /// Format of the messages; by default `afd`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub format: Option<Format>,
     }
@@ -37,183 +37,182 @@ session_params! {
 }
 
 words! {
-    /// Shape of messages.
+    /// Format of messages.
     Format {
-        /// As they are appended here.
+        /// Native format, as accepted by conversation.append.
         Afd = "afd",
-        /// As OpenAI's chat completions take them.
+        /// OpenAI chat completions.
         Openai = "openai",
-        /// As Anthropic's messages take them: `system` apart, blocks of tool use and tool results.
+        /// Anthropic messages: separate system prompt, content blocks for tool use and tool results.
         Anthropic = "anthropic",
     }
 }
 
 wire! {
-    /// How full a context is.
+    /// Size of the context compared with its limits.
     pub struct Usage {
-        /// The session.
+        /// Name of the session.
         pub session: String,
-        /// Tokens of what is in the context.
+        /// Tokens of the messages in the context, including the summary.
         pub used: i64,
-        /// How many there may be.
+        /// Maximum number of tokens.
         pub limit: i64,
-        /// The share in per cent.
+        /// Share of the token limit that is used, per cent.
         pub percentage: f64,
-        /// Above this percentage it is compacted.
+        /// Percentage of either limit above which the context is compacted.
         pub threshold: f64,
-        /// Messages in the context.
+        /// Number of messages in the context.
         pub messages: i64,
-        /// How many there may be.
+        /// Maximum number of messages.
         pub max_messages: i64,
-        /// Messages on record.
+        /// Number of recorded messages, including those no longer in the context.
         pub recorded: i64,
-        /// Tokens of all of them.
+        /// Tokens of all recorded messages.
         pub recorded_tokens: i64,
-        /// What counts tokens: the name of a tokenizer, or `estimate`.
+        /// Name of the tokenizer that counts, or `estimate` if none is known for the model.
         pub tokenizer: String,
-        /// How a budget of this size is split.
+        /// Split of the token limit between the parts of a context.
         pub allocation: Allocation,
-        /// Tokens of what was asked about.
+        /// Tokens that the call asked about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub asked: Option<i64>,
-        /// Whether there is room for it beside what is used and the safety buffer.
+        /// Whether they fit in addition to the used tokens and the safety buffer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub can_afford: Option<bool>,
     }
 
-    /// How a budget is split, tokens.
+    /// Split of a budget between the parts of a context, tokens.
     #[derive(Copy, Eq)]
     pub struct Allocation {
-        /// Rules and context keys.
+        /// System messages and context keys.
         pub system: i64,
-        /// Notes, experience, bugs, patterns.
+        /// Knowledge about the app and the current page: bugs, patterns, notes, experience.
         pub knowledge: i64,
         /// Summary and recent turns.
         pub history: i64,
         /// Goal and tasks.
         pub current_task: i64,
-        /// Left to the definitions of the caller's tools.
+        /// Reserved for the tool definitions of the caller.
         pub tools: i64,
-        /// Left empty.
+        /// Safety buffer, left empty.
         pub buffer: i64,
     }
 
     /// A part of a context.
     pub struct ContextPart {
-        /// `system`, `knowledge`, `summary`, `history` or `now`.
+        /// Name of the part: `system`, `knowledge`, `summary`, `history` or `now`.
         pub part: String,
-        /// How many messages it is.
+        /// Number of messages.
         pub messages: i64,
-        /// Their tokens.
+        /// Tokens of the messages.
         pub tokens: i64,
     }
 
-    /// Something that did not fit.
-    pub struct LeftOut {
-        /// What.
+    /// Content that was omitted from a context.
+    pub struct Omission {
+        /// Kind of content.
         pub what: String,
-        /// How many.
+        /// Number of omitted items.
         pub count: i64,
-        /// Their tokens.
+        /// Tokens of the omitted items.
         pub tokens: i64,
-        /// Why.
+        /// Reason for the omission.
         pub why: String,
     }
 
-    /// What to send for the model's next turn.
+    /// Messages for the model's next turn.
     pub struct ModelContext {
-        /// The session.
+        /// Name of the session.
         pub session: String,
-        /// The messages to send, in the shape that was asked for.
+        /// Messages to send, in the requested format.
         pub messages: Vec<Value>,
-        /// The rules, where the shape has them apart.
+        /// System prompt, if the format keeps it apart from the messages.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub system: Option<String>,
-        /// Their tokens.
+        /// Tokens of the context.
         pub tokens: i64,
-        /// How many there may be.
+        /// Maximum number of tokens.
         pub budget: i64,
-        /// What counted them: the name of a tokenizer, or `estimate`.
+        /// Name of the tokenizer that counted, or `estimate` if none is known for the model.
         pub tokenizer: String,
-        /// What the messages are, in their order.
+        /// Parts of the context, in the order of their messages. Messages are counted before they are converted to the requested format.
         pub parts: Vec<ContextPart>,
-        /// How many of the first messages stay the same until the summary moves on, so that a prompt cache holds. `parts` counts messages as
-        /// they are before they are shaped.
+        /// Number of leading messages that are expected to be the same on the next call, so that a prompt cache can cover them.
         pub stable_messages: i64,
-        /// How the budget is split.
+        /// Split of the budget.
         pub allocation: Allocation,
-        /// Context keys, as defaults.
+        /// Context keys and their values, meant as defaults for tool arguments.
         pub context: BTreeMap<String, String>,
-        /// What did not fit.
-        pub left_out: Vec<LeftOut>,
+        /// Content that did not fit.
+        pub left_out: Vec<Omission>,
         /// Tokens of all messages since the last clearing.
         pub tokens_of_all: i64,
-        /// The share that is saved against sending all, per cent.
+        /// Share of those tokens that is saved by sending this context instead, per cent.
         pub saved_percent: f64,
     }
 
-    /// What an agent has at hand (seed 002, `WorkingMemory`).
-    pub struct Working {
-        /// The session.
+    /// What an agent needs at hand to continue its work.
+    pub struct WorkingMemory {
+        /// Name of the session.
         pub session: String,
-        /// How full the context is.
+        /// Size of the context.
         pub usage: Usage,
-        /// The task that is worked on.
+        /// Active task; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub current_task: Option<Task>,
-        /// The last looks at a screen, newest first.
-        pub recent_observations: Vec<SeenLately>,
-        /// What can be acted on by alias, in the order of the aliases; empty when the daemon was started after the last look.
+        /// Last observations, newest first; at most 10.
+        pub recent_observations: Vec<RecentObservation>,
+        /// Elements that have an alias, in the order of the aliases. Empty if the daemon was restarted since the last observation.
         pub active_elements: Vec<ActiveElement>,
-        /// The observation that the aliases belong to.
+        /// Observation that the aliases come from.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observation_id: Option<String>,
-        /// True when something was done since, so that the screen may be another one.
+        /// Whether an action was performed since the last observation, so that the screen may have changed.
         pub stale: bool,
-        /// Context keys.
+        /// Context keys and their values.
         pub context: BTreeMap<String, String>,
     }
 
-    /// A look at a screen.
-    pub struct SeenLately {
-        /// It.
+    /// Summary of an observation.
+    pub struct RecentObservation {
+        /// Id of the observation.
         pub observation_id: String,
-        /// When, UTC milliseconds.
+        /// Time of the observation, UTC milliseconds.
         pub at: i64,
-        /// Device.
+        /// Name of the device.
         pub device: String,
-        /// What looked.
+        /// Kind of call that observed.
         pub source: ObservationSource,
-        /// Package.
+        /// Package in the foreground.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// `package/activity`.
+        /// Foreground activity as `package/activity`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub activity: Option<String>,
-        /// Page key.
+        /// Key that the page is matched by.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page_key: Option<String>,
-        /// Whether it had settled.
+        /// Whether the page had settled.
         pub settled: bool,
-        /// Whether the tree could be trusted.
+        /// Whether the element tree was reliable.
         pub reliable: bool,
     }
 
-    /// Something that can be acted on.
+    /// An element that can be acted on by its alias.
     pub struct ActiveElement {
-        /// Its alias.
+        /// Alias, for example `@n3`.
         #[serde(rename = "ref")]
         pub alias: String,
-        /// What it is.
+        /// Description of the element.
         pub target: Target,
     }
 }
 
 methods! {
-    /// Tells how full the context is, and whether something fits.
+    /// Reports how full the context is, and whether a given text or number of tokens fits.
     ConversationUsage = "conversation.usage" (UsageParams, SESSION) -> Usage, Read, [NotFound, StoreUnavailable], r#"{"tokens":500}"#;
-    /// Gives the messages to send for the model's next turn, within a budget.
+    /// Assembles the messages for the model's next turn within a token budget.
     ConversationContext = "conversation.context" (ConversationContextParams, SESSION) -> ModelContext, Read, [NotFound, StoreUnavailable], r#"{"budget":4000}"#;
-    /// Tells what is at hand: the current task, recent observations, the elements that aliases stand for, context keys.
-    ConversationWorking = "conversation.working" (WorkingParams, SESSION) -> Working, Read, [NotFound, StoreUnavailable], "{}";
+    /// Returns what the agent needs at hand: current task, recent observations, elements with an alias, context keys.
+    ConversationWorking = "conversation.working" (WorkingParams, SESSION) -> WorkingMemory, Read, [NotFound, StoreUnavailable], "{}";
 }

@@ -1,4 +1,4 @@
-//! `conversation.*`: what was said, what of it goes into the model's context, and what stands for the rest.
+//! `conversation.*`: the record of messages, the part of it in the model's context, and the summaries that replace the rest.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ session_params! {
     /// Parameters of `conversation.append`.
     #[derive(Default)]
     pub struct AppendParams {
-        /// Messages, in their order; at least one.
+        /// Messages in the order in which they were said, 1 to 1,000.
         pub messages: Vec<Message>,
-        /// Context keys to set.
+        /// Context keys to set; at most 100.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub context: BTreeMap<String, String>,
     }
@@ -20,10 +20,10 @@ session_params! {
     /// Parameters of `conversation.list`.
     #[derive(Default)]
     pub struct ConversationListParams {
-        /// At most this many, by default 20, at most 10,000.
+        /// Maximum number of messages, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub limit: Option<u32>,
-        /// Only messages before this one: the `nextCursor` of the previous answer.
+        /// Value of `nextCursor` from the previous page: only messages before this position.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
@@ -31,7 +31,7 @@ session_params! {
     /// Parameters of `conversation.compact`.
     #[derive(Default)]
     pub struct CompactParams {
-        /// How many of the newest messages stay as they are; by default the setting.
+        /// Number of newest messages that stay in the context, at most 1,000,000; by default the setting `conversation.keep_recent`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub keep: Option<u32>,
     }
@@ -44,66 +44,67 @@ session_params! {
     /// Parameters of `conversation.clear`.
     #[derive(Default)]
     pub struct ClearParams {
-        /// Whether context keys and the rolling summary go as well.
+        /// Whether to clear the context keys and the rolling summary as well.
         #[serde(default)]
         pub forget_context: bool,
     }
 }
 
 words! {
-    /// Who says it.
+    /// Author of a message.
     Role {
-        /// The rules.
+        /// System prompt.
         System = "system",
-        /// A person, or who stands for one.
+        /// User, or a program acting as one.
         User = "user",
-        /// The language model.
+        /// Language model.
         Assistant = "assistant",
-        /// The answer to a call of a tool.
+        /// Result of a tool call.
         Tool = "tool",
     }
 }
 
 params! {
-    /// A message.
+    /// A message of a conversation.
     pub struct Message {
-        /// Who says it.
+        /// Author of the message.
         pub role: Role,
-        /// What: a text, or parts.
-        #[serde(default, deserialize_with = "or_nothing", skip_serializing_if = "Content::is_empty")]
+        /// Content: a text, or a list of parts.
+        #[serde(default, deserialize_with = "null_as_empty", skip_serializing_if = "Content::is_empty")]
         pub content: Content,
-        /// Calls of tools that the assistant makes.
+        /// Tool calls made by the assistant; only in `assistant` messages.
         #[serde(default, alias = "tool_calls", skip_serializing_if = "Vec::is_empty")]
         pub tool_calls: Vec<ToolCall>,
-        /// The call that this is the answer to; of a `tool` message.
+        /// Id of the tool call that this message answers; required in `tool` messages.
         #[serde(default, alias = "tool_call_id", skip_serializing_if = "Option::is_none")]
         pub tool_call_id: Option<String>,
-        /// Name of who says it, or of the tool.
+        /// Name of the author or of the tool.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
-        /// Whether the call failed; of a `tool` message. Otherwise its content tells: `success` or `ok` false, or an `error`.
+        /// Whether the tool call failed; only in `tool` messages. If false, the content decides: `success` or `ok` set to false, or an
+        /// `error`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub failed: bool,
     }
 
-    /// A call of a tool. That of OpenAI's chat completions is read as well: name and arguments, as a text, under `function`.
+    /// A tool call. The form of OpenAI's chat completions is accepted too: `function` with a name, and with the arguments as a JSON string.
     #[serde(from = "AnyToolCall")]
     pub struct ToolCall {
-        /// Names it; the answer names it too.
+        /// Id, which the message with the result refers to.
         pub id: String,
-        /// The tool.
+        /// Name of the tool.
         pub name: String,
-        /// Its arguments.
+        /// Arguments by name.
         #[serde(default)]
         pub arguments: serde_json::Map<String, Value>,
     }
 
-    /// What a message says.
-    #[serde(untagged, expecting = "something else, expected a text, or a list of parts of the type text or image")]
+    /// Content of a message.
+    #[serde(untagged, expecting = "another value, expected a text, or a list of parts of type text or image")]
     pub enum Content {
-        /// A text.
+        /// Plain text.
         Text(String),
-        /// Parts.
+        /// List of parts.
         Parts(Vec<Part>),
     }
 
@@ -113,41 +114,41 @@ params! {
         /// Text.
         #[serde(rename_all = "camelCase")]
         Text {
-            /// It.
+            /// The text.
             text: String,
         },
-        /// A picture: its bytes, an artifact, or where it is.
+        /// A picture, given by its bytes, an artifact or a URL.
         #[serde(rename_all = "camelCase")]
         Image {
-            /// PNG or JPEG in base64.
+            /// Content of a PNG or JPEG file in base64.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             data: Option<String>,
             /// Media type of `data`.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             media_type: Option<String>,
-            /// Uid of the artifact that it is kept as.
+            /// Uid of the artifact that holds the picture.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             artifact: Option<String>,
-            /// Where it is.
+            /// Address of the picture.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             url: Option<String>,
-            /// Width, pixels; by default read from the picture, else 1024.
+            /// Width, pixels, from 1 to 20,000; by default read from the picture, else 1,024.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             width: Option<u32>,
-            /// Height, pixels; by default read from the picture, else 1024.
+            /// Height, pixels, from 1 to 20,000; by default read from the picture, else 1,024.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             height: Option<u32>,
         },
     }
 }
 
-/// Nothing, as some write it, is an empty text.
-fn or_nothing<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Content, D::Error> {
+/// Reads content; null, which some clients send for empty content, becomes an empty text.
+fn null_as_empty<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Content, D::Error> {
     serde::Deserialize::deserialize(deserializer).map(Option::<Content>::unwrap_or_default)
 }
 
 params! {
-    /// A call in either shape.
+    /// A tool call in either form.
     struct AnyToolCall {
         id: String,
         #[serde(default)]
@@ -160,7 +161,7 @@ params! {
         function: Option<Function>,
     }
 
-    /// What OpenAI calls a function.
+    /// The `function` of a tool call in OpenAI's form.
     struct Function {
         name: String,
         #[serde(default)]
@@ -171,7 +172,7 @@ params! {
 impl From<AnyToolCall> for ToolCall {
     fn from(call: AnyToolCall) -> Self {
         match call.function {
-            // Arguments that are no object are kept as they are.
+            // Arguments that are not a JSON object are preserved as text.
             Some(function) => Self {
                 id: call.id,
                 name: function.name,
@@ -190,7 +191,7 @@ impl Default for Content {
 }
 
 impl Content {
-    /// Whether it says nothing.
+    /// Returns whether the content is empty.
     pub fn is_empty(&self) -> bool {
         match self {
             Content::Text(text) => text.is_empty(),
@@ -198,7 +199,7 @@ impl Content {
         }
     }
 
-    /// Its texts, one after the other.
+    /// Returns the texts, joined by line breaks; pictures are left out.
     pub fn text(&self) -> String {
         match self {
             Content::Text(text) => text.clone(),
@@ -214,134 +215,134 @@ impl Content {
 }
 
 wire! {
-    /// A message as it is on record.
-    pub struct Recorded {
-        /// Names it in every copy of this memory.
+    /// A recorded message.
+    pub struct RecordedMessage {
+        /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Its place in the conversation, from 1.
+        /// Position in the conversation, from 1.
         pub position: i64,
-        /// The turn that it belongs to; each message of a user begins one.
+        /// Number of the turn it belongs to; each `user` message starts a turn.
         pub turn: i64,
         /// The message.
         #[serde(flatten)]
         pub message: Message,
-        /// Its tokens.
+        /// Tokens of the message.
         pub tokens: i64,
-        /// What counted them: the name of a tokenizer, or `estimate`.
+        /// Name of the tokenizer that counted, or `estimate` if none is known for the model.
         pub tokenizer: String,
-        /// Whether it is in the context; else only a summary stands for it.
+        /// Whether the message is in the context; otherwise it was cleared or is represented by a summary.
         pub in_context: bool,
-        /// When it was appended, UTC milliseconds.
+        /// Time of recording, UTC milliseconds.
         pub at: i64,
     }
 
-    /// Messages, newest first.
+    /// A page of messages, newest first.
     pub struct Messages {
         /// The messages.
-        pub messages: Vec<Recorded>,
-        /// Give this as `cursor` for the next page; absent on the last.
+        pub messages: Vec<RecordedMessage>,
+        /// Cursor of the next page; absent on the last one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 
-    /// What came of appending.
-    pub struct Appended {
-        /// The session.
+    /// Result of appending messages.
+    pub struct AppendResult {
+        /// Name of the session.
         pub session: String,
-        /// The place of the first new message.
+        /// Position of the first new message.
         pub first: i64,
-        /// The place of the last new message.
+        /// Position of the last new message.
         pub last: i64,
         /// Tokens of the new messages.
         pub tokens: i64,
-        /// Context keys that were taken from them.
+        /// Context keys that were set: those of the call, and those confirmed by results of tool calls.
         pub context_set: BTreeMap<String, String>,
-        /// How many older messages left the context for a summary because of this.
+        /// Number of older messages that were compacted because the context had become too full.
         pub compacted: i64,
-        /// How full the context is.
+        /// Size of the context afterwards.
         pub usage: Usage,
     }
 
-    /// What came of compacting.
-    pub struct Compacted {
-        /// The session.
+    /// Result of compacting a conversation.
+    pub struct CompactResult {
+        /// Name of the session.
         pub session: String,
-        /// How many messages left the context.
+        /// Number of messages that left the context.
         pub messages: i64,
-        /// Tokens that the context had.
+        /// Tokens in the context before.
         pub tokens_before: i64,
-        /// Tokens that it has, with the summary.
+        /// Tokens in the context afterwards, including the summary.
         pub tokens_after: i64,
-        /// Key facts that became patterns.
+        /// Number of key facts that were saved as patterns.
         pub facts: i64,
-        /// The summary that stands for them; none when nothing was compacted yet.
+        /// Newest summary; absent if nothing has been compacted yet.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub summary: Option<SummaryInfo>,
     }
 
-    /// A summary of what was said up to a message.
+    /// A summary that represents a range of messages.
     pub struct SummaryInfo {
-        /// After this message.
+        /// Position of the last message before the range.
         pub after: i64,
-        /// Up to and with this one.
+        /// Position of the last message of the range.
         pub upto: i64,
-        /// It.
+        /// Text of the summary.
         pub text: String,
-        /// `extractive` (sentences that were said) or `model` (written by a language model).
+        /// `extractive` (sentences taken from the messages) or `model` (written by a language model).
         pub method: String,
-        /// The language model.
+        /// Language model that wrote it; absent for an extractive summary.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub model: Option<String>,
-        /// Its tokens.
+        /// Tokens of the summary.
         pub tokens: i64,
-        /// Whether a language model is still to write a better one.
+        /// Whether a language model has yet to write a better version.
         pub pending: bool,
-        /// Why it has not.
+        /// Why the last attempt to have it written by a language model failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub error: Option<String>,
-        /// When it was made, UTC milliseconds.
+        /// Time of creation, UTC milliseconds.
         pub created_at: i64,
     }
 
-    /// The rolling summary (seed 004), and what is sent with it.
+    /// The rolling summary, and the messages to send with it.
     pub struct Summary {
-        /// The session.
+        /// Name of the session.
         pub session: String,
-        /// Its lines, oldest first.
+        /// Lines of the summary, one per turn, oldest first.
         pub lines: Vec<String>,
-        /// What was sent with the next message: the summary, an acknowledgement, the last messages.
+        /// Messages to send before the next request: the summary, an acknowledgement, and the last messages.
         pub messages: Vec<Message>,
         /// Tokens of these messages.
         pub tokens: i64,
         /// Tokens of all messages since the last clearing.
         pub tokens_of_all: i64,
-        /// The share that is saved, per cent.
+        /// Share of those tokens that is saved by sending these messages instead, per cent.
         pub saved_percent: f64,
-        /// Context keys, as defaults.
+        /// Context keys and their values, meant as defaults for tool arguments.
         pub context: BTreeMap<String, String>,
-        /// The newest summary of messages that left the context.
+        /// Newest summary of compacted messages.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub compacted: Option<SummaryInfo>,
     }
 
-    /// What came of clearing.
-    pub struct Cleared {
-        /// The session.
+    /// Result of clearing a context.
+    pub struct ClearResult {
+        /// Name of the session.
         pub session: String,
-        /// How many messages left the context; they stay on record.
+        /// Number of messages that left the context; they stay in the record.
         pub messages: i64,
     }
 }
 
 methods! {
-    /// Appends messages to a conversation, counts their tokens, takes context keys and facts from them, compacts when it is full.
-    ConversationAppend = "conversation.append" (AppendParams, SESSION) -> Appended, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","messages":[{"role":"user","content":"go to the cart"},{"role":"assistant","toolCalls":[{"id":"c1","name":"take_control","arguments":{"device_id":"pixel"}}]},{"role":"tool","toolCallId":"c1","content":"{\"success\":true}"}]}"#;
-    /// Lists the messages of a conversation, newest first, also those that left the context.
+    /// Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too full.
+    ConversationAppend = "conversation.append" (AppendParams, SESSION) -> AppendResult, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","messages":[{"role":"user","content":"go to the cart"},{"role":"assistant","toolCalls":[{"id":"c1","name":"take_control","arguments":{"device_id":"pixel"}}]},{"role":"tool","toolCallId":"c1","content":"{\"success\":true}"}]}"#;
+    /// Lists recorded messages, newest first, including those that are no longer in the context.
     ConversationList = "conversation.list" (ConversationListParams, SESSION) -> Messages, Read, [NotFound, StoreUnavailable], r#"{"limit":20}"#;
-    /// Replaces older messages in the context by a summary; they stay on record.
-    ConversationCompact = "conversation.compact" (CompactParams, SESSION) -> Compacted, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"keep":10}"#;
-    /// Gives the rolling summary, the last messages and the context keys.
+    /// Replaces older messages in the context by a summary; the record keeps them.
+    ConversationCompact = "conversation.compact" (CompactParams, SESSION) -> CompactResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"keep":10}"#;
+    /// Returns the rolling summary with the last messages and the context keys.
     ConversationSummary = "conversation.summary" (SummaryParams, SESSION) -> Summary, Read, [NotFound, StoreUnavailable], "{}";
-    /// Empties the context; the messages stay on record.
-    ConversationClear = "conversation.clear" (ClearParams, SESSION) -> Cleared, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
+    /// Clears the context; the record keeps the messages.
+    ConversationClear = "conversation.clear" (ClearParams, SESSION) -> ClearResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

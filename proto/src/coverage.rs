@@ -1,51 +1,51 @@
-//! How much of what is known a session tested. It belongs to `session.*`.
+//! `session.coverage`: how much of what the visual memory knows a session has tested.
 
 session_params! {
     /// Parameters of `session.coverage`.
     #[derive(Default)]
     pub struct CoverageParams {
-        /// Package; by default that of the session, else the one that it was in most.
+        /// Package; by default that of the session, else the one it observed most.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
     }
 }
 
 wire! {
-    /// A share of what is known.
+    /// Coverage of one kind of item.
     #[derive(Default)]
     pub struct Share {
-        /// How many the visual memory knows.
+        /// Number of items that the visual memory knows.
         pub known: i64,
-        /// How many of them the session covered.
+        /// Number of those that the session covered.
         pub covered: i64,
-        /// The share in per cent; 0 when nothing is known.
+        /// Covered share, per cent; 0 if nothing is known.
         pub percent: f64,
-        /// Names of some that it did not cover.
+        /// Names of uncovered items; at most 20.
         pub missing: Vec<String>,
     }
 
-    /// What a session tested of what the visual memory knows.
+    /// Coverage of a session, compared with what the visual memory knows.
     #[derive(Default)]
     pub struct Coverage {
-        /// Package.
+        /// Package that the coverage refers to; absent if none could be determined.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Pages that it was on.
+        /// Known pages that were visited.
         pub pages: Share,
-        /// Pages with a test result or a tested element.
+        /// Known pages with a test result or a tested element. `missing` lists only pages that were visited.
         pub pages_tested: Share,
-        /// Elements that were marked as tested.
+        /// Known elements that were marked as tested.
         pub elements: Share,
-        /// Elements marked as tested, known or not.
+        /// Number of elements marked as tested, known or not.
         pub elements_tested: i64,
-        /// Pages visited, known or not.
+        /// Number of visited pages, known or not.
         pub pages_visited: i64,
-        /// The share of known elements that were tested, or of known pages while no element is known; per cent.
+        /// Percentage of known elements that were tested; of known pages that were visited if no element is known.
         pub coverage_percent: f64,
     }
 }
 
 methods! {
-    /// Tells which pages and elements a session tested, of those that the visual memory knows.
+    /// Reports which of the known pages and elements a session has visited and tested.
     SessionCoverage = "session.coverage" (CoverageParams, SESSION) -> Coverage, Read, [NotFound, StoreUnavailable], r#"{"session":"checkout-1"}"#;
 }

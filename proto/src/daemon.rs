@@ -1,74 +1,74 @@
-//! `daemon.*`: the daemon itself.
+//! `daemon.*`: version, status and control of the daemon.
 
 use crate::vocabulary::NoParams;
-use crate::{Effect, ErrorCode, Takes};
+use crate::{Effect, ErrorCode, SharedParams};
 
 words! {
-    /// What a background task is doing.
+    /// State of a background task.
     TaskState {
-        /// It runs.
+        /// Running.
         Running = "running",
-        /// It failed and waits to be started again.
+        /// Failed, waiting to be restarted.
         Restarting = "restarting",
     }
 }
 
 wire! {
-    /// Constant while the daemon lives.
+    /// Version and capabilities; constant while the daemon runs.
     pub struct Version {
         /// Version of the program.
         pub version: String,
         /// Version of the wire contract.
         pub protocol: u32,
-        /// What it can do; clients go by these.
+        /// Capabilities; clients should check these instead of the version.
         pub capabilities: Vec<String>,
         /// Process id.
         pub pid: u32,
-        /// Start, UTC milliseconds.
+        /// Start time, UTC milliseconds.
         pub started_at: i64,
     }
 
-    /// How the daemon is doing.
+    /// Status of the daemon.
     pub struct Status {
         /// Process id.
         pub pid: u32,
         /// Version of the program.
         pub version: String,
-        /// Time since the start, milliseconds.
+        /// Time since the start of the daemon, milliseconds.
         pub uptime_ms: u64,
-        /// The socket.
+        /// Path of the socket.
         pub socket: String,
-        /// The memory database.
+        /// Path of the memory database.
         pub database: String,
-        /// The settings file, whether it exists or not.
+        /// Path of the configuration file, whether or not it exists.
         pub config: String,
-        /// Open connections, this one included.
+        /// Number of open connections, including this one.
         pub connections: u64,
-        /// Calls being worked on, this one included.
+        /// Number of calls in progress, including this one.
         pub calls_in_flight: u64,
-        /// The devices.
+        /// The devices, by name.
         pub devices: Vec<crate::device::DeviceInfo>,
-        /// The database.
+        /// State of the database.
         pub store: StoreStatus,
         /// Background tasks, by name.
         #[serde(default)]
         pub tasks: Vec<TaskInfo>,
-        /// Why the settings file was last refused, while the old settings are kept.
+        /// Why the configuration file was last rejected; the previous settings stay in effect. Absent if it is valid.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub config_error: Option<String>,
-        /// Keys of the settings file that nobody knows.
+        /// Unknown keys in the configuration file.
         pub config_warnings: Vec<String>,
     }
 
     /// A background task.
     pub struct TaskInfo {
-        /// Its name.
+        /// Name.
         pub name: String,
-        /// What it is doing.
+        /// State.
         pub state: TaskState,
-        /// How often it failed and was started again.
+        /// Number of times it failed and was restarted.
         pub restarts: u64,
-        /// Why it failed last.
+        /// Error of its last failure; absent if it never failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_error: Option<String>,
     }
@@ -78,70 +78,70 @@ wire! {
     pub struct StoreStatus {
         /// Whether writes are accepted.
         pub writable: bool,
-        /// What is wrong with it.
+        /// Description of the damage; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub damage: Option<String>,
         /// Size of the database file, bytes.
         pub size_bytes: u64,
-        /// Number of its schema.
+        /// Version of the database schema.
         pub schema: u32,
-        /// Writes that wait for their commit.
+        /// Number of writes that are waiting to be committed.
         pub pending_writes: u64,
     }
 
-    /// What a reload did.
+    /// Result of reloading the configuration file.
     #[derive(Default)]
-    pub struct Reloaded {
-        /// Names of devices that came.
+    pub struct ReloadResult {
+        /// Names of devices that were added.
         pub added: Vec<String>,
-        /// Names of devices whose settings changed.
+        /// Names of devices whose settings have changed.
         pub changed: Vec<String>,
-        /// Names of devices that went.
+        /// Names of devices that were removed.
         pub removed: Vec<String>,
-        /// Keys that nobody knows.
+        /// Unknown keys in the configuration file.
         pub warnings: Vec<String>,
-        /// Changed settings that only a restart applies.
+        /// Changed settings that take effect only after a restart.
         pub restart_needed: Vec<String>,
     }
 
-    /// The methods of the daemon.
+    /// Result of `daemon.methods`.
     pub struct MethodList {
         /// The methods, grouped by namespace.
         pub methods: Vec<MethodSummary>,
     }
 
-    /// A row of the method table, without its schemas; `rpc.discover` has these.
+    /// A row of the method table without its schemas, which `rpc.discover` returns.
     pub struct MethodSummary {
         /// Wire name, `namespace.verb`.
         pub name: String,
-        /// One sentence about what it does.
+        /// Summary in one sentence.
         pub summary: String,
-        /// What it does to the world.
+        /// Effect of the method.
         pub effect: Effect,
-        /// Which shared parameters it takes.
-        pub takes: Takes,
-        /// Whether it takes a `requestKey`.
+        /// Common parameters that it accepts.
+        pub takes: SharedParams,
+        /// Whether it accepts a `requestKey`.
         pub request_key: bool,
-        /// Codes of the errors that it may answer.
+        /// Codes of all errors that it can return.
         pub errors: Vec<ErrorCode>,
     }
 
-    /// The daemon is on its way out.
-    pub struct ShuttingDown {
+    /// Result of `daemon.shutdown`.
+    pub struct ShutdownResult {
         /// Always true.
         pub stopping: bool,
     }
 }
 
 methods! {
-    /// Tells version, protocol and capabilities.
+    /// Returns version, protocol version and capabilities.
     DaemonVersion = "daemon.version" (NoParams) -> Version, Read, [], "{}";
-    /// Tells how the daemon, its devices and its database are doing.
+    /// Returns the status of the daemon, its devices and its database.
     DaemonStatus = "daemon.status" (NoParams) -> Status, Read, [], "{}";
-    /// Lists the methods of the daemon with what they take and which errors they may answer.
+    /// Lists all methods with their common parameters and possible errors.
     DaemonMethods = "daemon.methods" (NoParams) -> MethodList, Read, [], "{}";
-    /// Reads the settings file again; a bad file changes nothing.
-    DaemonReload = "daemon.reload" (NoParams) -> Reloaded, Admin, [Conflict], "{}";
-    /// Finishes what is in flight, then stops.
-    DaemonShutdown = "daemon.shutdown" (NoParams) -> ShuttingDown, Admin, [], "{}";
+    /// Reloads the configuration file; if it is invalid, nothing changes.
+    DaemonReload = "daemon.reload" (NoParams) -> ReloadResult, Admin, [Conflict], "{}";
+    /// Stops the daemon after finishing the calls in progress.
+    DaemonShutdown = "daemon.shutdown" (NoParams) -> ShutdownResult, Admin, [], "{}";
 }

@@ -1,4 +1,4 @@
-//! `device.*`: the devices, who holds them, how they are.
+//! `device.*`: managing, leasing and checking devices.
 
 use crate::{Secret, vocabulary::Reply};
 
@@ -6,25 +6,25 @@ params! {
     /// Parameters of `device.add`.
     #[derive(Default)]
     pub struct AddParams {
-        /// The new name: letters, digits, `-`, `_` and `.`, at most 64.
+        /// Name of the device: 1 to 64 letters, digits, `-`, `_` or `.`.
         pub name: String,
         /// Base URL of the phone's service, for example `http://192.168.1.20:8081`.
         pub url: String,
-        /// The bearer token that the phone's app shows; kept in the settings file, which only its owner can read.
+        /// Bearer token shown in the phone's app. It is stored in the configuration file, which only its owner can read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub token: Option<Secret>,
-        /// Time-out of one request, milliseconds, by default 10,000.
+        /// Timeout of one request, milliseconds, from 1 to 600,000; by default 10,000.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub timeout_ms: Option<u64>,
-        /// False keeps the device out of the settings file: it is gone with the daemon.
-        #[serde(default = "yes")]
+        /// Whether to save the device in the configuration file; by default true. Otherwise it exists until the daemon stops.
+        #[serde(default = "default_true")]
         pub persist: bool,
     }
 
     /// Parameters of `device.remove`.
     #[derive(Default)]
     pub struct RemoveParams {
-        /// The name.
+        /// Name of the device.
         pub name: String,
     }
 }
@@ -33,109 +33,109 @@ params! {
     /// Parameters of `device.connectUsb`.
     #[derive(Default)]
     pub struct ConnectUsbParams {
-        /// Serial of the phone, or `host:port` for one that `adb connect` reaches; may be left out while exactly one is attached.
+        /// Serial of the phone, or `host:port` of one reachable by `adb connect`; optional while exactly one phone is attached.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub serial: Option<String>,
-        /// Name of the device in the settings; by default that of this phone, else `default`.
+        /// Name of the device in the settings; by default the existing name of this phone, else `default`, else one made from the serial.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
-        /// Port on this machine; by default the phone's own number, if it is free, else any.
+        /// Local port to forward, from 1 to 65,535; by default the previous one, else the port number on the phone, else any free one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub local_port: Option<u16>,
-        /// Tell what would be done, and do nothing.
+        /// Only report what would be done.
         #[serde(default)]
         pub print_only: bool,
     }
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 
 device_params! {
-    /// Parameters of a method that needs nothing but the device.
+    /// Parameters of a method that needs no more than a device.
     #[derive(Default)]
     pub struct DeviceParams {}
 
     /// Parameters of `device.lease`.
     #[derive(Default)]
     pub struct LeaseParams {
-        /// How long the lease holds unless it is renewed, milliseconds, from 1 to 3,600,000.
+        /// Duration of the lease unless it is renewed, milliseconds, from 1 to 3,600,000.
         pub ttl_ms: u64,
     }
 
     /// Parameters of `device.packages`.
     #[derive(Default)]
     pub struct PackagesParams {
-        /// Part of the package name.
+        /// Only packages whose name contains this.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub filter: Option<String>,
-        /// Include the system's own packages.
+        /// Whether to include system packages.
         #[serde(default)]
         pub include_system: bool,
     }
 }
 
 words! {
-    /// How a device is, as far as anybody knows.
+    /// Last known state of a device.
     DeviceState {
-        /// Nobody asked it yet.
+        /// Not contacted yet.
         Unknown = "unknown",
-        /// It answers.
+        /// Responding.
         Ready = "ready",
-        /// It cannot be reached.
+        /// Not reachable.
         Unreachable = "unreachable",
-        /// It refuses the token.
+        /// Token rejected.
         Unauthorized = "unauthorized",
-        /// Its answers cannot be understood.
+        /// Responses malformed.
         Failing = "failing",
     }
 
-    /// Where a device comes from.
+    /// Origin of a device.
     DeviceSource {
-        /// The settings file.
+        /// Configuration file.
         Config = "config",
-        /// `device.add` without saving.
+        /// Created by device.add without being saved.
         Runtime = "runtime",
-        /// The URL of a call.
+        /// URL given in a call.
         Call = "call",
     }
 }
 
 wire! {
-    /// One device.
+    /// A device and its state.
     pub struct DeviceInfo {
-        /// Its name; the URL for an ad-hoc one.
+        /// Name; the URL for an ad-hoc device.
         pub name: String,
-        /// What it is, for example `autofish`.
+        /// Type of the device, for example `autofish`.
         pub kind: String,
-        /// Where it is; credentials are cut out.
+        /// Base URL, without credentials.
         pub url: String,
-        /// What it can do.
+        /// Capabilities of the driver.
         pub capabilities: Vec<String>,
-        /// How it is.
+        /// Last known state.
         pub state: DeviceState,
-        /// The last error, while the state is not `ready`.
+        /// Last error; absent while the state is `ready`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub error: Option<String>,
-        /// When it last answered, UTC milliseconds.
+        /// Time of the last response, UTC milliseconds; absent if there was none yet.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_seen_at: Option<i64>,
-        /// Who holds it.
+        /// Current lease; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub lease: Option<LeaseInfo>,
-        /// Calls that wait for it.
+        /// Number of calls waiting for the device.
         pub waiting: u64,
-        /// Where it comes from.
+        /// Origin of the device.
         pub source: DeviceSource,
     }
 
-    /// A lease.
+    /// Exclusive right of a session to act on a device, for a limited time.
     #[derive(Eq)]
     pub struct LeaseInfo {
-        /// The session that holds it.
+        /// Session that holds the lease.
         pub session: String,
-        /// What is left of it, milliseconds.
+        /// Time until the lease expires, milliseconds.
         pub remaining_ms: u64,
     }
 
@@ -145,142 +145,142 @@ wire! {
         pub devices: Vec<DeviceInfo>,
     }
 
-    /// The device that was added.
-    pub struct Added {
-        /// It.
+    /// Result of `device.add`.
+    pub struct AddResult {
+        /// The device.
         pub device: DeviceInfo,
-        /// The settings file that now holds it.
+        /// Path of the configuration file that it was saved in; absent if it was not saved.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub saved_in: Option<String>,
     }
 
-    /// The device that was removed.
-    pub struct Removed {
-        /// Its name.
+    /// Result of `device.remove`.
+    pub struct RemoveResult {
+        /// Name of the removed device.
         pub removed: String,
     }
 
-    /// What the phone's service says of itself.
+    /// Result of `device.health`.
     pub struct Health {
-        /// `healthy` or `unreachable`.
+        /// `healthy`; a service that cannot be reached is reported as an error instead.
         pub status: String,
-        /// What answered, for example `service`.
+        /// Type of service that responded, for example `service`.
         pub kind: String,
-        /// Whether the service takes the token: `accepted`, `refused`, or `unknown` when it cannot be told.
+        /// Whether the service accepts the token: `accepted`, `refused`, or `unknown` if that could not be checked.
         pub token: String,
-        /// How long the answer took, milliseconds.
+        /// Duration of the health request, milliseconds.
         pub duration_ms: u64,
-        /// How the device is reached.
+        /// Connection to the device.
         pub connection: Connection,
     }
 
-    /// How a device is reached.
+    /// Connection to a device.
     pub struct Connection {
         /// Base URL.
         pub url: String,
-        /// `http`, or `usb-forward` over a cable.
+        /// `http`, or `usb-forward` for a port forwarded over USB.
         pub transport: String,
-        /// Serial of the phone, over a cable.
+        /// Serial of the phone; only for USB.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device: Option<String>,
-        /// Port on this machine, over a cable.
+        /// Port on this machine; only for USB.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub local_port: Option<u16>,
-        /// Port on the phone, over a cable.
+        /// Port on the phone; only for USB.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device_port: Option<u16>,
     }
 
-    /// What the app of the phone's service says about itself, in a file that `adb` can read.
+    /// Connection hint: what the phone's app reports about its service, in a file that `adb` can read.
     pub struct ConnectionHint {
-        /// Its package.
+        /// Package of the app.
         pub package_name: String,
-        /// Its version.
+        /// Version name of the app.
         #[serde(default)]
         pub version_name: Option<String>,
-        /// Its version as a number.
+        /// Version code of the app.
         #[serde(default)]
         pub version_code: Option<i64>,
-        /// Port of the service on the phone.
+        /// Port of the service.
         pub service_port: i64,
-        /// Whether the service runs; stays true when the app was killed.
+        /// Whether the service is running. Stays true if the app was killed.
         #[serde(default)]
         pub service_running: bool,
-        /// When it was written, UTC milliseconds.
+        /// Time at which the hint was written, UTC milliseconds.
         #[serde(default)]
         pub updated_at: Option<i64>,
     }
 
-    /// A phone that is now reached over its cable.
-    pub struct UsbConnected {
+    /// Result of `device.connectUsb`.
+    pub struct ConnectUsbResult {
         /// Name of the device in the settings.
         pub device: String,
         /// Serial of the phone.
         pub device_serial: String,
-        /// Base URL, through the forward.
+        /// Base URL of the service, through the forwarded port.
         pub remote_url: String,
-        /// `usb-forward`.
+        /// Always `usb-forward`.
         pub transport: String,
-        /// Port on this machine; with `printOnly` the one that would be used, 0 for any that is free.
+        /// Port on this machine. With `printOnly` the one that would be used; 0 if `adb` would choose one.
         pub local_port: u16,
         /// Port on the phone.
         pub device_port: u16,
-        /// The file on the phone that told.
+        /// Path of the connection hint on the phone.
         pub hint_path: String,
-        /// What it says.
+        /// Content of the connection hint.
         pub hint: ConnectionHint,
-        /// Whether a forward was made.
+        /// Whether a new forward was created.
         pub forwarded: bool,
-        /// Whether a forward that is there already was used, or would be.
+        /// Whether an existing forward was used, or with `printOnly` would be.
         pub reused: bool,
-        /// Whether the settings were written.
+        /// Whether the configuration file was changed.
         pub config_written: bool,
-        /// Whether nothing was done.
+        /// Whether this was a dry run.
         pub print_only: bool,
-        /// Whether the settings have a token for the device, which the cable does not tell.
+        /// Whether a token is configured for the device; it cannot be read over USB.
         pub token_configured: bool,
-        /// The settings file.
+        /// Path of the configuration file, if it was changed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub saved_in: Option<String>,
-        /// What is still to be done.
+        /// What remains to be done; absent if nothing does.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_step: Option<String>,
     }
 
-    /// A lease that is now held.
-    pub struct Leased {
-        /// It.
+    /// Result of `device.lease`.
+    pub struct LeaseResult {
+        /// The lease.
         pub lease: LeaseInfo,
     }
 
-    /// The lease is given back.
-    pub struct Released {
-        /// False when this session held none.
+    /// Result of `device.release`.
+    pub struct ReleaseResult {
+        /// Whether the session held a lease that was released.
         pub released: bool,
     }
 
-    /// Installed packages.
+    /// Result of `device.packages`.
     pub struct Packages {
-        /// Their names, sorted.
+        /// Package names, sorted.
         pub packages: Vec<String>,
     }
 }
 
 methods! {
-    /// Adds a device, or refuses when the name is taken by another one.
-    DeviceAdd = "device.add" (AddParams) -> Added, Admin, [Conflict], r#"{"name":"pixel","url":"http://127.0.0.1:8081"}"#;
-    /// Lists the devices with their state.
+    /// Adds a device; fails if the name belongs to a device with other settings.
+    DeviceAdd = "device.add" (AddParams) -> AddResult, Admin, [Conflict], r#"{"name":"pixel","url":"http://127.0.0.1:8081"}"#;
+    /// Lists all devices with their state.
     DeviceList = "device.list" (crate::vocabulary::NoParams) -> Devices, Read, [], "{}";
-    /// Removes a device, from the settings file as well.
-    DeviceRemove = "device.remove" (RemoveParams) -> Removed, Admin, [DeviceUnknown, Conflict], r#"{"name":"pixel"}"#;
-    /// Asks the phone's service whether it is there.
+    /// Removes a device, also from the configuration file.
+    DeviceRemove = "device.remove" (RemoveParams) -> RemoveResult, Admin, [DeviceUnknown, Conflict], r#"{"name":"pixel"}"#;
+    /// Checks whether the phone's service responds and accepts the token.
     DeviceHealth = "device.health" (DeviceParams, DEVICE) -> Reply<Health>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceError], "{}";
-    /// Keeps the device for this session; others may look but not act. Again renews it.
-    DeviceLease = "device.lease" (LeaseParams, DEVICE) -> Reply<Leased>, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceBusy], r#"{"ttlMs":30000}"#;
-    /// Gives the lease back.
-    DeviceRelease = "device.release" (DeviceParams, DEVICE) -> Reply<Released>, Admin, [DeviceUnknown, DeviceAmbiguous], "{}";
-    /// Lists installed packages.
+    /// Reserves the device for the session, so that other sessions can observe but not act; repeating the call renews the lease.
+    DeviceLease = "device.lease" (LeaseParams, DEVICE) -> Reply<LeaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceBusy], r#"{"ttlMs":30000}"#;
+    /// Releases the lease of the session.
+    DeviceRelease = "device.release" (DeviceParams, DEVICE) -> Reply<ReleaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous], "{}";
+    /// Lists the installed packages.
     DevicePackages = "device.packages" (PackagesParams, DEVICE) -> Reply<Packages>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
-    /// Reaches a phone over its cable: finds it with `adb`, forwards a port to its service, and adds it to the settings.
-    DeviceConnectUsb = "device.connectUsb" (ConnectUsbParams) -> UsbConnected, Admin, [Unsupported, DeviceUnreachable, DeviceAmbiguous, DeviceError, NotFound, Conflict], r#"{"serial":"R5CT30ABCDE","printOnly":true}"#;
+    /// Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a device.
+    DeviceConnectUsb = "device.connectUsb" (ConnectUsbParams) -> ConnectUsbResult, Admin, [Unsupported, DeviceUnreachable, DeviceAmbiguous, DeviceError, NotFound, Conflict], r#"{"serial":"R5CT30ABCDE","printOnly":true}"#;
 }

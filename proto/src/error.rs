@@ -1,30 +1,30 @@
-//! The one table of error codes: the enum, the numbers, the documentation and the OpenRPC document come from it.
+//! The error codes. Numbers, documentation and the OpenRPC document are generated from this table.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 macro_rules! codes {
     ($( $variant:ident = $name:literal, $n:literal, $retryable:literal, $doc:literal; )*) => {
-        /// Why a call failed.
+        /// Reason why a call failed.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub enum ErrorCode { $( #[doc = $doc] #[serde(rename = $name)] $variant, )* }
 
         impl ErrorCode {
-            /// Every code, in the order of their numbers.
+            /// All codes, in the order of their numbers.
             pub const ALL: &[ErrorCode] = &[$(ErrorCode::$variant),*];
 
-            /// The name on the wire.
+            /// Returns the name used on the wire.
             pub const fn name(self) -> &'static str {
                 match self { $(ErrorCode::$variant => $name),* }
             }
 
-            /// What it means, one sentence.
+            /// Returns a one-sentence description.
             pub const fn meaning(self) -> &'static str {
                 match self { $(ErrorCode::$variant => $doc),* }
             }
 
-            /// Whether the same call may succeed later without a change.
+            /// Returns whether the same call may succeed later without a change.
             pub const fn retryable(self) -> bool {
                 match self { $(ErrorCode::$variant => $retryable),* }
             }
@@ -38,37 +38,37 @@ macro_rules! codes {
 
 codes! {
     InvalidParams = "INVALID_PARAMS", 0, false, "A parameter is missing, unknown, of the wrong type or out of range; `details.path` names it.";
-    DeviceUnknown = "DEVICE_UNKNOWN", 1, false, "No device of that name is configured.";
-    DeviceAmbiguous = "DEVICE_AMBIGUOUS", 2, false, "Several devices are configured and the call names none.";
+    DeviceUnknown = "DEVICE_UNKNOWN", 1, false, "No device with this name is configured.";
+    DeviceAmbiguous = "DEVICE_AMBIGUOUS", 2, false, "Several devices are available, and the call does not name one.";
     DeviceBusy = "DEVICE_BUSY", 3, true, "Another session holds a lease on the device.";
-    DeviceUnreachable = "DEVICE_UNREACHABLE", 4, true, "The device could not be reached, or did not answer a question; no action was sent.";
-    DeviceAuth = "DEVICE_AUTH", 5, false, "The device refused the token.";
-    DeviceError = "DEVICE_ERROR", 6, false, "The device answered that it could not do it, or answered nonsense.";
-    OutcomeUnknown = "OUTCOME_UNKNOWN", 7, false, "The action was sent and its answer was lost: it may or may not have happened.";
-    RefAliasUnobserved = "REF_ALIAS_UNOBSERVED", 8, false, "The alias is not among the rows of the session's newest observation that returned refs.";
-    RefAliasStale = "REF_ALIAS_STALE", 9, false, "What the alias stood for is no longer there, or no longer unique.";
+    DeviceUnreachable = "DEVICE_UNREACHABLE", 4, true, "The device could not be reached, or did not respond to a read; no action was sent.";
+    DeviceAuth = "DEVICE_AUTH", 5, false, "The device rejected the token.";
+    DeviceError = "DEVICE_ERROR", 6, false, "The device reported an error, or its response was malformed.";
+    OutcomeUnknown = "OUTCOME_UNKNOWN", 7, false, "The action was sent, but its response was lost: it may or may not have been performed.";
+    RefAliasUnobserved = "REF_ALIAS_UNOBSERVED", 8, false, "The alias is not among the refs most recently returned to the session.";
+    RefAliasStale = "REF_ALIAS_STALE", 9, false, "The element of the alias is gone or can no longer be identified.";
     TargetNotFound = "TARGET_NOT_FOUND", 10, false, "Nothing on the screen matches the selector.";
-    TargetAmbiguous = "TARGET_AMBIGUOUS", 11, false, "Several things on the screen match; `details.candidates` lists them.";
-    AssertionFailed = "ASSERTION_FAILED", 12, false, "The screen was read and is not as expected.";
-    NotFound = "NOT_FOUND", 13, false, "There is no such thing.";
-    Conflict = "CONFLICT", 14, false, "The request contradicts what is already there.";
-    Timeout = "TIMEOUT", 15, true, "The time ran out.";
-    Unsupported = "UNSUPPORTED", 16, false, "This device or daemon cannot do that.";
-    Refused = "REFUSED", 17, false, "The settings do not allow it.";
+    TargetAmbiguous = "TARGET_AMBIGUOUS", 11, false, "Several elements on the screen match the selector; `details.candidates` lists them.";
+    AssertionFailed = "ASSERTION_FAILED", 12, false, "The screen was read, but the condition does not hold.";
+    NotFound = "NOT_FOUND", 13, false, "The requested item does not exist.";
+    Conflict = "CONFLICT", 14, false, "The request conflicts with the current state.";
+    Timeout = "TIMEOUT", 15, true, "The operation timed out.";
+    Unsupported = "UNSUPPORTED", 16, false, "The device or the daemon does not support this.";
+    Refused = "REFUSED", 17, false, "The settings do not allow this.";
     LimitExceeded = "LIMIT_EXCEEDED", 18, false, "A limit of the daemon was exceeded; `details` names it.";
     ShuttingDown = "SHUTTING_DOWN", 19, true, "The daemon is stopping.";
-    StoreUnavailable = "STORE_UNAVAILABLE", 20, false, "The memory database cannot be used.";
-    StoreFull = "STORE_FULL", 21, true, "There is no room left for the memory database.";
+    StoreUnavailable = "STORE_UNAVAILABLE", 20, false, "The memory database or the artifact storage cannot be used.";
+    StoreFull = "STORE_FULL", 21, true, "There is no disk space left for the memory database or an artifact.";
     Internal = "INTERNAL", 22, false, "Internal error.";
     Cancelled = "CANCELLED", 23, true, "The call was cancelled before it changed anything.";
-    TargetCovered = "TARGET_COVERED", 24, false, "The target is on the screen, but something else would take the touch; `details.coveredBy` names it.";
+    TargetCovered = "TARGET_COVERED", 24, false, "The target is on the screen, but something covers it; `details.coveredBy` names it.";
     ParseError = "PARSE_ERROR", 25, false, "The message is not valid JSON.";
     InvalidRequest = "INVALID_REQUEST", 26, false, "The message is not a JSON-RPC 2.0 request.";
-    UnknownMethod = "UNKNOWN_METHOD", 27, false, "There is no such method.";
+    UnknownMethod = "UNKNOWN_METHOD", 27, false, "There is no method with this name.";
 }
 
 impl ErrorCode {
-    /// The JSON-RPC error number: JSON-RPC's own for its own faults, `-32020 - n` for the rest.
+    /// Returns the JSON-RPC error number: the standard one for protocol errors, `-32020 - n` for all others.
     pub const fn number(self) -> i32 {
         match self {
             ErrorCode::InvalidParams => -32602,
@@ -79,7 +79,7 @@ impl ErrorCode {
         }
     }
 
-    /// The code of a wire name.
+    /// Returns the code with this wire name.
     pub fn from_name(name: &str) -> Option<ErrorCode> {
         Self::ALL.iter().copied().find(|c| c.name() == name)
     }
@@ -92,19 +92,19 @@ impl std::fmt::Display for ErrorCode {
 }
 
 wire! {
-    /// The `data` of every error of the daemon.
+    /// Content of `data` in every error of the daemon.
     pub struct ErrorData {
-        /// Which error it is.
+        /// Error code.
         pub code: ErrorCode,
         /// Whether the same call may succeed later without a change.
         pub retryable: bool,
-        /// What to do next.
+        /// Suggested next step.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub hint: Option<String>,
-        /// Facts about this failure; `path`, `expected` and `got` for a bad parameter.
+        /// Structured details of the failure; for an invalid parameter `path`, `expected` and `got`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub details: Option<Value>,
-        /// Names the failed call in events and logs.
+        /// Trace id of the failed call in events and logs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub trace_id: Option<String>,
     }

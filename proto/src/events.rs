@@ -1,4 +1,4 @@
-//! `events.*`: following what happens.
+//! `events.*`: live notifications about events, observations and devices.
 
 use crate::device::DeviceState;
 use crate::history::Change;
@@ -9,53 +9,53 @@ params! {
     /// Parameters of `events.subscribe`.
     #[derive(Default)]
     pub struct SubscribeParams {
-        /// Send what was recorded after this cursor first: the `cursor` of an event; 0 is all.
+        /// Cursor of an event. Events recorded after it are sent first; 0 sends all. By default only new events are sent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<i64>,
-        /// Only this device.
+        /// Only messages about this device.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device: Option<String>,
-        /// Only this session.
+        /// Only messages about this session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
     }
 
-    /// Parameters of `events.unsubscribe`: one subscription id, as an array or under `subscription`.
+    /// Parameters of `events.unsubscribe`: the subscription id, either as the only element of an array or as `subscription`.
     #[derive(Default)]
     pub struct UnsubscribeParams {
-        /// The id that `events.subscribe` answered.
+        /// Subscription id that `events.subscribe` returned.
         pub subscription: serde_json::Value,
     }
 }
 
 wire! {
-    /// What a subscriber is sent, as `params.result` of an `events.message` notification.
+    /// Message to a subscriber, sent as `params.result` of an `events.message` notification.
     #[serde(tag = "kind")]
     pub enum Message {
-        /// An act, verify or recover ended.
+        /// An action, verification or recovery has ended.
         Event(Box<Event>),
-        /// A session looked at a device.
-        Observation(Observed),
-        /// A device changed its state.
+        /// A session has observed a device.
+        Observation(ObservationNotice),
+        /// The state of a device has changed.
         Device {
-            /// Name.
+            /// Name of the device.
             device: String,
             /// New state.
             state: DeviceState,
         },
-        /// The visual memory forgot, merged, renamed or deleted something, or that was undone.
+        /// Something in the visual memory was forgotten, merged, renamed or deleted, or such a change was undone.
         Visual(Box<Change>),
-        /// The subscriber was too slow: this many messages were dropped. Subscribe again with `since` to get the events.
+        /// Messages were dropped because the subscriber was too slow. Subscribing again with `since` returns the missed events.
         Lagged {
-            /// How many.
+            /// Number of dropped messages.
             missed: u64,
         },
     }
 
-    /// A message as it is sent.
-    pub struct Sent {
-        /// For messages that are no events: the cursor of the newest event that was told before; 0 for none. Subscribing again with
-        /// `since` set to the last cursor loses no event.
+    /// A message with the cursor to resume from.
+    pub struct MessageWithCursor {
+        /// Cursor of the last event sent before this message, 0 if there was none; absent if the message is an event, which has its own.
+        /// Subscribing again with `since` set to the last received cursor misses no event.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
         /// The message.
@@ -63,35 +63,35 @@ wire! {
         pub message: Message,
     }
 
-    /// That a session looked at a device.
-    pub struct Observed {
-        /// Place in the order of the device.
+    /// Notice that a session has observed a device.
+    pub struct ObservationNotice {
+        /// Position in the order of actions and observations of the device.
         pub seq: i64,
-        /// When, UTC milliseconds.
+        /// Time of the observation, UTC milliseconds.
         pub at: i64,
-        /// Session.
+        /// Name of the session.
         pub session: String,
-        /// Device.
+        /// Name of the device.
         pub device: String,
-        /// What looked.
+        /// Kind of call that observed.
         pub source: ObservationSource,
-        /// Identifies it.
+        /// Id of the observation.
         pub observation_id: String,
-        /// `package/activity`.
+        /// Foreground activity as `package/activity`; null if unknown.
         pub activity: Option<String>,
-        /// Whether it had settled.
+        /// Whether the page had settled.
         pub settled: bool,
     }
 }
 
-/// Name of the notifications that a subscription sends.
+/// Name of the notifications of a subscription.
 pub const NOTIFICATION: &str = "events.message";
 
 /// Name of the method that ends a subscription.
 pub const UNSUBSCRIBE: &str = "events.unsubscribe";
 
 methods! {
-    /// Sends every event from now on, or from a cursor, as `events.message` notifications; answers the subscription id.
+    /// Sends events from now on, or from a cursor, as `events.message` notifications; returns the subscription id.
     EventsSubscribe = "events.subscribe" (SubscribeParams) -> serde_json::Value, Read, [Unsupported], r#"{}"#;
     /// Ends a subscription.
     EventsUnsubscribe = "events.unsubscribe" (UnsubscribeParams) -> bool, Read, [], r#"{"subscription":1}"#;

@@ -1,21 +1,21 @@
-//! `visual.import` and `visual.export`: the files of the tool that the visual memory comes from.
+//! `visual.import` and `visual.export`: exchanging visual memories with the tool that introduced their file format.
 
 use crate::import::Tally;
-use crate::visual::About;
+use crate::visual::ScopeInfo;
 
 params! {
     /// Parameters of `visual.import`.
     #[derive(Default)]
     pub struct ImportParams {
-        /// Directory of an app, or of several; an absolute path. Nothing in it is changed.
+        /// Directory of one app, or the parent directory of several; an absolute path. It is only read.
         pub dir: String,
-        /// What to call the app; by default as its files or its directory say.
+        /// Name to import the app under; by default the name in its files, else that of its directory. Not allowed for several apps.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Tell what would be done, and do nothing.
+        /// Only report what would be imported.
         #[serde(default)]
         pub dry_run: bool,
-        /// Session that the pictures belong to, by default `"default"`.
+        /// Session that the imported pictures belong to; by default `"default"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
     }
@@ -25,85 +25,85 @@ params! {
     /// Parameters of `visual.export`.
     #[derive(Default)]
     pub struct ExportParams {
-        /// Directory to write into, an absolute path; each app gets a directory in it, which must not be there.
+        /// Directory to write to, an absolute path. Each app gets a subdirectory, which must not already contain an export.
         pub dir: String,
-        /// Only this app, with its sites; by default all.
+        /// Only this app and its sites; by default all apps.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Only this site of it.
+        /// Only this site of the app.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub site: Option<String>,
     }
 }
 
 wire! {
-    /// Why something was not taken over as it is.
+    /// Remark about data that was skipped or changed.
     #[derive(Eq)]
     pub struct FileRemark {
-        /// File, relative to the directory.
+        /// Path of the file, relative to the directory.
         pub file: String,
-        /// Key of the row; empty for the file itself.
+        /// Key of the entry; empty if the remark concerns the whole file.
         pub key: String,
-        /// Why.
+        /// Reason.
         pub why: String,
     }
 
-    /// What became of an app or site.
-    pub struct Imported {
-        /// What it is here.
+    /// Import result of an app or site.
+    pub struct ImportedScope {
+        /// App and site that it was imported as.
         #[serde(flatten)]
-        pub about: About,
-        /// Its directory, relative to the one that was given.
+        pub about: ScopeInfo,
+        /// Its directory, relative to the given one.
         pub dir: String,
-        /// Components.
+        /// Counts of components.
         pub components: Tally,
-        /// States.
+        /// Counts of states.
         pub states: Tally,
-        /// Transitions.
+        /// Counts of transitions.
         pub transitions: Tally,
-        /// Pictures of components and pages.
+        /// Counts of pictures of components and pages.
         pub pictures: Tally,
-        /// What was not taken over as it is.
+        /// Remarks about data that was skipped or changed.
         pub remarks: Vec<FileRemark>,
     }
 
-    /// What an import did, or would do.
-    pub struct ImportedFiles {
-        /// Whether nothing was done.
+    /// Result of `visual.import`.
+    pub struct VisualImportResult {
+        /// Whether this was a dry run.
         pub dry_run: bool,
-        /// Apps and sites.
-        pub imported: Vec<Imported>,
+        /// Result for each app and site.
+        pub imported: Vec<ImportedScope>,
     }
 
-    /// What was written of an app or site.
-    pub struct Exported {
-        /// What it is.
+    /// Export result of an app or site.
+    pub struct ExportedScope {
+        /// The app or site.
         #[serde(flatten)]
-        pub about: About,
-        /// Its directory.
+        pub about: ScopeInfo,
+        /// Absolute path of its directory.
         pub dir: String,
-        /// Components.
+        /// Number of components.
         pub components: u32,
-        /// States.
+        /// Number of states.
         pub states: u32,
-        /// Transitions.
+        /// Number of transitions.
         pub transitions: u32,
-        /// Pictures.
+        /// Number of pictures.
         pub pictures: u32,
-        /// Pictures whose files are gone.
+        /// Number of pictures whose files are missing.
         pub missing_pictures: u32,
     }
 
-    /// What was written.
-    pub struct ExportedFiles {
-        /// Apps and sites.
-        pub exported: Vec<Exported>,
+    /// Result of `visual.export`.
+    pub struct VisualExportResult {
+        /// Result for each app and site.
+        pub exported: Vec<ExportedScope>,
     }
 }
 
 methods! {
-    /// Takes over the visual memory of the tool that it comes from: all three eras of its files, with pictures and sites.
-    VisualImport = "visual.import" (ImportParams, SESSION) -> ImportedFiles, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/apps","dryRun":true}"#;
-    /// Writes the visual memory as that tool would, so that it can read it.
-    VisualExport = "visual.export" (ExportParams) -> ExportedFiles, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/out"}"#;
+    /// Imports a visual memory from the files of another tool, in any of its three format versions, with pictures and sites.
+    VisualImport = "visual.import" (ImportParams, SESSION) -> VisualImportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/apps","dryRun":true}"#;
+    /// Exports the visual memory as files that the other tool can read.
+    VisualExport = "visual.export" (ExportParams) -> VisualExportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/out"}"#;
 }

@@ -1,33 +1,33 @@
-//! What a session found: bugs, test results, tested elements. They belong to `session.*`.
+//! Findings of a session: bugs, test results, tested elements. The methods belong to `session.*`.
 
 session_params! {
     /// Parameters of `session.bug.add`.
     #[derive(Default)]
     pub struct BugAddParams {
-        /// One line; 1 to 300 characters.
+        /// Title on one line, 1 to 300 characters.
         pub title: String,
-        /// How bad it is; by default `medium`.
+        /// Severity; by default `medium`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub severity: Option<Severity>,
-        /// What it is about.
+        /// Description, at most 10,000 characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub description: Option<String>,
-        /// How to make it happen, step by step.
+        /// Steps to reproduce it, in order; at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub steps: Vec<String>,
-        /// What should happen.
+        /// Expected behaviour.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub expected: Option<String>,
-        /// What happens.
+        /// Actual behaviour.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub actual: Option<String>,
-        /// Page key, activity or URL; by default the page that the session saw last.
+        /// Page key, activity or URL; by default the page that the session observed last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
-        /// Package; by default that of that page, else of the session.
+        /// Package; by default that of the page observed last if `page` is omitted, else that of the session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Number or uid of the artifact that shows it, or `latest` for the newest screenshot of the session.
+        /// Id or uid of an artifact that shows the bug, or `latest` for the session's newest screenshot.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub screenshot: Option<String>,
     }
@@ -35,41 +35,41 @@ session_params! {
     /// Parameters of `session.bug.show`.
     #[derive(Default)]
     pub struct BugShowParams {
-        /// Number of the bug.
+        /// Id of the bug.
         pub id: i64,
     }
 
     /// Parameters of `session.bug.resolve`.
     #[derive(Default)]
     pub struct BugResolveParams {
-        /// Number of the bug.
+        /// Id of the bug.
         pub id: i64,
-        /// Why it counts as resolved, for example `fixed in 2.4` or `duplicate of 3`.
+        /// Reason for the resolution, for example `fixed in 2.4` or `duplicate of 3`.
         pub reason: String,
     }
 
     /// Parameters of `session.result.add`.
     pub struct ResultAddParams {
-        /// What was tested; 1 to 300 characters.
+        /// Name of the test, 1 to 300 characters.
         pub name: String,
-        /// How it ended.
+        /// Outcome of the test.
         pub status: ResultStatus,
-        /// Page key, activity or URL; by default the page that the session saw last.
+        /// Page key, activity or URL; by default the page that the session observed last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
-        /// Package; by default that of that page, else of the session.
+        /// Package; by default that of the page observed last if `page` is omitted, else that of the session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// How long it took, milliseconds.
+        /// Duration of the test, milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub duration_ms: Option<u64>,
-        /// What was seen.
+        /// What was observed, at most 10,000 characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub summary: Option<String>,
-        /// Number or uid of the artifact that shows it, or `latest` for the newest screenshot of the session.
+        /// Id or uid of an artifact that serves as evidence, or `latest` for the session's newest screenshot.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub evidence: Option<String>,
-        /// Number of the bug that it found.
+        /// Id of a bug that the test found.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub bug: Option<i64>,
     }
@@ -77,101 +77,101 @@ session_params! {
     /// Parameters of `session.tested`.
     #[derive(Default)]
     pub struct TestedParams {
-        /// Elements by name of their component, resource id or label.
+        /// Elements, 1 to 1,000: each by component name, resource id, label, or alias such as `@n3`.
         pub elements: Vec<String>,
-        /// Whether an assertion about them held; left out when there was none.
+        /// Whether an assertion about the elements passed; omit it if there was none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub passed: Option<bool>,
-        /// Page key, activity or URL; by default the page that the session saw last.
+        /// Page key, activity or URL; by default the page that the session observed last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
-        /// Package; by default that of that page, else of the session.
+        /// Package; by default that of the page observed last if `page` is omitted, else that of the session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
     }
 }
 
 params! {
-    /// Parameters of `session.bug.list`. Without a session, the bugs of all.
+    /// Parameters of `session.bug.list`. Without a session, the bugs of all sessions are listed.
     #[derive(Default)]
     pub struct BugListParams {
-        /// Only those of this session.
+        /// Only bugs found in this session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
-        /// Only those of this severity.
+        /// Only bugs of this severity.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub severity: Option<Severity>,
-        /// Only `open` or `resolved` ones.
+        /// Only bugs with this status.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub status: Option<BugStatus>,
-        /// Only those in this package.
+        /// Only bugs of this package.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Only those on pages whose key, activity or URL contains this.
+        /// Only bugs on pages whose key, activity or URL contains this.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
-        /// At most this many, by default 20, at most 10,000.
+        /// Maximum number of bugs, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub limit: Option<u32>,
-        /// The `nextCursor` of the previous answer.
+        /// Value of `nextCursor` from the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
 
-    /// Parameters of `session.result.list`. Without a session, the results of all.
+    /// Parameters of `session.result.list`. Without a session, the results of all sessions are listed.
     #[derive(Default)]
     pub struct ResultListParams {
-        /// Only those of this session.
+        /// Only results of this session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
-        /// Only those that ended so.
+        /// Only results with this status.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub status: Option<ResultStatus>,
-        /// Only those on pages whose key, activity or URL contains this.
+        /// Only results on pages whose key, activity or URL contains this.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
-        /// Only those since then, UTC milliseconds.
+        /// Only results recorded at or after this time, UTC milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<i64>,
-        /// At most this many, by default 20, at most 10,000.
+        /// Maximum number of results, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub limit: Option<u32>,
-        /// The `nextCursor` of the previous answer.
+        /// Value of `nextCursor` from the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
 }
 
 words! {
-    /// How bad a bug is, worst first.
+    /// Severity of a bug, worst first.
     Severity {
-        /// Data is lost, or nothing works.
+        /// Data loss, or the app is unusable.
         Critical = "critical",
-        /// Something important does not work.
+        /// An important function does not work.
         High = "high",
-        /// Something does not work well.
+        /// A function works only in part.
         Medium = "medium",
-        /// It could be nicer.
+        /// Cosmetic.
         Low = "low",
     }
 
-    /// Where a bug stands.
+    /// Status of a bug.
     BugStatus {
-        /// It is there.
+        /// Open.
         Open = "open",
-        /// It counts as resolved.
+        /// Resolved.
         Resolved = "resolved",
     }
 
-    /// How a test ended.
+    /// Outcome of a test.
     ResultStatus {
-        /// As expected.
+        /// The app behaved as expected.
         Passed = "passed",
-        /// Not as expected.
+        /// The app did not behave as expected.
         Failed = "failed",
-        /// Not done.
+        /// The test was not run.
         Skipped = "skipped",
-        /// It could not be carried out.
+        /// The test could not be completed.
         Error = "error",
     }
 }
@@ -179,204 +179,204 @@ words! {
 wire! {
     /// A bug.
     pub struct Bug {
-        /// Its number in this store.
+        /// Id in this database.
         pub id: i64,
-        /// Names it in every copy of this memory.
+        /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Session that found it.
+        /// Session that found the bug.
         pub session: String,
-        /// One line.
+        /// Title on one line.
         pub title: String,
-        /// How bad it is.
+        /// Severity.
         pub severity: Severity,
-        /// What it is about.
+        /// Description.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub description: Option<String>,
-        /// How to make it happen.
+        /// Steps to reproduce it, in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub steps: Vec<String>,
-        /// What should happen.
+        /// Expected behaviour.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub expected: Option<String>,
-        /// What happens.
+        /// Actual behaviour.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub actual: Option<String>,
-        /// Package.
+        /// Package; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Page key, activity or URL.
+        /// Page key, activity or URL; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
-        /// The state that the visual memory knew the page as.
+        /// Id of the state that the page was recognised as; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<String>,
-        /// Uid of the artifact that shows it.
+        /// Uid of the artifact that shows the bug.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub screenshot: Option<String>,
-        /// Uid of the task that found it.
+        /// Uid of the task that was active when the bug was found.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub task: Option<String>,
-        /// Where it stands.
+        /// Status.
         pub status: BugStatus,
-        /// Why it counts as resolved.
+        /// Reason for the resolution.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub resolution: Option<String>,
-        /// When it was found, UTC milliseconds.
+        /// Time at which the bug was recorded, UTC milliseconds.
         pub created_at: i64,
-        /// When it was resolved, UTC milliseconds.
+        /// Time of the resolution, UTC milliseconds; absent while the bug is open.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub resolved_at: Option<i64>,
     }
 
-    /// A bug that was recorded.
-    pub struct BugAdded {
-        /// It.
+    /// Result of `session.bug.add`.
+    pub struct BugAddResult {
+        /// The new bug.
         pub bug: Bug,
-        /// Open bugs of the app that are called much the same, most similar first.
+        /// Open bugs of the same app with similar titles, most similar first.
         pub similar: Vec<Bug>,
     }
 
-    /// Bugs, newest first.
+    /// A page of bugs, newest first.
     pub struct Bugs {
         /// The bugs.
         pub bugs: Vec<Bug>,
-        /// How many the filters find, by severity and status.
+        /// Counts of all bugs that match the filters.
         pub counts: BugCounts,
-        /// Give this as `cursor` for the next page; absent on the last.
+        /// Cursor of the next page; absent on the last one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 
-    /// Bugs by severity and status.
+    /// Number of bugs by severity and by status.
     #[derive(Default, Copy, Eq)]
     pub struct BugCounts {
-        /// All.
+        /// All bugs.
         pub total: i64,
-        /// Critical.
+        /// Critical bugs.
         pub critical: i64,
-        /// High.
+        /// Bugs of high severity.
         pub high: i64,
-        /// Medium.
+        /// Bugs of medium severity.
         pub medium: i64,
-        /// Low.
+        /// Bugs of low severity.
         pub low: i64,
-        /// Open.
+        /// Open bugs.
         pub open: i64,
-        /// Resolved.
+        /// Resolved bugs.
         pub resolved: i64,
     }
 
     /// A test result.
     pub struct TestResult {
-        /// Its number in this store.
+        /// Id in this database.
         pub id: i64,
-        /// Names it in every copy of this memory.
+        /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Session.
+        /// Name of the session.
         pub session: String,
-        /// What was tested.
+        /// Name of the test.
         pub name: String,
-        /// How it ended.
+        /// Outcome.
         pub status: ResultStatus,
-        /// Package.
+        /// Package; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Page key, activity or URL.
+        /// Page key, activity or URL; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
-        /// The state that the visual memory knew the page as.
+        /// Id of the state that the page was recognised as; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<String>,
-        /// How long it took, milliseconds.
+        /// Duration of the test, milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub duration_ms: Option<i64>,
-        /// What was seen.
+        /// What was observed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub summary: Option<String>,
-        /// Uid of the artifact that shows it.
+        /// Uid of the artifact that serves as evidence.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub evidence: Option<String>,
-        /// Uid of the bug that it found.
+        /// Uid of the bug that the test found.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub bug: Option<String>,
-        /// Uid of its task.
+        /// Uid of the task that was active when the result was recorded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub task: Option<String>,
-        /// When, UTC milliseconds.
+        /// Time of recording, UTC milliseconds.
         pub created_at: i64,
     }
 
-    /// Test results, newest first.
+    /// A page of test results, newest first.
     pub struct Results {
         /// The results.
         pub results: Vec<TestResult>,
-        /// How many the filters find, by status.
+        /// Counts of all results that match the filters.
         pub counts: ResultCounts,
-        /// Give this as `cursor` for the next page; absent on the last.
+        /// Cursor of the next page; absent on the last one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 
-    /// Test results by status.
+    /// Number of test results by outcome.
     #[derive(Default, Copy, Eq)]
     pub struct ResultCounts {
-        /// All.
+        /// All results.
         pub total: i64,
-        /// Passed.
+        /// Passed tests.
         pub passed: i64,
-        /// Failed.
+        /// Failed tests.
         pub failed: i64,
-        /// Skipped.
+        /// Skipped tests.
         pub skipped: i64,
-        /// With an error.
+        /// Tests that could not be completed.
         pub error: i64,
     }
 
     /// An element that was marked as tested.
     pub struct TestedElement {
-        /// As it was named.
+        /// Name as given by the caller; an alias is replaced by its label.
         pub element: String,
-        /// Name of its component, if the visual memory knows it.
+        /// Name of its component; absent if the visual memory does not know it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub component: Option<String>,
-        /// Package.
+        /// Package; empty if unknown.
         pub app: String,
-        /// Page key, activity or URL.
+        /// Page key, activity or URL; empty if unknown.
         pub page: String,
-        /// How often an assertion about it held.
+        /// Number of passed assertions.
         pub passed: i64,
-        /// How often one did not.
+        /// Number of failed assertions.
         pub failed: i64,
-        /// How often it was marked.
+        /// Number of times the element was marked.
         pub times: i64,
-        /// The last time, UTC milliseconds.
+        /// Time of the last mark, UTC milliseconds.
         pub last_at: i64,
     }
 
-    /// Elements that were marked.
-    pub struct Tested {
-        /// The session.
+    /// Result of `session.tested`.
+    pub struct TestedElements {
+        /// Name of the session.
         pub session: String,
-        /// They.
+        /// Elements that were marked by this call.
         pub elements: Vec<TestedElement>,
-        /// How many the session has marked in all.
+        /// Number of elements that the session has marked so far.
         pub total: i64,
     }
 }
 
 methods! {
     /// Records a bug.
-    BugAdd = "session.bug.add" (BugAddParams, SESSION) -> BugAdded, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","title":"The total is wrong","severity":"high","steps":["put two in the cart","open the cart"],"expected":"20","actual":"10"}"#;
-    /// Lists bugs, newest first, and counts them.
+    BugAdd = "session.bug.add" (BugAddParams, SESSION) -> BugAddResult, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","title":"The total is wrong","severity":"high","steps":["put two in the cart","open the cart"],"expected":"20","actual":"10"}"#;
+    /// Lists bugs, newest first, with counts by severity and status.
     BugList = "session.bug.list" (BugListParams) -> Bugs, Read, [NotFound, StoreUnavailable], r#"{"status":"open","severity":"high"}"#;
-    /// Shows a bug in full.
+    /// Returns a bug.
     BugShow = "session.bug.show" (BugShowParams) -> Bug, Read, [NotFound, StoreUnavailable], r#"{"id":1}"#;
-    /// Marks a bug as resolved, and why.
+    /// Marks a bug as resolved, with the reason.
     BugResolve = "session.bug.resolve" (BugResolveParams) -> Bug, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1,"reason":"fixed in 2.4"}"#;
     /// Records a test result.
     ResultAdd = "session.result.add" (ResultAddParams, SESSION) -> TestResult, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","name":"coupon","status":"failed","durationMs":1200}"#;
-    /// Lists test results, newest first, and counts them.
+    /// Lists test results, newest first, with counts by outcome.
     ResultList = "session.result.list" (ResultListParams) -> Results, Read, [NotFound, StoreUnavailable], r#"{"status":"failed"}"#;
-    /// Marks elements as tested.
-    TestedMark = "session.tested" (TestedParams, SESSION) -> Tested, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","elements":["Pay"],"passed":true}"#;
+    /// Marks elements as tested, optionally with the outcome of an assertion.
+    TestedMark = "session.tested" (TestedParams, SESSION) -> TestedElements, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","elements":["Pay"],"passed":true}"#;
 }

@@ -1,23 +1,23 @@
-//! Cutting a byte stream into JSON-RPC messages, for the two framings that carry bare bytes.
+//! Framing: splits a byte stream into JSON-RPC messages, for the two framings that run directly on a socket.
 
-/// How messages stand in the stream.
+/// Framing of the messages in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// One JSON text per line, ended by `\n` (a `\r` before it is ignored; empty lines are skipped).
+    /// One JSON text per line, terminated by `\n`. A `\r` before it and empty lines are ignored.
     Line,
     /// `Content-Length: N` headers, an empty line, then N bytes, as in the Language Server Protocol.
     ContentLength,
 }
 
-/// Why a stream cannot be cut any further.
+/// Error after which a stream cannot be decoded any further.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FrameError {
-    /// A message is larger than the limit (bytes).
+    /// A message is larger than the limit.
     TooLarge {
-        /// The limit.
+        /// The limit, bytes.
         limit: usize,
     },
-    /// The header block is not one.
+    /// The header block is malformed; holds the reason.
     BadHeader(String),
 }
 
@@ -32,31 +32,31 @@ impl std::fmt::Display for FrameError {
 
 impl std::error::Error for FrameError {}
 
-/// The longest header block that is accepted, in bytes.
+/// Maximum size of a header block, bytes.
 const MAX_HEADER: usize = 4096;
 
-/// Capacity that an empty decoder may keep, bytes: an idle connection must not hold the largest message it ever received.
-const KEEP: usize = 64 << 10;
+/// Maximum capacity that an empty decoder keeps, bytes: an idle connection must not hold on to the size of its largest message.
+const MAX_IDLE_CAPACITY: usize = 64 << 10;
 
-/// Collects bytes and yields whole messages; memory is bounded by the limit plus one read, and goes with the message.
+/// Buffers bytes and yields complete messages. Memory is bounded by the limit plus one read, and is released with the message.
 #[derive(Debug)]
 pub struct Decoder {
     framing: Framing,
     limit: usize,
     buffer: Vec<u8>,
-    /// How far the buffer was searched for a line end already.
+    /// End of the part of the buffer that was already searched for a line end.
     searched: usize,
-    /// Start of the bytes that were not yielded yet.
+    /// Start of the bytes that have not been yielded yet.
     start: usize,
 }
 
 impl Decoder {
-    /// A decoder for messages of at most `limit` bytes.
+    /// Creates a decoder for messages of at most `limit` bytes.
     pub fn new(framing: Framing, limit: usize) -> Self {
         Self { framing, limit, buffer: Vec::new(), searched: 0, start: 0 }
     }
 
-    /// Adds bytes that were read.
+    /// Appends bytes read from the stream.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.start > 0 {
             self.buffer.drain(..self.start);
@@ -66,31 +66,31 @@ impl Decoder {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Drops the buffer once everything in it was yielded.
+    /// Clears the buffer once everything in it has been yielded.
     fn release(&mut self) {
         if self.start == self.buffer.len() {
             self.buffer.clear();
             (self.start, self.searched) = (0, 0);
-            if self.buffer.capacity() > KEEP {
+            if self.buffer.capacity() > MAX_IDLE_CAPACITY {
                 self.buffer = Vec::new();
             }
         }
     }
 
-    /// Bytes that the decoder holds on to.
+    /// Returns the capacity of the buffer, bytes.
     pub fn capacity(&self) -> usize {
         self.buffer.capacity()
     }
 
-    /// Whether part of a message was read and not yielded.
+    /// Returns whether the buffer holds part of a message.
     pub fn is_partial(&self) -> bool {
         self.buffer[self.start..].iter().any(|b| !b.is_ascii_whitespace())
     }
 
-    /// The next whole message, or `None` until more bytes are there.
+    /// Returns the next complete message, or `None` if more bytes are needed.
     ///
     /// # Errors
-    /// [`FrameError`] as soon as it is clear that the message cannot be accepted; the stream is unusable afterwards.
+    /// [`FrameError`] as soon as the message is known to be unacceptable; the stream cannot be used afterwards.
     pub fn next_message(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
         match self.framing {
             Framing::Line => self.next_line(),
@@ -98,7 +98,7 @@ impl Decoder {
         }
     }
 
-    /// What is left when the stream ended: a last line needs no line end.
+    /// Returns the rest of the buffer at the end of the stream: the last line may lack its line end.
     pub fn finish(&mut self) -> Option<Vec<u8>> {
         let rest = self.buffer[self.start..].trim_ascii().to_vec();
         self.start = self.buffer.len();
@@ -150,7 +150,7 @@ impl Decoder {
     }
 }
 
-/// Where the header block ends and how long the empty line after it is.
+/// Returns the end of the header block and the length of the empty line that follows it.
 fn header_end(bytes: &[u8]) -> Option<(usize, usize)> {
     let window = &bytes[..bytes.len().min(MAX_HEADER)];
     let crlf = window.windows(4).position(|w| w == b"\r\n\r\n").map(|at| (at, 4));
@@ -176,14 +176,14 @@ fn content_length(header: &[u8]) -> Result<usize, FrameError> {
     Err(FrameError::BadHeader("no Content-Length".into()))
 }
 
-/// A message as it goes onto the stream.
+/// Encodes a message for the stream.
 pub fn encode(framing: Framing, message: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(message.len() + 32);
     encode_into(framing, message, &mut out);
     out
 }
 
-/// Appends a message as it goes onto the stream.
+/// Encodes a message for the stream and appends it to `out`.
 pub fn encode_into(framing: Framing, message: &str, out: &mut Vec<u8>) {
     if framing == Framing::ContentLength {
         out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", message.len()).as_bytes());
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn any_chunking_gives_the_same_messages() {
+    fn messages_do_not_depend_on_chunking() {
         let messages = ["{\"a\":1}", "[1,2]", "\"\u{1F600} \u{4e2d}\""];
         for framing in [Framing::Line, Framing::ContentLength] {
             let stream: Vec<u8> = messages.iter().flat_map(|m| encode(framing, m)).collect();
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn too_large_is_said_before_it_is_buffered() {
+    fn oversized_message_is_rejected_before_it_is_buffered() {
         let mut line = Decoder::new(Framing::Line, 10);
         line.push(b"12345678901");
         assert_eq!(line.next_message(), Err(FrameError::TooLarge { limit: 10 }));
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_headers_are_named() {
+    fn malformed_headers_are_reported() {
         for (header, word) in [("X: 1\r\n\r\n", "no Content-Length"), ("Content-Length: x\r\n\r\n", "expected a number")] {
             let mut decoder = Decoder::new(Framing::ContentLength, 10);
             decoder.push(header.as_bytes());
@@ -246,19 +246,19 @@ mod tests {
     }
 
     #[test]
-    fn a_large_message_leaves_no_large_buffer() {
+    fn buffer_shrinks_after_a_large_message() {
         for framing in [Framing::Line, Framing::ContentLength] {
             let mut decoder = Decoder::new(framing, 10 << 20);
             decoder.push(&encode(framing, &"x".repeat(8 << 20)));
             assert_eq!(decoder.next_message().expect("valid").map(|m| m.len()), Some(8 << 20));
-            assert!(decoder.capacity() <= KEEP, "{framing:?} keeps {} bytes", decoder.capacity());
+            assert!(decoder.capacity() <= MAX_IDLE_CAPACITY, "{framing:?} keeps {} bytes", decoder.capacity());
             decoder.push(&encode(framing, "{}"));
             assert_eq!(decoder.next_message(), Ok(Some(b"{}".to_vec())));
         }
     }
 
     #[test]
-    fn a_last_line_needs_no_end() {
+    fn last_line_needs_no_line_end() {
         let mut decoder = Decoder::new(Framing::Line, 100);
         decoder.push(b"{}\n \r\n[1]");
         assert_eq!(decoder.next_message(), Ok(Some(b"{}".to_vec())));

@@ -1,14 +1,14 @@
-//! `visual.*`: the state graph, and ways through it.
+//! `visual.transitions`, `visual.path` and `visual.graph`: the graph of states and the routes through it.
 
-use crate::artifact::Written;
-use crate::visual::{About, State, StateRef};
+use crate::artifact::SavedArtifact;
+use crate::visual::{ScopeInfo, State, StateRef};
 use crate::vocabulary::Target;
 
 scope_params! {
     /// Parameters of `visual.transitions`.
     #[derive(Default)]
     pub struct TransitionsParams {
-        /// Only those that begin at this state: its id or name.
+        /// Only transitions from this state, given by id or name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub from: Option<String>,
     }
@@ -16,15 +16,15 @@ scope_params! {
     /// Parameters of `visual.path`.
     #[derive(Default)]
     pub struct PathParams {
-        /// Id or name of a state, or name or label of a component whose page is meant; by default the page that the session saw last.
+        /// Start: id or name of a state, or name or label of a component on it; by default the page that the session observed last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub from: Option<String>,
-        /// The goal, named in the same way.
+        /// Goal: id or name of a state, or name or label of a component on it.
         pub to: String,
-        /// The fewest steps, whatever their chance.
+        /// Whether to return the route with the fewest steps instead of the most reliable one.
         #[serde(default)]
         pub shortest: bool,
-        /// How many other routes to tell, by default 2, at most 10.
+        /// Maximum number of alternative routes, at most 10; by default 2.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub alternatives: Option<u32>,
     }
@@ -32,128 +32,128 @@ scope_params! {
     /// Parameters of `visual.graph`.
     #[derive(Default)]
     pub struct GraphParams {
-        /// By default `dot`.
+        /// Format; by default `dot`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub format: Option<GraphFormat>,
-        /// Write it to this file, an absolute path.
+        /// Absolute path of a file to write the graph to; by default it is returned inline.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub save_file: Option<String>,
     }
 }
 
 words! {
-    /// How a graph is drawn.
+    /// Output format of a graph.
     GraphFormat {
-        /// For Graphviz.
+        /// Graphviz.
         Dot = "dot",
-        /// For Markdown pages.
+        /// Mermaid, for Markdown pages.
         Mermaid = "mermaid",
-        /// A picture.
+        /// SVG picture.
         Svg = "svg",
     }
 }
 
 wire! {
-    /// What leads from one state to another.
+    /// A transition between two states.
     pub struct Transition {
-        /// `from|action|to`, which no other has.
+        /// Unique key: `from|action|to`.
         pub key: String,
-        /// Id of the state.
+        /// Id of the state it starts from.
         pub from: String,
-        /// Id of the state.
+        /// Id of the state it leads to.
         pub to: String,
-        /// What is done.
+        /// The action in words.
         pub action: String,
-        /// What it is done to.
+        /// Element that is acted on; absent if the action has no target or was imported.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub target: Option<Target>,
-        /// How often it led there.
+        /// Number of times the action led there.
         pub count: i64,
-        /// How often it was tried, failures and other outcomes included.
+        /// Number of times the action was tried in this state, including failures and other outcomes.
         pub attempts: i64,
-        /// The part of the tries that led there, older ones weighing less.
+        /// Share of the attempts that led there, 0 to 1; older attempts weigh less.
         pub success_rate: f64,
-        /// The same, pulled towards one half while little is known.
+        /// Estimated probability that the action leads there, 0 to 1: the success rate, pulled towards 0.5 while there are few attempts.
         pub probability: f64,
-        /// How long it took on average, milliseconds.
+        /// Mean duration, milliseconds; absent if it was never measured.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub mean_ms: Option<i64>,
-        /// When it led there last, UTC milliseconds.
+        /// Time of the last success, UTC milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_used: Option<i64>,
     }
 
-    /// The state graph.
+    /// Result of `visual.transitions`.
     pub struct Transitions {
-        /// What it belongs to.
+        /// App or site that the graph belongs to.
         #[serde(flatten)]
-        pub about: About,
-        /// The edges, in the order in which they were first seen.
+        pub about: ScopeInfo,
+        /// Transitions, in the order in which they were first seen.
         pub transitions: Vec<Transition>,
     }
 
-    /// A way from one state to another.
+    /// A route from one state to another.
     pub struct Route {
-        /// Its steps; none when the goal is where it begins.
+        /// Transitions to take; empty if the start is the goal.
         pub steps: Vec<Transition>,
-        /// The chance that all of them work.
+        /// Probability that all steps succeed, 0 to 1.
         pub probability: f64,
-        /// How long they take, milliseconds.
+        /// Expected duration, milliseconds.
         pub expected_ms: i64,
     }
 
-    /// The way to a state, or what is known instead.
+    /// Result of `visual.path`.
     pub struct Path {
-        /// What it belongs to.
+        /// App or site that the states belong to.
         #[serde(flatten)]
-        pub about: About,
-        /// Where it begins.
+        pub about: ScopeInfo,
+        /// State at the start.
         pub from: StateRef,
-        /// The goal that was chosen.
+        /// State at the goal.
         pub to: StateRef,
-        /// Whether a way is known.
+        /// Whether a route is known.
         pub known: bool,
-        /// In one sentence.
+        /// The result in one sentence.
         pub text: String,
-        /// The way.
+        /// Best route; absent if none is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub route: Option<Route>,
-        /// Other ways.
+        /// Alternative routes, best first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub alternatives: Vec<Route>,
-        /// Without a way: the state that can be reached and has most in common with the goal.
+        /// If no route is known: the reachable state that is most similar to the goal.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub nearest: Option<StateRef>,
-        /// Pop-ups that may come up on the way, and what takes them away.
+        /// Pop-ups that may interrupt the route, with the actions that dismiss them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub interrupts: Vec<State>,
     }
 
-    /// A drawn graph.
-    pub struct Drawn {
-        /// What it belongs to.
+    /// Result of `visual.graph`.
+    pub struct RenderedGraph {
+        /// App or site that the graph belongs to.
         #[serde(flatten)]
-        pub about: About,
-        /// How it is drawn.
+        pub about: ScopeInfo,
+        /// Format of the graph.
         pub format: GraphFormat,
-        /// How many states it shows.
+        /// Number of states.
         pub states: u32,
-        /// How many edges.
+        /// Number of transitions.
         pub transitions: u32,
-        /// The drawing, unless it was written to a file.
+        /// The graph; absent if it was saved to a file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub graph: Option<String>,
-        /// The file that was written.
+        /// The file it was saved to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub artifact: Option<Written>,
+        pub artifact: Option<SavedArtifact>,
     }
 }
 
 methods! {
-    /// Lists what leads from state to state.
+    /// Lists the known transitions between the states of an app or site.
     VisualTransitions = "visual.transitions" (TransitionsParams, SCOPE) -> Transitions, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
-    /// Finds the way to a state, or to the page of a component.
+    /// Finds the most reliable route to a state, or to a state that shows a component.
     VisualPath = "visual.path" (PathParams, SCOPE) -> Path, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings","to":"Wi-Fi"}"#;
-    /// Draws the state graph.
-    VisualGraph = "visual.graph" (GraphParams, SCOPE) -> Drawn, Read, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","format":"mermaid"}"#;
+    /// Renders the state graph.
+    VisualGraph = "visual.graph" (GraphParams, SCOPE) -> RenderedGraph, Read, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","format":"mermaid"}"#;
 }

@@ -1,15 +1,15 @@
-//! `visual.*`: deleting, what was changed in the visual memory, and undoing it.
+//! `visual.delete`, `visual.history` and `visual.undo`: deleting items of the visual memory, and undoing changes to it.
 
-use crate::visual::About;
+use crate::visual::ScopeInfo;
 
 scope_params! {
-    /// Parameters of `visual.delete`: one of the two.
+    /// Parameters of `visual.delete`: exactly one of the two is required.
     #[derive(Default)]
     pub struct DeleteParams {
-        /// Name of a component.
+        /// Name of the component to delete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub component: Option<String>,
-        /// Id or name of a state.
+        /// Id or name of the state to delete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<String>,
     }
@@ -17,10 +17,10 @@ scope_params! {
     /// Parameters of `visual.history`.
     #[derive(Default)]
     pub struct HistoryParams {
-        /// At most this many, by default 20, at most 10,000.
+        /// Maximum number of changes, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub limit: Option<u32>,
-        /// The `nextCursor` of the previous answer.
+        /// Value of `nextCursor` from the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
@@ -28,66 +28,66 @@ scope_params! {
     /// Parameters of `visual.undo`.
     #[derive(Default)]
     pub struct UndoParams {
-        /// Number of the change; by default the newest that was not undone.
+        /// Id of the change; by default the newest one that has not been undone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<i64>,
     }
 }
 
 words! {
-    /// What was done to the memory.
+    /// Kind of change to the visual memory.
     ChangeOp {
-        /// What was not seen for long was forgotten.
+        /// Forgotten, because it was missing for too long.
         Forget = "forget",
-        /// Two that are the same became one.
+        /// Merged with an equal or similar item.
         Merge = "merge",
-        /// Something got another name.
+        /// Renamed.
         Rename = "rename",
-        /// Somebody deleted something.
+        /// Deleted by a caller.
         Delete = "delete",
-        /// What changes by itself was taken away.
+        /// Cleaned up, because it is text that changes by itself.
         Cleanup = "cleanup",
     }
 }
 
 wire! {
-    /// A change of the memory.
+    /// A change to the visual memory.
     pub struct Change {
-        /// Number, for `visual.undo`.
+        /// Id, for `visual.undo`.
         pub id: i64,
-        /// Names it in every copy of this memory.
+        /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// What it belongs to.
+        /// App or site that the changed item belongs to.
         #[serde(flatten)]
-        pub about: About,
-        /// What was done.
+        pub about: ScopeInfo,
+        /// Kind of change.
         pub op: ChangeOp,
-        /// What it was done to.
+        /// Item that was changed.
         pub what: String,
-        /// Why.
+        /// Reason.
         pub why: String,
-        /// When, UTC milliseconds.
+        /// Time of the change, UTC milliseconds.
         pub at: i64,
-        /// When it was undone, UTC milliseconds.
+        /// Time at which it was undone, UTC milliseconds; absent if it was not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub undone_at: Option<i64>,
     }
 
-    /// Changes of the memory, newest first.
+    /// A page of changes, newest first.
     pub struct Changes {
         /// The changes.
         pub changes: Vec<Change>,
-        /// Give this as `cursor` for the next page; absent on the last.
+        /// Cursor of the next page; absent on the last one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 }
 
 methods! {
-    /// Deletes a component or a state with all that hangs on it.
+    /// Deletes a component, or a state with everything that depends on it.
     VisualDelete = "visual.delete" (DeleteParams, SCOPE) -> Change, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","component":"avatar"}"#;
-    /// Tells what was forgotten, merged, renamed and deleted, and why.
+    /// Lists what was forgotten, merged, renamed or deleted, with the reasons.
     VisualHistory = "visual.history" (HistoryParams, SCOPE) -> Changes, Read, [StoreUnavailable], r#"{"limit":20}"#;
-    /// Undoes a change of the memory.
+    /// Undoes a change to the visual memory.
     VisualUndo = "visual.undo" (UndoParams, SCOPE) -> Change, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings"}"#;
 }

@@ -1,94 +1,94 @@
-//! Taking over what another tool remembered. It belongs to `memory.*`.
+//! `memory.importAf`: importing the data of `af` 0.5.
 
 params! {
-    /// Parameters of `memory.importAf`: at least one of both files.
+    /// Parameters of `memory.importAf`: at least one of the two files is required.
     #[derive(Default)]
     pub struct ImportAfParams {
-        /// Settings file of `af`, an absolute path.
+        /// Absolute path of the configuration file of `af`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub config_file: Option<String>,
-        /// Database of `af`, an absolute path; by default the one that its settings name.
+        /// Absolute path of the database of `af`; by default the one named in its configuration file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub database_file: Option<String>,
-        /// Tell what would be done, and do nothing.
+        /// Only report what would be imported.
         #[serde(default)]
         pub dry_run: bool,
     }
 }
 
 words! {
-    /// What became of something that was to be taken over.
+    /// Import result of a setting or row.
     ImportOutcome {
-        /// It was.
+        /// Imported.
         Added = "added",
-        /// It is there already.
+        /// Already present.
         Present = "present",
-        /// It was, but not as it stood.
+        /// Imported with corrections.
         Cleaned = "cleaned",
-        /// It was left behind.
+        /// Not imported.
         Skipped = "skipped",
     }
 }
 
 wire! {
-    /// What became of the rows of a table.
+    /// Counts of the rows of a table, or of the entries of a file.
     #[derive(Default, Eq)]
     pub struct Tally {
-        /// How many there are.
+        /// Number of rows found.
         pub found: u64,
-        /// How many were taken over.
+        /// Number of rows imported.
         pub added: u64,
-        /// How many had been taken over before.
+        /// Number of rows that were already present.
         pub present: u64,
-        /// How many of those that were taken over had to be cleaned.
+        /// Number of rows that had to be corrected for the import.
         pub cleaned: u64,
-        /// How many were left behind.
+        /// Number of rows that were not imported.
         pub skipped: u64,
     }
 
-    /// What became of a setting.
+    /// Import result of a setting.
     #[derive(Eq)]
     pub struct ImportedSetting {
-        /// Its key in the file of `af`.
+        /// Key in the configuration file of `af`.
         pub key: String,
-        /// What became of it.
+        /// Outcome.
         pub outcome: ImportOutcome,
-        /// Its key here, or why it was left behind.
+        /// Key of the setting in the configuration file of `afd`, or the reason why it was skipped.
         pub remark: String,
     }
 
-    /// Why a row was cleaned or left behind.
+    /// Remark about a row that was corrected or skipped.
     #[derive(Eq)]
     pub struct Remark {
-        /// Table of `af`.
+        /// Table in the database of `af`.
         pub table: String,
-        /// Number of the row there.
+        /// Row id in that table.
         pub id: i64,
-        /// What became of it.
+        /// Outcome.
         pub outcome: ImportOutcome,
-        /// Why.
+        /// Reason.
         pub why: String,
     }
 
-    /// What an import did, or would do.
+    /// Result of `memory.importAf`.
     pub struct ImportReport {
-        /// Whether nothing was done.
+        /// Whether this was a dry run.
         pub dry_run: bool,
-        /// The settings.
+        /// Results for the settings.
         pub settings: Vec<ImportedSetting>,
-        /// Notes.
+        /// Counts of notes.
         pub notes: Tally,
-        /// Transitions.
+        /// Counts of transitions.
         pub transitions: Tally,
-        /// Recoveries.
+        /// Counts of recoveries.
         pub recoveries: Tally,
-        /// Artifacts; their files stay where they are.
+        /// Counts of artifacts; their files stay where they are.
         pub artifacts: Tally,
-        /// Events, which are not taken over: they hold what was typed, in clear.
+        /// Counts of events. None are imported, because they contain typed text in plain form.
         pub events: Tally,
-        /// Why rows were cleaned or left behind, at most 200 of them.
+        /// Remarks about rows that were corrected or skipped; at most 200.
         pub remarks: Vec<Remark>,
-        /// How many remarks there are in all.
+        /// Total number of remarks.
         pub remark_count: u64,
     }
 }

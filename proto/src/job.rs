@@ -1,37 +1,37 @@
-//! `job.*`: what the daemon does in the background.
+//! `job.*`: the background jobs of the daemon.
 
 params! {
     /// Parameters of `job.run`.
     #[derive(Default)]
     pub struct RunParams {
-        /// Its name.
+        /// Name of the job.
         pub name: String,
     }
 }
 
 wire! {
-    /// A job.
+    /// A background job.
     pub struct Job {
-        /// Its name.
+        /// Name.
         pub name: String,
-        /// What it does.
+        /// Short description.
         pub about: String,
-        /// How often it runs, milliseconds.
+        /// Interval between scheduled runs, milliseconds.
         pub every_ms: u64,
-        /// Whether it runs right now.
+        /// Whether it is running now.
         pub running: bool,
-        /// How often it has run since the start.
+        /// Number of runs since the start of the daemon.
         pub runs: u64,
-        /// When it last ended, UTC milliseconds.
+        /// End of the last run, UTC milliseconds; absent if there was none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_run_at: Option<i64>,
-        /// How long that took, milliseconds.
+        /// Duration of the last run, milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_duration_ms: Option<u64>,
-        /// What came of it.
+        /// Summary of the last run; absent if it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_result: Option<String>,
-        /// Why it failed.
+        /// Error of the last run; absent if it succeeded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_error: Option<String>,
     }
@@ -44,8 +44,8 @@ wire! {
 }
 
 methods! {
-    /// Lists the background jobs and what came of them.
+    /// Lists the background jobs with the results of their last runs.
     JobList = "job.list" (crate::vocabulary::NoParams) -> Jobs, Read, [], "{}";
-    /// Runs a job now and waits for its end.
+    /// Runs a job now and waits until it has finished.
     JobRun = "job.run" (RunParams) -> Job, Admin, [NotFound], r#"{"name":"artifact-limits"}"#;
 }

@@ -1,8 +1,8 @@
-//! The wire contract of `afd`, as a plugin author reads it.
+//! The wire contract of `afd`, for plugin authors.
 //!
 //! `afd` speaks JSON-RPC 2.0 over a Unix socket. Each namespace has a file with its parameter and result types and
-//! its rows of the method table ([`methods`]); [`error`] is the one table of error codes; [`frame`] cuts a byte stream
-//! into messages; [`paths`] says where the socket and the files are.
+//! its rows of the method table ([`methods`]). [`error`] defines the error codes, [`frame`] splits a byte stream into
+//! messages, and [`paths`] locates the socket and the files.
 
 #[macro_use]
 mod macros;
@@ -24,7 +24,6 @@ pub mod graph;
 pub mod history;
 pub mod import;
 pub mod job;
-pub mod looks;
 pub mod memory;
 pub mod method;
 pub mod notes;
@@ -38,6 +37,7 @@ pub mod rpc;
 pub mod secret;
 pub mod session;
 pub mod tasks;
+pub mod template_match;
 #[cfg(feature = "clap")]
 mod typed;
 pub mod verify;
@@ -45,31 +45,31 @@ pub mod visual;
 pub mod vocabulary;
 
 pub use error::{ErrorCode, ErrorData};
-pub use method::{COMMON_ERRORS, DeviceUse, Effect, Method, MethodInfo, Takes, WRITE_ERRORS};
+pub use method::{COMMON_ERRORS, DeviceUse, Effect, Method, MethodInfo, SharedParams, WRITE_ERRORS};
 pub use secret::Secret;
 
-/// A word of a closed list, on the wire and in rows.
+/// A closed list of words, as used on the wire and in the database.
 pub trait Word: Copy + 'static {
-    /// All of them.
+    /// All values.
     const ALL: &'static [Self];
 
-    /// The word.
+    /// Returns the word of a value.
     fn word(self) -> &'static str;
 
-    /// The value of a word.
+    /// Returns the value of a word.
     fn of(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|value| value.word() == word)
     }
 }
 
-/// Version of the wire contract. It grows only when something that worked stops working.
+/// Version of the wire contract. It is raised only by incompatible changes.
 pub const PROTOCOL: u32 = 1;
 
-/// What a daemon of this version can do beyond the bare method table; clients go by these, not by version numbers.
+/// Capabilities of this version beyond the method table. Clients should check these, not version numbers.
 pub const CAPABILITIES: &[&str] =
     &["line", "contentLength", "http", "webSocket", "batch", "events", "requestKey", "lease", "hints", "states", "sessions"];
 
-/// Every method of the daemon, in the order of the namespaces of the documentation.
+/// Returns every method, in the order in which the documentation lists the namespaces.
 pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
     [
         daemon::METHODS,
@@ -86,7 +86,7 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
         history::METHODS,
         graph::METHODS,
         files::METHODS,
-        looks::METHODS,
+        template_match::METHODS,
         session::METHODS,
         coverage::METHODS,
         progress::METHODS,
@@ -103,7 +103,7 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
     .flatten()
 }
 
-/// Finds a method by its wire name.
+/// Returns the method with this wire name.
 pub fn method(name: &str) -> Option<&'static MethodInfo> {
     methods().find(|m| m.name == name)
 }

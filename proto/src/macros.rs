@@ -1,6 +1,6 @@
-//! The macros that keep the wire files short: one for plain types, one for parameters, one for the method table.
+//! Macros for the wire types: plain types, parameters, closed lists of words, and the method table.
 
-/// Derives what every type on the wire has: camelCase fields, both directions, a schema for the OpenRPC document.
+/// Adds the derives of a wire type: camelCase fields, serialisation in both directions, a schema for the OpenRPC document.
 macro_rules! wire {
     ($($item:item)*) => { $(
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -10,7 +10,7 @@ macro_rules! wire {
     )* };
 }
 
-/// Parameters: like [`wire!`], but unknown keys are refused.
+/// Like [`wire!`], for parameters: unknown keys are rejected.
 macro_rules! params {
     ($($item:item)*) => { $(
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -20,23 +20,23 @@ macro_rules! params {
     )* };
 }
 
-/// Parameters of a method that touches a device: adds the address fields, which serde cannot flatten into a type that
-/// refuses unknown keys.
+/// Like [`params!`], for methods that use a device: adds the address fields. (serde cannot flatten them into a type that
+/// rejects unknown keys.)
 macro_rules! device_params {
     ($( $(#[$m:meta])* pub struct $name:ident { $( $(#[$fm:meta])* pub $field:ident : $ty:ty, )* } )*) => { $(
         params! {
             $(#[$m])*
             pub struct $name {
-                /// Name of a configured device. May be left out while exactly one is configured.
+                /// Name of a configured device; optional if exactly one is configured.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub device: Option<String>,
-                /// Name of the session, by default `"default"`; sessions appear by use.
+                /// Name of the session; by default `"default"`. Sessions are created on first use.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub session: Option<String>,
-                /// Base URL of a phone service that need not be configured; names an ad-hoc device keyed by it.
+                /// Base URL of a phone's service, for a device that is not configured; such an ad-hoc device is identified by its URL.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub url: Option<String>,
-                /// Bearer token for this call; never stored, logged or returned.
+                /// Bearer token for this call. It is never stored, logged or returned.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub token: Option<$crate::Secret>,
                 $( $(#[$fm])* pub $field: $ty, )*
@@ -55,13 +55,13 @@ macro_rules! device_params {
     )* };
 }
 
-/// Parameters of an action: device parameters plus `requestKey`.
+/// Like [`device_params!`], for actions: adds `requestKey`.
 macro_rules! act_params {
     ($( $(#[$m:meta])* pub struct $name:ident { $( $(#[$fm:meta])* pub $field:ident : $ty:ty, )* } )*) => { $(
         device_params! {
             $(#[$m])*
             pub struct $name {
-                /// The caller's key for this action. The same key again returns the recorded outcome instead of acting.
+                /// Idempotency key of this action. Repeating a key returns the recorded outcome instead of acting again.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub request_key: Option<String>,
                 $( $(#[$fm])* pub $field: $ty, )*
@@ -75,7 +75,8 @@ macro_rules! act_params {
     )* };
 }
 
-/// Rows of the method table of one namespace: a marker type per method that ties its name to its types, and `METHODS`.
+/// Defines the methods of a namespace: a marker type per method that ties its name to its types, and `METHODS`. The first line of a
+/// marker's documentation is the summary of the method.
 macro_rules! methods {
     ($( $(#[$m:meta])* $marker:ident = $name:literal ($params:ty $(, $takes:ident)*) -> $result:ty, $effect:ident, [$($code:ident),*], $example:literal; )*) => {
         $(
@@ -89,7 +90,7 @@ macro_rules! methods {
                     name: $name,
                     summary: $crate::method::summary(&[$(stringify!($m)),*]),
                     effect: $crate::Effect::$effect,
-                    takes: $crate::Takes::NONE$(.with($crate::Takes::$takes))*,
+                    takes: $crate::SharedParams::NONE$(.with($crate::SharedParams::$takes))*,
                     errors: &[$($crate::ErrorCode::$code),*],
                     example: $example,
                     #[cfg(feature = "schema")]
@@ -99,35 +100,36 @@ macro_rules! methods {
                 };
             }
         )*
-        /// The rows of this namespace.
+        /// Methods of this namespace.
         pub const METHODS: &[$crate::MethodInfo] = &[$(<$marker as $crate::Method>::INFO),*];
     };
 }
 
-/// Parameters of a method about a visual memory: which app or site, and the session whose page is meant when that is left out.
+/// Like [`params!`], for methods about an app or site: adds the app and site, and the session whose page supplies them when they are
+/// omitted.
 macro_rules! scope_params {
     ($( $(#[$m:meta])* pub struct $name:ident { $( $(#[$fm:meta])* pub $field:ident : $ty:ty, )* } )*) => { $(
         params! {
             $(#[$m])*
             pub struct $name {
-                /// Package or program; by default the one that the session saw last.
+                /// Package or program; by default the app that the session observed last.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub app: Option<String>,
-                /// Site in it: its name such as `united_com`, its host, or a URL, of which only the site is kept.
+                /// Site in a browser: a name such as `united_com`, a host, or a URL, of which only the site is used.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub site: Option<String>,
-                /// Session whose newest observation tells the app when it is left out, by default `"default"`.
+                /// Session whose last observation supplies the app if it is omitted; by default `"default"`.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub session: Option<String>,
-                /// Device of that observation.
+                /// Device of that observation; by default the one that the session used last.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub device: Option<String>,
                 $( $(#[$fm])* pub $field: $ty, )*
             }
         }
         impl $crate::visual::ScopeCall for $name {
-            fn scope(&self) -> $crate::visual::ScopeOf<'_> {
-                $crate::visual::ScopeOf {
+            fn scope(&self) -> $crate::visual::ScopeSelector<'_> {
+                $crate::visual::ScopeSelector {
                     app: self.app.as_deref(),
                     site: self.site.as_deref(),
                     session: self.session.as_deref(),
@@ -138,13 +140,13 @@ macro_rules! scope_params {
     )* };
 }
 
-/// Parameters of a method about a session: adds its name.
+/// Like [`params!`], for methods about a session: adds its name.
 macro_rules! session_params {
     ($( $(#[$m:meta])* pub struct $name:ident { $( $(#[$fm:meta])* pub $field:ident : $ty:ty, )* } )*) => { $(
         params! {
             $(#[$m])*
             pub struct $name {
-                /// Name of the session, by default `"default"`.
+                /// Name of the session; by default `"default"`.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub session: Option<String>,
                 $( $(#[$fm])* pub $field: $ty, )*
@@ -158,8 +160,8 @@ macro_rules! session_params {
     )* };
 }
 
-/// A closed list of words, on the wire, in rows and on the command line (in kebab case, with the feature `clap`). Words after `|` are
-/// accepted as well.
+/// Defines a closed list of words for the wire, the database and, with the feature `clap`, the command line (in kebab case). Words
+/// after `|` are accepted as well. The first line of a variant's documentation is its help text on the command line.
 macro_rules! words {
     ($( $(#[$m:meta])* $name:ident { $( $(#[$vm:meta])* $variant:ident = $word:literal $(| $alias:literal)*, )* } )*) => { $(
         $(#[$m])*
@@ -168,10 +170,10 @@ macro_rules! words {
         pub enum $name { $( $(#[$vm])* #[serde(rename = $word $(, alias = $alias)*)] $variant, )* }
 
         impl $name {
-            /// All of them.
+            /// All values.
             pub const ALL: &'static [$name] = &[$($name::$variant),*];
 
-            /// The word.
+            /// Returns the word used on the wire.
             pub const fn word(self) -> &'static str {
                 match self { $($name::$variant => $word),* }
             }

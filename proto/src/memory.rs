@@ -1,58 +1,59 @@
-//! `memory.*`: what was done and what was learned from it.
+//! `memory.*`: the log of events, and what was learned from it.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::import::{ImportAfParams, ImportReport};
-use crate::notes::{DeleteParams, Deleted, Notes, SaveParams, Saved, SearchParams};
+use crate::notes::{DeleteParams, DeletedNote, Notes, SaveParams, SavedNote, SearchParams};
 use crate::vocabulary::{Action, PageRef};
 
 words! {
-    /// What kind of event.
+    /// Category of an event.
     Category {
-        /// Something was done.
+        /// An action.
         Act = "act",
-        /// Something was checked.
+        /// A verification.
         Verify = "verify",
-        /// Something was done about a failure.
+        /// A recovery from a failure.
         Recover = "recover",
     }
 
-    /// How an event ended.
+    /// Outcome of an event.
     EventStatus {
-        /// Done, or held.
+        /// The action was performed, or the check passed.
         Ok = "ok",
-        /// Not done, or did not hold.
+        /// The action was not performed, or the check did not pass.
         Failed = "failed",
-        /// Sent, and the answer was lost.
+        /// The action was sent, but its response was lost.
         Unknown = "unknown",
     }
 }
 
 params! {
-    /// Parameters of `memory.experience`. With none of the first four, the page that the session saw last is meant.
+    /// Parameters of `memory.experience`. Without `app`, `activity`, `pageFp` and `failureCause`, the page that the session observed last
+    /// is used.
     #[derive(Default)]
     pub struct ExperienceParams {
-        /// Package.
+        /// Package; by default that of `activity`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// `package/activity`.
+        /// Activity as `package/activity`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub activity: Option<String>,
-        /// Fingerprint or page key, as an observation returned it.
+        /// Fingerprint or key of a page, as returned by an observation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page_fp: Option<String>,
-        /// Only recoveries from this cause, for example `REF_ALIAS_STALE`.
+        /// Only recoveries from failures with this error code, for example `REF_ALIAS_STALE`; no transitions are returned then.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub failure_cause: Option<String>,
-        /// Device of the session's last page.
+        /// Device on which the session observed the page; by default the one that it used last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device: Option<String>,
-        /// Session of the last page.
+        /// Session whose last page is used; by default `"default"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
-        /// At most this many transitions and this many recoveries, by default 10, at most 10,000.
+        /// Maximum number of transitions, and of recoveries, at most 10,000; by default 10.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub limit: Option<u32>,
     }
@@ -63,7 +64,7 @@ params! {
         /// Name of the device; by default the one that the session used last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device: Option<String>,
-        /// Name of the session.
+        /// Name of the session; by default `"default"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
     }
@@ -71,22 +72,22 @@ params! {
     /// Parameters of `memory.log`.
     #[derive(Default)]
     pub struct LogParams {
-        /// Only this session.
+        /// Only events of this session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
-        /// Only this device.
+        /// Only events on this device.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device: Option<String>,
-        /// Only this app.
+        /// Only events in this package.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Only `ok`, `failed` or `unknown`.
+        /// Only events with this outcome.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub status: Option<EventStatus>,
-        /// At most this many, by default 20, at most 10,000.
+        /// Maximum number of events, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub limit: Option<u32>,
-        /// Only events before this one: the `nextCursor` of the previous answer.
+        /// Value of `nextCursor` from the previous page: only events before that one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
@@ -94,16 +95,16 @@ params! {
     /// Parameters of `memory.stats`.
     #[derive(Default)]
     pub struct StatsParams {
-        /// Only this session.
+        /// Only this session; by default all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
     }
 }
 
 words! {
-    /// How close the knowledge is to the page that was asked about.
+    /// How closely an experience matches the requested place.
     Scope {
-        /// The very page.
+        /// Same page.
         Page = "page",
         /// Another page of the same activity.
         Activity = "activity",
@@ -113,224 +114,224 @@ words! {
 }
 
 wire! {
-    /// One act, verify or recover.
+    /// A recorded action, verification or recovery.
     pub struct Event {
-        /// Names it, here and in every copy of this memory.
+        /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Its place in the order in which events were recorded; give it as `since` to `events.subscribe`.
+        /// Position in the order of recording; `events.subscribe` accepts it as `since`.
         pub cursor: i64,
-        /// Its place in the order of what happened on the devices.
+        /// Position in the order of actions and observations of the device.
         pub seq: i64,
-        /// When it ended, UTC milliseconds.
+        /// End of the event, UTC milliseconds.
         pub at: i64,
-        /// Session.
+        /// Name of the session.
         pub session: String,
-        /// Device.
+        /// Name of the device.
         pub device: String,
-        /// The call that caused it.
+        /// Trace id of the call that caused it.
         pub trace_id: String,
-        /// What kind of event.
+        /// Category.
         pub category: Category,
-        /// The verb.
+        /// Operation, for example `tap` or `textContains`.
         pub op: String,
-        /// How it ended.
+        /// Outcome.
         pub status: EventStatus,
-        /// What was done, for `act` and `recover`.
+        /// Action that was performed; absent for a verification.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub action: Option<Action>,
-        /// Error code, when it failed.
+        /// Error code, if it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub failure_cause: Option<String>,
-        /// What was seen: the node under the point, what was expected and what was there, length of typed text.
+        /// Details: the element at the touched point, expected and actual values of a check, length and keyed hash of typed text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub evidence: Option<Value>,
-        /// How long it took, milliseconds.
+        /// Duration, milliseconds.
         pub duration_ms: i64,
-        /// The package before it.
+        /// Package in the foreground before the event.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// `package/activity` before it.
+        /// Foreground activity before the event, as `package/activity`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub activity: Option<String>,
-        /// The page before it.
+        /// Page before the event.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<PageRef>,
-        /// The act that a verify judged, or the failure that a recovery answered.
+        /// Uid of the action that a verification checked, or of the failure that a recovery followed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub parent: Option<String>,
     }
 
-    /// Events, newest first.
+    /// A page of events, newest first.
     pub struct Log {
         /// The events.
         pub events: Vec<Event>,
-        /// Give this as `cursor` for the next page; absent on the last.
+        /// Cursor of the next page; absent on the last one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 
-    /// What an action did on a page, and how often.
+    /// Experience with an action on a page.
     pub struct Transition {
-        /// Names the row.
+        /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// How close it is.
+        /// How closely it matches the requested place.
         pub match_scope: Scope,
-        /// One line that says it.
+        /// Description in one line.
         pub text: String,
-        /// Package before.
+        /// Package before the action.
         pub pre_app: String,
-        /// `package/activity` before.
+        /// Activity before the action, as `package/activity`.
         pub pre_activity: String,
-        /// Page before.
+        /// Page before the action.
         pub pre_page: PageRef,
         /// The action.
         pub action: Action,
-        /// `package/activity` after the last success.
+        /// Activity after the last success, as `package/activity`; absent if it never succeeded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub post_activity: Option<String>,
         /// Page after the last success.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub post_page: Option<PageRef>,
-        /// The check that last confirmed it.
+        /// Operation of the verification that last confirmed it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub verify_op: Option<String>,
-        /// How often it was done and a settled page was seen after it.
+        /// Number of times the action was performed and a settled page was observed afterwards.
         pub success_count: i64,
-        /// How often a check confirmed it.
+        /// Number of times a verification confirmed it.
         pub verified_count: i64,
-        /// How often it failed, or a check after it did.
+        /// Number of times the action, or the verification after it, failed.
         pub failure_count: i64,
-        /// When it last succeeded, UTC milliseconds.
+        /// Time of the last success, UTC milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_success_at: Option<i64>,
-        /// The last cause of failure.
+        /// Error code of the last failure.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub failure_cause: Option<String>,
     }
 
-    /// What cured a failure, and how often.
+    /// Experience with a recovery from a failure.
     pub struct Recovery {
-        /// Names the row.
+        /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// How close it is.
+        /// How closely it matches the requested place.
         pub match_scope: Scope,
-        /// One line that says it.
+        /// Description in one line.
         pub text: String,
-        /// `package/activity` where it failed.
+        /// Activity in which the failure occurred, as `package/activity`.
         pub pre_activity: String,
-        /// Page where it failed.
+        /// Page on which the failure occurred.
         pub pre_page: PageRef,
-        /// The failure.
+        /// Error code of the failure.
         pub failure_cause: String,
-        /// What was done about it.
+        /// Action that was taken to recover.
         pub recovery: Action,
-        /// How often a settled page was seen after it.
+        /// Number of times a settled page was observed afterwards.
         pub success_count: i64,
-        /// How often it failed itself.
+        /// Number of times the recovery itself failed.
         pub failure_count: i64,
-        /// When it last succeeded, UTC milliseconds.
+        /// Time of the last success, UTC milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_success_at: Option<i64>,
     }
 
-    /// What is known about a page, nearest and best first.
+    /// Result of `memory.experience`; closest matches first, then best ones.
     pub struct Experience {
-        /// What actions do here.
+        /// What actions led to.
         pub transitions: Vec<Transition>,
-        /// What cured failures here.
+        /// What recovered from failures.
         pub recoveries: Vec<Recovery>,
     }
 
-    /// What a session saw last.
+    /// Result of `memory.context`: what a session observed last.
     pub struct SessionContext {
-        /// The session.
+        /// Name of the session.
         pub session: String,
-        /// False when it has seen nothing yet.
+        /// Whether the session has observed anything yet; if false, all other fields are absent.
         pub found: bool,
-        /// The device.
+        /// Name of the device.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device: Option<String>,
-        /// Package.
+        /// Package in the foreground.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// `package/activity`.
+        /// Foreground activity as `package/activity`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub activity: Option<String>,
         /// Fingerprint of the page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page_fingerprint: Option<String>,
-        /// Page key.
+        /// Key that the page is matched by.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page_key: Option<String>,
-        /// `screen`, `refs` or `page`: what the fingerprint comes from.
+        /// Kind of observation that the fingerprint comes from, for example `screen`, `refs` or `page`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub fingerprint_source: Option<String>,
-        /// How the service worked.
+        /// Access mode of the phone's service: `SYSTEM_API`, `SHELL_CMD` or `ACCESSIBILITY`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub mode: Option<String>,
-        /// Whether a web view was there.
+        /// Whether a web view was on the screen.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub has_web_view: Option<bool>,
-        /// `high` or `low`.
+        /// Reliability of the element tree: `high`, or `low` if it may be incomplete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub node_reliability: Option<String>,
-        /// The observation that it rests on.
+        /// Id of the observation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observation_id: Option<String>,
-        /// When that was, UTC milliseconds.
+        /// Time of the observation, UTC milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observed_at: Option<i64>,
-        /// True when something was done since, so that the page may be another one.
+        /// Whether an action was performed since, so that the page may have changed.
         #[serde(default)]
         pub stale: bool,
     }
 
-    /// Counts.
+    /// Statistics of the memory. All counts but those of sessions, transitions and recoveries are limited to the requested session.
     pub struct Stats {
-        /// The session that was asked for.
+        /// Session that the counts are limited to; absent for all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
-        /// Events.
+        /// Number of events.
         pub events: i64,
-        /// Events by category and verb, as `act.tap`.
+        /// Number of events by category and operation, for example `act.tap`.
         pub by_op: BTreeMap<String, i64>,
-        /// Events by how they ended.
+        /// Number of events by outcome.
         pub by_status: BTreeMap<String, i64>,
-        /// Failures by cause.
+        /// Number of failed events by error code.
         pub by_failure_cause: BTreeMap<String, i64>,
-        /// Observations.
+        /// Number of observations.
         pub observations: i64,
-        /// Sessions.
+        /// Number of sessions.
         pub sessions: i64,
-        /// Transitions, of all sessions.
+        /// Number of transitions, of all sessions.
         pub transitions: i64,
-        /// Recoveries, of all sessions.
+        /// Number of recoveries, of all sessions.
         pub recoveries: i64,
-        /// Notes.
+        /// Number of notes.
         pub notes: i64,
-        /// Artifacts whose file is there.
+        /// Number of artifacts whose file is present.
         pub artifacts: i64,
-        /// Middle duration of an event, milliseconds.
+        /// Median duration of an event, milliseconds; absent if there are no events.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub median_duration_ms: Option<i64>,
     }
 }
 
 methods! {
-    /// Saves a note at the end of the chain of its app and topic, and shows similar ones.
-    MemorySave = "memory.save" (SaveParams, SESSION) -> Saved, Admin, [StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","topic":"nav/home-to-wifi","content":"Settings, then Wi-Fi"}"#;
-    /// Finds notes, best match first, or lists the newest.
+    /// Saves a note at the end of the chain of its app and topic, and returns similar ones.
+    MemorySave = "memory.save" (SaveParams, SESSION) -> SavedNote, Admin, [StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","topic":"nav/home-to-wifi","content":"Settings, then Wi-Fi"}"#;
+    /// Searches notes, best match first; without a query, lists the newest ones.
     MemorySearch = "memory.search" (SearchParams) -> Notes, Read, [StoreUnavailable], r#"{"topic":"nav/","query":"wifi"}"#;
-    /// Deletes a note; the others of its chain keep their places.
-    MemoryDelete = "memory.delete" (DeleteParams) -> Deleted, Admin, [NotFound, StoreUnavailable], r#"{"id":1}"#;
-    /// Tells what is known about a page: what actions do there, what cured failures; page first, then activity, then app.
+    /// Deletes a note; the other notes of its chain keep their positions.
+    MemoryDelete = "memory.delete" (DeleteParams) -> DeletedNote, Admin, [NotFound, StoreUnavailable], r#"{"id":1}"#;
+    /// Returns what actions led to and what recovered from failures, first on a page, then in its activity, then in its app.
     MemoryExperience = "memory.experience" (ExperienceParams, SCOPE) -> Experience, Read, [DeviceUnknown, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
-    /// Tells what the session saw last.
+    /// Returns what a session observed last.
     MemoryContext = "memory.context" (ContextParams, SCOPE) -> SessionContext, Read, [StoreUnavailable], "{}";
     /// Lists events, newest first.
     MemoryLog = "memory.log" (LogParams, FILTER) -> Log, Read, [StoreUnavailable], r#"{"limit":20}"#;
-    /// Counts what is in memory.
+    /// Returns statistics of the memory.
     MemoryStats = "memory.stats" (StatsParams) -> Stats, Read, [StoreUnavailable], "{}";
-    /// Takes over settings, notes, transitions, recoveries and artifacts of `af` 0.5; again adds nothing twice.
+    /// Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds nothing twice.
     MemoryImportAf = "memory.importAf" (ImportAfParams) -> ImportReport, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"databaseFile":"/home/me/af.db","dryRun":true}"#;
 }

@@ -1,47 +1,47 @@
-//! The method table: one row per method, from which registration, the OpenRPC document and the tests are made.
+//! The method table, from which registration, the OpenRPC document and the tests are generated.
 
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::ErrorCode;
 
 words! {
-    /// What a method does to the world.
+    /// Effect of a method.
     Effect {
-        /// Only reads.
+        /// Reads only.
         Read = "read",
-        /// Acts on the device.
+        /// Acts on a device.
         Act = "act",
-        /// Changes the daemon, its memory or its settings.
+        /// Changes the daemon, its settings or its memory.
         Admin = "admin",
     }
 
-    /// What a method does with the device of a call.
+    /// How a method uses the `device` parameter.
     DeviceUse {
-        /// It takes no device.
+        /// Not at all.
         None = "none",
         /// `device` filters a list.
         Filter = "filter",
-        /// `device` names the device whose newest observation is meant; the URL of an ad-hoc device is a name too.
+        /// `device` selects the device whose last observation is used. It may be the URL of an ad-hoc device.
         Observed = "observed",
-        /// It reaches the device: `device`, or `url`, with `token`.
+        /// The method communicates with a device, given by `device`, or by `url` with `token`.
         Reached = "reached",
     }
 }
 
 wire! {
-    /// Which of the parameters that many methods share a method takes; a client fills them in from its own options.
+    /// Common parameters that a method accepts, so that clients can fill them in from their own options.
     #[derive(Copy, Eq)]
-    pub struct Takes {
-        /// The device parameters.
+    pub struct SharedParams {
+        /// Device parameters.
         pub device: DeviceUse,
-        /// Whether it takes `session`, the session that the call belongs to. A session that merely filters a list is not meant.
+        /// Whether `session` is accepted as the session that the call belongs to; false if it merely filters a list.
         pub session: bool,
-        /// Whether it takes `timeoutMs`, the time that the daemon itself may spend on the call.
+        /// Whether `timeoutMs` is accepted, the maximum time the daemon spends on the call.
         pub timeout: bool,
     }
 }
 
-/// Errors that every method may answer, beyond those of its row.
+/// Errors that any method can return, in addition to those of its row.
 pub const COMMON_ERRORS: &[ErrorCode] = &[
     ErrorCode::InvalidParams,
     ErrorCode::LimitExceeded,
@@ -51,24 +51,24 @@ pub const COMMON_ERRORS: &[ErrorCode] = &[
     ErrorCode::Cancelled,
 ];
 
-/// Errors that every method with a `requestKey` may answer as well.
+/// Errors that any method with a `requestKey` can return as well.
 pub const WRITE_ERRORS: &[ErrorCode] = &[ErrorCode::Conflict, ErrorCode::StoreFull];
 
-impl Takes {
-    /// None of them.
+impl SharedParams {
+    /// No common parameters.
     pub const NONE: Self = Self { device: DeviceUse::None, session: false, timeout: false };
-    /// A device that is reached, for a session.
+    /// A device to communicate with, and a session.
     pub const DEVICE: Self = Self { device: DeviceUse::Reached, session: true, timeout: false };
-    /// A page that a session observed.
+    /// A session, and the device of its last observation.
     pub const SCOPE: Self = Self { device: DeviceUse::Observed, session: true, timeout: false };
     /// A session.
     pub const SESSION: Self = Self { device: DeviceUse::None, session: true, timeout: false };
-    /// A device as a filter.
+    /// A device that filters a list.
     pub const FILTER: Self = Self { device: DeviceUse::Filter, session: false, timeout: false };
-    /// A time-out.
+    /// A timeout.
     pub const TIMEOUT: Self = Self { device: DeviceUse::None, session: false, timeout: true };
 
-    /// Both.
+    /// Returns the union of two sets of parameters.
     pub const fn with(self, other: Self) -> Self {
         let device = match other.device {
             DeviceUse::None => self.device,
@@ -78,20 +78,20 @@ impl Takes {
     }
 }
 
-/// One row of the method table.
+/// A row of the method table.
 #[derive(Debug, Clone, Copy)]
 pub struct MethodInfo {
     /// Wire name, `namespace.verb`.
     pub name: &'static str,
-    /// The raw doc attribute; read it through [`MethodInfo::summary`].
+    /// Raw documentation attribute; use [`MethodInfo::summary`] instead.
     pub summary: &'static str,
-    /// What it does to the world.
+    /// Effect.
     pub effect: Effect,
-    /// Which shared parameters it takes.
-    pub takes: Takes,
-    /// The codes it may answer beyond those that every method has.
+    /// Common parameters that it accepts.
+    pub takes: SharedParams,
+    /// Error codes in addition to the common ones.
     pub errors: &'static [ErrorCode],
-    /// A parameter object that is valid for it, as JSON.
+    /// Example of valid parameters, as a JSON object.
     pub example: &'static str,
     /// Schema of the parameters.
     #[cfg(feature = "schema")]
@@ -102,41 +102,41 @@ pub struct MethodInfo {
 }
 
 impl MethodInfo {
-    /// Whether the method takes a `requestKey`: every one that writes does.
+    /// Returns whether the method accepts a `requestKey`: all methods that write do.
     pub fn takes_request_key(&self) -> bool {
         self.effect != Effect::Read
     }
 
-    /// Whether the method's own record keeps its key: acts are events, and their events have it.
+    /// Returns whether the method stores its request key in an event; only actions do, all others need a separate record.
     pub fn is_recorded_as_event(&self) -> bool {
         self.name.starts_with("act.") || self.name.starts_with("recover.")
     }
 
-    /// Every error that the method may answer: those of its row, and the common ones.
+    /// Returns all errors that the method can return: those of its row and the common ones.
     pub fn all_errors(&self) -> impl Iterator<Item = ErrorCode> {
         let write = if self.takes_request_key() { WRITE_ERRORS } else { &[] };
         let common = COMMON_ERRORS.iter().chain(write);
         self.errors.iter().chain(common.filter(|code| !self.errors.contains(code))).copied()
     }
 
-    /// One sentence of what the method does.
+    /// Returns the summary of the method, one sentence.
     pub fn summary(&self) -> &'static str {
         let text = self.summary.split_once('"').map_or(self.summary, |(_, rest)| rest);
         text.strip_suffix('"').unwrap_or(text).trim()
     }
 }
 
-/// A method: its types and its row of the table.
+/// A method with its types and its row of the table.
 pub trait Method {
-    /// The parameter object.
+    /// Parameter object.
     type Params: DeserializeOwned + Serialize + Send + 'static;
-    /// The result object.
+    /// Result object.
     type Result: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
-    /// The row of the table.
+    /// Row of the method table.
     const INFO: MethodInfo;
 }
 
-/// The doc attribute of a marker type, as the macro sees it: `doc = "..."`.
+/// Returns the first documentation attribute of an item as the macro sees it: `doc = "..."`.
 pub(crate) const fn summary(attributes: &[&'static str]) -> &'static str {
     if attributes.is_empty() { "" } else { attributes[0] }
 }

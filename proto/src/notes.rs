@@ -1,60 +1,61 @@
-//! Notes: what an agent wants to know again. They belong to `memory.*`.
+//! Notes: what agents save for later. The methods belong to `memory.*`.
 
 params! {
     /// Parameters of `memory.save`.
     #[derive(Default)]
     pub struct SaveParams {
-        /// What it is about, in parts divided by `/`, for example `nav/home-to-wifi`; 1 to 200 characters.
+        /// Topic, a path of parts separated by `/`, for example `nav/home-to-wifi`; 1 to 200 characters.
         pub topic: String,
-        /// The note, at most 64 KiB.
+        /// Text of the note, at most 64 KiB.
         pub content: String,
-        /// Package that it is about; none means that it holds everywhere.
+        /// Package that the note is about; if omitted, the note applies to all apps.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Session that it belongs to.
+        /// Session that saves the note; by default `"default"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
     }
 
-    /// Parameters of `memory.search`. Without a query the newest notes come first, else those that match best, of the 200 newest
-    /// that have the words in their topic and the 200 newest that have them at all.
+    /// Parameters of `memory.search`. Without a query, the newest notes come first. With one, the best matches come first, among the 200
+    /// newest notes with the words in their topic and the 200 newest notes with the words anywhere.
     #[derive(Default)]
     pub struct SearchParams {
-        /// Words in any language, or parts of words from three letters (one in Chinese and Japanese). Punctuation only divides.
+        /// Words in any language, at most 1,000 characters. Parts of words match from three letters (one in Chinese and Japanese);
+        /// punctuation is ignored.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub query: Option<String>,
         /// Only notes about this package.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Only topics that begin so, for example `nav/`.
+        /// Only notes whose topic starts with this, for example `nav/`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub topic: Option<String>,
-        /// At most this many, by default 20, at most 10,000.
+        /// Maximum number of notes, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub limit: Option<u32>,
-        /// The `nextCursor` of the previous answer.
+        /// Value of `nextCursor` from the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
 
-    /// Parameters of `memory.delete`: one of both.
+    /// Parameters of `memory.delete`: exactly one of the two is required.
     #[derive(Default)]
     pub struct DeleteParams {
-        /// Number of the note in this store.
+        /// Id of the note in this database.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<i64>,
-        /// Its uid.
+        /// Uid of the note.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub uid: Option<String>,
     }
 }
 
 words! {
-    /// Whether all or only some words of the query were found.
-    Matched {
-        /// Every note has all of them.
+    /// Whether the notes contain all words of the query.
+    TermMatch {
+        /// Every note contains all words.
         All = "all",
-        /// No note has all of them; these have some.
+        /// No note contains all words; these contain some.
         Any = "any",
     }
 }
@@ -62,69 +63,69 @@ words! {
 wire! {
     /// A note.
     pub struct Note {
-        /// Its number in this store.
+        /// Id in this database.
         pub id: i64,
-        /// Names it, here and in every copy of this memory.
+        /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// The package that it is about.
+        /// Package that the note is about; absent if it applies to all apps.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// What it is about.
+        /// Topic.
         pub topic: String,
-        /// Its place in the chain of its app and topic, from 1; places of deleted notes stay empty.
+        /// Position in the chain of its app and topic, from 1; positions of deleted notes are not reused.
         pub position: i64,
-        /// The note.
+        /// Text of the note.
         pub content: String,
         /// Session that saved it.
         pub session: String,
-        /// When, UTC milliseconds.
+        /// Time of creation, UTC milliseconds.
         pub created_at: i64,
-        /// The part of the content that matched, with the matches in brackets.
+        /// Excerpt of the content around the matches, which are in brackets; only with a query.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub snippet: Option<String>,
-        /// How well it matches, from 0 to 1.
+        /// Relevance, 0 to 1; only with a query.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub score: Option<f64>,
     }
 
-    /// A note that says much the same.
+    /// A note with similar content.
     pub struct SimilarNote {
-        /// Share of the words that both have, from 0 to 1.
+        /// Share of common words, 0 to 1.
         pub similarity: f64,
-        /// It.
+        /// The note.
         #[serde(flatten)]
         pub note: Note,
     }
 
-    /// The note that was saved.
-    pub struct Saved {
-        /// It.
+    /// Result of `memory.save`.
+    pub struct SavedNote {
+        /// The new note.
         pub note: Note,
-        /// How many notes its chain has now.
+        /// Number of notes in its chain, including this one.
         pub chain_length: i64,
-        /// Notes that were there and say much the same, most similar first.
+        /// Existing notes with similar content, most similar first; at most 3.
         pub similar: Vec<SimilarNote>,
     }
 
-    /// Notes.
+    /// A page of notes.
     pub struct Notes {
         /// The notes.
         pub notes: Vec<Note>,
-        /// How they match, with a query.
+        /// Whether the notes contain all words; absent without a query.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub matched: Option<Matched>,
-        /// Give this as `cursor` for the next page; absent on the last.
+        pub matched: Option<TermMatch>,
+        /// Cursor of the next page; absent on the last one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 
-    /// The note that was deleted.
-    pub struct Deleted {
-        /// Its number.
+    /// Result of `memory.delete`.
+    pub struct DeletedNote {
+        /// Id of the deleted note.
         pub id: i64,
-        /// Its uid.
+        /// Uid of the deleted note.
         pub uid: String,
-        /// How many notes are left in its chain.
+        /// Number of notes left in its chain.
         pub chain_length: i64,
     }
 }

@@ -1,6 +1,6 @@
-//! `observe.*`: what is on the screen.
+//! `observe.*`: reading the screen.
 
-use crate::artifact::Written;
+use crate::artifact::SavedArtifact;
 use crate::vocabulary::{Hint, PageRef, Reply};
 
 device_params! {
@@ -11,28 +11,28 @@ device_params! {
     /// Parameters of `observe.screen`.
     #[derive(Default)]
     pub struct ScreenParams {
-        /// At most this many rows, by default 120.
+        /// Maximum number of rows; by default 120.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_rows: Option<u32>,
-        /// Columns of the rows: any of `id class text desc resId bounds flags`; by default all but `bounds`.
+        /// Columns to return; by default all but `bounds`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub fields: Option<Vec<Column>>,
-        /// Every row with every column, and the windows; written to a file as well.
+        /// Whether to return all rows with all columns, and the windows. The result is also saved to a file.
         #[serde(default)]
         pub full: bool,
-        /// Write it to this file, an absolute path.
+        /// Absolute path of a file to save the result to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub save_file: Option<String>,
-        /// Shared root of artifacts for this call, an absolute path.
+        /// Absolute path of a directory for the artifacts of this call, instead of the configured one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub artifact_dir: Option<String>,
-        /// Read twice, to know whether the page has settled.
+        /// Whether to read a second time if the first reading cannot tell whether the page has settled.
         #[serde(default)]
         pub settle: bool,
-        /// Keep reading for up to this long until the page has settled, milliseconds, at most 60,000.
+        /// Maximum time to keep reading until the page has settled, milliseconds, at most 60,000; by default 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub wait_ms: Option<u64>,
-        /// False leaves the hints out.
+        /// Whether to return hints; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub hints: Option<bool>,
     }
@@ -40,19 +40,19 @@ device_params! {
     /// Parameters of `observe.refs`.
     #[derive(Default)]
     pub struct RefsParams {
-        /// At most this many rows, by default 120.
+        /// Maximum number of refs; by default 120.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_rows: Option<u32>,
-        /// Every ref.
+        /// Whether to return all refs.
         #[serde(default)]
         pub full: bool,
-        /// Read twice, to know whether the page has settled.
+        /// Whether to read a second time if the first reading cannot tell whether the page has settled.
         #[serde(default)]
         pub settle: bool,
-        /// Keep reading for up to this long until the page has settled, milliseconds, at most 60,000.
+        /// Maximum time to keep reading until the page has settled, milliseconds, at most 60,000; by default 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub wait_ms: Option<u64>,
-        /// False leaves the hints out.
+        /// Whether to return hints; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub hints: Option<bool>,
     }
@@ -60,54 +60,55 @@ device_params! {
     /// Parameters of `observe.page`.
     #[derive(Default)]
     pub struct PageParams {
-        /// What to return beside the base context: any of `screen`, `refs`; by default both.
+        /// Parts to return in addition to the base context; by default both.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub include: Option<Vec<Part>>,
-        /// At most this many rows of each, by default 120.
+        /// Maximum number of rows, and of refs; by default 120.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_rows: Option<u32>,
-        /// Every row with every column, and the windows.
+        /// Whether to return all rows with all columns, all refs, and the windows.
         #[serde(default)]
         pub full: bool,
-        /// Write the screen to this directory, an absolute path.
+        /// Absolute path of a directory to save the screen to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub save_dir: Option<String>,
-        /// Shared root of artifacts for this call, an absolute path.
+        /// Absolute path of a directory for the artifacts of this call, instead of the configured one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub artifact_dir: Option<String>,
-        /// False reads once, so that `settled` is only known when an earlier observation can tell.
+        /// Whether to read a second time if the first reading cannot tell whether the page has settled; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub settle: Option<bool>,
-        /// Keep reading for up to this long until the page has settled, milliseconds, at most 60,000.
+        /// Maximum time to keep reading until the page has settled, milliseconds, at most 60,000; by default 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub wait_ms: Option<u64>,
-        /// False leaves the hints out.
+        /// Whether to return hints; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub hints: Option<bool>,
     }
 
     /// Parameters of `observe.wait`.
     pub struct WaitParams {
-        /// What is waited for.
+        /// Condition to wait for.
         pub until: Until,
-        /// For `text` and `gone`: a part of a visible text or description, in any case. For `activity`: a part of `package/activity`.
+        /// For `text` and `gone`: part of a visible text or description, in any case. For `activity`: part of `package/activity`. Not
+        /// allowed for `settled`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
-        /// For how long at most, milliseconds, from 1 to 600,000, by default 10,000.
+        /// Maximum time to wait, milliseconds, from 1 to 600,000; by default 10,000.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub timeout_ms: Option<u64>,
-        /// False leaves the hints out.
+        /// Whether to return hints; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub hints: Option<bool>,
     }
 }
 
 words! {
-    /// A column of a row.
+    /// Column of a screen row.
     Column {
         /// Node id.
         Id = "id",
-        /// Class without its package.
+        /// Class name without its package.
         Class = "class",
         /// Visible text.
         Text = "text",
@@ -115,29 +116,29 @@ words! {
         Desc = "desc",
         /// Resource id.
         ResId = "resId" | "resid" | "res_id",
-        /// `left,top,right,bottom` in device pixels.
+        /// Bounds as left,top,right,bottom in device pixels.
         Bounds = "bounds",
-        /// What it is and can do.
+        /// Flags: visibility and possible interactions.
         Flags = "flags",
     }
 
-    /// What is waited for.
+    /// Condition to wait for.
     Until {
         /// A text is on the screen.
         Text = "text",
-        /// An activity is on top.
+        /// An activity is in the foreground.
         Activity = "activity",
         /// A text is no longer on the screen.
         Gone = "gone",
-        /// The page stands still.
+        /// The page has settled.
         Settled = "settled",
     }
 
-    /// A part of a page.
+    /// Part of a page observation.
     Part {
-        /// The rows of the screen.
+        /// Rows of the screen.
         Screen = "screen",
-        /// The refs.
+        /// Refs: interactive elements with aliases.
         Refs = "refs",
     }
 }
@@ -145,21 +146,21 @@ words! {
 wire! {
     /// Result of `observe.top`.
     pub struct Top {
-        /// Identifies this observation.
+        /// Id of this observation.
         pub observation_id: String,
-        /// `package/activity`; null while it is unknown.
+        /// Foreground activity as `package/activity`; null if unknown.
         pub top_activity: Option<String>,
-        /// The package, also known where the activity is not.
+        /// Package in the foreground; may be known even if the activity is not. Null if unknown.
         pub app: Option<String>,
     }
 
-    /// One thing on the screen. Columns that were not asked for, or that are empty, are absent.
+    /// A node of the screen. Columns that are empty or were not requested are absent.
     #[derive(Default)]
     pub struct Row {
-        /// Joins rows of the screen with refs of the same observation.
+        /// Node id; equals `nodeId` of the ref for the same node in the same observation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<String>,
-        /// Class without its package.
+        /// Class name without its package.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub class: Option<String>,
         /// Visible text.
@@ -171,121 +172,125 @@ wire! {
         /// Resource id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub res_id: Option<String>,
-        /// `left,top,right,bottom` in device pixels.
+        /// Bounds as `left,top,right,bottom` in device pixels.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub bounds: Option<String>,
-        /// `on` or `off` (visible or not), then `clk lclk foc scr edt ena` where they hold, joined by commas.
+        /// `on` or `off` for visible or not, followed by the flags that apply: `clk` clickable, `lclk` long-clickable, `foc` focusable,
+        /// `scr` scrollable, `edt` editable, `ena` enabled; separated by commas.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub flags: Option<String>,
     }
 
-    /// One thing that can be acted on.
+    /// A ref: an interactive element with an alias.
     #[derive(Default)]
     pub struct RefRow {
-        /// The alias, `@n1` and so on, valid until the session's next observation that returns refs.
+        /// Alias, for example `@n1`; valid until the session's next observation that returns refs.
         #[serde(rename = "ref")]
         pub alias: String,
-        /// What it says: its own text or description, else the texts below it, title first.
+        /// Label: the element's own text or description, else the texts of its children, title first.
         pub label: String,
-        /// Joins with `id` of the screen's rows of the same observation.
+        /// Node id; equals `id` of the screen row for the same node in the same observation.
         pub node_id: String,
-        /// Class without its package.
+        /// Class name without its package.
         pub class: String,
-        /// Visible text of its own.
+        /// Visible text of the node itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
-        /// Content description of its own.
+        /// Content description of the node itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub desc: Option<String>,
         /// Resource id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub res_id: Option<String>,
-        /// `left,top,right,bottom` in device pixels.
+        /// Bounds as `left,top,right,bottom` in device pixels.
         pub bounds: String,
-        /// `on` then `clk lclk scr edt ena` where they hold.
+        /// `on`, followed by the flags that apply: `clk` clickable, `lclk` long-clickable, `scr` scrollable, `edt` editable, `ena`
+        /// enabled; separated by commas.
         pub flags: String,
-        /// The window that it is in, when that is not the focused one, which may lie over it: its kind and package.
+        /// Kind and package of its window, if that is not the focused one; the focused window may then cover the element.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub window: Option<String>,
     }
 
-    /// A window, with `full`.
+    /// A window; returned with `full`.
     pub struct WindowRow {
-        /// The device's number for it.
+        /// Window id on the device.
         pub id: i64,
-        /// `APPLICATION`, `SYSTEM`, `INPUT_METHOD` ...
+        /// Kind of window, for example `APPLICATION`, `SYSTEM` or `INPUT_METHOD`.
         pub kind: String,
-        /// The package that drew it.
+        /// Package that owns it.
         pub app: String,
-        /// Its title.
+        /// Title.
         pub title: String,
-        /// Higher lies over lower.
+        /// Position in the stack; higher layers cover lower ones.
         pub layer: i64,
-        /// Whether input goes to it.
+        /// Whether it has the input focus.
         pub focused: bool,
     }
 
-    /// What every observation of the tree says.
+    /// Base context of an observation of the screen.
     pub struct Context {
-        /// Identifies this observation.
+        /// Id of this observation.
         pub observation_id: String,
-        /// Whether two reads about 150 ms apart gave the same content; false too when only one was made.
+        /// Whether two readings at least 150 ms apart had the same content, with no input in between; false if that is unknown.
         pub settled: bool,
-        /// Whether the tree can be trusted; false for an empty, system-only or moving screen.
+        /// Whether the element tree is reliable; false for a screen that is empty, shows only system windows, or is still moving.
         pub reliable: bool,
-        /// Why it cannot be trusted.
+        /// Why it is not reliable; absent if it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub reason: Option<String>,
-        /// `package/activity`; null while it is unknown.
+        /// Foreground activity as `package/activity`; null if unknown.
         pub top_activity: Option<String>,
-        /// The package.
+        /// Package in the foreground; null if unknown.
         pub app: Option<String>,
-        /// How the service works: `SYSTEM_API`, `SHELL_CMD` or `ACCESSIBILITY`.
+        /// Access mode of the phone's service: `SYSTEM_API`, `SHELL_CMD` or `ACCESSIBILITY`.
         pub mode: String,
-        /// Whether a web view is on the screen, whose inside the tree may not show.
+        /// Whether a web view is on the screen; the element tree may lack its content.
         pub has_web_view: bool,
-        /// `high` or `low`.
+        /// Reliability of the element tree: `high`, or `low` if it may be incomplete.
         pub node_reliability: String,
-        /// Which page it is.
+        /// Identity of the page.
         pub page: PageRef,
-        /// What memory knows about this page.
+        /// What the memory knows about this page.
         #[serde(default)]
         pub hints: Vec<Hint>,
     }
 
     /// Rows of the screen.
     pub struct ScreenRows {
-        /// How many there are.
+        /// Total number of rows.
         pub row_count: u32,
-        /// How many are in `rows`.
+        /// Number of rows returned.
         pub returned_rows: u32,
-        /// Whether rows were left out.
+        /// Whether rows were omitted because of `maxRows`.
         pub truncated: bool,
-        /// The rows, in the order of the tree.
+        /// Rows in the order of the element tree; empty if they are only in the artifact.
         pub rows: Vec<Row>,
-        /// The windows, with `full`.
+        /// Windows; only with `full`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub windows: Option<Vec<WindowRow>>,        /// The file that has all of it, when one was written.
+        pub windows: Option<Vec<WindowRow>>,
+        /// File with the complete result, if one was written.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub artifact: Option<Written>,
-        /// True when the rows are only in the file, because they are too many for an answer (`limits.inline_bytes`).
+        pub artifact: Option<SavedArtifact>,
+        /// Whether the rows are only in the artifact, because they exceed `limits.inline_bytes`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub rows_in_artifact: bool,
     }
 
-    /// Refs.
+    /// Refs of an observation.
     pub struct RefRows {
-        /// How many there are.
+        /// Total number of refs.
         pub ref_count: u32,
-        /// How many are in `rows`; only those can be used as aliases.
+        /// Number of refs returned; only these have a valid alias.
         pub returned_rows: u32,
-        /// Whether rows were left out; they can still be reached by text or id.
+        /// Whether refs were omitted because of `maxRows`; those can still be selected by text or id.
         pub truncated: bool,
-        /// The rows, the focused window first, then from the top left.
-        pub rows: Vec<RefRow>,        /// The file that has all of it, when one was written.
+        /// Refs in the focused window first, then from the top left; empty if they are only in the artifact.
+        pub rows: Vec<RefRow>,
+        /// File with the complete result, if one was written.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub artifact: Option<Written>,
-        /// True when the rows are only in the file, because they are too many for an answer (`limits.inline_bytes`).
+        pub artifact: Option<SavedArtifact>,
+        /// Whether the refs are only in the artifact, because they exceed `limits.inline_bytes`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub rows_in_artifact: bool,
     }
@@ -295,7 +300,7 @@ wire! {
         /// The base context.
         #[serde(flatten)]
         pub context: Context,
-        /// The rows.
+        /// Rows of the screen.
         #[serde(flatten)]
         pub screen: ScreenRows,
     }
@@ -305,7 +310,7 @@ wire! {
         /// The base context.
         #[serde(flatten)]
         pub context: Context,
-        /// The rows.
+        /// The refs.
         #[serde(flatten)]
         pub refs: RefRows,
     }
@@ -315,41 +320,41 @@ wire! {
         /// The base context.
         #[serde(flatten)]
         pub context: Context,
-        /// Rows of the screen, when asked for.
+        /// Rows of the screen, if requested.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub screen: Option<ScreenRows>,
-        /// Refs, when asked for.
+        /// Refs, if requested.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub refs: Option<RefRows>,
     }
 
     /// Result of `observe.wait`.
-    pub struct Waited {
-        /// The base context when it came true.
+    pub struct WaitResult {
+        /// The base context when the condition was met.
         #[serde(flatten)]
         pub context: Context,
-        /// What was waited for.
+        /// Condition that was met.
         pub until: Until,
-        /// For how long, milliseconds.
+        /// Time waited, milliseconds.
         pub waited_ms: u64,
-        /// How many nodes match, for `text`.
+        /// Number of matching nodes; only for `text`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub matched_count: Option<u32>,
-        /// The first of them.
+        /// The first matching nodes, at most 20; only for `text`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub nodes: Option<Vec<Row>>,
     }
 }
 
 methods! {
-    /// Tells which app and activity is on top.
+    /// Returns the app and activity in the foreground.
     ObserveTop = "observe.top" (TopParams, DEVICE) -> Reply<Top>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
-    /// Reads the screen as rows.
+    /// Reads the screen as rows, one per node.
     ObserveScreen = "observe.screen" (ScreenParams, DEVICE) -> Reply<Screen>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxRows":80}"#;
-    /// Reads what can be acted on, each with an alias.
+    /// Reads the interactive elements of the screen, each with an alias.
     ObserveRefs = "observe.refs" (RefsParams, DEVICE) -> Reply<Refs>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxRows":80}"#;
-    /// Reads the page: base context, whether it has settled, screen and refs, and what memory knows about it.
+    /// Reads the page: base context, rows, refs, and hints from the memory.
     ObservePage = "observe.page" (PageParams, DEVICE) -> Reply<Page>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"include":["refs"]}"#;
-    /// Waits until something is so on the screen; the device is free meanwhile.
-    ObserveWait = "observe.wait" (WaitParams, DEVICE, TIMEOUT) -> Reply<Waited>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Timeout], r#"{"until":"settled","timeoutMs":5000}"#;
+    /// Waits until a condition holds on the screen, without blocking the device for others.
+    ObserveWait = "observe.wait" (WaitParams, DEVICE, TIMEOUT) -> Reply<WaitResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Timeout], r#"{"until":"settled","timeoutMs":5000}"#;
 }

@@ -1,47 +1,47 @@
-//! `pattern.*` and `pageModel.*`: what was learned about pages and what holds in general, over all sessions.
+//! `pattern.*` and `pageModel.*`: knowledge that outlives sessions: learned statements, and models of pages.
 
 use serde_json::Value;
 
 words! {
-    /// What kind of thing a pattern says (seed 002).
+    /// Kind of a pattern.
     PatternKind {
-        /// Something that was said or found and is worth keeping.
+        /// Fact worth remembering.
         KeyFact = "keyFact",
-        /// An element that is not always there, or does not always do the same.
+        /// Element that is missing at times or behaves inconsistently.
         FlakyElement = "flakyElement",
-        /// What a field accepts.
+        /// Input that a field accepts or rejects.
         ValidationRule = "validationRule",
-        /// What something is to look like.
+        /// Expected appearance of a page or element.
         VisualBaseline = "visualBaseline",
-        /// What a person wants.
+        /// Preference of the user.
         UserPreference = "userPreference",
-        /// What cured an error.
+        /// Solution of a problem.
         Solution = "solution",
-        /// How something is done.
+        /// Steps that accomplish something.
         Procedure = "procedure",
     }
 }
 
 params! {
-    /// Parameters of `pattern.save`. The same again strengthens it.
+    /// Parameters of `pattern.save`. Saving a pattern again raises its confidence.
     pub struct PatternSaveParams {
-        /// What kind of thing it says.
+        /// Kind of the pattern.
         pub kind: PatternKind,
-        /// What it says; 1 to 2,000 characters.
+        /// The statement, 1 to 2,000 characters.
         pub text: String,
-        /// URL, page key, activity or state that it is about; none means that it holds everywhere in the app.
+        /// URL, page key, activity or state that it is about; if omitted, it applies to all pages.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
-        /// Package; none means that it holds everywhere.
+        /// Package that it is about; if omitted, it applies to all apps.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Facts of it: the element and its rule, the artifact of a baseline.
+        /// Structured details, at most 64 KiB: for example the element and its rule, or the artifact of a baseline.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub data: Option<serde_json::Map<String, Value>>,
-        /// How sure it is before it was used, 0 to 1; by default 0.5.
+        /// Initial confidence, before it was ever used, 0 to 1; by default 0.5.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub confidence: Option<f64>,
-        /// Session that learned it.
+        /// Session that learned it; by default `"default"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
     }
@@ -49,25 +49,25 @@ params! {
     /// Parameters of `pattern.find`.
     #[derive(Default)]
     pub struct PatternFindParams {
-        /// Those about the page that this URL, page key, activity or state is, and those about none.
+        /// Only patterns about this page (URL, page key, activity or state), and those about no page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
-        /// Those about this package, and those about none.
+        /// Only patterns about this package, and those about no app.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Only those of this kind.
+        /// Only patterns of this kind.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub kind: Option<PatternKind>,
-        /// Only those that this session learned.
+        /// Only patterns learned by this session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
-        /// Only those whose text contains this, in any case.
+        /// Only patterns whose text contains this, in any case.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
-        /// Only those that are at least so sure, 0 to 1.
+        /// Minimum confidence, 0 to 1; by default 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub min_confidence: Option<f64>,
-        /// At most this many, by default 20, at most 10,000.
+        /// Maximum number of patterns, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub limit: Option<u32>,
     }
@@ -75,9 +75,9 @@ params! {
     /// Parameters of `pattern.used`.
     #[derive(Default)]
     pub struct PatternUsedParams {
-        /// Its number.
+        /// Id of the pattern.
         pub id: i64,
-        /// Whether it held; left out when that is not known.
+        /// Whether the pattern held; omit it if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub held: Option<bool>,
     }
@@ -85,20 +85,20 @@ params! {
     /// Parameters of `pattern.delete`.
     #[derive(Default)]
     pub struct PatternDeleteParams {
-        /// Its number.
+        /// Id of the pattern.
         pub id: i64,
     }
 
-    /// Parameters of `pageModel.save`. The same page again says how stable it is.
+    /// Parameters of `pageModel.save`. Saving the same page again updates its stability.
     #[derive(Default)]
     pub struct PageModelSaveParams {
-        /// URL, page key, activity or state.
+        /// URL, page key, activity or state of the page.
         pub page: String,
-        /// For example `form`, `list`, `detail`, `dialog`.
+        /// Type of page, for example `form`, `list`, `detail` or `dialog`; 1 to 100 characters.
         pub page_type: String,
-        /// Its elements.
+        /// Elements of the page; at most 2,000.
         pub elements: Vec<PageElement>,
-        /// Package.
+        /// Package of the app.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
     }
@@ -106,13 +106,14 @@ params! {
     /// Parameters of `pageModel.find`.
     #[derive(Default)]
     pub struct PageModelFindParams {
-        /// Models of the page that this URL, page key, activity or state is, then of pages like it.
+        /// URL, page key, activity or state of a page. Models of this page come first, then those of similar pages. If omitted, the newest
+        /// models are returned.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
-        /// Only those of this package.
+        /// Only models of this package.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// At most this many, by default 5, at most 10,000.
+        /// Maximum number of models, at most 10,000; by default 5.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub limit: Option<u32>,
     }
@@ -120,18 +121,18 @@ params! {
     /// Parameters of `pageModel.delete`.
     #[derive(Default)]
     pub struct PageModelDeleteParams {
-        /// Its number.
+        /// Id of the page model.
         pub id: i64,
     }
 
-    /// An element of a page.
+    /// An element of a page model.
     pub struct PageElement {
-        /// What it is called.
+        /// Name, 1 to 300 characters.
         pub name: String,
-        /// For example `button`, `field`.
+        /// Role, for example `button` or `field`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub role: Option<String>,
-        /// How it is found: resource id, selector, label.
+        /// How to find it: resource id, selector or label.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub selector: Option<String>,
         /// What it accepts or does.
@@ -141,109 +142,109 @@ params! {
 }
 
 wire! {
-    /// A pattern.
+    /// A learned statement with its confidence.
     pub struct Pattern {
-        /// Its number in this store.
+        /// Id in this database.
         pub id: i64,
-        /// Names it in every copy of this memory.
+        /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// What kind of thing it says.
+        /// Kind.
         pub kind: PatternKind,
-        /// What it says.
+        /// The statement.
         pub text: String,
-        /// Package.
+        /// Package that it is about; absent if it applies to all apps.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// The page, without what is different each time.
+        /// Page that it is about, with placeholders for variable parts such as ids; absent if it applies to all pages.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
-        /// Facts of it.
+        /// Structured details.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub data: Option<Value>,
-        /// How sure it is, 0 to 1: what it was believed at first, and what use made of that.
+        /// Confidence, 0 to 1: the initial confidence, adjusted by the reported uses.
         pub confidence: f64,
-        /// How often it was used.
+        /// Number of reported uses.
         pub usage_count: i64,
-        /// How often it held.
+        /// Number of uses in which it held.
         pub success_count: i64,
-        /// How often it did not.
+        /// Number of uses in which it did not hold.
         pub failure_count: i64,
-        /// When it was used last, UTC milliseconds.
+        /// Time of the last use, UTC milliseconds; absent if it was never used.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_used_at: Option<i64>,
         /// Session that learned it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
-        /// When it was learned, UTC milliseconds.
+        /// Time of creation, UTC milliseconds.
         pub created_at: i64,
     }
 
-    /// Patterns: those about the page first, surest first.
+    /// Result of `pattern.find`: patterns about the page first, then about the app, then the rest; each by decreasing confidence.
     pub struct Patterns {
-        /// The page that was meant, without what is different each time.
+        /// Requested page, with placeholders for variable parts such as ids.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// The patterns.
         pub patterns: Vec<Pattern>,
     }
 
-    /// Something that was deleted.
-    pub struct PatternDeleted {
-        /// Its number.
+    /// Result of `pattern.delete` and `pageModel.delete`.
+    pub struct DeleteResult {
+        /// Id of the deleted entry.
         pub id: i64,
-        /// Its uid.
+        /// Uid of the deleted entry.
         pub uid: String,
     }
 
-    /// What is known of a page.
+    /// A model of a page.
     pub struct PageModel {
-        /// Its number in this store.
+        /// Id in this database.
         pub id: i64,
-        /// Names it in every copy of this memory.
+        /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Package.
+        /// Package of the app.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// The page, without what is different each time.
+        /// The page, with placeholders for variable parts such as ids.
         pub page: String,
-        /// For example `form`.
+        /// Type of page, for example `form`.
         pub page_type: String,
-        /// Its elements.
+        /// Elements of the page.
         pub elements: Vec<PageElement>,
-        /// How much of it was the same from one time to the next, 0 to 1; newer times count more.
+        /// Stability of its elements, 0 to 1: a moving average of the overlap between consecutive versions.
         pub stability_score: f64,
-        /// How often it was saved.
+        /// Number of times the page was saved.
         pub seen_count: i64,
-        /// Last time, UTC milliseconds.
+        /// Time of the last save, UTC milliseconds.
         pub updated_at: i64,
-        /// How close it is to the page that was asked about, 0 to 1; 1 is the very page.
+        /// Similarity to the requested page, 0 to 1, where 1 is the page itself; absent if none was requested.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub similarity: Option<f64>,
     }
 
-    /// Models of pages, closest first.
+    /// Result of `pageModel.find`, most similar first.
     pub struct PageModels {
-        /// The page that was meant, without what is different each time.
+        /// Requested page, with placeholders for variable parts such as ids.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
-        /// The models.
+        /// The page models.
         pub page_models: Vec<PageModel>,
     }
 }
 
 methods! {
-    /// Keeps something that was learned; the same again makes it surer.
+    /// Saves a learned pattern; saving it again raises its confidence.
     PatternSave = "pattern.save" (PatternSaveParams, SESSION) -> Pattern, Admin, [StoreUnavailable, StoreFull], r#"{"kind":"validationRule","text":"the e-mail field refuses addresses without a dot","page":"https://shop.example/users/12/profile"}"#;
-    /// Finds what was learned about a page, an app, or in a session.
+    /// Finds patterns by page, app, kind, session or text.
     PatternFind = "pattern.find" (PatternFindParams) -> Patterns, Read, [NotFound, StoreUnavailable], r#"{"page":"https://shop.example/users/77/profile"}"#;
-    /// Tells that a pattern was used, and whether it held.
+    /// Records that a pattern was used, and whether it held.
     PatternUsed = "pattern.used" (PatternUsedParams) -> Pattern, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1,"held":true}"#;
     /// Deletes a pattern.
-    PatternDelete = "pattern.delete" (PatternDeleteParams) -> PatternDeleted, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1}"#;
-    /// Keeps what a page is made of; the same page again tells how stable it is.
+    PatternDelete = "pattern.delete" (PatternDeleteParams) -> DeleteResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1}"#;
+    /// Saves the elements of a page; saving the same page again updates its stability.
     PageModelSave = "pageModel.save" (PageModelSaveParams) -> PageModel, Admin, [StoreUnavailable, StoreFull], r#"{"page":"https://shop.example/cart","pageType":"list","elements":[{"name":"Pay","role":"button"}]}"#;
-    /// Finds what a page and pages like it are made of.
+    /// Finds models of a page and of similar pages.
     PageModelFind = "pageModel.find" (PageModelFindParams) -> PageModels, Read, [StoreUnavailable], r#"{"page":"https://shop.example/cart"}"#;
-    /// Deletes what is known of a page.
-    PageModelDelete = "pageModel.delete" (PageModelDeleteParams) -> PatternDeleted, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1}"#;
+    /// Deletes a page model.
+    PageModelDelete = "pageModel.delete" (PageModelDeleteParams) -> DeleteResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1}"#;
 }

@@ -1,6 +1,6 @@
-//! Pictures of the screen, and the marks that the phone itself draws on it. They belong to `observe.*`.
+//! `observe.screenshot`, and the overlay that the phone itself draws on its screen.
 
-use crate::artifact::Written;
+use crate::artifact::SavedArtifact;
 use crate::observe::RefRows;
 use crate::vocabulary::Reply;
 
@@ -8,35 +8,35 @@ device_params! {
     /// Parameters of `observe.screenshot`.
     #[derive(Default)]
     pub struct ScreenshotParams {
-        /// Longest side in pixels, by default 700; the screen's own size is the most.
+        /// Maximum width and height of the picture, pixels, from 1 to 20,000; by default 700. Pictures are never enlarged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_dim: Option<u32>,
         /// JPEG quality from 1 to 100, by default 80.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub quality: Option<u32>,
-        /// How the picture is written; by default as the end of `saveFile` says, else as JPEG.
+        /// File format; by default that of the extension of `saveFile`, else JPEG.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub format: Option<PictureFormat>,
-        /// Draw what can be acted on, by alias, on the picture. The aliases are new ones of this session, as if refs had been
-        /// observed. The phone's screen is not touched.
+        /// Whether to mark the interactive elements with their aliases. The aliases are valid like those of `observe.refs`. The marks are
+        /// drawn on the picture only, not on the phone's screen.
         #[serde(default)]
         pub annotate: bool,
-        /// With `annotate`: at most this many marks, by default 120.
+        /// Maximum number of marks, by default 120; only with `annotate`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_marks: Option<u32>,
-        /// With `annotate`: what is marked, by default `all`.
+        /// Which elements to mark, by default `all`; only with `annotate`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub mark_scope: Option<MarkScope>,
-        /// Whether the overlay that the phone itself shows is left out of the picture, which is the default.
+        /// Whether to leave the phone's own overlay out of the picture; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub hide_overlay: Option<bool>,
-        /// Send the picture along in base64, if it is small enough (`limits.inline_bytes`).
+        /// Whether to return the picture in base64 as well, if it is at most `limits.inline_bytes` long.
         #[serde(default)]
         pub inline: bool,
-        /// Write it to this file, an absolute path.
+        /// Absolute path of a file to save the picture to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub save_file: Option<String>,
-        /// Shared root of artifacts for this call, an absolute path.
+        /// Absolute path of a directory for the artifacts of this call, instead of the configured one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub artifact_dir: Option<String>,
     }
@@ -45,46 +45,46 @@ device_params! {
     #[derive(Default)]
     pub struct OverlayGetParams {}
 
-    /// Parameters of `observe.overlaySet`: the marks that the phone itself draws on its screen.
+    /// Parameters of `observe.overlaySet`.
     #[derive(Default)]
     pub struct OverlaySetParams {
-        /// Whether they are shown.
+        /// Whether to show the overlay.
         pub enabled: bool,
-        /// At most this many, by default 300.
+        /// Maximum number of marks; by default 300.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_marks: Option<u32>,
-        /// What is marked, by default `all`.
+        /// Which elements to mark; by default `all`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub mark_scope: Option<MarkScope>,
-        /// Whether they follow the screen, which is the default.
+        /// Whether the marks are updated when the screen changes; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub auto_refresh: Option<bool>,
-        /// How often, from 200 to 5,000 milliseconds, by default 800.
+        /// Interval between updates, milliseconds, from 200 to 5,000; by default 800.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub refresh_interval_ms: Option<u32>,
-        /// Moves them to the right, device pixels.
+        /// Horizontal offset of the marks, device pixels to the right.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub offset_x: Option<i32>,
-        /// Moves them down, device pixels.
+        /// Vertical offset of the marks, device pixels down.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub offset_y: Option<i32>,
     }
 }
 
 words! {
-    /// How a picture is written.
+    /// File format of a picture.
     PictureFormat {
-        /// With losses, small.
+        /// Lossy and small.
         Jpeg = "jpeg" | "jpg",
-        /// Without losses.
+        /// Lossless.
         Png = "png",
     }
 
-    /// What is marked.
+    /// Elements to mark.
     MarkScope {
-        /// What can be acted on, and what merely says something.
+        /// Interactive elements and other elements with text.
         All = "all",
-        /// What can be acted on.
+        /// Interactive elements only.
         Interactive = "interactive",
     }
 }
@@ -92,79 +92,79 @@ words! {
 wire! {
     /// Result of `observe.screenshot`.
     pub struct Screenshot {
-        /// `image/jpeg` or `image/png`.
+        /// Media type: `image/jpeg` or `image/png`.
         pub mime_type: String,
         /// Width of the picture, pixels.
         pub width: u32,
         /// Height of the picture, pixels.
         pub height: u32,
-        /// Pixels of the picture per device pixel: a point of the picture, divided by this, is a point to tap. Absent when the
-        /// device does not tell its size.
+        /// Pixels of the picture per device pixel: divide a position in the picture by it to get the point to tap. Absent if the device
+        /// does not report its screen size.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scale: Option<f64>,
-        /// Width of the screen, device pixels.
+        /// Width of the screen, device pixels; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device_width: Option<u32>,
-        /// Height of the screen, device pixels.
+        /// Height of the screen, device pixels; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device_height: Option<u32>,
         /// Size of the file, bytes.
         pub size_bytes: u64,
-        /// Longest side that was asked for.
+        /// Requested maximum width and height, pixels.
         pub max_dim: u32,
-        /// Quality that was asked for.
+        /// Requested JPEG quality.
         pub quality: u32,
-        /// Whether marks were drawn.
+        /// Whether marks were drawn on the picture.
         pub annotate: bool,
         /// Whether the phone's own overlay was left out.
         pub hide_overlay: bool,
-        /// Most marks that were asked for, with `annotate`.
+        /// Requested maximum number of marks; only with `annotate`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_marks: Option<u32>,
-        /// What was marked, with `annotate`.
+        /// Which elements were marked; only with `annotate`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub mark_scope: Option<MarkScope>,
-        /// How many aliases were drawn, with `annotate`.
+        /// Number of aliases that were drawn; only with `annotate`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub mark_count: Option<u32>,
-        /// The observation whose aliases are on the picture, with `annotate`.
+        /// Id of the observation that the aliases belong to; only with `annotate`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observation_id: Option<String>,
-        /// Whether the screen stood still while the picture was taken, with `annotate`.
+        /// Whether the screen did not change while the picture was taken; only with `annotate`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub settled: Option<bool>,
-        /// What the aliases stand for, with `annotate`.
+        /// The refs that the aliases stand for; only with `annotate`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub refs: Option<RefRows>,
-        /// The file.
-        pub artifact: Written,
-        /// The picture in base64, when it was asked for and is small enough.
+        /// File with the picture.
+        pub artifact: SavedArtifact,
+        /// The picture in base64, if that was requested and the picture is small enough.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub screenshot_base64: Option<String>,
     }
 
-    /// What the phone itself draws on its screen.
+    /// State of the overlay that the phone draws on its own screen.
     #[derive(Eq)]
     pub struct Overlay {
-        /// Whether it can.
+        /// Whether the phone can draw an overlay.
         pub available: bool,
-        /// Whether it does.
+        /// Whether the overlay is shown.
         pub enabled: bool,
-        /// How many marks there are.
+        /// Number of marks.
         pub mark_count: i64,
-        /// Whether they follow the screen.
+        /// Whether the marks are updated when the screen changes.
         pub auto_refresh: bool,
-        /// How often, milliseconds.
+        /// Interval between updates, milliseconds.
         pub refresh_interval_ms: i64,
-        /// How far they are moved to the right, device pixels.
+        /// Horizontal offset of the marks, device pixels to the right.
         pub offset_x: i64,
-        /// How far they are moved down, device pixels.
+        /// Vertical offset of the marks, device pixels down.
         pub offset_y: i64,
     }
 }
 
 impl PictureFormat {
-    /// Its media type.
+    /// Returns the media type.
     pub const fn mime_type(self) -> &'static str {
         match self {
             PictureFormat::Jpeg => "image/jpeg",
@@ -172,7 +172,7 @@ impl PictureFormat {
         }
     }
 
-    /// The end of a file's name.
+    /// Returns the file extension.
     pub const fn extension(self) -> &'static str {
         match self {
             PictureFormat::Jpeg => "jpg",
@@ -182,10 +182,10 @@ impl PictureFormat {
 }
 
 methods! {
-    /// Takes a picture of the screen and writes it to a file.
+    /// Takes a screenshot and saves it to a file, optionally with marks on the interactive elements.
     ObserveScreenshot = "observe.screenshot" (ScreenshotParams, DEVICE) -> Reply<Screenshot>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, StoreFull, StoreUnavailable], r#"{"maxDim":700}"#;
-    /// Tells what the phone itself draws on its screen.
+    /// Returns the state of the overlay that the phone draws on its screen.
     ObserveOverlayGet = "observe.overlayGet" (OverlayGetParams, DEVICE) -> Reply<Overlay>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
-    /// Turns the marks on or off that the phone itself draws on its screen.
+    /// Shows, changes or hides the overlay that the phone draws on its screen.
     ObserveOverlaySet = "observe.overlaySet" (OverlaySetParams, DEVICE) -> Reply<Overlay>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown], r#"{"enabled":true}"#;
 }

@@ -1,4 +1,4 @@
-//! How far a session is, and going on with it. Both belong to `session.*`.
+//! `session.progress` and `session.resume`: progress files, and continuing a session.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ session_params! {
     /// Parameters of `session.progress`.
     #[derive(Default)]
     pub struct ProgressParams {
-        /// What is to be done next, first things first; replaces what was said before.
+        /// Next steps, most urgent first, at most 100; replaces the previous list.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_steps: Option<Vec<String>>,
-        /// What stands in the way; replaces what was said before.
+        /// Blockers, at most 100; replaces the previous list.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub blockers: Option<Vec<String>>,
-        /// Working directory, whose git state belongs to the progress; an absolute path. It is kept.
+        /// Absolute path of the working directory whose git state is reported. It is remembered for the session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub directory: Option<String>,
-        /// Whether the files are written on every change from now on; unchanged when it is left out.
+        /// Whether to write the progress files on every change from now on; by default unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub auto: Option<bool>,
-        /// Where the files go; an absolute path. By default where they are written on every change, else the state directory.
+        /// Absolute path of a directory for the files; by default the session's progress directory, else the state directory.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub dir: Option<String>,
     }
@@ -30,149 +30,149 @@ session_params! {
     /// Parameters of `session.resume`.
     #[derive(Default)]
     pub struct ResumeParams {
-        /// A progress file to take a session from that this memory does not know; an absolute path.
+        /// Absolute path of a progress file from which to restore a session that does not exist here.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub file: Option<String>,
     }
 }
 
 wire! {
-    /// The machine-readable progress of a session (seed 002, "Progress File Format").
+    /// Machine-readable progress of a session; the content of a progress file.
     pub struct Progress {
         /// Name of the session.
         pub session_id: String,
         /// Version of the daemon that wrote it.
         pub agent_version: String,
-        /// When, as RFC 3339 in UTC.
+        /// Time of writing, as RFC 3339 in UTC.
         pub timestamp: String,
-        /// What is to be reached.
+        /// Goal of the session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub goal: Option<String>,
-        /// Package.
+        /// Package that the session is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// The summary.
+        /// Summary in words.
         pub summary: String,
-        /// Tasks that are done, first one first.
+        /// Finished tasks, in the order in which they were finished.
         pub completed_tasks: Vec<CompletedTask>,
-        /// The one that is worked on.
+        /// Active task; null if there is none.
         pub current_task: Option<CurrentTask>,
-        /// Those that wait, in the order in which they are due.
+        /// Pending tasks, in the order in which they are to be started.
         pub pending_tasks: Vec<PendingTask>,
-        /// Bugs, worst first, open ones before resolved ones.
+        /// Bugs: open before resolved, then worst first.
         pub bugs: Vec<BugSummary>,
-        /// What is critical among them, in words.
+        /// Open critical bugs, each in one line.
         pub critical_findings: Vec<String>,
-        /// What was covered.
+        /// Coverage.
         pub coverage: ProgressCoverage,
-        /// What is to be done next, first things first.
+        /// Next steps, most urgent first.
         pub next_steps: Vec<String>,
-        /// What stands in the way.
+        /// Blockers.
         pub blockers: Vec<String>,
-        /// The last commit of the working directory: hash and subject.
+        /// Hash and subject of the last commit in the working directory; null if unknown.
         pub last_commit: Option<String>,
-        /// What is changed and not committed there, as `git status` names it.
+        /// Uncommitted changes in the working directory, as printed by `git status`.
         pub uncommitted_changes: Vec<String>,
-        /// Figures.
+        /// Statistics.
         pub statistics: Statistics,
-        /// Context keys.
+        /// Context keys and their values.
         #[serde(default)]
         pub context: BTreeMap<String, String>,
     }
 
-    /// A task that is done.
+    /// A finished task.
     pub struct CompletedTask {
-        /// Its uid.
+        /// Uid of the task.
         pub id: String,
-        /// What was to be done.
+        /// Description.
         pub description: String,
-        /// How it ended.
+        /// Outcome: `passed`, `failed` or `skipped`.
         pub status: TaskStatus,
-        /// What came of it.
+        /// Summary of the outcome; may be empty.
         pub summary: String,
-        /// When, as RFC 3339 in UTC.
+        /// Time at which it was finished, as RFC 3339 in UTC.
         pub completed_at: String,
     }
 
-    /// A task that waits.
+    /// A pending task.
     pub struct PendingTask {
-        /// Its uid.
+        /// Uid of the task.
         pub id: String,
-        /// What is to be done.
+        /// Description.
         pub description: String,
-        /// Higher ones come first.
+        /// Priority; higher values come first.
         pub priority: i64,
-        /// Uids of tasks that come before it and are not done.
+        /// Uids of the tasks that still block it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub blocked_by: Vec<String>,
     }
 
-    /// A bug in short.
+    /// Summary of a bug.
     pub struct BugSummary {
-        /// Its uid.
+        /// Uid of the bug.
         pub id: String,
         /// Title.
         pub title: String,
-        /// How bad it is.
+        /// Severity.
         pub severity: Severity,
-        /// Where it stands.
+        /// Status.
         pub status: BugStatus,
-        /// Where.
+        /// Page key, activity or URL.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
     }
 
-    /// What was covered, in short.
+    /// Summary of the coverage.
     pub struct ProgressCoverage {
-        /// Pages that were visited.
+        /// Names of the visited pages.
         pub pages_visited: Vec<String>,
-        /// How many elements were marked as tested.
+        /// Number of elements marked as tested.
         pub elements_tested_count: i64,
-        /// Per cent.
+        /// Coverage, per cent; the `coveragePercent` of `session.coverage`.
         pub coverage_percent: f64,
     }
 
-    /// Progress that was written.
-    pub struct ProgressWritten {
-        /// The session.
+    /// Result of `session.progress`.
+    pub struct ProgressResult {
+        /// Name of the session.
         pub session: String,
-        /// The machine-readable file.
+        /// Path of the machine-readable file.
         pub file: String,
-        /// The report for people.
+        /// Path of the text file for people.
         pub report_file: String,
-        /// Whether both are written on every change.
+        /// Whether both files are written on every change.
         pub auto: bool,
-        /// What they say.
+        /// Content of the machine-readable file.
         pub progress: Progress,
-        /// What could not be found out, for example why git says nothing.
+        /// What could not be determined, for example why the git state is missing.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub warnings: Vec<String>,
     }
 
-    /// A session that goes on.
-    pub struct Resumed {
-        /// The session.
+    /// Result of `session.resume`.
+    pub struct ResumeResult {
+        /// Name of the session.
         pub session: String,
-        /// Whether it had been ended and is active again.
+        /// Whether the session had ended and was reopened.
         pub reopened: bool,
-        /// Whether it came from a file.
+        /// Whether the session was restored from a file.
         pub from_file: bool,
-        /// One line about it.
+        /// Summary in one line.
         pub summary: String,
-        /// What to tell the language model.
+        /// Prompt that tells the language model how to continue.
         pub resumption_prompt: String,
-        /// Where it stands.
+        /// Current progress.
         pub progress: Progress,
-        /// Tasks that wait, in the order in which they are due.
+        /// Pending tasks, in the order in which they are to be started.
         pub task_queue: Vec<Task>,
-        /// Context keys.
+        /// Context keys and their values.
         pub context: BTreeMap<String, String>,
     }
 }
 
 methods! {
-    /// Writes the progress files of a session, and says what they are to hold and when they are written.
-    SessionProgress = "session.progress" (ProgressParams, SESSION) -> ProgressWritten, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","nextSteps":["check the coupon field"],"auto":true}"#;
-    /// Takes a session up again, from memory or from a progress file, and tells what the language model needs to go on.
-    SessionResume = "session.resume" (ResumeParams, SESSION) -> Resumed, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
+    /// Writes the progress files of a session, optionally updating next steps, blockers and when the files are written.
+    SessionProgress = "session.progress" (ProgressParams, SESSION) -> ProgressResult, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","nextSteps":["check the coupon field"],"auto":true}"#;
+    /// Resumes a session from memory or from a progress file, and returns a prompt for continuing it.
+    SessionResume = "session.resume" (ResumeParams, SESSION) -> ResumeResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

@@ -1,4 +1,4 @@
-//! `recover.*`: getting out of a failure. Each is an action that is linked to the failure it answers.
+//! `recover.*`: recovering from a failure. Each recovery is an action that is linked to the failure before it.
 
 use crate::{act::AppParams, vocabulary::Reply};
 
@@ -6,38 +6,38 @@ act_params! {
     /// Parameters of `recover.back`.
     #[derive(Default)]
     pub struct BackParams {
-        /// How often, from 1 to 20, by default once.
+        /// Number of times to press Back, from 1 to 20; by default 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub times: Option<u32>,
     }
 }
 
 wire! {
-    /// What a recovery did.
-    pub struct Recovered {
-        /// The event that recorded it.
+    /// Result of a recovery.
+    pub struct RecoverResult {
+        /// Uid of the event that records the recovery.
         pub event_id: String,
-        /// The device's own words.
+        /// Message of the device.
         pub result: String,
-        /// The failure that it answers.
+        /// Error code of the failure; absent if there was none to recover from.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub failure_cause: Option<String>,
-        /// The event of that failure.
+        /// Uid of the event of that failure.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub failure_event_id: Option<String>,
-        /// How long it took, milliseconds.
+        /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
-        /// True when `requestKey` was seen before and this is the recorded outcome.
+        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
         #[serde(default)]
         pub replayed: bool,
     }
 }
 
 methods! {
-    /// Presses Back to get out of a failure.
-    RecoverBack = "recover.back" (BackParams, DEVICE) -> Reply<Recovered>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"times":1}"#;
-    /// Presses Home to get out of a failure.
-    RecoverHome = "recover.home" (crate::act::PlainParams, DEVICE) -> Reply<Recovered>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
-    /// Goes Home and opens the app again.
-    RecoverRelaunch = "recover.relaunch" (AppParams, DEVICE) -> Reply<Recovered>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
+    /// Presses Back to recover from a failure.
+    RecoverBack = "recover.back" (BackParams, DEVICE) -> Reply<RecoverResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"times":1}"#;
+    /// Presses Home to recover from a failure.
+    RecoverHome = "recover.home" (crate::act::PlainParams, DEVICE) -> Reply<RecoverResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
+    /// Presses Home and launches the app to recover from a failure.
+    RecoverRelaunch = "recover.relaunch" (AppParams, DEVICE) -> Reply<RecoverResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
 }

@@ -1,4 +1,4 @@
-//! `rpc.*`: the interface described by itself, and the calls of one connection.
+//! `rpc.*`: the description of the interface, and control of the calls of a connection.
 
 use serde_json::Value;
 
@@ -6,53 +6,53 @@ params! {
     /// Parameters of `rpc.cancel`.
     #[derive(Default)]
     pub struct CancelParams {
-        /// The JSON-RPC id of a call that this connection sent and that was not answered yet.
+        /// JSON-RPC id of an unanswered call of the same connection.
         pub id: Value,
     }
 
     /// Parameters of `rpc.reportProgress`.
     pub struct ReportProgressParams {
-        /// Whether long calls of this connection send `rpc.progress` notifications. Off until it is asked for.
+        /// Whether long calls of this connection send `rpc.progress` notifications; initially off.
         pub enabled: bool,
     }
 }
 
 wire! {
-    /// What came of `rpc.cancel`.
+    /// Result of `rpc.cancel`.
     pub struct CancelResult {
-        /// True when the call was stopped before it changed anything; it answers `CANCELLED`. False when there is no such
-        /// call, or an action was sent already: that ends, is recorded and answers as usual.
+        /// Whether the call was stopped before it changed anything; it then fails with `CANCELLED`. False if there is no such call, or if
+        /// its action was already sent: then it completes, is recorded and is answered as usual.
         pub cancelled: bool,
     }
 
-    /// Whether progress is reported.
+    /// Result of `rpc.reportProgress`.
     pub struct ReportProgressResult {
-        /// As it was asked for.
+        /// Whether progress notifications are now sent.
         pub enabled: bool,
     }
 
-    /// How far a call is: the parameters of an `rpc.progress` notification.
+    /// Progress of a call: the parameters of an `rpc.progress` notification.
     pub struct Progress {
-        /// The JSON-RPC id of the call.
+        /// JSON-RPC id of the call.
         pub id: Value,
-        /// Steps that are done.
+        /// Number of completed steps.
         pub done: u64,
-        /// All steps, when their number is known.
+        /// Total number of steps; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub total: Option<u64>,
-        /// What is being done.
+        /// Description of the current step.
         pub message: String,
     }
 }
 
-/// Name of the notification that tells how far a call is.
+/// Name of the progress notifications.
 pub const PROGRESS: &str = "rpc.progress";
 
 methods! {
     /// Returns the OpenRPC document of this daemon.
     RpcDiscover = "rpc.discover" (crate::vocabulary::NoParams) -> Value, Read, [], "{}";
-    /// Cancels a call of the same connection: one that waits is never sent, an action that was sent ends and is recorded.
+    /// Cancels a call of the same connection unless its action was already sent; a waiting call is never sent to the device.
     RpcCancel = "rpc.cancel" (CancelParams) -> CancelResult, Read, [], r#"{"id":1}"#;
-    /// Switches `rpc.progress` notifications of this connection on or off.
+    /// Turns `rpc.progress` notifications on or off for this connection.
     RpcReportProgress = "rpc.reportProgress" (ReportProgressParams) -> ReportProgressResult, Read, [Unsupported], r#"{"enabled":true}"#;
 }

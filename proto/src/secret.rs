@@ -1,8 +1,8 @@
-//! A string that does not show itself.
+//! Strings that must not appear in output.
 
 use serde::{Deserialize, Serialize};
 
-/// A token or typed text. Its debug form is `<redacted>`; it has no `Display`.
+/// A token or typed text. Its `Debug` form is `<redacted>`, and it has no `Display`.
 #[derive(Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -14,7 +14,7 @@ impl Secret {
         Self(value.into())
     }
 
-    /// The string itself, for the one place that sends it.
+    /// Returns the string; for use only where it is sent.
     pub fn expose(&self) -> &str {
         &self.0
     }

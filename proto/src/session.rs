@@ -1,4 +1,4 @@
-//! `session.*`: what an agent is doing, how far it is, and how somebody else goes on.
+//! `session.*`: test sessions with goal, tasks, findings, progress and reports.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::tasks::{CurrentTask, Task, TaskCounts};
 
 /// Parameters that name a session.
 pub trait SessionCall {
-    /// Its name.
+    /// Returns the name of the session.
     fn session(&self) -> &str;
 }
 
@@ -16,39 +16,39 @@ session_params! {
     /// Parameters of `session.start`.
     #[derive(Default)]
     pub struct StartParams {
-        /// What is to be reached.
+        /// Goal, at most 2,000 characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub goal: Option<String>,
-        /// Package that it is about.
+        /// Package that the session is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Working directory, whose git state belongs to the progress; an absolute path.
+        /// Absolute path of the working directory whose git state is reported with the progress.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub directory: Option<String>,
-        /// Language model that the agent uses, or the name of a tokenizer such as `o200k_base`; by default that of the settings.
+        /// Language model whose tokens are counted, or the name of a tokenizer such as `o200k_base`; by default the configured one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub model: Option<String>,
-        /// Size of its context, tokens; by default that of the settings.
+        /// Context size of the model, tokens, from 256 to 100,000,000; by default the configured one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_tokens: Option<u64>,
-        /// Names of context keys to track beside those of the settings.
+        /// Names of context keys to track in addition to the configured ones; at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub tracked_keys: Vec<String>,
-        /// Values of context keys to begin with.
+        /// Initial values of context keys; at most 100.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub context: BTreeMap<String, String>,
-        /// Tasks to queue, first one first.
+        /// Descriptions of tasks to queue, in order; at most 1,000.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub tasks: Vec<String>,
-        /// Whether progress files are written on every change.
+        /// Whether to write progress files on every change.
         #[serde(default)]
         pub auto_progress: bool,
-        /// Where they go; an absolute path. By default the state directory. Without `autoProgress` it says nothing.
+        /// Absolute path of a directory for the progress files; by default the state directory. Ignored without `autoProgress`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub progress_dir: Option<String>,
     }
 
-    /// Parameters of `session.show`, `session.coverage` and the like.
+    /// Parameters of `session.show`.
     #[derive(Default)]
     pub struct ShowParams {
     }
@@ -56,7 +56,7 @@ session_params! {
     /// Parameters of `session.end`.
     #[derive(Default)]
     pub struct EndParams {
-        /// Where the report goes; an absolute path. By default it becomes an artifact.
+        /// Absolute path of a file for the report; by default it is saved in the shared artifact directory.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub file: Option<String>,
     }
@@ -64,10 +64,10 @@ session_params! {
     /// Parameters of `session.report`.
     #[derive(Default)]
     pub struct ReportParams {
-        /// `html` (by default) or `markdown`.
+        /// Format; by default `html`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub format: Option<ReportFormat>,
-        /// Where it goes; an absolute path. By default it becomes an artifact.
+        /// Absolute path of a file for the report; by default it is saved in the shared artifact directory.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub file: Option<String>,
     }
@@ -75,28 +75,29 @@ session_params! {
     /// Parameters of `session.export`.
     #[derive(Default)]
     pub struct ExportParams {
-        /// Where it goes; an absolute path. By default it is answered, or becomes an artifact when it is large.
+        /// Absolute path of a file for the export. By default it is returned inline, or saved as an artifact if it exceeds
+        /// `limits.inline_bytes`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub file: Option<String>,
     }
 }
 
 words! {
-    /// Whether a session goes on.
+    /// Status of a session.
     SessionStatus {
-        /// It does.
+        /// Active.
         Active = "active",
-        /// It was ended.
+        /// Ended.
         Ended = "ended",
     }
 }
 
 words! {
-    /// How a report is written.
+    /// Format of a report.
     ReportFormat {
-        /// One page with its pictures in it.
+        /// A single HTML page with embedded pictures.
         Html = "html",
-        /// Text with headings and lists.
+        /// Markdown text.
         Markdown = "markdown",
     }
 }
@@ -105,208 +106,208 @@ params! {
     /// Parameters of `session.list`.
     #[derive(Default)]
     pub struct ListParams {
-        /// Only `active` or `ended` ones.
+        /// Only sessions with this status.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub status: Option<SessionStatus>,
-        /// Only those about this package.
+        /// Only sessions about this package.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// At most this many, by default 20, at most 10,000.
+        /// Maximum number of sessions, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub limit: Option<u32>,
-        /// The `nextCursor` of the previous answer.
+        /// Value of `nextCursor` from the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
 }
 
 wire! {
-    /// A session.
+    /// A session with its counts.
     pub struct SessionInfo {
-        /// Its name.
+        /// Name.
         pub session: String,
-        /// Names it in every copy of this memory.
+        /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Whether it goes on.
+        /// Status.
         pub status: SessionStatus,
-        /// What is to be reached.
+        /// Goal.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub goal: Option<String>,
-        /// Package that it is about.
+        /// Package that the session is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Working directory.
+        /// Working directory whose git state is reported with the progress.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub directory: Option<String>,
-        /// When it was started, or first used, UTC milliseconds.
+        /// Time at which it was started, else first used, UTC milliseconds.
         pub started_at: i64,
-        /// When it was ended, UTC milliseconds.
+        /// Time at which it ended, UTC milliseconds; absent while it is active.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub ended_at: Option<i64>,
-        /// When something of it was recorded last, UTC milliseconds.
+        /// Time of its last recorded activity, UTC milliseconds.
         pub last_activity_at: i64,
-        /// Whether progress files are written on every change.
+        /// Whether the progress files are written on every change.
         pub auto_progress: bool,
-        /// Tasks by status.
+        /// Number of tasks by status.
         pub tasks: TaskCounts,
-        /// Bugs by severity and status.
+        /// Number of bugs by severity and by status.
         pub bugs: BugCounts,
-        /// Test results by status.
+        /// Number of test results by outcome.
         pub results: ResultCounts,
     }
 
-    /// Sessions, newest first.
+    /// A page of sessions, newest first.
     pub struct Sessions {
         /// The sessions.
         pub sessions: Vec<SessionInfo>,
-        /// Give this as `cursor` for the next page; absent on the last.
+        /// Cursor of the next page; absent on the last one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 
-    /// Figures of a session.
+    /// Statistics of a session.
     #[derive(Default, Eq)]
     pub struct Statistics {
-        /// Actions that were done.
+        /// Number of successful actions and recoveries.
         pub actions_performed: i64,
-        /// Checks that held, and elements that passed.
+        /// Number of passed verifications and of passed element assertions.
         pub assertions_passed: i64,
-        /// Checks that did not hold, and elements that failed.
+        /// Number of failed verifications and of failed element assertions.
         pub assertions_failed: i64,
-        /// Everything else that failed or whose outcome is unknown.
+        /// Number of other events that failed or whose outcome is unknown.
         pub errors_encountered: i64,
-        /// Observations.
+        /// Number of observations.
         pub observations: i64,
-        /// Artifacts.
+        /// Number of artifacts.
         pub artifacts: i64,
-        /// Notes.
+        /// Number of notes.
         pub notes: i64,
-        /// Messages of its conversation.
+        /// Number of messages in the conversation.
         pub messages: i64,
     }
 
-    /// A page that a session was on, with what it looked like last.
+    /// A page that a session visited, with its last observation.
     pub struct VisitedPage {
-        /// Package.
+        /// Package; empty if unknown.
         pub app: String,
-        /// `package/activity`.
+        /// Activity as `package/activity`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub activity: Option<String>,
-        /// Page key.
+        /// Key that the page is matched by.
         pub key: String,
-        /// The state that the visual memory knows it as.
+        /// Id of the state that the page is recognised as; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<String>,
-        /// That state's name.
+        /// Name of that state.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
-        /// How often it was observed.
+        /// Number of observations.
         pub observations: i64,
-        /// First time, UTC milliseconds.
+        /// Time of the first observation, UTC milliseconds.
         pub first_seen: i64,
-        /// Last time, UTC milliseconds.
+        /// Time of the last observation, UTC milliseconds.
         pub last_seen: i64,
-        /// The last look at it.
+        /// Details of the last observation.
         pub snapshot: PageSnapshot,
     }
 
-    /// A look at a page.
+    /// Details of an observation of a page.
     pub struct PageSnapshot {
-        /// The observation.
+        /// Id of the observation.
         pub observation_id: String,
-        /// Fingerprint.
+        /// Fingerprint of the page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub fingerprint: Option<String>,
-        /// Hash of its content.
+        /// Hash of the content.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub content_hash: Option<String>,
-        /// How many nodes it had.
+        /// Number of nodes on the screen.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub node_count: Option<i64>,
-        /// How many of them could be touched.
+        /// Number of interactive elements.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub ref_count: Option<i64>,
     }
 
-    /// A session in full.
-    pub struct SessionShown {
-        /// The session.
+    /// A session with everything needed to continue it.
+    pub struct SessionDetails {
+        /// The session and its counts.
         #[serde(flatten)]
         pub info: SessionInfo,
-        /// Progress, coverage, findings and figures in words.
+        /// Summary of progress, coverage, findings and statistics in words.
         pub summary: String,
-        /// Figures.
+        /// Statistics.
         pub statistics: Statistics,
-        /// What was tested of what is known.
+        /// Coverage of what the visual memory knows.
         pub coverage: Coverage,
-        /// The task that is worked on.
+        /// Active task; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub current_task: Option<CurrentTask>,
-        /// Tasks that wait, in the order in which they are due; at most 50.
+        /// Pending tasks, in the order in which they are to be started; at most 50.
         pub queue: Vec<Task>,
         /// Open bugs, worst first; at most 50.
         pub open_bugs: Vec<Bug>,
-        /// Pages, last seen first; at most 50.
+        /// Visited pages, most recent first; at most 50.
         pub pages: Vec<VisitedPage>,
-        /// What is to be done next.
+        /// Next steps: those stated by the caller, then those derived from tasks, bugs and pages.
         pub next_steps: Vec<String>,
-        /// What stands in the way.
+        /// Blockers: those stated by the caller, then pending tasks that depend on a failed one.
         pub blockers: Vec<String>,
-        /// Context keys.
+        /// Context keys and their values.
         pub context: BTreeMap<String, String>,
     }
 
-    /// A report that was written.
-    pub struct ReportWritten {
-        /// The session.
+    /// Result of `session.report`.
+    pub struct ReportResult {
+        /// Name of the session.
         pub session: String,
-        /// How.
+        /// Format of the report.
         pub format: ReportFormat,
-        /// The file.
+        /// Absolute path of the report.
         pub file: String,
-        /// The artifact.
+        /// Id of the artifact.
         pub artifact_id: i64,
-        /// Its size, bytes.
+        /// Size of the file, bytes.
         pub size_bytes: i64,
-        /// How many pictures are in it.
+        /// Number of embedded pictures.
         pub pictures: i64,
     }
 
-    /// A session that was ended.
-    pub struct Ended {
-        /// The session.
+    /// Result of `session.end`.
+    pub struct EndResult {
+        /// Name of the session.
         pub session: String,
-        /// When, UTC milliseconds.
+        /// Time at which it ended, UTC milliseconds.
         pub ended_at: i64,
-        /// The final summary.
+        /// Final summary.
         pub summary: String,
-        /// How many messages were compacted at the end.
+        /// Number of messages that were compacted at the end.
         pub compacted: i64,
         /// The report.
-        pub report: ReportWritten,
-        /// The progress file, unless it could not be written.
+        pub report: ReportResult,
+        /// Path of the machine-readable progress file; absent if it could not be written.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub progress_file: Option<String>,
-        /// What could not be written or found out.
+        /// What could not be written or determined.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub warnings: Vec<String>,
     }
 
-    /// Everything about a session.
+    /// Complete record of a session.
     pub struct Export {
-        /// What this document is: `afd-session`.
+        /// Type of this document: `afd-session`.
         pub format: String,
-        /// Version of that.
+        /// Version of the document format.
         pub version: u32,
-        /// The session.
+        /// The session and its counts.
         pub info: SessionInfo,
-        /// The summary.
+        /// Summary in words.
         pub summary: String,
-        /// Figures.
+        /// Statistics.
         pub statistics: Statistics,
-        /// What was tested of what is known.
+        /// Coverage of what the visual memory knows.
         pub coverage: Coverage,
-        /// All tasks.
+        /// All tasks: finished ones, then the active one, then pending ones.
         pub tasks: Vec<Task>,
         /// All bugs.
         pub bugs: Vec<Bug>,
@@ -314,57 +315,57 @@ wire! {
         pub results: Vec<TestResult>,
         /// All elements that were marked as tested.
         pub tested: Vec<TestedElement>,
-        /// All pages.
+        /// All visited pages, most recent first.
         pub pages: Vec<VisitedPage>,
-        /// The whole conversation, first message first.
-        pub messages: Vec<crate::conversation::Recorded>,
-        /// Its summaries.
+        /// All messages, oldest first.
+        pub messages: Vec<crate::conversation::RecordedMessage>,
+        /// All summaries of the conversation.
         pub summaries: Vec<crate::conversation::SummaryInfo>,
-        /// What was learned in it.
+        /// Patterns learned in the session.
         pub patterns: Vec<crate::pattern::Pattern>,
-        /// Events, first one first.
+        /// All events, oldest first.
         pub events: Vec<crate::memory::Event>,
-        /// Notes.
+        /// All notes saved in the session.
         pub notes: Vec<crate::notes::Note>,
-        /// Artifacts.
+        /// All artifacts of the session.
         pub artifacts: Vec<crate::artifact::Artifact>,
-        /// What is to be done next.
+        /// Next steps.
         pub next_steps: Vec<String>,
-        /// What stands in the way.
+        /// Blockers.
         pub blockers: Vec<String>,
-        /// Context keys.
+        /// Context keys and their values.
         pub context: BTreeMap<String, String>,
     }
 
-    /// An export: the document itself, or where it was written.
-    pub struct Exported {
-        /// The session.
+    /// Result of `session.export`: the document, or where it was saved.
+    pub struct ExportResult {
+        /// Name of the session.
         pub session: String,
-        /// The document, when it is small and no file was asked for.
+        /// The document; absent if it was saved to a file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub document: Option<Box<Export>>,
-        /// The file.
+        /// Absolute path of the file; absent if the document is returned inline.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub file: Option<String>,
-        /// The artifact.
+        /// Id of the artifact; absent if the document is returned inline.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub artifact_id: Option<i64>,
-        /// Its size, bytes.
+        /// Size of the document, bytes.
         pub size_bytes: i64,
     }
 }
 
 methods! {
-    /// Starts a session with what it is for; what was recorded under its name before belongs to it.
-    SessionStart = "session.start" (StartParams, SESSION) -> SessionShown, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","goal":"test the checkout","app":"org.example.shop"}"#;
+    /// Starts a session with a goal and tasks; earlier records under its name become part of it.
+    SessionStart = "session.start" (StartParams, SESSION) -> SessionDetails, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","goal":"test the checkout","app":"org.example.shop"}"#;
     /// Lists sessions, newest first.
     SessionList = "session.list" (ListParams) -> Sessions, Read, [StoreUnavailable], r#"{"status":"active"}"#;
-    /// Shows a session: summary, figures, tasks, bugs, pages.
-    SessionShow = "session.show" (ShowParams, SESSION) -> SessionShown, Read, [NotFound, StoreUnavailable], "{}";
-    /// Ends a session: compacts its conversation, writes the final summary, progress and report.
-    SessionEnd = "session.end" (EndParams, SESSION) -> Ended, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
+    /// Returns a session with its summary, statistics, tasks, bugs and pages.
+    SessionShow = "session.show" (ShowParams, SESSION) -> SessionDetails, Read, [NotFound, StoreUnavailable], "{}";
+    /// Ends a session: compacts its conversation and writes the report, the final summary and the progress files.
+    SessionEnd = "session.end" (EndParams, SESSION) -> EndResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
     /// Writes a report of a session for people, with its screenshots.
-    SessionReport = "session.report" (ReportParams, SESSION) -> ReportWritten, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","format":"html"}"#;
-    /// Gives everything about a session as one document.
-    SessionExport = "session.export" (ExportParams, SESSION) -> Exported, Read, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
+    SessionReport = "session.report" (ReportParams, SESSION) -> ReportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","format":"html"}"#;
+    /// Exports the complete record of a session as one document.
+    SessionExport = "session.export" (ExportParams, SESSION) -> ExportResult, Read, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

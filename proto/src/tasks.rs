@@ -1,15 +1,15 @@
-//! What a session has to do. Tasks belong to `session.*`.
+//! `session.task.*`: the tasks of a session.
 
 session_params! {
     /// Parameters of `session.task.add`.
     #[derive(Default)]
     pub struct TaskAddParams {
-        /// What is to be done; 1 to 2,000 characters.
+        /// Description, 1 to 2,000 characters.
         pub description: String,
-        /// Tasks with a higher one come first; by default 0.
+        /// Priority from -1,000 to 1,000; tasks with higher values come first. By default 0.
         #[serde(default)]
         pub priority: i64,
-        /// Numbers of tasks that come first.
+        /// Ids of the tasks that block this one until they have passed or are skipped; at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub blocked_by: Vec<i64>,
     }
@@ -17,10 +17,10 @@ session_params! {
     /// Parameters of `session.task.start`.
     #[derive(Default)]
     pub struct TaskStartParams {
-        /// Number of the task; by default the one that is due.
+        /// Id of the task; by default the first one in the queue.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<i64>,
-        /// Whether the task that is worked on goes back to the queue; else it must be finished first.
+        /// Whether to put the active task back in the queue. Otherwise the call fails with `CONFLICT` while another task is active.
         #[serde(default)]
         pub switch: bool,
     }
@@ -28,16 +28,16 @@ session_params! {
     /// Parameters of `session.task.update`.
     #[derive(Default)]
     pub struct TaskUpdateParams {
-        /// Number of the task; by default the one that is worked on.
+        /// Id of the task; by default the active one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<i64>,
-        /// How far it is.
+        /// Progress note, at most 2,000 characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub progress: Option<String>,
-        /// Another description.
+        /// New description.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub description: Option<String>,
-        /// Another priority.
+        /// New priority.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub priority: Option<i64>,
     }
@@ -45,13 +45,13 @@ session_params! {
     /// Parameters of `session.task.finish`.
     #[derive(Default)]
     pub struct TaskFinishParams {
-        /// Number of the task; by default the one that is worked on.
+        /// Id of the task; by default the active one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<i64>,
-        /// `passed` (by default), `failed` or `skipped`.
+        /// Outcome; by default `passed`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub status: Option<Finish>,
-        /// What came of it.
+        pub status: Option<FinishStatus>,
+        /// Summary of the outcome, at most 2,000 characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub summary: Option<String>,
     }
@@ -59,37 +59,37 @@ session_params! {
     /// Parameters of `session.task.list`.
     #[derive(Default)]
     pub struct TaskListParams {
-        /// Only those of this status.
+        /// Only tasks with this status.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub status: Option<TaskStatus>,
-        /// At most this many, by default 100, at most 10,000.
+        /// Maximum number of tasks, at most 10,000; by default 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub limit: Option<u32>,
     }
 }
 
 words! {
-    /// Where a task stands.
+    /// Status of a task.
     TaskStatus {
-        /// It waits.
+        /// Waiting in the queue.
         Pending = "pending",
-        /// It is worked on.
+        /// In progress.
         Active = "active",
-        /// Done, and well.
+        /// Finished successfully.
         Passed = "passed",
-        /// Done, and not well.
+        /// Finished with a failure.
         Failed = "failed",
-        /// Given up.
+        /// Skipped.
         Skipped = "skipped",
     }
 
-    /// How a task ends.
-    Finish {
-        /// Well.
+    /// Outcome of a task.
+    FinishStatus {
+        /// Passed.
         Passed = "passed",
-        /// Not well.
+        /// Failed.
         Failed = "failed",
-        /// Given up.
+        /// Skipped.
         Skipped = "skipped",
     }
 }
@@ -97,83 +97,83 @@ words! {
 wire! {
     /// A task.
     pub struct Task {
-        /// Its number in this store.
+        /// Id in this database.
         pub id: i64,
-        /// Names it in every copy of this memory.
+        /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Session.
+        /// Name of the session.
         pub session: String,
-        /// What is to be done.
+        /// Description.
         pub description: String,
-        /// Where it stands.
+        /// Status.
         pub status: TaskStatus,
-        /// Higher ones come first.
+        /// Priority; higher values come first.
         pub priority: i64,
-        /// Numbers of tasks that come before it and are not done.
+        /// Ids of the tasks that still block it; a failed task still blocks.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub blocked_by: Vec<i64>,
-        /// How far it is.
+        /// Progress note.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub progress: Option<String>,
-        /// What came of it.
+        /// Summary of the outcome.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub summary: Option<String>,
-        /// When it was queued, UTC milliseconds.
+        /// Time at which it was queued, UTC milliseconds.
         pub created_at: i64,
-        /// When it was begun, UTC milliseconds.
+        /// Time at which it was first started, UTC milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub started_at: Option<i64>,
-        /// When it was done, UTC milliseconds.
+        /// Time at which it was finished, UTC milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub finished_at: Option<i64>,
     }
 
-    /// Tasks: the one that is worked on, those that wait in the order in which they are due, those that are done.
+    /// Tasks: the active one, then the queue in order, then the finished ones.
     pub struct Tasks {
         /// The tasks.
         pub tasks: Vec<Task>,
-        /// How many of each status.
+        /// Number of tasks by status; not limited by the filter.
         pub counts: TaskCounts,
     }
 
-    /// The task that is worked on.
+    /// The active task.
     pub struct CurrentTask {
-        /// Its uid.
+        /// Uid of the task.
         pub id: String,
-        /// What is to be done.
+        /// Description.
         pub description: String,
-        /// When it was begun, as RFC 3339 in UTC.
+        /// Time at which it was started, as RFC 3339 in UTC.
         pub started_at: String,
-        /// How far it is.
+        /// Progress note; may be empty.
         pub progress: String,
-        /// What was done on a device last.
+        /// Description of the last action on a device; may be empty.
         pub last_action: String,
     }
 
-    /// Tasks by status.
+    /// Number of tasks by status.
     #[derive(Default, Copy, Eq)]
     pub struct TaskCounts {
-        /// Waiting.
+        /// Pending tasks.
         pub pending: i64,
-        /// Worked on: 0 or 1.
+        /// Active tasks: 0 or 1.
         pub active: i64,
-        /// Passed.
+        /// Passed tasks.
         pub passed: i64,
-        /// Failed.
+        /// Failed tasks.
         pub failed: i64,
-        /// Skipped.
+        /// Skipped tasks.
         pub skipped: i64,
     }
 }
 
 methods! {
-    /// Queues a task.
+    /// Adds a task to the queue.
     TaskAdd = "session.task.add" (TaskAddParams, SESSION) -> Task, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","description":"pay with a coupon","priority":2}"#;
-    /// Begins a task: the one that is named, or the one that is due.
+    /// Starts a task, by default the first one in the queue.
     TaskStart = "session.task.start" (TaskStartParams, SESSION) -> Task, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
-    /// Notes how far a task is, or changes what it is.
+    /// Updates the progress note, description or priority of a task.
     TaskUpdate = "session.task.update" (TaskUpdateParams, SESSION) -> Task, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","progress":"the form is filled in"}"#;
-    /// Finishes a task with what came of it.
+    /// Finishes a task as passed, failed or skipped, with a summary.
     TaskFinish = "session.task.finish" (TaskFinishParams, SESSION) -> Task, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","status":"passed","summary":"the coupon counts"}"#;
     /// Lists the tasks of a session.
     TaskList = "session.task.list" (TaskListParams, SESSION) -> Tasks, Read, [NotFound, StoreUnavailable], r#"{"session":"checkout-1","status":"pending"}"#;

@@ -1,8 +1,8 @@
-//! Words as they are typed on a command line: kebab case, computed at compile time.
+//! Command-line spelling of words: kebab case, computed at compile time.
 
 use clap::builder::PossibleValue;
 
-/// Length of a camelCase word in kebab case, bytes.
+/// Returns the length of a camelCase word in kebab case, bytes.
 pub(crate) const fn kebab_len(word: &str) -> usize {
     let (bytes, mut i, mut len) = (word.as_bytes(), 0, 0);
     while i < bytes.len() {
@@ -12,7 +12,7 @@ pub(crate) const fn kebab_len(word: &str) -> usize {
     len
 }
 
-/// Bytes of a camelCase word in kebab case.
+/// Returns the bytes of a camelCase word in kebab case.
 pub(crate) const fn kebab_bytes<const N: usize>(word: &str) -> [u8; N] {
     let (bytes, mut i, mut at, mut out) = (word.as_bytes(), 0, 0, [0; N]);
     while i < bytes.len() {
@@ -27,7 +27,7 @@ pub(crate) const fn kebab_bytes<const N: usize>(word: &str) -> [u8; N] {
     out
 }
 
-/// A camelCase literal in kebab case, as a `&'static str`.
+/// Converts a camelCase literal to kebab case, as a `&'static str`.
 macro_rules! kebab {
     ($word:literal) => {{
         const BYTES: [u8; $crate::typed::kebab_len($word)] = $crate::typed::kebab_bytes($word);
@@ -40,7 +40,7 @@ macro_rules! kebab {
 }
 pub(crate) use kebab;
 
-/// A value with its description; the words that differ from what is typed are hidden aliases.
+/// Returns a command-line value with its help text. Spellings that differ from `typed` become hidden aliases.
 pub(crate) fn possible_value(typed: &'static str, words: &'static [&'static str], doc: &'static str) -> PossibleValue {
     let doc = doc.split_once('"').map_or(doc, |(_, rest)| rest);
     let help = doc.strip_suffix('"').unwrap_or(doc).trim().trim_end_matches('.');
@@ -55,7 +55,7 @@ mod tests {
     use crate::vocabulary::By;
 
     #[test]
-    fn words_are_typed_in_kebab_case_and_as_on_the_wire() {
+    fn words_are_accepted_in_kebab_case_and_as_on_the_wire() {
         let kind = PatternKind::KeyFact.to_possible_value().expect("typed");
         assert_eq!(kind.get_name(), "key-fact");
         assert!(kind.matches("keyFact", false));

@@ -1,4 +1,4 @@
-//! `verify.*`: is the screen as expected?
+//! `verify.*`: checking conditions on the screen.
 
 use crate::vocabulary::{By, PageRef, Reply};
 
@@ -6,9 +6,9 @@ device_params! {
     /// Parameters of `verify.textContains`.
     #[derive(Default)]
     pub struct TextContainsParams {
-        /// What some visible text or description is to contain.
+        /// Text that some visible text or description must contain.
         pub text: String,
-        /// Upper and lower case differ.
+        /// Whether case matters; by default it does not.
         #[serde(default)]
         pub case_sensitive: bool,
     }
@@ -16,67 +16,67 @@ device_params! {
     /// Parameters of `verify.topActivity`.
     #[derive(Default)]
     pub struct TopActivityParams {
-        /// `package/activity`, or a part of it.
+        /// Expected activity as `package/activity`, or part of it.
         pub expected: String,
-        /// How to compare, by default `contains`.
+        /// How to compare; by default `contains`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub mode: Option<MatchMode>,
     }
 
     /// Parameters of `verify.nodeExists`.
     pub struct NodeExistsParams {
-        /// How the node is named; the same as in `act.tap`.
+        /// Property by which the node is selected, as in `act.tap`.
         pub by: By,
-        /// The text, description, id, class or alias.
+        /// Text, description, resource id, class or alias to look for.
         pub value: String,
-        /// Whole and case-sensitive instead of a part in any case.
+        /// Whether `value` must match completely and case-sensitively; by default a part of it in any case is enough.
         #[serde(default)]
         pub exact_match: bool,
     }
 }
 
 words! {
-    /// How to compare.
+    /// Comparison of an expected text with the actual one.
     MatchMode {
-        /// A part is enough.
+        /// The actual text contains the expected one.
         Contains = "contains",
-        /// The whole.
+        /// Both texts are equal.
         Equals = "equals",
     }
 }
 
 wire! {
-    /// A check that held.
-    pub struct Verified {
-        /// The event that recorded it.
+    /// Result of a verification that passed.
+    pub struct VerifyResult {
+        /// Uid of the event that records it.
         pub event_id: String,
-        /// Always true; a check that does not hold is the error `ASSERTION_FAILED`.
+        /// Always true; a verification that does not pass fails with `ASSERTION_FAILED`.
         pub matched: bool,
-        /// How many nodes matched.
+        /// Number of matching nodes; absent for `topActivity`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub matched_count: Option<u32>,
-        /// The first of them, at most 20.
+        /// The first matching nodes, at most 20; absent for `topActivity`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub nodes: Option<Vec<crate::observe::Row>>,
-        /// What was found, for `topActivity`.
+        /// Actual activity; only for `topActivity`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub actual: Option<String>,
-        /// The observation that was judged.
+        /// Id of the observation that was checked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observation_id: Option<String>,
-        /// Whether it had settled.
+        /// Whether the page had settled.
         pub settled: bool,
-        /// The page that was judged.
+        /// Page that was checked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<PageRef>,
     }
 }
 
 methods! {
-    /// Holds when some visible text or description contains the text; ids, classes and flags never do.
-    VerifyTextContains = "verify.textContains" (TextContainsParams, DEVICE) -> Reply<Verified>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed], r#"{"text":"Wi-Fi"}"#;
-    /// Holds when the top activity is the expected one.
-    VerifyTopActivity = "verify.topActivity" (TopActivityParams, DEVICE) -> Reply<Verified>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed], r#"{"expected":"com.android.settings"}"#;
-    /// Holds when a visible node matches the selector.
-    VerifyNodeExists = "verify.nodeExists" (NodeExistsParams, DEVICE) -> Reply<Verified>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed, RefAliasUnobserved], r#"{"by":"text","value":"Wi-Fi"}"#;
+    /// Verifies that a visible text or description contains the text; ids, classes and flags are not searched.
+    VerifyTextContains = "verify.textContains" (TextContainsParams, DEVICE) -> Reply<VerifyResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed], r#"{"text":"Wi-Fi"}"#;
+    /// Verifies that the activity in the foreground is the expected one.
+    VerifyTopActivity = "verify.topActivity" (TopActivityParams, DEVICE) -> Reply<VerifyResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed], r#"{"expected":"com.android.settings"}"#;
+    /// Verifies that a visible node matches the selector.
+    VerifyNodeExists = "verify.nodeExists" (NodeExistsParams, DEVICE) -> Reply<VerifyResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed, RefAliasUnobserved], r#"{"by":"text","value":"Wi-Fi"}"#;
 }

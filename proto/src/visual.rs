@@ -1,44 +1,44 @@
-//! `visual.*`: components, states, and how they are kept.
+//! `visual.*`: learning and inspecting components and states.
 
-/// Which app or site a call is about, as the caller said it.
+/// App or site that a call refers to, as given by the caller.
 #[derive(Debug, Clone, Copy)]
-pub struct ScopeOf<'a> {
+pub struct ScopeSelector<'a> {
     /// Package or program.
     pub app: Option<&'a str>,
-    /// Name, host or URL of the site.
+    /// Name, host or URL of a site in it.
     pub site: Option<&'a str>,
-    /// Session whose page is meant otherwise.
+    /// Session whose last observation supplies the app if it is omitted.
     pub session: Option<&'a str>,
-    /// Its device.
+    /// Device of that observation.
     pub device: Option<&'a str>,
 }
 
-/// Parameters that tell a [`ScopeOf`].
+/// Parameters that contain a [`ScopeSelector`].
 pub trait ScopeCall {
-    /// What it is about.
-    fn scope(&self) -> ScopeOf<'_>;
+    /// Returns the app or site that the call refers to.
+    fn scope(&self) -> ScopeSelector<'_>;
 }
 
 params! {
-    /// Something that a detector saw.
+    /// An element that a detector found in a picture.
     #[derive(Default)]
     pub struct Detection {
-        /// What to call it; by default made of its label, or of its place.
+        /// Name; by default derived from the label or the position.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
-        /// `icon`, `text` or another word; by default `text` with a label and `icon` without.
+        /// Type, for example `icon` or `text`; by default `text` if there is a label, else `icon`.
         #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
         pub kind: Option<String>,
-        /// Left, top, right and bottom, pixels of the picture.
+        /// Left, top, right and bottom, pixels of the picture; from -100,000 to 100,000.
         #[serde(rename = "box")]
         pub bounds: [i32; 4],
-        /// What it says.
+        /// Text of the element.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub label: Option<String>,
-        /// How sure the detector is, 0 to 1.
+        /// Confidence of the detector, 0 to 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub confidence: Option<f64>,
-        /// The part of the picture that shows it, PNG or JPEG in base64.
+        /// Picture of the element, a PNG or JPEG in base64.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub crop: Option<String>,
     }
@@ -48,28 +48,29 @@ device_params! {
     /// Parameters of `visual.learn`.
     #[derive(Default)]
     pub struct LearnParams {
-        /// Package or program; by default that of the screen. With detections and an app, no device is needed.
+        /// Package or program; by default the app on the screen. If detections or a picture are given, no device is needed and `app` is
+        /// required.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Site in a browser: its name, its host, or a URL, of which only the site is kept.
+        /// Site in a browser: a name, a host, or a URL, of which only the site is used.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub site: Option<String>,
-        /// What the caller calls the page.
+        /// Name or description of the page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
-        /// What a detector of the caller saw.
+        /// Detections made by the caller; the screen is not read then. Excludes `detect`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub detections: Option<Vec<Detection>>,
-        /// Run the detector program of the settings on a picture of the screen.
+        /// Whether to run the configured detector program on a picture of the screen.
         #[serde(default)]
         pub detect: bool,
-        /// A picture that the detections are of, or that the detector is to be run on: a file. By default one is taken.
+        /// Absolute path of a picture that the detections refer to, or that the detector is to be run on; by default a screenshot is taken.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub picture: Option<String>,
-        /// Keep a picture of the page and of each component that has none.
+        /// Whether to save a picture of the page, and of each component that has none yet.
         #[serde(default)]
         pub pictures: bool,
-        /// Forget components that were missed so often in a row; kept for this app or site.
+        /// Number of consecutive misses after which a component is forgotten, from 1 to 100,000, initially 15; stored for this app or site.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub forget_threshold: Option<u32>,
     }
@@ -79,19 +80,19 @@ scope_params! {
     /// Parameters of `visual.components`.
     #[derive(Default)]
     pub struct ComponentsParams {
-        /// Only those without a label or a name of their own.
+        /// Only components without a label or a name of their own.
         #[serde(default)]
         pub unlabelled: bool,
-        /// Only those of this state: its id or name.
+        /// Only components of this state, given by id or name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<String>,
-        /// Only those whose name or label contains this.
+        /// Only components whose name or label contains this.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub query: Option<String>,
-        /// At most this many, by default 100, at most 10,000.
+        /// Maximum number of components, at most 10,000; by default 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub limit: Option<u32>,
-        /// The `nextCursor` of the previous answer.
+        /// Value of `nextCursor` from the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
@@ -101,14 +102,14 @@ scope_params! {
     pub struct RenameParams {
         /// Name of a component, or id or name of a state.
         pub old: String,
-        /// Its new name.
+        /// New name, 1 to 200 printable characters.
         pub new: String,
     }
 
     /// Parameters of `visual.cleanup`.
     #[derive(Default)]
     pub struct CleanupParams {
-        /// Only tell what would go.
+        /// Only report what would be deleted.
         #[serde(default)]
         pub dry_run: bool,
     }
@@ -116,244 +117,244 @@ scope_params! {
     /// Parameters of `visual.states`.
     #[derive(Default)]
     pub struct StatesParams {
-        /// Also those that were seen once and are not defined yet.
+        /// Whether to include states that were seen only once and are not defined yet.
         #[serde(default)]
         pub all: bool,
     }
 }
 
 words! {
-    /// What has a name.
-    Named {
-        /// A component.
+    /// Kind of a named item.
+    ItemKind {
+        /// Component.
         Component = "component",
-        /// A state.
+        /// State.
         State = "state",
     }
 
-    /// What a state is.
+    /// Kind of a state.
     StateKind {
         /// A page.
         Page = "page",
         /// A dialog over a page.
         Dialog = "dialog",
-        /// What detections alone tell.
+        /// Known only from detections.
         Detected = "detected",
-        /// What was imported with a name and nothing to know it by.
+        /// Imported by name, without data to recognise it by.
         Opaque = "opaque",
     }
 }
 
 wire! {
-    /// What a memory is about.
+    /// An app, or a site in a browser.
     #[derive(Eq)]
-    pub struct About {
+    pub struct ScopeInfo {
         /// Package or program.
         pub app: String,
-        /// Site in it.
+        /// Site; absent for the app itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub site: Option<String>,
     }
 
-    /// A state, in short.
+    /// Reference to a state.
     #[derive(Eq)]
     pub struct StateRef {
-        /// `s_` and six hexadecimal digits.
+        /// Id: `s_` and six hexadecimal digits; empty if the state is not defined yet.
         pub id: String,
-        /// Name.
+        /// Name, else the id.
         pub name: String,
     }
 
-    /// What was learned from one look.
-    pub struct Learned {
-        /// What it is about.
+    /// Result of `visual.learn`.
+    pub struct LearnResult {
+        /// App or site that the components belong to.
         #[serde(flatten)]
-        pub about: About,
-        /// The state; absent while nothing that was seen is known well enough to define one.
+        pub about: ScopeInfo,
+        /// State of the screen; absent while too few of its components are known to define one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<StateRef>,
-        /// Whether the state was defined just now.
+        /// Whether the state was defined by this call.
         pub new_state: bool,
-        /// How many components were seen.
+        /// Number of components that were seen.
         pub seen: u32,
-        /// How many of them were new.
+        /// Number of those that are new.
         pub new_components: u32,
-        /// How many components of the page were not there.
+        /// Number of components of the page that were missing.
         pub missed: u32,
-        /// How often something was learned of this app or site.
+        /// Number of lessons learned about this app or site, including this one.
         pub learn_count: i64,
-        /// `tree`, `detections` or the name of the detector.
+        /// Source: `tree`, `detections`, or the name of the detector program.
         pub source: String,
-        /// What was passed over, and why.
+        /// Detections that were skipped, with the reasons.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub skipped: Vec<String>,
-        /// Uid of the artifact that holds the picture of the page.
+        /// Uid of the artifact with the picture of the page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub picture: Option<String>,
     }
 
-    /// A component.
+    /// A component: an element that was learned.
     pub struct Component {
-        /// Name, unique in its app or site.
+        /// Name, unique within its app or site.
         pub name: String,
-        /// Names it in every copy of this memory.
+        /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// What kind of thing it is.
+        /// Type, for example `button`, `text` or `icon`.
         #[serde(rename = "type")]
         pub kind: String,
-        /// `tree`, or what detected it.
+        /// Source: `tree`, or what detected it.
         pub source: String,
-        /// What it says, when that does not change by itself.
+        /// Text of the element; absent if it has none or if it changes by itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub label: Option<String>,
         /// Resource id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub res_id: Option<String>,
-        /// Where it was seen last, `left,top,right,bottom`.
+        /// Last known position as `left,top,right,bottom`, pixels.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub bounds: Option<String>,
-        /// How sure its detector was, 0 to 1.
+        /// Confidence of the detector, 0 to 1; absent for components from the element tree.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub confidence: Option<f64>,
-        /// Ids of the states that it belongs to.
+        /// Ids of the states it belongs to.
         pub states: Vec<String>,
-        /// Whether a picture of it is kept.
+        /// Whether a picture of it is saved.
         pub has_picture: bool,
-        /// UTC milliseconds.
+        /// Time at which it was learned, UTC milliseconds.
         pub learned_at: i64,
-        /// UTC milliseconds.
+        /// Time at which it was last seen, UTC milliseconds.
         pub last_seen: i64,
-        /// How often it was seen.
+        /// Number of times it was seen.
         pub seen_count: i64,
-        /// Looks in a row that missed it, at the page of its where it was missed least.
+        /// Number of consecutive observations that missed it, in the state with the fewest.
         pub consecutive_misses: i64,
     }
 
-    /// Components, in the order in which they were learned.
+    /// A page of components, in the order in which they were learned.
     pub struct Components {
-        /// What they belong to.
+        /// App or site that they belong to.
         #[serde(flatten)]
-        pub about: About,
+        pub about: ScopeInfo,
         /// The components.
         pub components: Vec<Component>,
-        /// Give this as `cursor` for the next page; absent on the last.
+        /// Cursor of the next page; absent on the last one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 
-    /// A pop-up that comes up anywhere, and what takes it away.
+    /// A pop-up that appears over several states on its own.
     pub struct Interrupt {
-        /// The states that it came up over.
+        /// Names of the states that it appeared over.
         pub over: Vec<String>,
-        /// What takes it away, the surest first.
+        /// Actions that dismiss it, most reliable first.
         pub dismissals: Vec<Dismissal>,
     }
 
-    /// What takes a pop-up away.
+    /// An action that dismisses a pop-up.
     pub struct Dismissal {
-        /// What is done.
+        /// The action in words.
         pub action: String,
-        /// How often it worked.
+        /// Number of times it worked.
         pub count: i64,
-        /// How likely it is to work, pulled towards one half while little is known.
+        /// Estimated probability that it works, 0 to 1; pulled towards 0.5 while there are few attempts.
         pub probability: f64,
     }
 
-    /// A state.
+    /// A state: a page or dialog that is recognised when it is seen again.
     pub struct State {
-        /// `s_` and six hexadecimal digits; absent until it is defined.
+        /// Id: `s_` and six hexadecimal digits; absent until the state is defined.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<String>,
-        /// Names it in every copy of this memory.
+        /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Name.
+        /// Name; absent if it has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
-        /// What the caller called it when it was learned.
+        /// Name or description of the page that a caller gave when it was learned.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub description: Option<String>,
-        /// What it is.
+        /// Kind.
         pub kind: StateKind,
-        /// `package/activity`.
+        /// Activity as `package/activity`, or URL; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub place: Option<String>,
-        /// What it calls itself.
+        /// Title shown on the page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub title: Option<String>,
-        /// How often it was seen.
+        /// Number of visits.
         pub visit_count: i64,
-        /// UTC milliseconds.
+        /// Time of the first visit, UTC milliseconds.
         pub first_seen: i64,
-        /// UTC milliseconds.
+        /// Time of the last visit, UTC milliseconds.
         pub last_seen: i64,
-        /// Names of the components that define it.
+        /// Names of the components that define the state.
         pub defining_components: Vec<String>,
-        /// Texts that could be read each time.
+        /// Texts that are visible on every visit.
         pub visible_texts: Vec<String>,
-        /// Set when it is a pop-up that comes up anywhere.
+        /// Present if the state is a pop-up that appears over several states on its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub interrupt: Option<Interrupt>,
     }
 
-    /// States, in the order in which they were learned.
+    /// Result of `visual.states`: states in the order in which they were learned.
     pub struct States {
-        /// What they belong to.
+        /// App or site that they belong to.
         #[serde(flatten)]
-        pub about: About,
-        /// Hosts of the site, with their ports, as callers named them.
+        pub about: ScopeInfo,
+        /// Hosts of the site as given by callers, with their ports.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub hosts: Vec<String>,
         /// The states.
         pub states: Vec<State>,
     }
 
-    /// What was renamed.
-    pub struct Renamed {
-        /// What it belongs to.
+    /// Result of `visual.rename`.
+    pub struct RenameResult {
+        /// App or site that the item belongs to.
         #[serde(flatten)]
-        pub about: About,
-        /// What it is.
-        pub kind: Named,
-        /// Its old name.
+        pub about: ScopeInfo,
+        /// Kind of the item.
+        pub kind: ItemKind,
+        /// Previous name.
         pub old: String,
-        /// Its new name.
+        /// New name.
         pub new: String,
-        /// Number in the history, for `visual.undo`.
+        /// Id of the change, for `visual.undo`.
         pub history_id: i64,
     }
 
-    /// What was cleaned up.
-    pub struct Cleaned {
-        /// What it belongs to.
+    /// Result of `visual.cleanup`.
+    pub struct CleanupResult {
+        /// App or site that was cleaned up.
         #[serde(flatten)]
-        pub about: About,
-        /// Whether it was only told, and nothing went.
+        pub about: ScopeInfo,
+        /// Whether this was a dry run.
         pub dry_run: bool,
-        /// Names of the components that went, and why.
-        pub changes: Vec<CleanedUp>,
+        /// Deleted components, with the reasons.
+        pub changes: Vec<RemovedComponent>,
     }
 
-    /// A component that went.
-    pub struct CleanedUp {
-        /// Its name.
+    /// A component that was deleted because its text changes by itself.
+    pub struct RemovedComponent {
+        /// Name of the component.
         pub component: String,
-        /// Why.
+        /// Reason.
         pub why: String,
-        /// Number in the history, for `visual.undo`; absent when nothing went.
+        /// Id of the change, for `visual.undo`; absent in a dry run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub history_id: Option<i64>,
     }
 }
 
 methods! {
-    /// Learns what is on the screen: components, and the state that they make up.
-    VisualLearn = "visual.learn" (LearnParams, DEVICE) -> Learned, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported, StoreUnavailable, StoreFull, Timeout], r#"{"page":"home"}"#;
+    /// Learns the components on the screen, and the state they make up.
+    VisualLearn = "visual.learn" (LearnParams, DEVICE) -> LearnResult, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported, StoreUnavailable, StoreFull, Timeout], r#"{"page":"home"}"#;
     /// Lists the components of an app or site.
     VisualComponents = "visual.components" (ComponentsParams, SCOPE) -> Components, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
-    /// Renames a component or a state, wherever it is named.
-    VisualRename = "visual.rename" (RenameParams, SCOPE) -> Renamed, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","old":"unlabeled_40_60","new":"menu"}"#;
-    /// Takes away components that are dynamic text: times, counters, messages.
-    VisualCleanup = "visual.cleanup" (CleanupParams, SCOPE) -> Cleaned, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","dryRun":true}"#;
+    /// Renames a component or a state everywhere it is referred to.
+    VisualRename = "visual.rename" (RenameParams, SCOPE) -> RenameResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","old":"unlabeled_40_60","new":"menu"}"#;
+    /// Deletes components that are dynamic text, such as times, counters or messages.
+    VisualCleanup = "visual.cleanup" (CleanupParams, SCOPE) -> CleanupResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","dryRun":true}"#;
     /// Lists the states of an app or site.
     VisualStates = "visual.states" (StatesParams, SCOPE) -> States, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
 }

@@ -1,4 +1,4 @@
-//! What all namespaces share: where a call goes, what a target is, what an action is, what a row is.
+//! Types shared by all namespaces: the device and session of a call, targets, actions, pages, hints.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::Secret;
 
-/// The session of a call that names none.
+/// Session of calls that name none.
 pub const DEFAULT_SESSION: &str = "default";
 
-/// Which device and session a call is for, as the caller said it.
+/// Device and session of a call, as given by the caller.
 #[derive(Debug, Clone, Copy)]
 pub struct Address<'a> {
     /// Name of a configured device.
@@ -18,231 +18,231 @@ pub struct Address<'a> {
     pub session: Option<&'a str>,
     /// Base URL of an ad-hoc device.
     pub url: Option<&'a str>,
-    /// Token of this call.
+    /// Bearer token for this call.
     pub token: Option<&'a Secret>,
 }
 
-/// Parameters that carry an [`Address`].
+/// Parameters that contain an [`Address`].
 pub trait DeviceCall {
-    /// Where the call goes.
+    /// Returns the device and session of the call.
     fn address(&self) -> Address<'_>;
 }
 
 params! {
-    /// No parameters.
+    /// Empty parameters.
     #[derive(Default)]
     pub struct NoParams {}
 }
 
 words! {
-    /// How a node is named by a caller.
+    /// Property by which a node is selected.
     By {
         /// Visible text.
         Text = "text",
         /// Content description.
         Desc = "desc" | "content_desc" | "content-desc" | "contentDesc",
-        /// Resource id or a part of it.
+        /// Resource id or part of it.
         ResId = "resId" | "resid" | "res_id" | "resource_id" | "resource-id" | "resourceId",
         /// Class name, with or without its package.
         Class = "class" | "class_name" | "class-name" | "className",
-        /// An alias such as `@n3` from the session's newest refs.
+        /// Alias such as @n3 from the newest refs of the session.
         Ref = "ref",
     }
 
-    /// What a thing on the screen is for.
+    /// Role of an element.
     #[derive(Default)]
     Role {
-        /// Something to press.
+        /// Button.
         Button = "button",
-        /// Something to type into.
+        /// Input field.
         Field = "field",
-        /// Something that is on or off.
+        /// Switch, checkbox or radio button.
         Switch = "switch",
-        /// A part of a list, or of what looks like one.
+        /// List row, or another clickable container.
         Row = "row",
-        /// Something to scroll.
+        /// List, or another scrollable container.
         List = "list",
-        /// A picture.
+        /// Picture.
         Image = "image",
-        /// Words.
+        /// Text.
         Text = "text",
-        /// A page of the web.
+        /// Web view.
         Web = "web",
-        /// Something else.
+        /// Other view.
         View = "view",
-        /// Nobody knows: it was named, and not seen.
+        /// Unknown, because the element was named but never seen.
         #[default]
         Any = "any",
     }
 
-    /// What can be done: the verbs of `act.*` and `recover.*`.
+    /// Verb of an action: the operations of `act.*` and `recover.*`.
     Verb {
-        /// A tap.
+        /// Tap.
         Tap = "tap",
-        /// A long press.
+        /// Long press.
         LongPress = "longPress",
-        /// Two taps.
+        /// Double tap.
         DoubleTap = "doubleTap",
-        /// A swipe.
+        /// Swipe.
         Swipe = "swipe",
-        /// A scroll.
+        /// Scroll.
         Scroll = "scroll",
-        /// Scrolling until something is in sight.
+        /// Scroll until a target is on the screen.
         ScrollTo = "scrollTo",
-        /// The back key.
+        /// Press the Back key.
         Back = "back",
-        /// The home key.
+        /// Press the Home key.
         Home = "home",
-        /// Another key.
+        /// Press another key.
         Key = "key",
-        /// Typing.
+        /// Type text.
         Text = "text",
-        /// Launching an app.
+        /// Launch an app.
         Launch = "launch",
-        /// Stopping an app.
+        /// Stop an app.
         Stop = "stop",
-        /// Launching it anew.
+        /// Press Home and launch the app.
         Relaunch = "relaunch",
-        /// A command on the device.
+        /// Run a shell command.
         Shell = "shell",
-        /// An intent.
+        /// Send an intent.
         Intent = "intent",
-        /// Nothing: what came, came by itself.
+        /// No action: the screen changed by itself.
         Wait = "wait",
     }
 
-    /// What a hint says.
+    /// Kind of a hint.
     HintKind {
-        /// It is known here.
+        /// An action that worked here.
         Action = "action",
-        /// It fails here.
+        /// An action that failed here.
         Failure = "failure",
-        /// It cured a failure.
+        /// A recovery that worked after a failure here.
         Recovery = "recovery",
-        /// It takes a pop-up away.
+        /// An action that dismisses the pop-up on the screen.
         Interrupt = "interrupt",
     }
 
-    /// What looked at a screen.
+    /// Kind of call that observed a screen.
     ObservationSource {
-        /// `observe.top`
+        /// observe.top
         Top = "top",
-        /// `observe.screen`
+        /// observe.screen
         Screen = "screen",
-        /// `observe.refs`
+        /// observe.refs
         Refs = "refs",
-        /// `observe.page`
+        /// observe.page
         Page = "page",
-        /// `observe.wait`
+        /// observe.wait
         Wait = "wait",
-        /// A verify.
+        /// A method of the namespace verify
         Verify = "verify",
-        /// `visual.learn`
+        /// visual.learn
         Learn = "learn",
     }
 }
 
 wire! {
-    /// What every result of a method that touches a device says first.
+    /// Device, session and trace id of a call, returned with the result of every method that uses a device.
     #[derive(Eq)]
     pub struct Echo {
-        /// The device, by name, or by URL for an ad-hoc one.
+        /// Name of the device; the URL for an ad-hoc device.
         pub device: String,
-        /// The session.
+        /// Name of the session.
         pub session: String,
-        /// Names this call in events and logs.
+        /// Trace id of the call in events and logs.
         pub trace_id: String,
     }
 
-    /// A result with its [`Echo`] at the top level.
+    /// A result, with device, session and trace id of the call at the same level.
     pub struct Reply<T> {
         /// Device, session and trace of the call.
         #[serde(flatten)]
         pub echo: Echo,
-        /// The rest of the result.
+        /// Result of the method.
         #[serde(flatten)]
         pub body: T,
     }
 
-    /// A point in device pixels from the top left.
+    /// A point in device pixels, from the top left of the screen.
     #[derive(Copy)]
     pub struct Point {
-        /// To the right.
+        /// Horizontal position.
         pub x: f64,
-        /// Down.
+        /// Vertical position.
         pub y: f64,
     }
 
-    /// What a thing on the screen is, in words that outlive the observation: never an alias, never a coordinate alone.
+    /// Description of an element that stays valid after the observation: never an alias, and never a position alone.
     #[derive(Default, Eq, Hash)]
     pub struct Target {
-        /// What it is for.
+        /// Role.
         pub role: Role,
-        /// What it says: its own text or description, else its subtree's, title first.
+        /// Label: the element's own text or description, else the texts of its children, title first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub label: Option<String>,
-        /// Its resource id, whole.
+        /// Full resource id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub res_id: Option<String>,
-        /// Its class without the package.
+        /// Class name without its package.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub class: Option<String>,
-        /// Its place in the page: id names or classes of its ancestors, outermost first, joined by `/`.
+        /// Position in the hierarchy: id names or classes of the ancestors, outermost first, separated by `/`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub path: Option<String>,
-        /// Its position among the targets that are alike in everything above, from 0.
+        /// Index among elements that are equal in all of the above, from 0; absent if there is only one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub ordinal: Option<u32>,
     }
 
-    /// Something that was or can be done.
+    /// An action that was or can be performed.
     pub struct Action {
-        /// What.
+        /// Verb.
         pub verb: Verb,
-        /// What it is done to.
+        /// Element to act on; absent if the action has no target.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub target: Option<Target>,
-        /// Where, when there is no target to name.
+        /// Point to act on, if there is no target.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub point: Option<Point>,
-        /// The other parameters. Typed text is not among them: it is a slot.
+        /// Other parameters. Secret ones, such as typed text, are listed in `slots` instead.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub params: BTreeMap<String, Value>,
-        /// Names of the parameters whose values are not kept.
+        /// Names of parameters whose values are not stored.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub slots: Vec<String>,
     }
 
-    /// What makes a page the same page.
+    /// Identity of a page.
     #[derive(Default, Eq)]
     pub struct PageRef {
-        /// What pages are matched by: place and stable structure, without the mode of the service.
+        /// Key that pages are matched by: activity and stable structure, without the access mode of the service.
         pub key: String,
-        /// The readable fingerprint, with the mode.
+        /// Fingerprint: the key with the access mode.
         pub fingerprint: String,
-        /// The learned state that it is, once there is one.
+        /// Id of the learned state that the page is recognised as; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<String>,
     }
 
-    /// Something learned that helps right now.
+    /// Knowledge that helps on the current page.
     pub struct Hint {
-        /// What it says.
+        /// Kind of hint.
         pub kind: HintKind,
-        /// One sentence.
+        /// The hint in one sentence.
         pub text: String,
-        /// What it is about.
+        /// Element that the hint is about; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub target: Option<Target>,
-        /// From 0 to 1: how often it held, pulled towards one half while little is known.
+        /// Success rate, 0 to 1; pulled towards 0.5 while there are few attempts.
         pub confidence: f64,
-        /// Uids of the rows that it rests on.
+        /// Uids of the records that the hint is based on.
         pub evidence: Vec<String>,
     }
 }
 
 impl Action {
-    /// Something that is done without a target or parameters.
+    /// Creates an action without target and parameters.
     pub fn of(verb: Verb) -> Self {
         Self { verb, target: None, point: None, params: BTreeMap::new(), slots: Vec::new() }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use afd_proto::{Method, MethodInfo, Takes};
+use afd_proto::{Method, MethodInfo, SharedParams};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -18,7 +18,7 @@ pub struct Call {
     /// Verb in the envelope.
     pub op: String,
     /// Shared parameters that are filled in when the call is sent.
-    pub takes: Takes,
+    pub takes: SharedParams,
     /// Parameters of the method, or the reason they could not be read.
     pub params: Result<Map<String, Value>, Failure>,
     /// Renders the result for people; without it, its fields are shown.
@@ -60,7 +60,7 @@ impl Call {
     pub fn raw(method: &str, params: &str) -> Self {
         let params = serde_json::from_str(params)
             .map_err(|e| Failure::new("INVALID_PARAMS", format!("the parameters are not a JSON object: {e}"), USAGE));
-        let takes = afd_proto::method(method).map_or(Takes::NONE, |info| info.takes);
+        let takes = afd_proto::method(method).map_or(SharedParams::NONE, |info| info.takes);
         Self {
             method: method.to_owned(),
             category: "rpc".to_owned(),

@@ -5,7 +5,7 @@ use afd_proto::findings::{
     ResultAddParams, ResultList, ResultListParams, ResultStatus, Severity,
 };
 use afd_proto::tasks::{
-    Finish, TaskAdd, TaskAddParams, TaskFinish, TaskFinishParams, TaskList, TaskListParams, TaskStart, TaskStartParams, TaskStatus,
+    FinishStatus, TaskAdd, TaskAddParams, TaskFinish, TaskFinishParams, TaskList, TaskListParams, TaskStart, TaskStartParams, TaskStatus,
     TaskUpdate, TaskUpdateParams,
 };
 use clap::{Args, Subcommand};
@@ -69,7 +69,7 @@ pub enum Task {
         id: Option<i64>,
         /// Outcome [default: passed]
         #[arg(long, value_enum)]
-        status: Option<Finish>,
+        status: Option<FinishStatus>,
         /// Summary of the result
         #[arg(long)]
         summary: Option<String>,

@@ -3,7 +3,7 @@
 use afd_proto::files::{ExportParams, ImportParams, VisualExport, VisualImport};
 use afd_proto::graph::{GraphFormat, GraphParams, PathParams, TransitionsParams, VisualGraph, VisualPath, VisualTransitions};
 use afd_proto::history::{DeleteParams, HistoryParams, UndoParams, VisualDelete, VisualHistory, VisualUndo};
-use afd_proto::looks::{MatchParams, VisualMatch};
+use afd_proto::template_match::{MatchParams, VisualMatch};
 use afd_proto::visual::{
     CleanupParams, ComponentsParams, LearnParams, RenameParams, StatesParams, VisualCleanup, VisualComponents, VisualLearn, VisualRename,
     VisualStates,

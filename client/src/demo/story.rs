@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use afd_proto::act::{ActScroll, ActTap, Acted, Amount, Direction, ScrollParams, TapParams};
+use afd_proto::act::{ActResult, ActScroll, ActTap, Amount, Direction, ScrollParams, TapParams};
 use afd_proto::graph::{GraphFormat, GraphParams, PathParams, VisualGraph, VisualPath};
 use afd_proto::memory::{ExperienceParams, LogParams, MemoryExperience, MemoryLog, MemoryStats, StatsParams};
 use afd_proto::observe::{ObservePage, ObserveRefs, Page, PageParams, Part, RefRow, RefsParams};
@@ -305,7 +305,7 @@ impl Story {
         say(&indent(&human::ref_table(labelled)));
     }
 
-    fn print_done(&self, done: &Reply<Acted>) {
+    fn print_done(&self, done: &Reply<ActResult>) {
         let moved = if done.body.moved { ", which had moved" } else { "" };
         let (role, label) = done.body.target.as_ref().map_or(("", "?"), |t| (t.role.word(), t.label.as_deref().unwrap_or("?")));
         say(&format!("    {} {role} \"{label}\"{moved}", paint(GOOD, "done:")));

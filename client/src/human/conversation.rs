@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use afd_proto::context::{
-    ActiveElement, ContextPart, ConversationContext, ConversationUsage, ConversationWorking, ModelContext, SeenLately, Usage, Working,
+    ActiveElement, ContextPart, ConversationContext, ConversationUsage, ConversationWorking, ModelContext, RecentObservation, Usage,
+    WorkingMemory,
 };
 use afd_proto::conversation::{
-    Appended, Cleared, Compacted, Content, ConversationAppend, ConversationClear, ConversationCompact, ConversationList,
-    ConversationSummary, Message, Messages, Part, Recorded, Summary,
+    AppendResult, ClearResult, CompactResult, Content, ConversationAppend, ConversationClear, ConversationCompact, ConversationList,
+    ConversationSummary, Message, Messages, Part, RecordedMessage, Summary,
 };
 use afd_proto::pattern::{
-    PageModel, PageModelDelete, PageModelFind, PageModelSave, PageModels, Pattern, PatternDelete, PatternDeleted, PatternFind, PatternSave,
+    DeleteResult, PageModel, PageModelDelete, PageModelFind, PageModelSave, PageModels, Pattern, PatternDelete, PatternFind, PatternSave,
     PatternUsed, Patterns,
 };
 use serde_json::Value;
@@ -24,7 +25,7 @@ human! {
     ConversationList => messages;
     ConversationCompact => compacted;
     ConversationSummary => summary;
-    ConversationClear => |c: &Cleared| format!("removed {} messages from the context; they stay in the record\n", c.messages);
+    ConversationClear => |c: &ClearResult| format!("removed {} messages from the context; they stay in the record\n", c.messages);
     ConversationUsage => usage;
     ConversationContext => context;
     ConversationWorking => working;
@@ -54,8 +55,8 @@ fn keys(keys: &BTreeMap<String, String>) -> String {
     keys.iter().map(|(key, value)| format!("{key}: {value}\n")).collect()
 }
 
-fn appended(appended: &Appended) -> String {
-    let Appended { first, last, tokens, compacted, .. } = appended;
+fn appended(appended: &AppendResult) -> String {
+    let AppendResult { first, last, tokens, compacted, .. } = appended;
     let mut out = format!("{} messages {first} to {last}, {tokens} tokens\n", paint(GOOD, "appended"));
     let set: Vec<String> = appended.context_set.iter().map(|(k, v)| format!("{k}={v}")).collect();
     if !set.is_empty() {
@@ -84,7 +85,7 @@ fn content(message: &Message) -> String {
 }
 
 fn messages(list: &Messages) -> String {
-    let row = |m: &Recorded| {
+    let row = |m: &RecordedMessage| {
         let in_context = if m.in_context { "yes".to_owned() } else { String::new() };
         [m.position.to_string(), time(m.at), m.message.role.to_string(), m.tokens.to_string(), in_context, content(&m.message)]
     };
@@ -128,7 +129,7 @@ fn summary(summary: &Summary) -> String {
     out
 }
 
-fn working(working: &Working) -> String {
+fn working(working: &WorkingMemory) -> String {
     let mut out = usage(&working.usage);
     if let Some(task) = &working.current_task {
         let _ = writeln!(out, "{} {}", paint(BOLD, "current task"), task.description);
@@ -141,15 +142,15 @@ fn working(working: &Working) -> String {
         let row = |e: &ActiveElement| [e.alias.clone(), e.target.role.to_string(), maybe(&e.target.label), maybe(&e.target.res_id)];
         out.push_str(&table(["ref", "role", "label", "resId"], working.active_elements.iter().map(row)));
     }
-    let row = |s: &SeenLately| {
+    let row = |s: &RecentObservation| {
         let (settled, reliable) = (s.settled.to_string(), s.reliable.to_string());
         [time(s.at), s.device.clone(), s.source.to_string(), maybe(&s.activity), settled, reliable]
     };
     out + &table(["at", "device", "source", "activity", "settled", "reliable"], working.recent_observations.iter().map(row))
 }
 
-fn compacted(compacted: &Compacted) -> String {
-    let Compacted { messages, tokens_before, tokens_after, facts, .. } = compacted;
+fn compacted(compacted: &CompactResult) -> String {
+    let CompactResult { messages, tokens_before, tokens_after, facts, .. } = compacted;
     let verb = paint(GOOD, "compacted");
     let mut out = format!("{verb} {messages} messages: {tokens_before} tokens before, {tokens_after} after; {facts} key facts learned\n");
     if let Some(kept) = &compacted.summary {
@@ -159,7 +160,7 @@ fn compacted(compacted: &Compacted) -> String {
     out
 }
 
-fn deleted(deleted: &PatternDeleted) -> String {
+fn deleted(deleted: &DeleteResult) -> String {
     format!("{} {}\n", paint(GOOD, "deleted"), deleted.id)
 }
 

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use afd_proto::daemon::{DaemonStatus, Status};
 use afd_proto::device::{
-    Added, DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceInfo, DeviceList, DevicePackages, Devices, Health, LeaseInfo, Packages,
-    UsbConnected,
+    AddResult, ConnectUsbResult, DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceInfo, DeviceList, DevicePackages, Devices, Health,
+    LeaseInfo, Packages,
 };
 use afd_proto::vocabulary::Reply;
 
@@ -21,7 +21,7 @@ human! {
     DeviceConnectUsb => connected;
 }
 
-fn added(added: &Added) -> String {
+fn added(added: &AddResult) -> String {
     let place = added.saved_in.as_ref().map_or_else(|| "until the daemon stops".to_owned(), |file| format!("saved in {file}"));
     format!("{} {} at {} {}\n", paint(GOOD, "added"), added.device.name, added.device.url, paint(DIM, &place))
 }
@@ -57,7 +57,7 @@ fn health(reply: &Reply<Health>) -> String {
     format!("{} {} at {}{over}, {token} {took}\n", paint(GOOD, &health.status), reply.echo.device, health.connection.url)
 }
 
-fn connected(usb: &UsbConnected) -> String {
+fn connected(usb: &ConnectUsbResult) -> String {
     let verb = if usb.print_only { paint(WARN, "would connect") } else { paint(GOOD, "connected") };
     let forward = if usb.reused { "through the existing forward" } else { "through a new forward" };
     let mut out = format!("{verb} {} as {} at {} {forward}\n", usb.device_serial, usb.device, usb.remote_url);

@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 
 use afd_proto::Method;
 use afd_proto::act::{
-    ActBack, ActDoubleTap, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe,
-    ActTap, ActText, Acted, ScrolledTo, Shelled,
+    ActBack, ActDoubleTap, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActResult, ActScroll, ActScrollTo, ActShell, ActStop,
+    ActSwipe, ActTap, ActText, ScrollToResult, ShellResult,
 };
-use afd_proto::artifact::Written;
+use afd_proto::artifact::SavedArtifact;
 use afd_proto::observe::{
     Context, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait, Page, RefRow, RefRows, Refs, Row, Screen, ScreenRows, Top,
-    Waited,
+    WaitResult,
 };
 use afd_proto::picture::{ObserveScreenshot, Screenshot};
-use afd_proto::recover::{RecoverBack, RecoverHome, RecoverRelaunch, Recovered};
-use afd_proto::verify::{Verified, VerifyNodeExists, VerifyTextContains, VerifyTopActivity};
+use afd_proto::recover::{RecoverBack, RecoverHome, RecoverRelaunch, RecoverResult};
+use afd_proto::verify::{VerifyNodeExists, VerifyResult, VerifyTextContains, VerifyTopActivity};
 use afd_proto::vocabulary::{Hint, HintKind, Reply, Target};
 use anstyle::AnsiColor;
 
@@ -66,8 +66,8 @@ fn page(reply: &Reply<Page>) -> String {
     observation(context) + &rows.collect::<String>() + &hints(context)
 }
 
-fn waited(reply: &Reply<Waited>) -> String {
-    let Waited { context, until, waited_ms, nodes, .. } = &reply.body;
+fn waited(reply: &Reply<WaitResult>) -> String {
+    let WaitResult { context, until, waited_ms, nodes, .. } = &reply.body;
     let met = format!("{} after {waited_ms} ms: {until}\n", paint(GOOD, "condition met"));
     met + &observation(context) + &node_table(nodes.iter().flatten()) + &hints(context)
 }
@@ -90,7 +90,7 @@ fn observation(context: &Context) -> String {
     out
 }
 
-fn written(artifact: Option<&Written>) -> String {
+fn written(artifact: Option<&SavedArtifact>) -> String {
     artifact.map(|a| paint(DIM, &format!("written to {}", a.saved_file)) + "\n").unwrap_or_default()
 }
 
@@ -170,17 +170,17 @@ fn done(op: &str, result: &str, on: Option<&Target>, duration_ms: u64, replayed:
     format!("{} {op}{what}{moved}{replayed}: {result} {}\n", paint(GOOD, "done"), paint(DIM, &format!("{duration_ms} ms")))
 }
 
-fn acted(op: &str, reply: &Reply<Acted>) -> String {
-    let Acted { result, target, duration_ms, replayed, moved, .. } = &reply.body;
+fn acted(op: &str, reply: &Reply<ActResult>) -> String {
+    let ActResult { result, target, duration_ms, replayed, moved, .. } = &reply.body;
     done(op, result, target.as_ref(), *duration_ms, *replayed, *moved)
 }
 
-fn scrolled(reply: &Reply<ScrolledTo>) -> String {
-    let ScrolledTo { result, target, duration_ms, replayed, .. } = &reply.body;
+fn scrolled(reply: &Reply<ScrollToResult>) -> String {
+    let ScrollToResult { result, target, duration_ms, replayed, .. } = &reply.body;
     done(ActScrollTo::INFO.name, result, target.as_ref(), *duration_ms, *replayed, false)
 }
 
-fn shell(reply: &Reply<Shelled>) -> String {
+fn shell(reply: &Reply<ShellResult>) -> String {
     match (&reply.body.output, &reply.body.artifact) {
         (Some(output), _) => output.clone(),
         (None, Some(file)) => paint(DIM, &format!("output written to {}", file.saved_file)) + "\n",
@@ -188,14 +188,14 @@ fn shell(reply: &Reply<Shelled>) -> String {
     }
 }
 
-fn verified(op: &str, reply: &Reply<Verified>) -> String {
-    let Verified { matched_count, actual, nodes, .. } = &reply.body;
+fn verified(op: &str, reply: &Reply<VerifyResult>) -> String {
+    let VerifyResult { matched_count, actual, nodes, .. } = &reply.body;
     let found = matched_count.map_or_else(|| maybe(actual), |count| format!("{count} matching"));
     format!("{} {}: {found}\n", paint(GOOD, "passed"), verb(op)) + &node_table(nodes.iter().flatten())
 }
 
-fn recovered(op: &str, reply: &Reply<Recovered>) -> String {
-    let Recovered { result, failure_cause, .. } = &reply.body;
+fn recovered(op: &str, reply: &Reply<RecoverResult>) -> String {
+    let RecoverResult { result, failure_cause, .. } = &reply.body;
     let about = failure_cause.as_ref().map(|cause| format!(" after {cause}")).unwrap_or_default();
     format!("{} recover {}{about}: {result}\n", paint(GOOD, "done"), verb(op))
 }

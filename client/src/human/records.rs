@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use afd_proto::artifact::{Artifact, ArtifactList, Artifacts};
-use afd_proto::config::{Changed, ConfigGet, ConfigList, ConfigSet, ConfigUnset, Setting, Settings, Source};
-use afd_proto::events::{Message, Sent};
+use afd_proto::config::{ConfigGet, ConfigList, ConfigSet, ConfigUnset, Setting, SettingChange, Settings, Source};
+use afd_proto::events::{Message, MessageWithCursor};
 use afd_proto::import::{ImportReport, ImportedSetting, Remark, Tally};
 use afd_proto::job::{Job, JobList, Jobs};
 use afd_proto::memory::{
     Event, EventStatus, Experience, Log, MemoryExperience, MemoryImportAf, MemoryLog, MemorySave, MemorySearch, Recovery, Transition,
 };
-use afd_proto::notes::{Matched, Note, Notes, Saved};
+use afd_proto::notes::{Note, Notes, SavedNote, TermMatch};
 use serde_json::Value;
 
 use super::parts::{BAD, BOLD, DIM, GOOD, WARN, action, empty_list, first, kebab, maybe, more, paint, table, time};
@@ -55,7 +55,7 @@ fn setting_line(setting: &Setting) -> String {
     format!("{} = {}  {}", setting.key, value(setting), paint(DIM, &origin(setting)))
 }
 
-fn changed(result: &Changed) -> String {
+fn changed(result: &SettingChange) -> String {
     let restart = result.changed && result.setting.needs_restart;
     let later = if restart { "\n".to_owned() + &paint(WARN, "takes effect after a daemon restart") } else { String::new() };
     format!("{}{later}\n", setting_line(&result.setting))
@@ -108,8 +108,8 @@ fn jobs(jobs: &Jobs) -> String {
     table(["name", "everyMs", "runs", "lastRunAt", "lastResult", "lastError", "about"], jobs.jobs.iter().map(row))
 }
 
-fn saved(saved: &Saved) -> String {
-    let Saved { note, chain_length, similar } = saved;
+fn saved(saved: &SavedNote) -> String {
+    let SavedNote { note, chain_length, similar } = saved;
     let mut out = format!("{} note {} in {} ({chain_length} notes on this topic)\n", paint(GOOD, "saved"), note.id, note.topic);
     for similar in similar {
         let _ = writeln!(out, "{} {} {}: {}", paint(WARN, "similar"), similar.note.id, similar.note.topic, similar.note.content);
@@ -119,7 +119,7 @@ fn saved(saved: &Saved) -> String {
 
 fn notes(notes: &Notes) -> String {
     let mut out = String::new();
-    if notes.matched == Some(Matched::Any) {
+    if notes.matched == Some(TermMatch::Any) {
         let _ = writeln!(out, "{}", paint(WARN, "no note contains all the words; these contain some of them"));
     }
     let line = |n: &Note| {
@@ -171,7 +171,7 @@ pub fn experience(known: &Experience) -> String {
 }
 
 /// Renders a message of the live stream as one line.
-pub fn live(sent: &Sent) -> String {
+pub fn live(sent: &MessageWithCursor) -> String {
     match &sent.message {
         Message::Event(event) => {
             let style = if event.status == EventStatus::Ok { GOOD } else { BAD };

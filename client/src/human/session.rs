@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use afd_proto::coverage::{Coverage, SessionCoverage, Share};
 use afd_proto::findings::{
-    Bug, BugAdd, BugAdded, BugList, BugResolve, BugShow, BugStatus, Bugs, ResultAdd, ResultList, ResultStatus, Results, Severity,
-    TestResult, Tested, TestedElement, TestedMark,
+    Bug, BugAdd, BugAddResult, BugList, BugResolve, BugShow, BugStatus, Bugs, ResultAdd, ResultList, ResultStatus, Results, Severity,
+    TestResult, TestedElement, TestedElements, TestedMark,
 };
-use afd_proto::progress::{ProgressWritten, Resumed, SessionProgress, SessionResume};
+use afd_proto::progress::{ProgressResult, ResumeResult, SessionProgress, SessionResume};
 use afd_proto::session::{
-    Ended, Exported, ReportWritten, SessionEnd, SessionExport, SessionInfo, SessionList, SessionReport, SessionShow, SessionShown,
+    EndResult, ExportResult, ReportResult, SessionDetails, SessionEnd, SessionExport, SessionInfo, SessionList, SessionReport, SessionShow,
     SessionStart, SessionStatus, Sessions,
 };
 use afd_proto::tasks::{Task, TaskAdd, TaskFinish, TaskList, TaskStart, TaskStatus, TaskUpdate, Tasks};
@@ -82,7 +82,7 @@ fn sessions(list: &Sessions) -> String {
     table(columns, list.sessions.iter().map(row)) + &more(list.next_cursor)
 }
 
-fn shown(shown: &SessionShown) -> String {
+fn shown(shown: &SessionDetails) -> String {
     let info = &shown.info;
     let status = paint(session_style(info.status), info.status.word());
     let mut out = format!("{} {status}\n{}\n", paint(BOLD, &info.session), shown.summary);
@@ -133,8 +133,8 @@ fn bugs(list: &Bugs) -> String {
     paint(DIM, &counts) + "\n" + &bug_table(&list.bugs) + &more(list.next_cursor)
 }
 
-fn bug_added(added: &BugAdded) -> String {
-    let BugAdded { bug, similar } = added;
+fn bug_added(added: &BugAddResult) -> String {
+    let BugAddResult { bug, similar } = added;
     let mut out = format!("{} bug {} {}: {}\n", paint(GOOD, "recorded"), bug.id, severity(bug.severity), bug.title);
     if !similar.is_empty() {
         let _ = writeln!(out, "{}", paint(WARN, "open bugs with similar titles:"));
@@ -198,7 +198,7 @@ fn result(result: &TestResult) -> String {
     format!("{} result {} {}: {}\n", paint(GOOD, "recorded"), result.id, paint(style, result.status.word()), result.name)
 }
 
-fn tested(tested: &Tested) -> String {
+fn tested(tested: &TestedElements) -> String {
     let row = |e: &TestedElement| {
         let [passed, failed, times] = [e.passed, e.failed, e.times].map(|n| n.to_string());
         [e.element.clone(), maybe(&e.component), passed, failed, times]
@@ -222,25 +222,25 @@ fn warnings(warnings: &[String]) -> String {
     warnings.iter().map(|w| format!("{} {w}\n", paint(WARN, "warning"))).collect()
 }
 
-fn progress(progress: &ProgressWritten) -> String {
+fn progress(progress: &ProgressResult) -> String {
     let auto = if progress.auto { ", rewritten on every change" } else { "" };
     format!("{} {}\n        {}{auto}\n", paint(GOOD, "written"), progress.file, progress.report_file) + &warnings(&progress.warnings)
 }
 
-fn resumed(resumed: &Resumed) -> String {
+fn resumed(resumed: &ResumeResult) -> String {
     format!("{}\n\n{}\n", paint(GOOD, &resumed.summary), resumed.resumption_prompt)
 }
 
-fn reported(report: &ReportWritten) -> String {
+fn reported(report: &ReportResult) -> String {
     format!("{} {} ({} bytes, {} pictures)\n", paint(GOOD, "written"), report.file, report.size_bytes, report.pictures)
 }
 
-fn ended(ended: &Ended) -> String {
+fn ended(ended: &EndResult) -> String {
     let head = format!("{} {}\n{}\n", paint(GOOD, "ended"), ended.session, ended.summary);
     head + &format!("report   {}\nprogress {}\n", ended.report.file, maybe(&ended.progress_file)) + &warnings(&ended.warnings)
 }
 
-fn exported(exported: &Exported) -> String {
+fn exported(exported: &ExportResult) -> String {
     match &exported.document {
         Some(document) => serde_json::to_string_pretty(document).unwrap_or_default() + "\n",
         None => format!("{} {} ({} bytes)\n", paint(GOOD, "written"), maybe(&exported.file), exported.size_bytes),

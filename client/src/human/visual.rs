@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use afd_proto::files::{Exported, ExportedFiles, FileRemark, Imported, ImportedFiles, VisualExport, VisualImport};
-use afd_proto::graph::{Drawn, Path, Route, Transition, Transitions, VisualGraph, VisualPath, VisualTransitions};
+use afd_proto::files::{ExportedScope, FileRemark, ImportedScope, VisualExport, VisualExportResult, VisualImport, VisualImportResult};
+use afd_proto::graph::{Path, RenderedGraph, Route, Transition, Transitions, VisualGraph, VisualPath, VisualTransitions};
 use afd_proto::history::{Change, Changes, VisualDelete, VisualHistory, VisualUndo};
 use afd_proto::import::Tally;
-use afd_proto::looks::{Found, Matched, VisualMatch};
+use afd_proto::template_match::{FoundComponent, MatchResult, VisualMatch};
 use afd_proto::visual::{
-    About, Cleaned, CleanedUp, Component, Components, Interrupt, Learned, State, States, VisualCleanup, VisualComponents, VisualLearn,
-    VisualStates,
+    CleanupResult, Component, Components, Interrupt, LearnResult, RemovedComponent, ScopeInfo, State, States, VisualCleanup,
+    VisualComponents, VisualLearn, VisualStates,
 };
 
 use super::human;
@@ -32,12 +32,12 @@ human! {
     VisualExport => exported;
 }
 
-fn about(about: &About) -> String {
+fn about(about: &ScopeInfo) -> String {
     about.site.as_ref().map_or_else(|| about.app.clone(), |site| format!("{} / {site}", about.app))
 }
 
 /// Renders the app or site and a count.
-fn heading(of: &About, what: &str, count: usize) -> String {
+fn heading(of: &ScopeInfo, what: &str, count: usize) -> String {
     paint(DIM, &format!("{}: {count} {what}", about(of))) + "\n"
 }
 
@@ -45,13 +45,13 @@ fn percent(share: f64) -> String {
     format!("{:.0}%", share * 100.0)
 }
 
-fn learned(learned: &Learned) -> String {
+fn learned(learned: &LearnResult) -> String {
     let state = match &learned.state {
         None => paint(WARN, "no state yet: a second observation is needed"),
         Some(state) => format!("{} {}{}", state.id, state.name, if learned.new_state { " (new)" } else { "" }),
     };
     let mut out = format!("{} {state}\n", paint(GOOD, "learned"));
-    let Learned { seen, new_components, missed, learn_count, .. } = learned;
+    let LearnResult { seen, new_components, missed, learn_count, .. } = learned;
     let _ = writeln!(
         out,
         "{seen} components seen, {new_components} new, {missed} missing; learned {learn_count} times for {}",
@@ -121,7 +121,7 @@ fn path(path: &Path) -> String {
     out
 }
 
-fn graph(drawn: &Drawn) -> String {
+fn graph(drawn: &RenderedGraph) -> String {
     match (&drawn.graph, &drawn.artifact) {
         (Some(drawing), _) => drawing.clone(),
         (None, file) => {
@@ -143,15 +143,15 @@ fn changes(list: &Changes) -> String {
     if lines.is_empty() { empty_list() } else { lines + &more(list.next_cursor) }
 }
 
-fn cleaned(cleaned: &Cleaned) -> String {
+fn cleaned(cleaned: &CleanupResult) -> String {
     let done = if cleaned.dry_run { paint(WARN, "would remove") } else { paint(GOOD, "removed") };
-    let row = |c: &CleanedUp| [c.component.clone(), c.why.clone(), maybe(&c.history_id)];
+    let row = |c: &RemovedComponent| [c.component.clone(), c.why.clone(), maybe(&c.history_id)];
     format!("{done} {} components\n", cleaned.changes.len()) + &table(["component", "why", "historyId"], cleaned.changes.iter().map(row))
 }
 
-fn imported(files: &ImportedFiles) -> String {
+fn imported(files: &VisualImportResult) -> String {
     let rows = files.imported.iter().flat_map(|app| {
-        let Imported { components, states, transitions, pictures, .. } = app;
+        let ImportedScope { components, states, transitions, pictures, .. } = app;
         let parts = [("components", components), ("states", states), ("transitions", transitions), ("pictures", pictures)];
         parts.map(|(what, t): (&str, &Tally)| {
             let [found, added, present, skipped] = [t.found, t.added, t.present, t.skipped].map(|n| n.to_string());
@@ -167,8 +167,8 @@ fn imported(files: &ImportedFiles) -> String {
     out
 }
 
-fn exported(files: &ExportedFiles) -> String {
-    let row = |e: &Exported| {
+fn exported(files: &VisualExportResult) -> String {
+    let row = |e: &ExportedScope| {
         let counts = [e.components, e.states, e.transitions, e.pictures, e.missing_pictures].map(|n| n.to_string());
         let [components, states, transitions, pictures, missing] = counts;
         [about(&e.about), components, states, transitions, pictures, missing, e.dir.clone()]
@@ -177,8 +177,8 @@ fn exported(files: &ExportedFiles) -> String {
     table(columns, files.exported.iter().map(row))
 }
 
-fn matched(matched: &Matched) -> String {
-    let row = |f: &Found| {
+fn matched(matched: &MatchResult) -> String {
+    let row = |f: &FoundComponent| {
         [
             f.name.clone(),
             f.bounds.clone(),

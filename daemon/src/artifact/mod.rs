@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use afd_proto::artifact::{Deleted, Written};
+use afd_proto::artifact::{DeletedArtifact, SavedArtifact};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::config::ArtifactSettings;
@@ -62,7 +62,7 @@ impl Artifacts {
     ///
     /// # Errors
     /// [`ArtifactError`]; no row remains then, nor a file that did not exist before.
-    pub async fn save(&self, new: NewArtifact) -> Result<Written, ArtifactError> {
+    pub async fn save(&self, new: NewArtifact) -> Result<SavedArtifact, ArtifactError> {
         let _guard = self.write_lock.lock().await;
         let size = new.content.len() as u64;
         let store = self.store.origin().to_owned();
@@ -94,7 +94,7 @@ impl Artifacts {
     ///
     /// # Errors
     /// When the file or the row cannot be deleted.
-    pub async fn delete(&self, id: i64) -> Result<Option<Deleted>, ArtifactError> {
+    pub async fn delete(&self, id: i64) -> Result<Option<DeletedArtifact>, ArtifactError> {
         let _guard = self.write_lock.lock().await;
         let Some(last) = self.store.read_all(move |c| rows::file_if_unshared(c, id)).await? else { return Ok(None) };
         // The file first: if that fails, the row still exists for another attempt.
@@ -108,7 +108,7 @@ impl Artifacts {
             None => false,
         };
         self.store.write(move |c| rows::delete(c, id)).await?;
-        Ok(Some(Deleted { artifact_id: id, file_deleted }))
+        Ok(Some(DeletedArtifact { artifact_id: id, file_deleted }))
     }
 
     /// Enforces the limits of the shared root and records which files are missing; returns a summary.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use afd_proto::artifact::{Artifact, Artifacts, Status, Written};
+use afd_proto::artifact::{Artifact, Artifacts, SavedArtifact, Status};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::files::File;
@@ -61,7 +61,7 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-pub(super) fn insert(connection: &Connection, origin: &str, session: i64, row: &NewRow) -> Result<Written> {
+pub(super) fn insert(connection: &Connection, origin: &str, session: i64, row: &NewRow) -> Result<SavedArtifact> {
     // Earlier artifacts in this file have been overwritten.
     connection
         .prepare_cached(
@@ -70,7 +70,7 @@ pub(super) fn insert(connection: &Connection, origin: &str, session: i64, row: &
         )?
         .execute(named_params! {":file_path": text(&row.path), ":content_hash": &row.hash, ":at": row.at})?;
     insert_row(connection, origin, session, row)?;
-    Ok(Written {
+    Ok(SavedArtifact {
         artifact_id: connection.last_insert_rowid(),
         kind: row.kind.clone(),
         mime_type: row.mime_type.clone(),

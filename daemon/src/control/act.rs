@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use afd_proto::Secret;
 use afd_proto::act::{
-    ActCall, Acted, Amount, AppParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ScrolledTo, SwipeParams, TapParams, TextParams,
+    ActCall, ActResult, Amount, AppParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams, TapParams,
+    TextParams,
 };
 use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
 use serde::Serialize;
@@ -31,7 +32,7 @@ fn duration(ms: Option<u32>, default: u32) -> Result<u32> {
 ///
 /// # Errors
 /// If the target is missing, ambiguous, covered or stale, or if the device fails to act.
-pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<Reply<Acted>> {
+pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<Reply<ActResult>> {
     let ms = duration(params.duration_ms, 500)?;
     if verb != Verb::LongPress && params.duration_ms.is_some() {
         return Err(Error::param("durationMs", "no value (only act.longPress takes one)", ms));
@@ -53,7 +54,7 @@ pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<R
 ///
 /// # Errors
 /// If a coordinate is out of range, or if the device fails to act.
-pub async fn swipe(core: &Arc<Core>, params: &SwipeParams) -> Result<Reply<Acted>> {
+pub async fn swipe(core: &Arc<Core>, params: &SwipeParams) -> Result<Reply<ActResult>> {
     let points = [("x1", params.x1), ("y1", params.y1), ("x2", params.x2), ("y2", params.y2)];
     for (name, value) in points {
         coordinate(name, value)?;
@@ -65,7 +66,7 @@ pub async fn swipe(core: &Arc<Core>, params: &SwipeParams) -> Result<Reply<Acted
 }
 
 /// `act.scroll`
-pub async fn scroll(core: &Arc<Core>, params: &ScrollParams) -> Result<Reply<Acted>> {
+pub async fn scroll(core: &Arc<Core>, params: &ScrollParams) -> Result<Reply<ActResult>> {
     let amount = params.amount.unwrap_or(Amount::Medium);
     let plan = Plan::single(Verb::Scroll, Input::Scroll(params.direction, amount));
     run(core, params, plan.with_param("direction", params.direction.word()).with_param("amount", amount.word())).await
@@ -75,7 +76,7 @@ pub async fn scroll(core: &Arc<Core>, params: &ScrollParams) -> Result<Reply<Act
 ///
 /// # Errors
 /// `TARGET_NOT_FOUND` once both ends of the page were reached, `TIMEOUT` after `timeoutMs`, or if the device fails to act.
-pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Reply<ScrolledTo>> {
+pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Reply<ScrollToResult>> {
     if params.text.trim().is_empty() {
         return Err(Error::param("text", "at least one character", "an empty string"));
     }
@@ -94,7 +95,7 @@ pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Repl
     } else {
         plan.action.target = Some(super::resolve_target::named_target(params.by.unwrap_or(By::Text), &params.text));
     }
-    execute_once(core, params, plan, |done| ScrolledTo {
+    execute_once(core, params, plan, |done| ScrollToResult {
         event_id: done.event,
         result: done.result,
         target: done.resolved.as_ref().and_then(|r| r.target.clone()),
@@ -107,17 +108,17 @@ pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Repl
 }
 
 /// `act.back`
-pub async fn back(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Acted>> {
+pub async fn back(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<ActResult>> {
     run(core, params, Plan::single(Verb::Back, Input::Back)).await
 }
 
 /// `act.home`
-pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Acted>> {
+pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<ActResult>> {
     run(core, params, Plan::single(Verb::Home, Input::Home)).await
 }
 
 /// `act.key`
-pub async fn key(core: &Arc<Core>, params: &KeyParams) -> Result<Reply<Acted>> {
+pub async fn key(core: &Arc<Core>, params: &KeyParams) -> Result<Reply<ActResult>> {
     if !(0..=1000).contains(&params.key_code) {
         return Err(Error::param("keyCode", "an Android key code from 0 to 1000", params.key_code));
     }
@@ -125,7 +126,7 @@ pub async fn key(core: &Arc<Core>, params: &KeyParams) -> Result<Reply<Acted>> {
 }
 
 /// `act.text`. The text is sent to the device and stored nowhere: the event records only its length and a keyed hash.
-pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<Acted>> {
+pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<ActResult>> {
     let text = params.text.expose();
     if text.is_empty() {
         return Err(Error::param("text", "at least one character", "an empty string"));
@@ -141,7 +142,7 @@ pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<Acted>>
 ///
 /// # Errors
 /// If the package name is malformed, or if the device fails to act.
-pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<Acted>> {
+pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActResult>> {
     check_package(&params.package)?;
     run(core, params, Plan::single(Verb::Launch, Input::Launch(params.package.clone())).with_param("package", params.package.as_str()))
         .await
@@ -151,7 +152,7 @@ pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<Acted>
 ///
 /// # Errors
 /// If the package name is malformed, or if the device fails to act.
-pub async fn stop(core: &Arc<Core>, params: &AppParams) -> Result<Reply<Acted>> {
+pub async fn stop(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActResult>> {
     check_package(&params.package)?;
     run(core, params, Plan::single(Verb::Stop, Input::Stop(params.package.clone())).with_param("package", params.package.as_str())).await
 }
@@ -163,8 +164,8 @@ pub(super) fn check_package(name: &str) -> Result<()> {
     if valid { Ok(()) } else { Err(Error::param("package", "a package name such as com.android.settings", format!("{name:?}"))) }
 }
 
-pub(super) async fn run<P: DeviceCall + ActCall + Serialize>(core: &Arc<Core>, params: &P, plan: Plan) -> Result<Reply<Acted>> {
-    execute_once(core, params, plan, |done| Acted {
+pub(super) async fn run<P: DeviceCall + ActCall + Serialize>(core: &Arc<Core>, params: &P, plan: Plan) -> Result<Reply<ActResult>> {
+    execute_once(core, params, plan, |done| ActResult {
         event_id: done.event,
         result: done.result,
         target: done.resolved.as_ref().and_then(|r| r.target.clone()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use afd_proto::MethodInfo;
-use afd_proto::daemon::{MethodList, MethodSummary, Reloaded, ShuttingDown, Status, StoreStatus, Version};
+use afd_proto::daemon::{MethodList, MethodSummary, ReloadResult, ShutdownResult, Status, StoreStatus, Version};
 
 use super::{Core, Result, forwards};
 use crate::config;
@@ -74,7 +74,7 @@ impl Core {
 ///
 /// # Errors
 /// If the configuration file is invalid; nothing changes in that case.
-pub async fn reload(core: &Arc<Core>) -> Result<Reloaded> {
+pub async fn reload(core: &Arc<Core>) -> Result<ReloadResult> {
     // Serialises reloads, so that settings are applied in the order in which they were read.
     let _lock = core.locks.settings.lock().await;
     let (before, after) = core.reload_settings().await?;
@@ -86,7 +86,7 @@ pub async fn reload(core: &Arc<Core>) -> Result<Reloaded> {
     if before != after {
         tracing::info!(added = ?changes.added, changed = ?changes.changed, removed = ?changes.removed, "settings reloaded");
     }
-    Ok(Reloaded {
+    Ok(ReloadResult {
         added: changes.added,
         changed: changes.changed,
         removed: changes.removed,
@@ -96,8 +96,8 @@ pub async fn reload(core: &Arc<Core>) -> Result<Reloaded> {
 }
 
 /// `daemon.shutdown`
-pub fn shutdown(core: &Core) -> ShuttingDown {
+pub fn shutdown(core: &Core) -> ShutdownResult {
     tracing::info!("shutdown requested by a client");
     core.runtime.request_stop();
-    ShuttingDown { stopping: true }
+    ShutdownResult { stopping: true }
 }

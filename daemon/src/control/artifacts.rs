@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::artifact::{Artifacts, DeleteParams, Deleted, GetParams, Got, ListParams, Status, Written};
+use afd_proto::artifact::{ArtifactDetails, Artifacts, DeleteParams, DeletedArtifact, GetParams, ListParams, SavedArtifact, Status};
 use base64::Engine;
 use serde::Serialize;
 use serde_json::json;
@@ -95,7 +95,7 @@ impl Call {
     }
 
     /// Writes an artifact of this call.
-    pub(super) async fn save_artifact(&self, content: Content, destination: Destination<'_>) -> Result<Written> {
+    pub(super) async fn save_artifact(&self, content: Content, destination: Destination<'_>) -> Result<SavedArtifact> {
         let core = &self.core;
         let place = self.place(content.kind, destination)?;
         // If the call chose the location, errors name the parameter that chose it.
@@ -139,7 +139,7 @@ impl Core {
         content: Content,
         field: &'static str,
         file: Option<PathBuf>,
-    ) -> Result<Written> {
+    ) -> Result<SavedArtifact> {
         if let Some(file) = &file
             && self.is_daemon_file(file).await?
         {
@@ -223,10 +223,10 @@ fn unknown(id: i64) -> Error {
 ///
 /// # Errors
 /// If there is no such artifact, or if its content was requested and is too large or missing.
-pub async fn get(core: &Arc<Core>, params: &GetParams) -> Result<Got> {
+pub async fn get(core: &Arc<Core>, params: &GetParams) -> Result<ArtifactDetails> {
     let id = params.id;
     let found = core.store.read_all(move |c| artifact::find(c, id)).await?;
-    let mut got = Got { artifact: found.ok_or_else(|| unknown(id))?, text: None, base64: None };
+    let mut got = ArtifactDetails { artifact: found.ok_or_else(|| unknown(id))?, text: None, base64: None };
     if !params.content {
         return Ok(got);
     }
@@ -259,7 +259,7 @@ pub(super) async fn as_base64(bytes: Vec<u8>) -> Result<String> {
 ///
 /// # Errors
 /// If there is no such artifact, or if it cannot be deleted.
-pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Deleted> {
+pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<DeletedArtifact> {
     let (deleter, id) = (core.clone(), params.id);
     let deleted = core.finish(async move { deleter.artifacts.delete(id).await }).await?;
     deleted?.ok_or_else(|| unknown(id))

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use afd_proto::events::{Message, Observed};
+use afd_proto::events::{Message, ObservationNotice};
 use afd_proto::vocabulary::ObservationSource;
 use rusqlite::Connection;
 use tokio::time::Instant;
@@ -105,7 +105,7 @@ impl Call {
 
     /// Queues an observation for writing without waiting for the commit, which then publishes it to subscribers.
     pub(super) async fn record(&self, observation: Observation) {
-        let message = Observed {
+        let message = ObservationNotice {
             seq: observation.seq,
             at: observation.at,
             session: self.echo.session.clone(),

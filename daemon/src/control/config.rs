@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use afd_proto::config::{Changed, KeyParams, SetParams, Setting, Settings};
+use afd_proto::config::{KeyParams, SetParams, Setting, SettingChange, Settings};
 use serde_json::json;
 
 use super::{Core, Error, Result, admin};
@@ -47,7 +47,7 @@ async fn change(
     core: &Arc<Core>,
     key: String,
     edit: impl FnOnce(&Config, &str) -> std::result::Result<bool, KeyError> + Send + 'static,
-) -> Result<Changed> {
+) -> Result<SettingChange> {
     let own = core.clone();
     let work = async move {
         let (editor, name) = (own.clone(), key.clone());
@@ -56,7 +56,7 @@ async fn change(
             admin::reload(&own).await?;
         }
         let file = own.config.path().display().to_string();
-        Ok(Changed { setting: get(&own, KeyParams { key }).await?, file, changed })
+        Ok(SettingChange { setting: get(&own, KeyParams { key }).await?, file, changed })
     };
     core.finish(work).await?
 }
@@ -65,7 +65,7 @@ async fn change(
 ///
 /// # Errors
 /// If the key is unknown, if the value is invalid, or if the file cannot be written; nothing changes in these cases.
-pub async fn set(core: &Arc<Core>, params: SetParams) -> Result<Changed> {
+pub async fn set(core: &Arc<Core>, params: SetParams) -> Result<SettingChange> {
     let value = params.value;
     change(core, params.key, move |config, key| keys::set(config, key, value.expose()).map(|()| true)).await
 }
@@ -74,6 +74,6 @@ pub async fn set(core: &Arc<Core>, params: SetParams) -> Result<Changed> {
 ///
 /// # Errors
 /// If the key is unknown, or if the file would be invalid without it; nothing changes in these cases.
-pub async fn unset(core: &Arc<Core>, params: KeyParams) -> Result<Changed> {
+pub async fn unset(core: &Arc<Core>, params: KeyParams) -> Result<SettingChange> {
     change(core, params.key, keys::unset).await
 }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use afd_proto::ErrorCode;
 use afd_proto::device::{
-    AddParams, Added, DeviceParams, DeviceSource, Devices, Health, LeaseParams, Leased, Packages, PackagesParams, Released, RemoveParams,
-    Removed,
+    AddParams, AddResult, DeviceParams, DeviceSource, Devices, Health, LeaseParams, LeaseResult, Packages, PackagesParams, ReleaseResult,
+    RemoveParams, RemoveResult,
 };
 use afd_proto::vocabulary::Reply;
 use serde_json::json;
@@ -29,7 +29,7 @@ impl From<ConfigError> for Error {
 ///
 /// # Errors
 /// If a parameter is invalid, if the name is taken by a device with other settings, or if the settings cannot be saved.
-pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<Added> {
+pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
     config::check_name(&params.name)
         .map_err(|_| Error::param("name", "1 to 64 letters, digits, '-', '_' or '.'", format!("{:?}", params.name)))?;
     // A URL with an '@' may hold credentials and is not quoted.
@@ -51,7 +51,7 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<Added> {
     }
     if let Some((device, _)) = known.filter(|(d, _)| d.source() == DeviceSource::Config || !params.persist) {
         let saved_in = (device.source() == DeviceSource::Config).then(|| core.config.path().display().to_string());
-        return Ok(Added { device: device.info(), saved_in });
+        return Ok(AddResult { device: device.info(), saved_in });
     }
     Registry::check(&settings).map_err(|e| Error::param("url", "a URL such as http://192.168.1.20:8081", e))?;
     let (own, name, persist) = (core.clone(), params.name.clone(), params.persist);
@@ -66,7 +66,7 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<Added> {
         let added = own.devices.add(&name, source, &settings);
         let device = added.map_err(|e| Error::param("url", "a URL such as http://192.168.1.20:8081", e))?;
         own.reload_settings().await?;
-        Ok(Added { device: device.info(), saved_in })
+        Ok(AddResult { device: device.info(), saved_in })
     };
     core.finish(work).await?
 }
@@ -80,7 +80,7 @@ pub fn list(core: &Arc<Core>) -> Devices {
 ///
 /// # Errors
 /// If there is no such device, or if the settings cannot be saved.
-pub async fn remove(core: &Arc<Core>, params: &RemoveParams) -> Result<Removed> {
+pub async fn remove(core: &Arc<Core>, params: &RemoveParams) -> Result<RemoveResult> {
     let Some((device, settings)) = core.devices.get(&params.name) else {
         let known: Vec<String> = core.devices.list().iter().map(|d| d.name().to_owned()).collect();
         return Err(Error::new(ErrorCode::DeviceUnknown, format!("no such device: {:?}", params.name))
@@ -92,7 +92,7 @@ pub async fn remove(core: &Arc<Core>, params: &RemoveParams) -> Result<Removed> 
 }
 
 /// Removes a device from the settings and the registry, and its USB forward if no other device uses it.
-async fn remove_device(core: &Arc<Core>, name: String, saved: bool, settings: DeviceSettings) -> Result<Removed> {
+async fn remove_device(core: &Arc<Core>, name: String, saved: bool, settings: DeviceSettings) -> Result<RemoveResult> {
     if saved {
         let (editor, name) = (core.clone(), name.clone());
         run_blocking(move || config::remove_device(editor.config.path(), &name)).await??;
@@ -107,7 +107,7 @@ async fn remove_device(core: &Arc<Core>, name: String, saved: bool, settings: De
     if let Some(usb) = settings.usb.filter(|usb| usb.own_forward && !shared(usb)) {
         forwards::release(&before.adb, &usb).await;
     }
-    Ok(Removed { removed: name })
+    Ok(RemoveResult { removed: name })
 }
 
 /// `device.health`
@@ -138,23 +138,23 @@ pub async fn health(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Hea
 ///
 /// # Errors
 /// If the duration is out of range, or `DEVICE_BUSY` while another session holds the lease.
-pub async fn lease(core: &Arc<Core>, params: &LeaseParams) -> Result<Reply<Leased>> {
+pub async fn lease(core: &Arc<Core>, params: &LeaseParams) -> Result<Reply<LeaseResult>> {
     if !(1..=MAX_LEASE_MS).contains(&params.ttl_ms) {
         return Err(Error::param("ttlMs", "1 to 3600000", params.ttl_ms));
     }
     let call = core.call(params).await?;
     let lease = call.device().take_lease(&call.echo.session, Duration::from_millis(params.ttl_ms))?;
-    Ok(call.reply(Leased { lease }))
+    Ok(call.reply(LeaseResult { lease }))
 }
 
 /// `device.release`
 ///
 /// # Errors
 /// If no device matches.
-pub async fn release(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Released>> {
+pub async fn release(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<ReleaseResult>> {
     let call = core.call(params).await?;
     let released = call.device().release_lease(&call.echo.session);
-    Ok(call.reply(Released { released }))
+    Ok(call.reply(ReleaseResult { released }))
 }
 
 /// `device.packages`

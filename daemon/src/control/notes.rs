@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::notes::{DeleteParams, Deleted, Notes, SaveParams, Saved, SearchParams};
+use afd_proto::notes::{DeleteParams, DeletedNote, Notes, SaveParams, SavedNote, SearchParams};
 use afd_proto::vocabulary::DEFAULT_SESSION;
 use serde_json::json;
 
@@ -44,7 +44,7 @@ fn check_app(app: &str) -> Result<()> {
 ///
 /// # Errors
 /// If a parameter is invalid, or if the note cannot be stored.
-pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<Saved> {
+pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
     check_topic(&params.topic)?;
     params.app.as_deref().map(check_app).transpose()?;
     if params.content.trim().is_empty() || params.content.len() > MAX_CONTENT {
@@ -70,7 +70,7 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<Saved> {
         Ok((note, notes::chain_length(c, &new.app, &new.topic)?))
     });
     match saved.await? {
-        (Some(note), chain_length) => Ok(Saved { note, chain_length, similar }),
+        (Some(note), chain_length) => Ok(SavedNote { note, chain_length, similar }),
         (None, _) => Err(Error::new(ErrorCode::Internal, "the note already exists")),
     }
 }
@@ -92,7 +92,7 @@ pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<Notes> {
     }
     // A query of punctuation only matches nothing.
     let Some(query) = Query::parse(text) else {
-        return Ok(Notes { notes: Vec::new(), matched: Some(afd_proto::notes::Matched::All), next_cursor: None });
+        return Ok(Notes { notes: Vec::new(), matched: Some(afd_proto::notes::TermMatch::All), next_cursor: None });
     };
     Ok(core.store.read_all(move |c| notes::search(c, &query, &filter, offset, limit)).await?)
 }
@@ -101,7 +101,7 @@ pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<Notes> {
 ///
 /// # Errors
 /// If there is no such note, or if not exactly one of `id` and `uid` is given.
-pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Deleted> {
+pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<DeletedNote> {
     if params.id.is_some() == params.uid.is_some() {
         let got = if params.id.is_some() { "both" } else { "neither" };
         return Err(Error::param("id", "either id or uid", got));
@@ -111,7 +111,7 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Deleted> 
         let Some(note) = notes::delete(c, id, uid.as_deref())? else { return Ok(None) };
         requests::forget_results_about(c, requests::SAVE_NOTE_METHOD, &note.uid)?;
         let left = notes::chain_length(c, note.app.as_deref().unwrap_or(""), &note.topic)?;
-        Ok(Some(Deleted { id: note.id, uid: note.uid, chain_length: left }))
+        Ok(Some(DeletedNote { id: note.id, uid: note.uid, chain_length: left }))
     });
     deleted.await?.ok_or_else(|| {
         Error::new(ErrorCode::NotFound, "no such note")

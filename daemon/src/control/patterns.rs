@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::pattern::{
-    PageModel, PageModelDeleteParams, PageModelFindParams, PageModelSaveParams, PageModels, Pattern, PatternDeleteParams, PatternDeleted,
+    DeleteResult, PageModel, PageModelDeleteParams, PageModelFindParams, PageModelSaveParams, PageModels, Pattern, PatternDeleteParams,
     PatternFindParams, PatternSaveParams, PatternUsedParams, Patterns,
 };
 use afd_proto::vocabulary::DEFAULT_SESSION;
@@ -101,10 +101,10 @@ pub async fn used(core: &Arc<Core>, params: &PatternUsedParams) -> Result<Patter
 ///
 /// # Errors
 /// If there is no such pattern.
-pub async fn delete(core: &Arc<Core>, params: &PatternDeleteParams) -> Result<PatternDeleted> {
+pub async fn delete(core: &Arc<Core>, params: &PatternDeleteParams) -> Result<DeleteResult> {
     let id = params.id;
     let uid = core.store.write(move |c| patterns::delete(c, id)).await?;
-    uid.map(|uid| PatternDeleted { id, uid }).ok_or_else(|| not_found("pattern", id))
+    uid.map(|uid| DeleteResult { id, uid }).ok_or_else(|| not_found("pattern", id))
 }
 
 /// `pageModel.save`
@@ -142,8 +142,8 @@ pub async fn find_pages(core: &Arc<Core>, params: &PageModelFindParams) -> Resul
 ///
 /// # Errors
 /// If there is no such page model.
-pub async fn delete_page(core: &Arc<Core>, params: &PageModelDeleteParams) -> Result<PatternDeleted> {
+pub async fn delete_page(core: &Arc<Core>, params: &PageModelDeleteParams) -> Result<DeleteResult> {
     let id = params.id;
     let uid = core.store.write(move |c| page_models::delete(c, id)).await?;
-    uid.map(|uid| PatternDeleted { id, uid }).ok_or_else(|| not_found("page model", id))
+    uid.map(|uid| DeleteResult { id, uid }).ok_or_else(|| not_found("page model", id))
 }

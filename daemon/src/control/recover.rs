@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use afd_proto::act::{ActCall, AppParams, PlainParams};
 use afd_proto::memory::Category;
-use afd_proto::recover::{BackParams, Recovered};
+use afd_proto::recover::{BackParams, RecoverResult};
 use afd_proto::vocabulary::{Action, DeviceCall, Reply, Verb};
 use serde::Serialize;
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::device::Input;
 ///
 /// # Errors
 /// If `times` is out of range, or if the device fails to act.
-pub async fn back(core: &Arc<Core>, params: &BackParams) -> Result<Reply<Recovered>> {
+pub async fn back(core: &Arc<Core>, params: &BackParams) -> Result<Reply<RecoverResult>> {
     let times = params.times.unwrap_or(1);
     if !(1..=20).contains(&times) {
         return Err(Error::param("times", "1 to 20", times));
@@ -29,7 +29,7 @@ pub async fn back(core: &Arc<Core>, params: &BackParams) -> Result<Reply<Recover
 }
 
 /// `recover.home`
-pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Recovered>> {
+pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<RecoverResult>> {
     run(core, params, Action::of(Verb::Home), vec![Input::Home]).await
 }
 
@@ -37,7 +37,7 @@ pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Recove
 ///
 /// # Errors
 /// If the package name is malformed, or if the device fails to act.
-pub async fn relaunch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<Recovered>> {
+pub async fn relaunch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<RecoverResult>> {
     check_package(&params.package)?;
     let mut action = Action::of(Verb::Relaunch);
     action.params.insert("package".into(), json!(params.package));
@@ -49,12 +49,12 @@ async fn run<P: DeviceCall + ActCall + Serialize>(
     params: &P,
     action: Action,
     inputs: Vec<Input>,
-) -> Result<Reply<Recovered>> {
+) -> Result<Reply<RecoverResult>> {
     let steps = Steps::Send(Box::new(move |_| inputs));
     let plan = Plan { category: Category::Recover, action: action.clone(), ..Plan::of(action.verb, steps) };
     execute_once(core, params, plan, |done| {
         let (failure_event_id, failure_cause) = done.recovers_from.unzip();
-        Recovered {
+        RecoverResult {
             event_id: done.event,
             result: done.result,
             failure_cause,

@@ -1,6 +1,6 @@
 //! Converts captures to the rows of a response, and moves rows that are too large for a response to a file.
 
-use afd_proto::artifact::Written;
+use afd_proto::artifact::SavedArtifact;
 use afd_proto::observe::{Column, Context, RefRow, RefRows, Row, ScreenRows, WindowRow};
 use serde::Serialize;
 
@@ -143,13 +143,13 @@ pub(super) struct SpillPolicy<'a> {
 /// Rows that can be moved from the response to a file.
 pub(super) trait Rows: Serialize {
     /// Sets the file that holds the rows.
-    fn set_artifact(&mut self, artifact: Written);
+    fn set_artifact(&mut self, artifact: SavedArtifact);
     /// Removes the rows from the response, leaving them only in the file.
     fn drop_rows(&mut self);
 }
 
 impl Rows for ScreenRows {
-    fn set_artifact(&mut self, artifact: Written) {
+    fn set_artifact(&mut self, artifact: SavedArtifact) {
         self.artifact = Some(artifact);
     }
 
@@ -161,7 +161,7 @@ impl Rows for ScreenRows {
 }
 
 impl Rows for RefRows {
-    fn set_artifact(&mut self, artifact: Written) {
+    fn set_artifact(&mut self, artifact: SavedArtifact) {
         self.artifact = Some(artifact);
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use afd_proto::act::{Acted, IntentParams, ShellParams, Shelled};
+use afd_proto::act::{ActResult, IntentParams, ShellParams, ShellResult};
 use afd_proto::vocabulary::{Reply, Verb};
 use afd_proto::{ErrorCode, Secret};
 use serde_json::json;
@@ -39,7 +39,7 @@ impl Addressed {
 ///
 /// # Errors
 /// `REFUSED` unless the settings of the device allow it, or if the device fails to run the command.
-pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<Shelled>> {
+pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<ShellResult>> {
     let command = params.command.expose();
     if command.trim().is_empty() || command.contains('\0') {
         return Err(Error::param("command", "a command", "an empty string, or one that contains a zero byte"));
@@ -57,7 +57,7 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<Shelled
     plan.action.slots.push("command".to_owned());
     plan.evidence = Some(json!({"length": command.chars().count(), "hash": core.secrets.hash(command)}));
     plan.private = true;
-    let mut reply = execute_once(core, params, plan, |done| Shelled {
+    let mut reply = execute_once(core, params, plan, |done| ShellResult {
         event_id: done.event,
         output: Some(done.result),
         truncated: false,
@@ -146,7 +146,7 @@ fn checked(params: &IntentParams) -> Result<Intent> {
 ///
 /// # Errors
 /// `REFUSED` unless the settings of the device allow it; also if a part contains shell metacharacters, or if the device fails to act.
-pub async fn intent(core: &Arc<Core>, params: &IntentParams) -> Result<Reply<Acted>> {
+pub async fn intent(core: &Arc<Core>, params: &IntentParams) -> Result<Reply<ActResult>> {
     let intent = checked(params)?;
     core.addressed(params)?.allow("intent", |settings| settings.allow_intent)?;
     let parts = [("action", &params.action), ("data", &params.data), ("package", &params.package), ("component", &params.component)];

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use afd_proto::ErrorCode;
-use afd_proto::device::{ConnectUsbParams, Connection, ConnectionHint, UsbConnected};
+use afd_proto::device::{ConnectUsbParams, ConnectUsbResult, Connection, ConnectionHint};
 use serde_json::json;
 
 use super::{Core, Error, Result, admin};
@@ -169,7 +169,7 @@ fn name_for(core: &Core, asked: Option<&str>, serial: &str) -> Result<String> {
 ///
 /// # Errors
 /// If `adb`, the phone or its service is not available, or if the settings cannot be written; no new forward is left in these cases.
-pub async fn connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result<UsbConnected> {
+pub async fn connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result<ConnectUsbResult> {
     if params.local_port == Some(0) {
         return Err(Error::param("localPort", "1 to 65535", 0));
     }
@@ -177,7 +177,7 @@ pub async fn connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result<UsbC
     core.finish(async move { find_and_connect(&connector, &params).await }).await?
 }
 
-async fn find_and_connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result<UsbConnected> {
+async fn find_and_connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result<ConnectUsbResult> {
     let settings = core.config.get();
     let adb = Adb::new(&settings.adb);
     let serial = choose_phone(&adb, params.serial.as_deref(), !params.print_only).await?;
@@ -185,7 +185,7 @@ async fn find_and_connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result
     let (hint_path, hint, device_port) = read_hint(&adb, &serial).await?;
     let old = settings.devices.get(&name);
     let known = old.and_then(|d| d.usb.as_ref());
-    let mut connected = UsbConnected {
+    let mut connected = ConnectUsbResult {
         device: name.clone(),
         device_serial: serial.clone(),
         remote_url: String::new(),

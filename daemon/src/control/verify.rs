@@ -6,7 +6,7 @@ use std::time::Instant;
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus};
 use afd_proto::observe::Row;
-use afd_proto::verify::{MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, Verified};
+use afd_proto::verify::{MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, VerifyResult};
 use afd_proto::vocabulary::{DeviceCall, ObservationSource, Reply};
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ struct Verdict {
 ///
 /// # Errors
 /// `ASSERTION_FAILED` if no visible node contains the text.
-pub async fn text_contains(core: &Arc<Core>, params: &TextContainsParams) -> Result<Reply<Verified>> {
+pub async fn text_contains(core: &Arc<Core>, params: &TextContainsParams) -> Result<Reply<VerifyResult>> {
     if params.text.is_empty() {
         return Err(Error::param("text", "at least one character", "an empty string"));
     }
@@ -57,7 +57,7 @@ pub async fn text_contains(core: &Arc<Core>, params: &TextContainsParams) -> Res
 ///
 /// # Errors
 /// `ASSERTION_FAILED` if another activity is in the foreground.
-pub async fn top_activity(core: &Arc<Core>, params: &TopActivityParams) -> Result<Reply<Verified>> {
+pub async fn top_activity(core: &Arc<Core>, params: &TopActivityParams) -> Result<Reply<VerifyResult>> {
     if params.expected.is_empty() {
         return Err(Error::param("expected", "at least one character", "an empty string"));
     }
@@ -78,7 +78,7 @@ pub async fn top_activity(core: &Arc<Core>, params: &TopActivityParams) -> Resul
 ///
 /// # Errors
 /// `ASSERTION_FAILED` if no visible node matches; `REF_ALIAS_UNOBSERVED` if the alias is not among those returned to the session.
-pub async fn node_exists(core: &Arc<Core>, params: &NodeExistsParams) -> Result<Reply<Verified>> {
+pub async fn node_exists(core: &Arc<Core>, params: &NodeExistsParams) -> Result<Reply<VerifyResult>> {
     let spec = TargetSpec::named(params.by, &params.value, params.exact_match, None)?;
     check(core, params, "nodeExists", &params.value, |call, capture| {
         let nodes = match &spec {
@@ -102,7 +102,7 @@ async fn check<P: DeviceCall>(
     op: &'static str,
     expected: &str,
     judge: impl Fn(&Call, &ScreenCapture) -> Result<Verdict>,
-) -> Result<Reply<Verified>> {
+) -> Result<Reply<VerifyResult>> {
     let started = Instant::now();
     let (call, first) = core.call_reading(params, Device::tree).await?;
     // Typed text must not enter memory through a check for it.
@@ -142,7 +142,7 @@ async fn check<P: DeviceCall>(
     let event_id = event.uid.clone();
     call.commit(event, started).await?;
     let context = capture.context();
-    Ok(call.reply(Verified {
+    Ok(call.reply(VerifyResult {
         event_id,
         matched: true,
         matched_count: verdict.nodes.as_ref().map(|n| count(n.len())),

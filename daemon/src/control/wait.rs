@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use afd_proto::ErrorCode;
-use afd_proto::observe::{Until, WaitParams, Waited};
+use afd_proto::observe::{Until, WaitParams, WaitResult};
 use afd_proto::vocabulary::{ObservationSource, Reply};
 use serde_json::json;
 use tokio::sync::watch;
@@ -78,7 +78,7 @@ impl Condition {
 ///
 /// # Errors
 /// `TIMEOUT` if the condition is not met in time; the device error if the screen cannot be observed.
-pub async fn wait(core: &Arc<Core>, params: &WaitParams) -> Result<Reply<Waited>> {
+pub async fn wait(core: &Arc<Core>, params: &WaitParams) -> Result<Reply<WaitResult>> {
     let timeout_ms = params.timeout_ms.unwrap_or(10_000);
     if !(1..=MAX_TIMEOUT_MS).contains(&timeout_ms) {
         return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));
@@ -96,7 +96,7 @@ pub async fn wait(core: &Arc<Core>, params: &WaitParams) -> Result<Reply<Waited>
     };
     call.record_and_learn(&capture, ObservationSource::Wait, None).await;
     let context = call.with_hints(&capture, params.hints).await;
-    Ok(call.reply(Waited {
+    Ok(call.reply(WaitResult {
         context,
         until: condition.until,
         waited_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use afd_proto::notes::{Matched, Note, Notes, SimilarNote};
+use afd_proto::notes::{Note, Notes, SimilarNote, TermMatch};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use crate::store::{Conditions, Page, Result, new_uid, now_ms};
@@ -228,9 +228,9 @@ fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: u
 pub fn search(connection: &Connection, query: &Query, filter: &Filter, offset: usize, limit: usize) -> Result<Notes> {
     let mut found = matching(connection, &query.all_of_kind(Topic), filter, CANDIDATES)?;
     found.extend(matching(connection, &query.all(), filter, CANDIDATES)?);
-    let mut matched = Matched::All;
+    let mut matched = TermMatch::All;
     if found.is_empty() && query.terms().count() > 1 {
-        matched = Matched::Any;
+        matched = TermMatch::Any;
         for expression in query.each().iter().take(MAX_TERMS) {
             found.extend(matching(connection, expression, filter, CANDIDATES / 4)?);
         }

@@ -1,6 +1,6 @@
 //! What a session did and saw: totals, visited pages, recent observations, the last action.
 
-use afd_proto::context::SeenLately;
+use afd_proto::context::RecentObservation;
 use afd_proto::memory::{Category, EventStatus};
 use afd_proto::session::{PageSnapshot, VisitedPage};
 use afd_proto::vocabulary::Action;
@@ -87,13 +87,13 @@ pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, 
 }
 
 /// Returns the last observations of a session, newest first.
-pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec<SeenLately>> {
+pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec<RecentObservation>> {
     let mut statement = connection.prepare_cached(
         "SELECT o.uid, o.observed_at, d.name, o.source, o.app, o.activity, o.page_key, o.settled, o.reliable
          FROM observations o JOIN devices d ON d.id = o.device_id WHERE o.session_id = :session_id ORDER BY o.seq DESC LIMIT :limit",
     )?;
     let found = statement.query_map(named_params! {":session_id": session, ":limit": i64::try_from(limit).unwrap_or(i64::MAX)}, |row| {
-        Ok(SeenLately {
+        Ok(RecentObservation {
             observation_id: row.get("uid")?,
             at: row.get("observed_at")?,
             device: row.get("name")?,

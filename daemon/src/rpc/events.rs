@@ -1,6 +1,6 @@
 //! Event subscriptions: `events.subscribe` and `events.unsubscribe`.
 
-use afd_proto::events::{Message, NOTIFICATION, Sent, SubscribeParams, UNSUBSCRIBE};
+use afd_proto::events::{Message, MessageWithCursor, NOTIFICATION, SubscribeParams, UNSUBSCRIBE};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,6 +81,6 @@ async fn forward(core: &Arc<Core>, sink: &SubscriptionSink, mut live: Receiver<M
 }
 
 async fn send(sink: &SubscriptionSink, message: Message, cursor: Option<i64>) -> Option<()> {
-    let json = to_json_raw_value(&Sent { cursor, message }).ok()?;
+    let json = to_json_raw_value(&MessageWithCursor { cursor, message }).ok()?;
     sink.send(json).await.ok()
 }

@@ -2,7 +2,7 @@
 //!
 //! A task can be blocked by other tasks. A blocker counts until it has passed or was skipped: a failed task still blocks.
 
-use afd_proto::tasks::{Finish, Task, TaskCounts, TaskStatus};
+use afd_proto::tasks::{FinishStatus, Task, TaskCounts, TaskStatus};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::{SessionError, json, parse_list};
@@ -297,16 +297,16 @@ pub fn change(connection: &Connection, session: i64, id: Option<i64>, change: &C
 ///
 /// # Errors
 /// [`SessionError::Missing`] if there is no such task; [`SessionError::Conflict`] if it is already finished.
-pub fn finish(connection: &Connection, session: i64, id: Option<i64>, how: Finish, summary: Option<&str>) -> Outcome<Task> {
+pub fn finish(connection: &Connection, session: i64, id: Option<i64>, how: FinishStatus, summary: Option<&str>) -> Outcome<Task> {
     let task = resolve_task(connection, session, id)?;
     if !matches!(task.status, TaskStatus::Pending | TaskStatus::Active) {
         let what = format!("task {} is already finished: {}", task.id, task.status.word());
         return Err(SessionError::Conflict(what, "add it again with `session task add`".to_owned()));
     }
     let status = match how {
-        Finish::Passed => TaskStatus::Passed,
-        Finish::Failed => TaskStatus::Failed,
-        Finish::Skipped => TaskStatus::Skipped,
+        FinishStatus::Passed => TaskStatus::Passed,
+        FinishStatus::Failed => TaskStatus::Failed,
+        FinishStatus::Skipped => TaskStatus::Skipped,
     };
     set_status(connection, &task, status)?;
     connection

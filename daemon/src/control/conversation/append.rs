@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use afd_proto::conversation::{AppendParams, Appended, Content, Message, Part, Role};
+use afd_proto::conversation::{AppendParams, AppendResult, Content, Message, Part, Role};
 use afd_proto::session::SessionCall;
 use base64::Engine;
 use rusqlite::Connection;
@@ -58,7 +58,7 @@ fn check(i: usize, message: &Message) -> Result<()> {
 ///
 /// # Errors
 /// If a message is invalid or cannot be recorded; then none of them is recorded.
-pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<Appended> {
+pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<AppendResult> {
     let name = params.session().to_owned();
     check_session(&name)?;
     // Taken before the first other await, so that messages are recorded in the order in which they were sent.
@@ -72,7 +72,7 @@ pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<Appended> 
 }
 
 /// Records messages and their pictures; if anything fails, no message is recorded.
-async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<Appended> {
+async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<AppendResult> {
     if params.messages.is_empty() || params.messages.len() > MAX_MESSAGES {
         return Err(Error::param("messages", "1 to 1000 messages", params.messages.len()));
     }
@@ -102,7 +102,7 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
     if done.messages > 0 && settings.model.provider.is_some() {
         core.jobs.nudge(SUMMARIES_JOB);
     }
-    Ok(Appended {
+    Ok(AppendResult {
         session: name.clone(),
         first: before.position + 1,
         last: conversation.position,

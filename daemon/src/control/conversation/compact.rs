@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use afd_proto::conversation::{ClearParams, Cleared, CompactParams, Compacted};
+use afd_proto::conversation::{ClearParams, ClearResult, CompactParams, CompactResult};
 use afd_proto::session::SessionCall;
 
 use super::super::session::active;
@@ -15,7 +15,7 @@ use crate::session::conversation::{self, messages, summaries};
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such session, `CONFLICT` if it has ended.
-pub async fn compact(core: &Arc<Core>, params: &CompactParams) -> Result<Compacted> {
+pub async fn compact(core: &Arc<Core>, params: &CompactParams) -> Result<CompactResult> {
     if params.keep.is_some_and(|keep| keep > 1_000_000) {
         return Err(Error::param("keep", "0 to 1000000", params.keep.unwrap_or(0)));
     }
@@ -28,7 +28,7 @@ pub(in crate::control) async fn all(core: &Arc<Core>, session: &str) -> Result<i
 }
 
 /// Compacts a conversation, keeping `keep` messages or the configured number.
-async fn compacted(core: &Arc<Core>, name: &str, keep: Option<i64>) -> Result<Compacted> {
+async fn compacted(core: &Arc<Core>, name: &str, keep: Option<i64>) -> Result<CompactResult> {
     check_session(name)?;
     let _lock = core.locks.conversations.lock(name.to_owned()).await;
     let session = active(core, name).await?;
@@ -45,7 +45,7 @@ async fn compacted(core: &Arc<Core>, name: &str, keep: Option<i64>) -> Result<Co
         let done = compaction::compact(c, &origin, &mut conversation, limits, &counter, session.app.as_deref(), has_model)?;
         conversation::save(c, &origin, &conversation)?;
         let summary = summaries::newest(c, id, conversation.cleared_to)?;
-        Ok(Compacted {
+        Ok(CompactResult {
             session: session.name,
             messages: done.messages,
             tokens_before,
@@ -65,7 +65,7 @@ async fn compacted(core: &Arc<Core>, name: &str, keep: Option<i64>) -> Result<Co
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such session, `CONFLICT` if it has ended.
-pub async fn clear(core: &Arc<Core>, params: &ClearParams) -> Result<Cleared> {
+pub async fn clear(core: &Arc<Core>, params: &ClearParams) -> Result<ClearResult> {
     let name = params.session();
     check_session(name)?;
     let _lock = core.locks.conversations.lock(name.to_owned()).await;
@@ -81,7 +81,7 @@ pub async fn clear(core: &Arc<Core>, params: &ClearParams) -> Result<Cleared> {
             conversation.rolling.clear();
         }
         conversation::save(c, &origin, &conversation)?;
-        Ok(Cleared { session: session.name, messages: gone })
+        Ok(ClearResult { session: session.name, messages: gone })
     });
     Ok(cleared.await?)
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use afd_proto::context::{ActiveElement, Usage, UsageParams, Working, WorkingParams};
-use afd_proto::conversation::{ConversationListParams, Messages, Recorded, Role, Summary, SummaryParams};
+use afd_proto::context::{ActiveElement, Usage, UsageParams, WorkingMemory, WorkingParams};
+use afd_proto::conversation::{ConversationListParams, Messages, RecordedMessage, Role, Summary, SummaryParams};
 use afd_proto::session::SessionCall;
 
 use super::super::paging::page;
@@ -68,7 +68,7 @@ pub async fn summary(core: &Arc<Core>, params: &SummaryParams) -> Result<Summary
     let summed = core.store.read_all(move |c| {
         let conversation = conversation::of(c, id)?;
         // Two extra: one for a request that has not been answered yet, one to find out whether there are older messages.
-        let mut said: Vec<Recorded> = messages::last_requests_and_answers(c, id, conversation.cleared_to, keep + 2)?;
+        let mut said: Vec<RecordedMessage> = messages::last_requests_and_answers(c, id, conversation.cleared_to, keep + 2)?;
         let open = usize::from(said.last().is_some_and(|m| m.message.role == Role::User));
         let more = said.len() > keep + open;
         said.drain(..said.len().saturating_sub(keep + open));
@@ -101,7 +101,7 @@ const MAX_OBSERVATIONS: usize = 10;
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such session.
-pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working> {
+pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<WorkingMemory> {
     let session = known(core, params.session()).await?;
     let (id, name) = (session.id, session.name.clone());
     let gathered = core.store.read_all(move |c| {
@@ -120,7 +120,7 @@ pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working
         }));
     }
     elements.sort_by_key(|(number, _)| *number);
-    Ok(Working {
+    Ok(WorkingMemory {
         usage: usage(core, &session.name, &conversation),
         session: session.name,
         current_task,

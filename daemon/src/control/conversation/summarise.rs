@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use afd_proto::conversation::{Recorded, Role};
+use afd_proto::conversation::{RecordedMessage, Role};
 use afd_proto::pattern::PatternKind;
 
 use super::super::Core;
@@ -139,7 +139,7 @@ async fn improve(
 
 /// Renders the earlier summary and as many messages as fit into `most` bytes, but at least one. Also returns the position of the last
 /// message included.
-fn material(earlier: &str, said: &[Recorded], most: usize) -> (String, Option<i64>) {
+fn material(earlier: &str, said: &[RecordedMessage], most: usize) -> (String, Option<i64>) {
     let role = |role: Role| match role {
         Role::System => "rules",
         Role::User => "user",

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use afd_proto::coverage::{Coverage, CoverageParams, Share};
-use afd_proto::findings::{Tested, TestedElement, TestedParams};
+use afd_proto::findings::{TestedElement, TestedElements, TestedParams};
 use afd_proto::session::{SessionCall, VisitedPage};
 use rusqlite::Connection;
 
@@ -142,7 +142,7 @@ fn on_screen(shown: &ShownRefs) -> HashMap<String, String> {
 ///
 /// # Errors
 /// `INVALID_PARAMS` if an alias cannot be resolved to a name.
-pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<Tested> {
+pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<TestedElements> {
     if params.elements.is_empty() || params.elements.len() > MAX_ELEMENTS {
         return Err(Error::param("elements", "1 to 1000 names", format!("{}", params.elements.len())));
     }
@@ -176,5 +176,5 @@ pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<Tested> {
     };
     let (elements, total) = core.store.write_or_refuse(move |c| session::while_active(c, session.id, work)).await?;
     core.session_changed(&name).await;
-    Ok(Tested { session: name, elements, total })
+    Ok(TestedElements { session: name, elements, total })
 }

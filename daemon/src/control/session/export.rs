@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use afd_proto::session::{Export, ExportParams, Exported, SessionCall};
+use afd_proto::session::{Export, ExportParams, ExportResult, SessionCall};
 
 use super::super::artifacts::{Content, absolute};
 use super::super::{Core, Result};
@@ -25,7 +25,7 @@ const MAX_ROWS: usize = 1_000_000;
 ///
 /// # Errors
 /// If there is no such session, or the document cannot be written.
-pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<Exported> {
+pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<ExportResult> {
     let file = params.file.as_deref().map(|f| absolute("file", f)).transpose()?;
     let session = known(core, params.session()).await?;
     let name = session.name.clone();
@@ -33,10 +33,10 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<Exported>
     let content = Content::json("session_export", "session.export", &document)?;
     let size_bytes = i64::try_from(content.bytes.len()).unwrap_or(i64::MAX);
     if file.is_none() && content.bytes.len() <= core.config.get().limits.inline_bytes {
-        return Ok(Exported { session: name, document: Some(Box::new(document)), file: None, artifact_id: None, size_bytes });
+        return Ok(ExportResult { session: name, document: Some(Box::new(document)), file: None, artifact_id: None, size_bytes });
     }
     let written = core.save_for_session(&name, content, "file", file).await?;
-    Ok(Exported {
+    Ok(ExportResult {
         session: name,
         document: None,
         file: Some(written.saved_file),

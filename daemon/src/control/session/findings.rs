@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::findings::{
-    Bug, BugAddParams, BugAdded, BugListParams, BugResolveParams, BugShowParams, Bugs, ResultAddParams, ResultListParams, Results,
+    Bug, BugAddParams, BugAddResult, BugListParams, BugResolveParams, BugShowParams, Bugs, ResultAddParams, ResultListParams, Results,
     TestResult,
 };
 use afd_proto::session::SessionCall;
@@ -73,7 +73,7 @@ async fn artifact_of(core: &Arc<Core>, field: &'static str, session: &Session, n
 ///
 /// # Errors
 /// `INVALID_PARAMS` if a field is invalid, `NOT_FOUND` if the screenshot does not exist.
-pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAdded> {
+pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddResult> {
     check_text("title", &params.title, MAX_TITLE)?;
     for (field, text) in [("description", &params.description), ("expected", &params.expected), ("actual", &params.actual)] {
         check_optional(field, text.as_deref(), MAX_TEXT)?;
@@ -102,7 +102,7 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAdded
             screenshot,
             resolved: false,
         };
-        Ok::<_, StoreError>(BugAdded { bug: bugs::add(c, &origin, id, &new)?, similar })
+        Ok::<_, StoreError>(BugAddResult { bug: bugs::add(c, &origin, id, &new)?, similar })
     };
     let added = core.store.write_or_refuse(move |c| session::while_active(c, id, work)).await?;
     core.session_changed(&session.name).await;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::session::{EndParams, Ended, ListParams, ReportFormat, SessionCall, SessionShown, Sessions, ShowParams, StartParams};
+use afd_proto::session::{EndParams, EndResult, ListParams, ReportFormat, SessionCall, SessionDetails, Sessions, ShowParams, StartParams};
 use afd_proto::tasks::TaskStatus;
 use rusqlite::Connection;
 use serde_json::json;
@@ -52,7 +52,7 @@ fn check_key(field: &'static str, key: &str) -> Result<()> {
 ///
 /// # Errors
 /// `INVALID_PARAMS` if a field is invalid, `CONFLICT` if the session was started before.
-pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionShown> {
+pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionDetails> {
     let name = params.session();
     check_session(name)?;
     check_optional("goal", params.goal.as_deref(), MAX_GOAL)?;
@@ -135,17 +135,17 @@ pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Sessions> {
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such session.
-pub async fn show(core: &Arc<Core>, params: &ShowParams) -> Result<SessionShown> {
+pub async fn show(core: &Arc<Core>, params: &ShowParams) -> Result<SessionDetails> {
     show_named(core, params.session()).await
 }
 
-async fn show_named(core: &Arc<Core>, name: &str) -> Result<SessionShown> {
+async fn show_named(core: &Arc<Core>, name: &str) -> Result<SessionDetails> {
     let session = known(core, name).await?;
     Ok(shown(digest(core, session).await?))
 }
 
-fn shown(digest: Digest) -> SessionShown {
-    SessionShown {
+fn shown(digest: Digest) -> SessionDetails {
+    SessionDetails {
         summary: digest.session.summary.clone().unwrap_or_else(|| digest.summary(true)),
         current_task: crate::session::progress::current(&digest),
         next_steps: digest.next_steps(),
@@ -165,13 +165,13 @@ fn shown(digest: Digest) -> SessionShown {
 ///
 /// # Errors
 /// If there is no such session, it has already ended, or the report cannot be written.
-pub async fn end(core: &Arc<Core>, params: &EndParams) -> Result<Ended> {
+pub async fn end(core: &Arc<Core>, params: &EndParams) -> Result<EndResult> {
     let file = params.file.as_deref().map(|f| super::super::artifacts::absolute("file", f)).transpose()?;
     let (own, name) = (core.clone(), params.session().to_owned());
     core.finish(async move { finish(&own, &name, file).await }).await?
 }
 
-async fn finish(core: &Arc<Core>, name: &str, file: Option<PathBuf>) -> Result<Ended> {
+async fn finish(core: &Arc<Core>, name: &str, file: Option<PathBuf>) -> Result<EndResult> {
     let mut session = active(core, name).await?;
     let compacted = super::super::conversation::compact::all(core, name).await?;
     session.ended_at = Some(now_ms());
@@ -192,5 +192,5 @@ async fn finish(core: &Arc<Core>, name: &str, file: Option<PathBuf>) -> Result<E
         // The session has ended regardless, so this is only a warning.
         Err(error) => (None, vec![format!("the progress files were not written: {error}")]),
     };
-    Ok(Ended { session: name.to_owned(), ended_at, summary, compacted, report, progress_file, warnings })
+    Ok(EndResult { session: name.to_owned(), ended_at, summary, compacted, report, progress_file, warnings })
 }

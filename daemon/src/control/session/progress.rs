@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
 
-use afd_proto::progress::{ProgressParams, ProgressWritten};
+use afd_proto::progress::{ProgressParams, ProgressResult};
 use afd_proto::session::SessionCall;
 
 use super::super::{Core, Error, Result};
@@ -31,7 +31,7 @@ const MAX_STEPS: usize = 100;
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such session, `INVALID_PARAMS` if the files cannot be written.
-pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<ProgressWritten> {
+pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<ProgressResult> {
     for (field, list) in [("nextSteps", &params.next_steps), ("blockers", &params.blockers)] {
         let list = list.as_deref().unwrap_or(&[]);
         if list.len() > MAX_STEPS {
@@ -66,7 +66,7 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
 }
 
 /// Writes the progress files of a session to `dir`, else to the session's progress directory, else to the configured one.
-pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBuf>) -> Result<ProgressWritten> {
+pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBuf>) -> Result<ProgressResult> {
     // Hold the lock from reading the state to writing the files, so that older progress never overwrites newer progress.
     let _lock = core.locks.progress.lock(session.name.clone()).await;
     let session = known(core, &session.name).await?;
@@ -91,7 +91,7 @@ pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBu
     if let Err((path, error)) = run_blocking(write_all).await? {
         return Err(Error::param("dir", "a writable directory", format!("{}: {error}", path.display())));
     }
-    Ok(ProgressWritten {
+    Ok(ProgressResult {
         session: session.name.clone(),
         file: file.display().to_string(),
         report_file: report.display().to_string(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use afd_proto::picture::PictureFormat;
-use afd_proto::session::{ReportFormat, ReportParams, ReportWritten, SessionCall};
+use afd_proto::session::{ReportFormat, ReportParams, ReportResult, SessionCall};
 
 use super::super::artifacts::{Content, absolute};
 use super::super::{Core, Result};
@@ -26,7 +26,7 @@ const JPEG_QUALITY: u8 = 80;
 ///
 /// # Errors
 /// If there is no such session, or the report cannot be written.
-pub async fn report(core: &Arc<Core>, params: &ReportParams) -> Result<ReportWritten> {
+pub async fn report(core: &Arc<Core>, params: &ReportParams) -> Result<ReportResult> {
     let file = params.file.as_deref().map(|f| absolute("file", f)).transpose()?;
     let session = known(core, params.session()).await?;
     let digest = digest(core, session).await?;
@@ -34,7 +34,7 @@ pub async fn report(core: &Arc<Core>, params: &ReportParams) -> Result<ReportWri
 }
 
 /// Renders a report and saves it to `file`, else to the artifact directory.
-pub(super) async fn write(core: &Arc<Core>, digest: &Digest, format: ReportFormat, file: Option<PathBuf>) -> Result<ReportWritten> {
+pub(super) async fn write(core: &Arc<Core>, digest: &Digest, format: ReportFormat, file: Option<PathBuf>) -> Result<ReportResult> {
     let pictures = pictures(core, digest).await?;
     let count = i64::try_from(pictures.len()).unwrap_or(i64::MAX);
     let (mime_type, extension, text) = match format {
@@ -43,7 +43,7 @@ pub(super) async fn write(core: &Arc<Core>, digest: &Digest, format: ReportForma
     };
     let content = Content { kind: "session_report", mime_type, extension, op: "session.report", bytes: text.into_bytes() };
     let written = core.save_for_session(&digest.session.name, content, "file", file).await?;
-    Ok(ReportWritten {
+    Ok(ReportResult {
         session: digest.session.name.clone(),
         format,
         file: written.saved_file,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::findings::BugStatus;
-use afd_proto::progress::{Progress, ResumeParams, Resumed};
+use afd_proto::progress::{Progress, ResumeParams, ResumeResult};
 use afd_proto::session::SessionCall;
 use afd_proto::tasks::TaskStatus;
 use rusqlite::Connection;
@@ -30,7 +30,7 @@ const MAX_ROWS: usize = 10_000;
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such session and no file was given, `CONFLICT` if the file is for a session that already exists here.
-pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<Resumed> {
+pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeResult> {
     let mut name = params.session().to_owned();
     if let Some(file) = &params.file {
         let progress = read(file).await?;
@@ -60,7 +60,7 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<Resumed> 
         bugs.open
     );
     core.session_changed(&name).await;
-    Ok(Resumed {
+    Ok(ResumeResult {
         session: name,
         reopened,
         from_file: params.file.is_some(),

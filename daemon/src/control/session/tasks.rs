@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use afd_proto::session::SessionCall;
 use afd_proto::tasks::{
-    Finish, Task, TaskAddParams, TaskFinishParams, TaskListParams, TaskStartParams, TaskStatus, TaskUpdateParams, Tasks,
+    FinishStatus, Task, TaskAddParams, TaskFinishParams, TaskListParams, TaskStartParams, TaskStatus, TaskUpdateParams, Tasks,
 };
 use rusqlite::Connection;
 
@@ -82,7 +82,7 @@ pub async fn update(core: &Arc<Core>, params: &TaskUpdateParams) -> Result<Task>
 /// If there is no such task, or it is already finished.
 pub async fn finish(core: &Arc<Core>, params: &TaskFinishParams) -> Result<Task> {
     check_optional("summary", params.summary.as_deref(), MAX_TEXT)?;
-    let (id, how, summary) = (params.id, params.status.unwrap_or(Finish::Passed), params.summary.clone());
+    let (id, how, summary) = (params.id, params.status.unwrap_or(FinishStatus::Passed), params.summary.clone());
     change(core, params.session(), move |c, session| tasks::finish(c, session, id, how, summary.as_deref())).await
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::files::{ExportParams, Exported, ExportedFiles, FileRemark, ImportParams, Imported, ImportedFiles};
+use afd_proto::files::{ExportParams, ExportedScope, FileRemark, ImportParams, ImportedScope, VisualExportResult, VisualImportResult};
 use afd_proto::import::Tally;
 use afd_proto::vocabulary::DEFAULT_SESSION;
 
@@ -33,7 +33,7 @@ fn tally(t: files::Tally) -> Tally {
 ///
 /// # Errors
 /// `NOT_FOUND` if there is nothing to import; also if the result cannot be stored.
-pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<ImportedFiles> {
+pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<VisualImportResult> {
     let dir = absolute("dir", &params.dir)?;
     let read = run_blocking(move || files::read(&dir)).await?;
     let found =
@@ -49,7 +49,7 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<ImportedF
         imported.push(core.import_one(directory, scope, params.dry_run, session).await?);
     }
     core.jobs.nudge(UPKEEP_JOB);
-    Ok(ImportedFiles { dry_run: params.dry_run, imported })
+    Ok(VisualImportResult { dry_run: params.dry_run, imported })
 }
 
 /// Returns the scope of a directory. Directories of sites follow that of their app, whose name is passed on in `app`.
@@ -70,7 +70,7 @@ fn scope_of(directory: &Directory, wanted: Option<&str>, app: &mut String) -> Sc
 
 impl Core {
     /// Imports one directory with its pictures. A dry run rolls the database changes back and saves no pictures.
-    async fn import_one(self: &Arc<Self>, mut directory: Directory, scope: Scope, dry_run: bool, session: i64) -> Result<Imported> {
+    async fn import_one(self: &Arc<Self>, mut directory: Directory, scope: Scope, dry_run: bool, session: i64) -> Result<ImportedScope> {
         if let Some(dir) = directory.site.clone().filter(|dir| Some(dir) != scope.site.as_ref()) {
             directory.meta.insert("_dir".to_owned(), dir.into());
         }
@@ -110,8 +110,8 @@ impl Core {
         }
         let skipped = (remarks.len() - before) as u64;
         let pictures = Tally { found, added: found - skipped, skipped, ..Tally::default() };
-        Ok(Imported {
-            about: afd_proto::visual::About { app: scope.app, site: scope.site },
+        Ok(ImportedScope {
+            about: afd_proto::visual::ScopeInfo { app: scope.app, site: scope.site },
             dir: name,
             components: tally(report.components),
             states: tally(report.states),
@@ -195,7 +195,7 @@ fn read_picture(dir: &Path, file: &str) -> std::result::Result<Vec<u8>, String> 
 ///
 /// # Errors
 /// `NOT_FOUND` if there is nothing to export, `INVALID_PARAMS` if a target already contains an export.
-pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<ExportedFiles> {
+pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<VisualExportResult> {
     let dir = absolute("dir", &params.dir)?;
     let wanted = scopes(core, params).await?;
     if wanted.is_empty() {
@@ -220,13 +220,13 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<ExportedF
     for (known, target, export) in exports {
         exported.push(core.write_export(&known, target, export).await?);
     }
-    Ok(ExportedFiles { exported })
+    Ok(VisualExportResult { exported })
 }
 
 /// Returns the scopes to export: the given site, the given app with its sites, or all.
 async fn scopes(core: &Arc<Core>, params: &ExportParams) -> Result<Vec<Known>> {
     let Some(app) = &params.app else { return Ok(core.store.read_all(scope::all).await?) };
-    let of = afd_proto::visual::ScopeOf { app: Some(app), site: params.site.as_deref(), session: None, device: None };
+    let of = afd_proto::visual::ScopeSelector { app: Some(app), site: params.site.as_deref(), session: None, device: None };
     let known = find::scope(core, of).await?;
     if params.site.is_some() {
         return Ok(vec![known]);
@@ -237,7 +237,7 @@ async fn scopes(core: &Arc<Core>, params: &ExportParams) -> Result<Vec<Known>> {
 
 impl Core {
     /// Writes the JSON files and pictures of one scope to `dir`.
-    async fn write_export(self: &Arc<Self>, known: &Known, dir: PathBuf, export: Export) -> Result<Exported> {
+    async fn write_export(self: &Arc<Self>, known: &Known, dir: PathBuf, export: Export) -> Result<ExportedScope> {
         let mut files: Vec<(PathBuf, Source)> = Vec::new();
         for (name, content) in &export.files {
             let text = serde_json::to_vec_pretty(content).map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
@@ -256,7 +256,7 @@ impl Core {
         let written = run_blocking(move || write_all(files)).await?;
         let (pictures, missing) = written.map_err(|e| Error::param("dir", "a writable directory", e))?;
         let (components, states, transitions) = export.counts;
-        Ok(Exported {
+        Ok(ExportedScope {
             about: about(known),
             dir: dir.display().to_string(),
             components: count(components),

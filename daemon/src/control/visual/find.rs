@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::visual::ScopeOf;
+use afd_proto::visual::ScopeSelector;
 use afd_proto::vocabulary::DEFAULT_SESSION;
 use rusqlite::Connection;
 use serde_json::json;
@@ -32,7 +32,7 @@ fn folded(app: &str) -> String {
 }
 
 /// Returns the known scope that a call refers to; `NOT_FOUND` if nothing has been learned about it.
-pub(super) async fn scope(core: &Arc<Core>, of: ScopeOf<'_>) -> Result<Known> {
+pub(super) async fn scope(core: &Arc<Core>, of: ScopeSelector<'_>) -> Result<Known> {
     let site = of.site.map(site_name).transpose()?;
     let session = of.session.unwrap_or(DEFAULT_SESSION).to_owned();
     let device = of.device.map(|d| core.devices.name_of(d));

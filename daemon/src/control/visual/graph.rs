@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::graph::{Drawn, GraphFormat, GraphParams, Path, PathParams, Route, Transition, Transitions, TransitionsParams};
+use afd_proto::graph::{GraphFormat, GraphParams, Path, PathParams, RenderedGraph, Route, Transition, Transitions, TransitionsParams};
 use afd_proto::visual::{Dismissal, Interrupt, ScopeCall, States, StatesParams};
 use afd_proto::vocabulary::{DEFAULT_SESSION, Hint, HintKind};
 use rusqlite::Connection;
@@ -258,7 +258,7 @@ fn answer(known: &Known, path_context: &PathContext, wanted: &RouteQuery) -> Pat
 ///
 /// # Errors
 /// `NOT_FOUND` if the app is unknown; also if the file cannot be written.
-pub async fn draw(core: &Arc<Core>, params: &GraphParams) -> Result<Drawn> {
+pub async fn draw(core: &Arc<Core>, params: &GraphParams) -> Result<RenderedGraph> {
     let known = find::scope(core, params.scope()).await?;
     let file = params.save_file.as_deref().map(|path| absolute("saveFile", path)).transpose()?;
     let graph = load(core, &known).await?;
@@ -278,7 +278,7 @@ pub async fn draw(core: &Arc<Core>, params: &GraphParams) -> Result<Drawn> {
         }
         None => None,
     };
-    Ok(Drawn {
+    Ok(RenderedGraph {
         about: about(&known),
         format,
         states: count(picture.states()),

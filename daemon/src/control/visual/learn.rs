@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::visual::{Detection, LearnParams, Learned, StateRef};
+use afd_proto::visual::{Detection, LearnParams, LearnResult, StateRef};
 use afd_proto::vocabulary::{DEFAULT_SESSION, ObservationSource, Role};
 
 use rusqlite::Connection;
@@ -90,7 +90,7 @@ impl Call {
 ///
 /// # Errors
 /// If the screen cannot be read or is unreliable, or if the result cannot be stored.
-pub async fn learn(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> {
+pub async fn learn(core: &Arc<Core>, params: &LearnParams) -> Result<LearnResult> {
     if let Some(threshold) = params.forget_threshold.filter(|t| !(1..=100_000).contains(t)) {
         return Err(Error::param("forgetThreshold", "1 to 100000", threshold));
     }
@@ -109,7 +109,7 @@ pub async fn learn(core: &Arc<Core>, params: &LearnParams) -> Result<Learned> {
 }
 
 /// Learns from the given source and records the site's host. Runs to completion even if the caller disconnects.
-async fn learn_all(core: &Arc<Core>, params: &LearnParams, first: Option<(Call, PendingRead<TreeReading>)>) -> Result<Learned> {
+async fn learn_all(core: &Arc<Core>, params: &LearnParams, first: Option<(Call, PendingRead<TreeReading>)>) -> Result<LearnResult> {
     let learned = match (&params.detections, &params.picture, first) {
         (Some(detections), ..) => from_detections(core, params, detections).await?,
         (None, Some(picture), _) => from_picture(core, params, picture).await?,
@@ -133,7 +133,7 @@ fn scope_of(params: &LearnParams) -> Result<Scope> {
 }
 
 /// Learns from detections sent by the caller.
-async fn from_detections(core: &Arc<Core>, params: &LearnParams, detections: &[Detection]) -> Result<Learned> {
+async fn from_detections(core: &Arc<Core>, params: &LearnParams, detections: &[Detection]) -> Result<LearnResult> {
     let scope = scope_of(params)?;
     let seen = all_detected(detections, "detections")?;
     let session = core.session_row(params.session.as_deref().unwrap_or(DEFAULT_SESSION)).await?;
@@ -149,7 +149,7 @@ async fn from_detections(core: &Arc<Core>, params: &LearnParams, detections: &[D
 }
 
 /// Learns from a picture file of the caller, using the detector program.
-async fn from_picture(core: &Arc<Core>, params: &LearnParams, picture: &str) -> Result<Learned> {
+async fn from_picture(core: &Arc<Core>, params: &LearnParams, picture: &str) -> Result<LearnResult> {
     let scope = scope_of(params)?;
     let screenshot = pictures::from_file(picture).await?;
     let session = core.session_row(params.session.as_deref().unwrap_or(DEFAULT_SESSION)).await?;
@@ -160,7 +160,7 @@ async fn from_picture(core: &Arc<Core>, params: &LearnParams, picture: &str) -> 
 }
 
 /// Learns from the screen of a device: from its tree if that is reliable, and from the detector's output if requested.
-async fn from_screen(core: &Arc<Core>, params: &LearnParams, call: Call, first: PendingRead<TreeReading>) -> Result<Learned> {
+async fn from_screen(core: &Arc<Core>, params: &LearnParams, call: Call, first: PendingRead<TreeReading>) -> Result<LearnResult> {
     let (first, screenshot) = match params.detect || params.pictures {
         true => (None, Some(call.whole_picture(first).await?)),
         false => (Some(first), None),
@@ -311,7 +311,7 @@ async fn ingest(
     detected: Option<(String, Vec<Detected>)>,
     picture_source: Option<PictureSource>,
     threshold: Option<u32>,
-) -> Result<Learned> {
+) -> Result<LearnResult> {
     ingest_with_key(core, lesson, detected, picture_source, threshold).await.map(|(learned, _)| learned)
 }
 
@@ -322,7 +322,7 @@ async fn ingest_with_key(
     detected: Option<(String, Vec<Detected>)>,
     picture_source: Option<PictureSource>,
     threshold: Option<u32>,
-) -> Result<(Learned, Option<String>)> {
+) -> Result<(LearnResult, Option<String>)> {
     let source = detected.as_ref().map_or_else(|| TREE.to_owned(), |(name, _)| name.clone());
     let mut skipped = Vec::new();
     if let Some((name, detected)) = detected {
@@ -358,8 +358,8 @@ async fn ingest_with_key(
     }
     core.jobs.nudge(UPKEEP_JOB);
     let Scope { app, site } = scope;
-    let result = Learned {
-        about: afd_proto::visual::About { app, site },
+    let result = LearnResult {
+        about: afd_proto::visual::ScopeInfo { app, site },
         state: state.and_then(|s| Some(StateRef { id: s.code.clone()?, name: s.called().to_owned() })),
         new_state: learned.defined,
         seen: count(seen),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use afd_proto::events::Message;
 use afd_proto::history::{Change, ChangeOp};
-use afd_proto::visual::{About, StateRef};
+use afd_proto::visual::{ScopeInfo, StateRef};
 use rusqlite::Connection;
 
 use super::{Call, Core};
@@ -27,8 +27,8 @@ use crate::visual::{forget, merge};
 pub(super) const UPKEEP_JOB: &str = "visual-upkeep";
 
 /// Converts a scope to its wire type.
-fn about(known: &Known) -> About {
-    About { app: known.scope.app.clone(), site: known.scope.site.clone() }
+fn about(known: &Known) -> ScopeInfo {
+    ScopeInfo { app: known.scope.app.clone(), site: known.scope.site.clone() }
 }
 
 /// Returns a reference to a state; its id is empty while the state is not defined.
@@ -38,7 +38,7 @@ fn state_ref(state: &State) -> StateRef {
 
 /// Converts a history entry to its wire type.
 fn change_to_wire(connection: &Connection, entry: Entry) -> Stored<Change> {
-    let about = scope::get(connection, entry.app)?.map(|known| about(&known)).unwrap_or(About { app: String::new(), site: None });
+    let about = scope::get(connection, entry.app)?.map(|known| about(&known)).unwrap_or(ScopeInfo { app: String::new(), site: None });
     Ok(Change {
         id: entry.id,
         uid: entry.uid,

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::looks::{Found, How, MatchParams, Matched};
+use afd_proto::template_match::{FoundComponent, MatchParams, MatchResult, MatchStage};
 use base64::Engine;
 use image::RgbImage;
 use image::imageops;
@@ -209,7 +209,7 @@ struct SearchTarget {
 ///
 /// # Errors
 /// If no screenshot can be taken or read, or if none of the requested components has a picture.
-pub async fn find_components(core: &Arc<Core>, params: &MatchParams) -> Result<Matched> {
+pub async fn find_components(core: &Arc<Core>, params: &MatchParams) -> Result<MatchResult> {
     let screenshot = match &params.picture {
         Some(path) => from_file(path).await?,
         None => {
@@ -221,7 +221,7 @@ pub async fn find_components(core: &Arc<Core>, params: &MatchParams) -> Result<M
     let site_shown = screenshot.look.as_ref().and_then(|l| l.snapshot().site.clone());
     let site = params.site.clone().or_else(|| site_shown.filter(|_| params.app.is_none() || params.app == on_screen));
     let app = params.app.clone().or(on_screen);
-    let of = afd_proto::visual::ScopeOf {
+    let of = afd_proto::visual::ScopeSelector {
         app: app.as_deref(),
         site: site.as_deref(),
         session: params.session.as_deref(),
@@ -347,7 +347,7 @@ fn search(pixels: &RgbImage, targets: Vec<SearchTarget>, bounds: (i32, i32, i32,
 }
 
 /// The result of the call, the components that were found with their bounds, and the ones that were missed.
-type Answer = (Matched, Vec<(i64, Rect)>, Vec<i64>);
+type Answer = (MatchResult, Vec<(i64, Rect)>, Vec<i64>);
 
 /// Evaluates the search results.
 fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Option<Option<ncc::Match>>>, took_ms: u64) -> Answer {
@@ -376,11 +376,11 @@ fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Opt
                 let moved = component.bounds.is_some_and(|b| b != bounds);
                 seen.push((component.id, bounds));
                 let how = match hit.how {
-                    ncc::SearchStep::InPlace => How::InPlace,
-                    ncc::SearchStep::Coarsely => How::Coarsely,
-                    ncc::SearchStep::Thoroughly => How::Thoroughly,
+                    ncc::SearchStep::InPlace => MatchStage::InPlace,
+                    ncc::SearchStep::Coarsely => MatchStage::Coarsely,
+                    ncc::SearchStep::Thoroughly => MatchStage::Thoroughly,
                 };
-                found.push(Found {
+                found.push(FoundComponent {
                     name: component.name,
                     bounds: bounds.to_string(),
                     x: f64::midpoint(f64::from(bounds.left), f64::from(bounds.right)),
@@ -393,7 +393,7 @@ fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Opt
         }
     }
     let looked = count(found.len() + missing.len());
-    (Matched { about: super::about(known), looked_for: looked, found, missing, flat, took_ms }, seen, missed)
+    (MatchResult { about: super::about(known), looked_for: looked, found, missing, flat, took_ms }, seen, missed)
 }
 
 /// Returns those of `keys` whose component has no picture yet.

@@ -10,7 +10,8 @@ use afd_proto::ErrorCode;
 use afd_proto::history::DeleteParams;
 use afd_proto::history::{Change, ChangeOp, Changes, HistoryParams, UndoParams};
 use afd_proto::visual::{
-    Cleaned, CleanedUp, CleanupParams, Component, Components, ComponentsParams, Named, RenameParams, Renamed, ScopeCall, ScopeOf,
+    CleanupParams, CleanupResult, Component, Components, ComponentsParams, ItemKind, RemovedComponent, RenameParams, RenameResult,
+    ScopeCall, ScopeSelector,
 };
 use rusqlite::Connection;
 use serde_json::json;
@@ -108,7 +109,7 @@ fn find_target(connection: &Connection, app: i64, name: &str) -> Result<RenameTa
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no component or state of that name, `CONFLICT` if the new name is taken.
-pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> {
+pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<RenameResult> {
     let new = params.new.trim().to_owned();
     if new.is_empty() || new.chars().count() > 200 || new.chars().any(char::is_control) {
         return Err(Error::param("new", "1 to 200 printable characters", format!("{:?}", params.new)));
@@ -133,7 +134,7 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> 
                 }
                 components::rename(c, component.id, &name, at)?;
                 edges::rename(c, app, &component.name, &name, at)?;
-                (Named::Component, component.name.clone())
+                (ItemKind::Component, component.name.clone())
             }
             RenameTarget::State(state) => {
                 let others = states::list(c, app, false)?;
@@ -143,7 +144,7 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> 
                 }
                 change.keep("states", "id", state.id)?;
                 states::rename(c, state.id, &wanted, at)?;
-                (Named::State, state.called().to_owned())
+                (ItemKind::State, state.called().to_owned())
             }
         };
         let entry = change.commit(&origin, ChangeOp::Rename, &format!("{kind} {from} to {wanted}"), "requested by the user", at)?;
@@ -151,8 +152,8 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<Renamed> 
     });
     let (kind, old, change): (_, _, Change) = done.await?;
     core.publish_change(&change);
-    let new = if kind == Named::Component { element::clean(&new) } else { new };
-    Ok(Renamed { about: about(&known), kind, old, new, history_id: change.id })
+    let new = if kind == ItemKind::Component { element::clean(&new) } else { new };
+    Ok(RenameResult { about: about(&known), kind, old, new, history_id: change.id })
 }
 
 /// `visual.delete`: deletes a component or a state.
@@ -197,7 +198,7 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Change> {
 ///
 /// # Errors
 /// `NOT_FOUND` if the app is unknown.
-pub async fn clean_up(core: &Arc<Core>, params: &CleanupParams) -> Result<Cleaned> {
+pub async fn clean_up(core: &Arc<Core>, params: &CleanupParams) -> Result<CleanupResult> {
     let known = find::scope(core, params.scope()).await?;
     let (app, origin, index, own) = (known.id, core.store.origin().to_owned(), core.visual.clone(), known.scope.clone());
     let dry_run = params.dry_run;
@@ -218,16 +219,16 @@ pub async fn clean_up(core: &Arc<Core>, params: &CleanupParams) -> Result<Cleane
     };
     let changes = if dry_run { core.store.read_all(work).await? } else { core.store.write(work).await? };
     changes.iter().filter_map(|(_, _, change)| change.as_ref()).for_each(|change| core.publish_change(change));
-    let cleaned = |(component, why, change): (String, &str, Option<Change>)| CleanedUp {
+    let cleaned = |(component, why, change): (String, &str, Option<Change>)| RemovedComponent {
         component,
         why: why.to_owned(),
         history_id: change.map(|c| c.id),
     };
-    Ok(Cleaned { about: about(&known), dry_run, changes: changes.into_iter().map(cleaned).collect() })
+    Ok(CleanupResult { about: about(&known), dry_run, changes: changes.into_iter().map(cleaned).collect() })
 }
 
 /// Returns the scope of a call, or `None` if the call names none and so applies to all.
-async fn maybe_scope(core: &Arc<Core>, of: ScopeOf<'_>) -> Result<Option<scope::Known>> {
+async fn maybe_scope(core: &Arc<Core>, of: ScopeSelector<'_>) -> Result<Option<scope::Known>> {
     match of.app {
         Some(_) => Ok(Some(find::scope(core, of).await?)),
         None if of.site.is_some() => Err(Error::param("app", "the browser in which the site was seen", "nothing")),

@@ -13,8 +13,8 @@
 
 use std::collections::BTreeMap;
 
-use afd_proto::context::{Allocation, ContextPart, LeftOut};
-use afd_proto::conversation::{Content, Message, Part, Recorded, Role};
+use afd_proto::context::{Allocation, ContextPart, Omission};
+use afd_proto::conversation::{Content, Message, Part, RecordedMessage, Role};
 
 use super::compaction;
 use super::kept::Fact;
@@ -45,7 +45,7 @@ pub struct Item {
 #[derive(Debug, Clone, Default)]
 pub struct ContextInputs {
     /// System messages.
-    pub rules: Vec<Recorded>,
+    pub rules: Vec<RecordedMessage>,
     /// Number of system messages that were not loaded, and their tokens.
     pub omitted_rules: (i64, i64),
     /// Context keys that seldom change, with their values.
@@ -59,9 +59,9 @@ pub struct ContextInputs {
     /// Facts from before the recent turns, best first.
     pub facts: Vec<Fact>,
     /// Request that the first recent message belongs to, if it is older than those messages.
-    pub request: Option<Recorded>,
+    pub request: Option<RecordedMessage>,
     /// Recent messages, oldest first.
-    pub recent: Vec<Recorded>,
+    pub recent: Vec<RecordedMessage>,
     /// Number of open bugs that are not in `knowledge`.
     pub omitted_bugs: i64,
     /// Current state (page, its patterns, related notes), in order of importance.
@@ -80,7 +80,7 @@ pub struct Assembled {
     /// What the messages are, in order.
     pub parts: Vec<ContextPart>,
     /// What was omitted, and why.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<Omission>,
     /// Tokens of the messages.
     pub tokens: i64,
     /// Number of leading messages that are expected to stay the same on the next call.
@@ -113,7 +113,7 @@ impl ContextBuilder<'_> {
     /// Reports something omitted, unless `count` is 0.
     fn omit(&mut self, what: &str, count: i64, tokens: i64, why: &str) {
         if count > 0 {
-            self.out.left_out.push(LeftOut { what: what.to_owned(), count, tokens, why: why.to_owned() });
+            self.out.left_out.push(Omission { what: what.to_owned(), count, tokens, why: why.to_owned() });
         }
     }
 

@@ -3,7 +3,7 @@
 //! `running` holds the tokens of all messages up to and including a row, so the size of any range is the difference of two rows, and the
 //! position at which a given total is reached is found by index.
 
-use afd_proto::conversation::{Content, Message, Part, Recorded, Role, ToolCall};
+use afd_proto::conversation::{Content, Message, Part, RecordedMessage, Role, ToolCall};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
 use super::super::{json, parse_list};
@@ -111,10 +111,10 @@ pub fn append(connection: &Connection, origin: &str, conversation: &mut Conversa
 
 const COLUMNS: &str = "uid, position, turn, role, content, tool_calls, tool_call_id, name, failed, tokens, tokenizer, at";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
+fn read(row: &Row<'_>) -> rusqlite::Result<RecordedMessage> {
     let content: String = row.get("content")?;
     let calls: Vec<ToolCall> = row.get::<_, Option<String>>("tool_calls")?.map(|text| parse_list(&text)).unwrap_or_default();
-    Ok(Recorded {
+    Ok(RecordedMessage {
         uid: row.get("uid")?,
         position: row.get("position")?,
         turn: row.get("turn")?,
@@ -133,7 +133,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
     })
 }
 
-fn query(connection: &Connection, condition: &str, values: &[(&str, &dyn ToSql)]) -> Result<Vec<Recorded>> {
+fn query(connection: &Connection, condition: &str, values: &[(&str, &dyn ToSql)]) -> Result<Vec<RecordedMessage>> {
     let sql = format!("SELECT {COLUMNS} FROM messages WHERE deleted_at IS NULL AND {condition}");
     let mut statement = connection.prepare_cached(&sql)?;
     let found = statement.query_map(values, read)?;
@@ -141,13 +141,13 @@ fn query(connection: &Connection, condition: &str, values: &[(&str, &dyn ToSql)]
 }
 
 /// Returns the messages after position `after` up to and including `upto`, oldest first.
-pub fn between(connection: &Connection, session: i64, after: i64, upto: i64) -> Result<Vec<Recorded>> {
+pub fn between(connection: &Connection, session: i64, after: i64, upto: i64) -> Result<Vec<RecordedMessage>> {
     let values = named_params! {":session": session, ":after": after, ":upto": upto};
     query(connection, "session_id = :session AND position > :after AND position <= :upto ORDER BY position", values)
 }
 
 /// Returns a page of messages, newest first, and the cursor of the next page.
-pub fn newest(connection: &Connection, session: i64, page: Page) -> Result<(Vec<Recorded>, Option<i64>)> {
+pub fn newest(connection: &Connection, session: i64, page: Page) -> Result<(Vec<RecordedMessage>, Option<i64>)> {
     let (before, limit) = (page.cursor.unwrap_or(i64::MAX), page.reads());
     let values = named_params! {":session": session, ":before": before, ":limit": limit};
     let mut found = query(connection, "session_id = :session AND position < :before ORDER BY position DESC LIMIT :limit", values)?;
@@ -157,7 +157,7 @@ pub fn newest(connection: &Connection, session: i64, page: Page) -> Result<(Vec<
 
 /// Returns the newest `limit` non-empty user requests and final answers after position `after`, oldest first. Assistant messages with
 /// tool calls are not final answers.
-pub fn last_requests_and_answers(connection: &Connection, session: i64, after: i64, limit: usize) -> Result<Vec<Recorded>> {
+pub fn last_requests_and_answers(connection: &Connection, session: i64, after: i64, limit: usize) -> Result<Vec<RecordedMessage>> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let values = named_params! {":session": session, ":after": after, ":limit": limit};
     let condition = "session_id = :session AND position > :after AND (role = 'user' OR (role = 'assistant' AND tool_calls IS NULL)) AND content NOT IN ('\"\"', '[]')
@@ -172,7 +172,7 @@ const MAX_RULES: usize = 8;
 
 /// Returns the system messages ("rules") after position `after`, oldest first. If there are more than `MAX_RULES`, these are the first one,
 /// which usually states the purpose, and the newest.
-pub fn rules(connection: &Connection, session: i64, after: i64) -> Result<Vec<Recorded>> {
+pub fn rules(connection: &Connection, session: i64, after: i64) -> Result<Vec<RecordedMessage>> {
     let of = "session_id = :session AND role = 'system' AND position > :after ORDER BY position";
     let values = named_params! {":session": session, ":after": after};
     let mut found = query(connection, &format!("{of} DESC LIMIT {MAX_RULES}"), values)?;
@@ -198,7 +198,7 @@ pub fn count_rules(connection: &Connection, session: i64, after: i64) -> Result<
 }
 
 /// Returns the request that the message at position `before` belongs to: the last user message between `after` and `before`.
-pub fn request_of(connection: &Connection, session: i64, after: i64, before: i64) -> Result<Option<Recorded>> {
+pub fn request_of(connection: &Connection, session: i64, after: i64, before: i64) -> Result<Option<RecordedMessage>> {
     let values = named_params! {":session": session, ":after": after, ":before": before};
     let condition = "session_id = :session AND role = 'user' AND position > :after AND position < :before ORDER BY position DESC LIMIT 1";
     Ok(query(connection, condition, values)?.pop())

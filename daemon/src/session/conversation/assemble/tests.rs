@@ -1,9 +1,9 @@
 use super::*;
 
-fn recorded(position: i64, role: Role, text: &str) -> Recorded {
+fn recorded(position: i64, role: Role, text: &str) -> RecordedMessage {
     let message = text_message(role, text.to_owned());
     let tokens = tokens(&message, &Counter::estimate());
-    Recorded { uid: String::new(), position, turn: position, message, tokens, tokenizer: "estimate".into(), in_context: true, at: 0 }
+    RecordedMessage { uid: String::new(), position, turn: position, message, tokens, tokenizer: "estimate".into(), in_context: true, at: 0 }
 }
 
 #[test]
@@ -56,7 +56,8 @@ fn unpaired_calls_and_results_are_omitted_and_reported() {
         calls(&["c"]),
         text_message(Role::User, "stop".into()),
     ];
-    let recent = talk.iter().enumerate().map(|(i, m)| Recorded { message: m.clone(), ..recorded(as_i64(i) + 1, Role::User, "") }).collect();
+    let recent =
+        talk.iter().enumerate().map(|(i, m)| RecordedMessage { message: m.clone(), ..recorded(as_i64(i) + 1, Role::User, "") }).collect();
     let allocation = super::super::budget::allocate(4_000, &crate::config::Conversation::default());
     let made = assemble(&ContextInputs { recent, ..ContextInputs::default() }, &allocation, 4_000, &counter);
     let ids: Vec<&str> =
@@ -78,7 +79,8 @@ fn newest_step_is_kept_even_if_its_results_are_long() {
     let mut talk = vec![text_message(Role::User, "please fill it in".into())];
     talk.push(Message { tool_calls: ids.iter().map(call).collect(), ..text_message(Role::Assistant, String::new()) });
     talk.extend(ids.map(|id| Message { tool_call_id: Some(id.into()), ..text_message(Role::Tool, "many words of a tool ".repeat(200)) }));
-    let recent = talk.iter().enumerate().map(|(i, m)| Recorded { message: m.clone(), ..recorded(as_i64(i) + 1, Role::User, "") }).collect();
+    let recent =
+        talk.iter().enumerate().map(|(i, m)| RecordedMessage { message: m.clone(), ..recorded(as_i64(i) + 1, Role::User, "") }).collect();
     let allocation = super::super::budget::allocate(4_000, &crate::config::Conversation::default());
     let made = assemble(&ContextInputs { recent, total_tokens: 20_000, ..ContextInputs::default() }, &allocation, 4_000, &counter);
     assert_eq!(made.messages.len(), 6, "{:?}", made.left_out);

@@ -1,0 +1,79 @@
+//! `visual.match`: finding components on the screen by their pictures.
+
+use crate::visual::ScopeInfo;
+
+device_params! {
+    /// Parameters of `visual.match`.
+    #[derive(Default)]
+    pub struct MatchParams {
+        /// Package or program; by default the app on the screen.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub app: Option<String>,
+        /// Site in a browser, given by name, host or URL; by default the site on the screen.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub site: Option<String>,
+        /// Only components of this state, given by id or name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub state: Option<String>,
+        /// Only the components with these names.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub components: Option<Vec<String>>,
+        /// Absolute path of a picture to search instead of the screen; no device is needed then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub picture: Option<String>,
+    }
+}
+
+words! {
+    /// Step of the search that found a component.
+    MatchStage {
+        /// At its last known position, or close to it.
+        InPlace = "inPlace",
+        /// Everywhere, at a coarse resolution.
+        Coarsely = "coarsely",
+        /// Everywhere, at a finer resolution.
+        Thoroughly = "thoroughly",
+    }
+}
+
+wire! {
+    /// A component that was found.
+    pub struct FoundComponent {
+        /// Name.
+        pub name: String,
+        /// Position as `left,top,right,bottom`, pixels.
+        pub bounds: String,
+        /// Horizontal centre, pixels.
+        pub x: f64,
+        /// Vertical centre, pixels.
+        pub y: f64,
+        /// Similarity to its picture, 0.8 to 1.
+        pub likeness: f64,
+        /// Step of the search that found it.
+        pub how: MatchStage,
+        /// Whether it is at a different position than before.
+        pub moved: bool,
+    }
+
+    /// Result of `visual.match`.
+    pub struct MatchResult {
+        /// App or site that was searched for.
+        #[serde(flatten)]
+        pub about: ScopeInfo,
+        /// Number of components that were searched for.
+        pub looked_for: u32,
+        /// Components that were found.
+        pub found: Vec<FoundComponent>,
+        /// Names of components that were not found. This counts as a miss if they could have been seen.
+        pub missing: Vec<String>,
+        /// Names of components that were skipped because their pictures have a uniform brightness, which matches nothing.
+        pub flat: Vec<String>,
+        /// Duration of the search, milliseconds.
+        pub took_ms: u64,
+    }
+}
+
+methods! {
+    /// Finds the components of an app or site on the screen by their pictures.
+    VisualMatch = "visual.match" (MatchParams, DEVICE) -> MatchResult, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, NotFound, StoreUnavailable, Timeout], r#"{"app":"com.android.settings"}"#;
+}
