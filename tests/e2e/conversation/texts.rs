@@ -12,9 +12,11 @@ use super::{append, assistant, text_of, user};
 fn text_in_any_script_is_counted_stored_and_truncated() {
     let world = World::new();
     let counter = afd::model::Tokenizers::default().counter("o200k_base");
-    let long = |words: &str| words.repeat((1 << 20) / words.len());
+    let repeated = |words: &str, bytes: usize| words.repeat(bytes / words.len());
+    // Longer than any piece that is tokenized or truncated at once.
+    let long = |words: &str| repeated(words, 128 << 10);
     let texts = [
-        ("latin", long("The order A-4711 goes to Ottilie in Bregenz. ")),
+        ("latin", repeated("The order A-4711 goes to Ottilie in Bregenz. ", 1 << 20)),
         ("chinese", long("订单号是四八二一三，收件人是王芳。")),
         ("arabic", long("رقم الطلب هو ٤٨٢١٣ والمستلم في عمّان. ")),
         ("emoji", long("👨‍👩‍👧‍👦🏳️‍🌈👍🏽")),

@@ -148,6 +148,11 @@ impl AdbStream {
         let _ = self.out.send(Message::new(command, self.local_id, self.remote_id, data));
     }
 
+    /// Refuses to open the stream. The id 0 says that it never existed; an adb server ignores any other.
+    fn refuse(&self) {
+        let _ = self.out.send(Message::new(CLSE, 0, self.remote_id, []));
+    }
+
     /// Sends data in chunks, each acknowledged before the next. Returns false if the peer closed the stream.
     async fn send(&mut self, data: &[u8]) -> bool {
         for chunk in data.chunks(MAX_DATA as usize) {
@@ -177,10 +182,10 @@ async fn open(mut adb: AdbStream, service: String, phone: Shared) {
                 adb.send_message(OKAY, []);
                 pump(adb, stream).await;
             }
-            Err(_) => adb.send_message(CLSE, []),
+            Err(_) => adb.refuse(),
         }
     } else {
-        adb.send_message(CLSE, []);
+        adb.refuse();
     }
 }
 
