@@ -34,6 +34,8 @@ mod scroll;
 pub mod session;
 pub mod shell;
 mod streams;
+#[cfg(test)]
+mod tests;
 pub mod usb;
 pub mod verify;
 pub mod visual;

@@ -174,6 +174,17 @@ impl Registry {
         Ok(device)
     }
 
+    /// Adds a device with a driver of the caller's.
+    #[cfg(test)]
+    pub fn add_driver(&self, name: &str, driver: Arc<dyn super::Driver>) -> Arc<Device> {
+        let settings = DeviceSettings::at(&driver.url());
+        let mut known = self.known.write();
+        let actor = known.actor(name, Identity::of(&settings), &self.tasks);
+        let device = Device::new(name.to_owned(), DeviceSource::Runtime, driver, actor, self.next_seq.clone(), self.live.clone());
+        known.entries.insert(name.to_owned(), Entry { device: device.clone(), settings });
+        device
+    }
+
     /// Removes a device and returns its source; calls in flight finish.
     pub fn remove(&self, name: &str) -> Option<DeviceSource> {
         self.known.write().entries.remove(name).map(|e| e.device.source())

@@ -1,0 +1,155 @@
+//! A driver without a device, and a core around it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use afd_proto::Secret;
+use afd_proto::picture::Overlay;
+use parking_lot::Mutex;
+
+use crate::config::{Config, Override, Overrides};
+use crate::control::Core;
+use crate::device::{Driver, DriverError, DriverFuture, ForegroundApp, Input, ScreenshotOptions};
+use crate::page::Snapshot;
+use crate::page::snapshot::{Flag, Flags, Node, Rect, Window, WindowKind};
+
+/// A core with one device, `fake`, and a store in a temporary directory.
+pub(super) struct Lab {
+    pub core: Arc<Core>,
+    pub driver: Arc<FakeDriver>,
+    _dir: tempfile::TempDir,
+}
+
+impl Lab {
+    /// Opens a new store; the device shows a screen.
+    pub fn new(screen: Snapshot) -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| dir.path().join(name);
+        let values = [("memory.db", Override { value: path("memory.db"), variable: None })].into();
+        let overrides = Overrides { socket: path("afd.sock"), config: path("config.toml"), values };
+        let core = Core::open(Config::load(overrides).expect("no file is an empty file")).expect("opens");
+        let driver = Arc::new(FakeDriver { screen: Mutex::new(screen), ..FakeDriver::default() });
+        core.devices.add_driver("fake", driver.clone());
+        Self { core, driver, _dir: dir }
+    }
+}
+
+/// A device that shows what it is told to, and records what it is sent.
+#[derive(Default)]
+pub(super) struct FakeDriver {
+    screen: Mutex<Snapshot>,
+    inputs: Mutex<Vec<Input>>,
+    response: Mutex<Option<Result<String, DriverError>>>,
+    running: AtomicUsize,
+    most_at_once: AtomicUsize,
+}
+
+impl FakeDriver {
+    /// Shows another screen from now on.
+    pub fn show(&self, screen: Snapshot) {
+        *self.screen.lock() = screen;
+    }
+
+    /// Answers every input with this from now on.
+    pub fn respond_with(&self, response: Result<String, DriverError>) {
+        *self.response.lock() = Some(response);
+    }
+
+    /// Returns the inputs so far.
+    pub fn inputs(&self) -> Vec<Input> {
+        self.inputs.lock().clone()
+    }
+
+    /// Returns the maximum number of inputs that were in progress at the same time.
+    pub fn most_at_once(&self) -> usize {
+        self.most_at_once.load(Ordering::SeqCst)
+    }
+}
+
+impl Driver for FakeDriver {
+    fn kind(&self) -> &'static str {
+        "fake"
+    }
+
+    fn capabilities(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn url(&self) -> String {
+        "http://127.0.0.1:1".to_owned()
+    }
+
+    fn health(&self) -> DriverFuture<'_, String> {
+        Box::pin(async { Ok("fake".to_owned()) })
+    }
+
+    fn top<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp> {
+        let Snapshot { app, place, .. } = self.screen.lock().clone();
+        Box::pin(async { Ok(ForegroundApp { app, place }) })
+    }
+
+    fn snapshot<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, Snapshot> {
+        let screen = self.screen.lock().clone();
+        Box::pin(async { Ok(screen) })
+    }
+
+    fn screenshot<'a>(&'a self, _: Option<&'a Secret>, _: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>> {
+        Box::pin(async { Err(DriverError::Failed("the fake device has no pictures".to_owned())) })
+    }
+
+    fn overlay<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, Overlay> {
+        Box::pin(async { Err(DriverError::Failed("the fake device has no overlay".to_owned())) })
+    }
+
+    fn packages<'a>(&'a self, _: Option<&'a Secret>, _: Option<&'a str>, _: bool) -> DriverFuture<'a, Vec<String>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn perform<'a>(&'a self, _: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
+        Box::pin(async {
+            let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+            self.most_at_once.fetch_max(running, Ordering::SeqCst);
+            self.inputs.lock().push(input.clone());
+            tokio::task::yield_now().await;
+            self.running.fetch_sub(1, Ordering::SeqCst);
+            self.response.lock().clone().unwrap_or_else(|| Ok("done".to_owned()))
+        })
+    }
+}
+
+/// Returns the screen of an app with a list: a row of 200 pixels for each title, with its title below it in the tree.
+pub(super) fn list(titles: &[&str]) -> Snapshot {
+    let node = |parent: Option<usize>, id: usize, class: &str, text: Option<&str>, bounds: Rect, able: &[Flag]| Node {
+        id: format!("node_{id}"),
+        window: 0,
+        parent,
+        class: class.to_owned(),
+        text: text.map(str::to_owned),
+        desc: None,
+        res_id: None,
+        bounds,
+        flags: able.iter().fold(Flags::default().with(Flag::Visible).with(Flag::Enabled), |flags, flag| flags.with(*flag)),
+        password: false,
+        truncated: false,
+    };
+    let mut nodes =
+        vec![node(None, 0, "RecyclerView", None, Rect { left: 0, top: 300, right: 1080, bottom: 2300 }, &[Flag::Scrollable])];
+    for (title, top) in titles.iter().zip((300..).step_by(200)) {
+        let row = nodes.len();
+        let bounds = Rect { left: 0, top, right: 1080, bottom: top + 200 };
+        nodes.push(node(Some(0), row, "LinearLayout", None, bounds, &[Flag::Clickable]));
+        let bounds = Rect { left: 100, top: top + 20, right: 500, bottom: top + 80 };
+        nodes.push(node(Some(row), row + 1, "TextView", Some(title), bounds, &[]));
+    }
+    let window = Window { id: 0, kind: WindowKind::Application, app: "a.b".to_owned(), title: String::new(), layer: 0, focused: true };
+    Snapshot {
+        app: Some("a.b".to_owned()),
+        place: Some("a.b/.Main".to_owned()),
+        place_knowable: true,
+        mode: "SYSTEM_API".to_owned(),
+        size: Some((1080, 2400)),
+        windows: vec![window],
+        nodes,
+        ..Snapshot::default()
+    }
+}
