@@ -29,6 +29,7 @@ mod sharing;
 mod starting;
 mod subscription;
 mod traces;
+mod upgrades;
 mod usb;
 mod visual;
 mod waiting;

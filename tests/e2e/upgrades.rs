@@ -1,0 +1,64 @@
+//! Databases of earlier schemas, frozen when they were current, are upgraded and keep what they have.
+
+use std::io::Read;
+
+use afd_tests::docs::repository;
+use afd_tests::{Daemon, World};
+use serde_json::{Value, json};
+
+/// Contents of the frozen databases; each has as much of it as its schema can hold.
+const EVENTS: usize = 19;
+const SESSIONS: usize = 3;
+const TRANSITIONS: usize = 3;
+
+fn count(result: &Value, key: &str) -> usize {
+    result[key].as_array().map_or(0, Vec::len)
+}
+
+/// Starts a daemon on a copy of the database of a schema.
+fn upgraded(schema: u32) -> World {
+    let mut world = World::bare(afd_tests::TestPhone::start(), "");
+    world.daemon.signal("TERM");
+    world.daemon.wait();
+    let mut database = Vec::new();
+    let frozen = std::fs::File::open(repository(&format!("tests/fixtures/schemas/{schema}.db.gz"))).expect("a frozen database");
+    flate2::read::GzDecoder::new(frozen).read_to_end(&mut database).expect("decompresses");
+    for file in ["memory.db", "memory.db-wal", "memory.db-shm"] {
+        let _ = std::fs::remove_file(world.dir().join(file));
+    }
+    std::fs::write(world.dir().join("memory.db"), database).expect("writes");
+    world.daemon = Daemon::start(world.dir());
+    world
+}
+
+#[test]
+fn every_earlier_schema_is_upgraded_and_keeps_its_rows() {
+    let current = World::new().client().ok("daemon.status", json!({}))["store"]["schema"].as_u64().expect("a number");
+    let schemas = std::fs::read_dir(repository("tests/fixtures/schemas")).expect("lists").count();
+    assert_eq!(schemas as u64, current, "freeze a database of each schema when it lands");
+    for schema in 1..=u32::try_from(current).expect("small") {
+        let world = upgraded(schema);
+        let mut client = world.client();
+        let store = client.ok("daemon.status", json!({}))["store"].clone();
+        assert_eq!((store["schema"].as_u64(), store["writable"].as_bool()), (Some(current), Some(true)), "schema {schema}");
+        assert_eq!(count(&client.ok("memory.log", json!({"limit": 100})), "events"), EVENTS, "schema {schema}");
+        assert_eq!(count(&client.ok("session.list", json!({})), "sessions"), SESSIONS, "schema {schema}");
+        let known = client.ok("memory.experience", json!({"app": "com.android.settings"}));
+        assert_eq!(count(&known, "transitions"), TRANSITIONS, "schema {schema}");
+        if schema >= 2 {
+            assert_eq!(count(&client.ok("memory.search", json!({"query": "wifi switch"})), "notes"), 1, "schema {schema}");
+        }
+        if schema >= 3 {
+            let states = client.ok("visual.states", json!({"app": "com.android.settings", "all": true}));
+            assert_eq!(count(&states, "states"), 4, "schema {schema}");
+        }
+        if schema >= 4 {
+            let messages = client.ok("conversation.list", json!({"session": "wifi-test"}));
+            assert_eq!(count(&messages, "messages"), 3, "schema {schema}");
+            assert_eq!(count(&client.ok("session.bug.list", json!({})), "bugs"), 1, "schema {schema}");
+            let patterns = client.ok("pattern.find", json!({"app": "com.android.settings"}));
+            assert!(count(&patterns, "patterns") >= 1, "schema {schema}");
+        }
+        client.ok("memory.save", json!({"topic": "after/upgrade", "content": "the upgraded database takes writes"}));
+    }
+}
