@@ -41,7 +41,7 @@ pub fn write(bytes: &[u8]) -> bool {
 }
 
 /// Formats an envelope as `status=`, `category=`, `op=` and `traceId=`, then `data.<path>=<value>` with sorted keys.
-fn text(envelope: &Value) -> String {
+pub fn text(envelope: &Value) -> String {
     let mut lines: Vec<String> = ["status", "category", "op", "traceId"].iter().map(|k| format!("{k}={}", scalar(&envelope[*k]))).collect();
     for part in ["data", "error"] {
         if let Some(value) = envelope.get(part) {

@@ -140,3 +140,36 @@ pub trait Method {
 pub(crate) const fn summary(attributes: &[&'static str]) -> &'static str {
     if attributes.is_empty() { "" } else { attributes[0] }
 }
+
+#[cfg(all(test, feature = "schema"))]
+mod tests {
+    use super::*;
+
+    /// Names of the parameters of a method.
+    fn parameters(info: &MethodInfo) -> Vec<String> {
+        let mut generator = schemars::SchemaGenerator::default();
+        let schema = (info.params_schema)(&mut generator);
+        let name = schema.get("$ref").and_then(|r| r.as_str()?.rsplit('/').next());
+        let definition = name.and_then(|name| generator.definitions().get(name)).unwrap_or(schema.as_value());
+        definition.get("properties").and_then(|p| p.as_object()).into_iter().flat_map(|p| p.keys().cloned()).collect()
+    }
+
+    #[test]
+    fn rows_name_the_shared_parameters_that_their_types_have() {
+        // A session or device that filters a list, and the address of a new device, are parameters of their own.
+        let filters = ["session.list", "session.bug.list", "session.bug.show", "session.bug.resolve", "session.result.list", "memory.log"];
+        let own = ["memory.stats", "artifact.list", "pattern.find", "events.subscribe", "device.add"];
+        for info in crate::methods() {
+            let parameters = parameters(info);
+            let has = |name: &str| parameters.iter().any(|p| p == name);
+            let (takes, name) = (info.takes, info.name);
+            let listed = filters.contains(&name) || own.contains(&name);
+            assert_eq!(takes.device == DeviceUse::Reached, has("url") && has("device"), "{name}: url");
+            assert!(takes.device == DeviceUse::None || has("device"), "{name} has no device");
+            assert!(listed || takes.device != DeviceUse::None || !has("device"), "{name} does not name its device");
+            assert!(!takes.session || has("session"), "{name} has no session");
+            assert!(listed || takes.session || !has("session"), "{name} does not name its session");
+            assert_eq!(takes.timeout, has("timeoutMs") && !listed, "{name}: timeoutMs");
+        }
+    }
+}

@@ -132,8 +132,7 @@ pub(super) fn list(titles: &[&str]) -> Snapshot {
         password: false,
         truncated: false,
     };
-    let mut nodes =
-        vec![node(None, 0, "RecyclerView", None, Rect { left: 0, top: 300, right: 1080, bottom: 2300 }, &[Flag::Scrollable])];
+    let mut nodes = vec![node(None, 0, "RecyclerView", None, Rect { left: 0, top: 300, right: 1080, bottom: 2300 }, &[Flag::Scrollable])];
     for (title, top) in titles.iter().zip((300..).step_by(200)) {
         let row = nodes.len();
         let bounds = Rect { left: 0, top, right: 1080, bottom: top + 200 };
