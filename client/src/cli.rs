@@ -47,7 +47,7 @@ pub struct Global {
     /// Output format; auto means human on a terminal and json in a pipe
     #[arg(long, short = 'o', global = true, env = "AF_OUTPUT", value_parser = FormatParser, default_value = "auto")]
     pub output: Format,
-    /// Client-side timeout for the response in milliseconds
+    /// Client-side timeout for the response, milliseconds; for commands that wait on the device, the time they may take
     #[arg(long, global = true, value_name = "MS")]
     pub timeout_ms: Option<u64>,
     /// Fail with exit code 3 instead of starting the daemon

@@ -22,17 +22,19 @@ use crate::spawn;
 
 /// Runs a command line and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
+    let args: Vec<std::ffi::OsString> = args.into_iter().collect();
+    let format = typed_format(&args);
     let mut command = cli::command();
     let parsed = command.try_get_matches_from_mut(args);
     // Freeing the clap command would take a quarter of the run time.
     std::mem::forget(command);
     let matches = match parsed {
         Ok(matches) => matches,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(&error, format),
     };
     match dispatch(&matches) {
         Ok(exit) => exit,
-        Err(error) => usage(&error),
+        Err(error) => usage(&error, format),
     }
 }
 
@@ -94,13 +96,25 @@ fn output_of(global: &Global) -> Format {
     format.and_then(|format| clap::ValueEnum::from_str(format, true).ok()).unwrap_or(Format::Auto)
 }
 
+/// Returns the output format of a command line that may be invalid: from its option, else from the environment.
+fn typed_format(args: &[std::ffi::OsString]) -> Format {
+    let args: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
+    let attached = |arg: &str| arg.strip_prefix("--output=").or_else(|| arg.strip_prefix("-o")).map(str::to_owned);
+    let typed = args.iter().enumerate().find_map(|(i, arg)| match *arg {
+        "-o" | "--output" => args.get(i + 1).map(|next| (*next).to_owned()),
+        arg if !arg.starts_with("--") || arg.starts_with("--output=") => attached(arg),
+        _ => None,
+    });
+    let format = typed.or_else(|| std::env::var("AF_OUTPUT").ok());
+    format.and_then(|format| clap::ValueEnum::from_str(&format, true).ok()).unwrap_or(Format::Auto)
+}
+
 /// Reports a usage error: text on standard error, and the envelope on standard output unless the output is for people.
-fn usage(error: &clap::Error) -> u8 {
+fn usage(error: &clap::Error, format: Format) -> u8 {
     let _ = error.print();
     if !error.use_stderr() {
         return 0;
     }
-    let format = std::env::var("AF_OUTPUT").ok().and_then(|v| clap::ValueEnum::from_str(&v, true).ok()).unwrap_or(Format::Auto);
     if effective(format) != Format::Human {
         let text = error.to_string();
         let lines: Vec<&str> = text.lines().map(str::trim).take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more")).collect();

@@ -52,6 +52,7 @@ session_params! {
 
 words! {
     /// Author of a message.
+    #[cfg_attr(feature = "schema", schemars(rename = "MessageRole"))]
     Role {
         /// System prompt.
         System = "system",
@@ -110,6 +111,7 @@ params! {
 
     /// A part of a message.
     #[serde(tag = "type")]
+    #[cfg_attr(feature = "schema", schemars(rename = "MessagePart"))]
     pub enum Part {
         /// Text.
         #[serde(rename_all = "camelCase")]

@@ -164,9 +164,9 @@ macro_rules! session_params {
 /// after `|` are accepted as well. The first line of a variant's documentation is its help text on the command line.
 macro_rules! words {
     ($( $(#[$m:meta])* $name:ident { $( $(#[$vm:meta])* $variant:ident = $word:literal $(| $alias:literal)*, )* } )*) => { $(
-        $(#[$m])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        $(#[$m])*
         pub enum $name { $( $(#[$vm])* #[serde(rename = $word $(, alias = $alias)*)] $variant, )* }
 
         impl $name {

@@ -79,17 +79,17 @@ words! {
         Passed = "passed",
         /// Finished with a failure.
         Failed = "failed",
-        /// Skipped.
+        /// Not attempted.
         Skipped = "skipped",
     }
 
     /// Outcome of a task.
     FinishStatus {
-        /// Passed.
+        /// The task was completed.
         Passed = "passed",
-        /// Failed.
+        /// The task could not be completed.
         Failed = "failed",
-        /// Skipped.
+        /// The task was not attempted.
         Skipped = "skipped",
     }
 }

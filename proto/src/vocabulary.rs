@@ -155,6 +155,7 @@ wire! {
     }
 
     /// A result, with device, session and trace id of the call at the same level.
+    #[cfg_attr(feature = "schema", schemars(rename = "{T}Reply"))]
     pub struct Reply<T> {
         /// Device, session and trace of the call.
         #[serde(flatten)]

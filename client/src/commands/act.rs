@@ -56,9 +56,10 @@ pub struct Key {
 /// Options of `tap`, `double-tap` and `long-press`.
 #[derive(Debug, Args)]
 #[group(skip)]
+#[command(group = clap::ArgGroup::new("target").required(true).args(["by", "xy"]))]
 pub struct Tap {
     /// Point in device pixels
-    #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point, conflicts_with_all = ["by", "value"], required_unless_present = "by")]
+    #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point, conflicts_with = "value")]
     xy: Option<(f64, f64)>,
     /// Property that identifies the target
     #[arg(long, value_enum, requires = "value")]

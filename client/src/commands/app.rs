@@ -52,7 +52,8 @@ impl Group for App {
         // For this command --device is a serial number.
         let serial = context.global.device.clone().or(target.serial).map(|s| format!("-s {s} ")).unwrap_or_default();
         let failure = Failure::new("UNSUPPORTED", "afctl does not install or uninstall apps; use adb", 1);
-        let hint = format!("download the app's APK from its releases if needed, then run: adb {serial}{command}");
+        let download = if verb == "install" { "download the app's APK from its releases if needed, then " } else { "" };
+        let hint = format!("{download}run: adb {serial}{command}");
         Call::refused("app", verb, failure.with_hint(hint))
     }
 }

@@ -27,6 +27,7 @@ pub enum Daemon {
 
 human! {
     DaemonMethods => methods;
+    DaemonShutdown => |_| "stopped\n".to_owned();
 }
 
 fn methods(list: &MethodList) -> String {
@@ -46,7 +47,7 @@ impl Group for Daemon {
             Daemon::Status => status(),
             Daemon::Methods => Call::of::<DaemonMethods>(NoParams {}),
             Daemon::Reload => Call::plain::<DaemonReload>(NoParams {}),
-            Daemon::Shutdown => Call::plain::<DaemonShutdown>(NoParams {}).without_starting(),
+            Daemon::Shutdown => Call::of::<DaemonShutdown>(NoParams {}).without_starting(),
         }
     }
 }

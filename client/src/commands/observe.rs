@@ -171,7 +171,7 @@ pub struct Wait {
     #[arg(long, value_enum)]
     until: Until,
     /// Text that appears or disappears, or part of package/activity
-    #[arg(long, allow_hyphen_values = true)]
+    #[arg(long, allow_hyphen_values = true, required_if_eq_any([("until", "text"), ("until", "activity"), ("until", "gone")]))]
     text: Option<String>,
     /// Omit hints from memory
     #[arg(long)]

@@ -153,7 +153,7 @@ pub struct Path {
     /// Goal: id or name of a state, a component, or a text on the page
     #[arg(long, alias = "contact")]
     to: String,
-    /// Prefer the fewest steps, whatever their probability
+    /// Minimise the number of steps instead of maximising reliability
     #[arg(long)]
     shortest: bool,
     /// Number of alternative paths [default: 2]

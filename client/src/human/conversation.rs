@@ -18,7 +18,7 @@ use afd_proto::pattern::{
 use serde_json::Value;
 
 use super::human;
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, maybe, more, paint, shorten, table, time};
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, maybe, more, paint, shorten, table, time};
 
 human! {
     ConversationAppend => appended;
@@ -57,7 +57,8 @@ fn keys(keys: &BTreeMap<String, String>) -> String {
 
 fn appended(appended: &AppendResult) -> String {
     let AppendResult { first, last, tokens, compacted, .. } = appended;
-    let mut out = format!("{} messages {first} to {last}, {tokens} tokens\n", paint(GOOD, "appended"));
+    let messages = if first == last { format!("message {first}") } else { format!("messages {first} to {last}") };
+    let mut out = format!("{} {messages}, {}\n", paint(GOOD, "appended"), count(tokens, "token"));
     let set: Vec<String> = appended.context_set.iter().map(|(k, v)| format!("{k}={v}")).collect();
     if !set.is_empty() {
         let _ = writeln!(out, "context: {}", set.join(" "));

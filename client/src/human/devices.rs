@@ -23,7 +23,7 @@ human! {
 
 fn added(added: &AddResult) -> String {
     let place = added.saved_in.as_ref().map_or_else(|| "until the daemon stops".to_owned(), |file| format!("saved in {file}"));
-    format!("{} {} at {} {}\n", paint(GOOD, "added"), added.device.name, added.device.url, paint(DIM, &place))
+    format!("{} {} at {}; {}\n", paint(GOOD, "added"), added.device.name, added.device.url, paint(DIM, &place))
 }
 
 fn lease(lease: &LeaseInfo) -> String {
@@ -53,7 +53,7 @@ fn health(reply: &Reply<Health>) -> String {
         _ => paint(WARN, "token not checked"),
     };
     let over = health.connection.device.as_ref().map(|serial| format!(" over USB ({serial})")).unwrap_or_default();
-    let took = paint(DIM, &format!("{} ms", health.duration_ms));
+    let took = paint(DIM, &format!("({} ms)", health.duration_ms));
     format!("{} {} at {}{over}, {token} {took}\n", paint(GOOD, &health.status), reply.echo.device, health.connection.url)
 }
 

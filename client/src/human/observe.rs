@@ -82,7 +82,7 @@ fn observation(context: &Context) -> String {
         (false, true) => paint(BAD, "still moving"),
         (false, false) => paint(WARN, "read once, may not have settled"),
     };
-    let _ = writeln!(out, "{}  {state}  {}", paint(BOLD, place), paint(DIM, &context.mode));
+    let _ = writeln!(out, "{}  {state}  {}", paint(BOLD, place), paint(DIM, &format!("mode {}", context.mode)));
     if !context.reliable {
         let _ = writeln!(out, "{} {}", paint(BAD, "not reliable:"), maybe(&context.reason));
     }
@@ -141,8 +141,8 @@ fn screenshot(reply: &Reply<Screenshot>) -> String {
     let shot = &reply.body;
     let mut out = format!("{}x{} {} in {}", shot.width, shot.height, shot.mime_type, shot.artifact.saved_file);
     if let Some(scale) = shot.scale {
-        let screen = format!("scale {scale:.3} of the {}x{} screen", maybe(&shot.device_width), maybe(&shot.device_height));
-        let _ = write!(out, " {}", paint(DIM, &screen));
+        let screen = format!("; scale {scale:.3} of the {}x{} screen", maybe(&shot.device_width), maybe(&shot.device_height));
+        let _ = write!(out, "{}", paint(DIM, &screen));
     }
     out.push('\n');
     out + &shot.refs.as_ref().map(ref_rows).unwrap_or_default()
@@ -155,7 +155,7 @@ fn hints(context: &Context) -> String {
             HintKind::Recovery => AnsiColor::Cyan.on_default(),
             HintKind::Failure | HintKind::Interrupt => BAD,
         };
-        let confidence = paint(DIM, &format!("confidence {}", hint.confidence));
+        let confidence = paint(DIM, &format!("(confidence {})", hint.confidence));
         format!("{} {} {confidence}\n", paint(style, hint.kind.word()), hint.text)
     };
     context.hints.iter().map(line).collect()

@@ -1,6 +1,6 @@
 //! Building blocks of output for people: colours, tables, times, fields.
 
-use afd_proto::vocabulary::{Action, Target};
+use afd_proto::vocabulary::{Action, Role, Target};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::Value;
@@ -45,7 +45,7 @@ pub fn table<const N: usize>(columns: [&str; N], rows: impl IntoIterator<Item = 
     }
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(used.iter().map(|i| columns[*i].to_uppercase()));
+    table.set_header(used.iter().map(|i| kebab(columns[*i]).replace('-', " ").to_uppercase()));
     for row in &rows {
         table.add_row(used.iter().map(|i| &row[*i]));
     }
@@ -74,7 +74,7 @@ pub(super) fn target(target: &Target) -> String {
         Some(label) => format!("\"{label}\""),
         None => maybe(&target.res_id),
     };
-    format!("{} {name}", target.role)
+    if target.role == Role::Any { name } else { format!("{} {name}", target.role) }
 }
 
 /// Describes an action by its verb, target and parameters.
@@ -107,4 +107,10 @@ pub(super) fn fields(value: &Value, indent: usize) -> String {
             .collect(),
         other => format!("{pad}{other}\n"),
     }
+}
+
+/// Returns a number with its noun, in the plural unless it is one.
+pub(super) fn count(number: impl ToString, noun: &str) -> String {
+    let number = number.to_string();
+    if number == "1" { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

@@ -13,7 +13,7 @@ use afd_proto::memory::{
 use afd_proto::notes::{Note, Notes, SavedNote, TermMatch};
 use serde_json::Value;
 
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, action, empty_list, first, kebab, maybe, more, paint, table, time};
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, action, count, empty_list, first, kebab, maybe, more, paint, table, time};
 use super::{human, visual};
 
 human! {
@@ -110,7 +110,7 @@ fn jobs(jobs: &Jobs) -> String {
 
 fn saved(saved: &SavedNote) -> String {
     let SavedNote { note, chain_length, similar } = saved;
-    let mut out = format!("{} note {} in {} ({chain_length} notes on this topic)\n", paint(GOOD, "saved"), note.id, note.topic);
+    let mut out = format!("{} note {} in {} ({} on this topic)\n", paint(GOOD, "saved"), note.id, note.topic, count(chain_length, "note"));
     for similar in similar {
         let _ = writeln!(out, "{} {} {}: {}", paint(WARN, "similar"), similar.note.id, similar.note.topic, similar.note.content);
     }

@@ -16,7 +16,7 @@ use afd_proto::tasks::{Task, TaskAdd, TaskFinish, TaskList, TaskStart, TaskStatu
 use anstyle::Style;
 
 use super::human;
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, maybe, more, paint, shorten, table, time};
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, maybe, more, paint, shorten, table, time};
 
 human! {
     SessionStart => shown;
@@ -203,8 +203,12 @@ fn tested(tested: &TestedElements) -> String {
         let [passed, failed, times] = [e.passed, e.failed, e.times].map(|n| n.to_string());
         [e.element.clone(), maybe(&e.component), passed, failed, times]
     };
-    format!("{} {} elements, {} in this session\n", paint(GOOD, "marked"), tested.elements.len(), tested.total)
+    let unknown = tested.elements.iter().filter(|e| e.component.is_none());
+    format!("{} {}, {} in this session\n", paint(GOOD, "marked"), count(tested.elements.len(), "element"), tested.total)
         + &table(["element", "component", "passed", "failed", "times"], tested.elements.iter().map(row))
+        + &unknown
+            .map(|e| format!("{} {:?} is not a known component, so that it does not count as covered\n", paint(WARN, "warning"), e.element))
+            .collect::<String>()
 }
 
 fn coverage(coverage: &Coverage) -> String {
@@ -224,7 +228,7 @@ fn warnings(warnings: &[String]) -> String {
 
 fn progress(progress: &ProgressResult) -> String {
     let auto = if progress.auto { ", rewritten on every change" } else { "" };
-    format!("{} {}\n        {}{auto}\n", paint(GOOD, "written"), progress.file, progress.report_file) + &warnings(&progress.warnings)
+    format!("{} {}\n        {}{auto}\n", paint(GOOD, "wrote"), progress.file, progress.report_file) + &warnings(&progress.warnings)
 }
 
 fn resumed(resumed: &ResumeResult) -> String {
@@ -232,7 +236,7 @@ fn resumed(resumed: &ResumeResult) -> String {
 }
 
 fn reported(report: &ReportResult) -> String {
-    format!("{} {} ({} bytes, {} pictures)\n", paint(GOOD, "written"), report.file, report.size_bytes, report.pictures)
+    format!("{} {} ({} bytes, {})\n", paint(GOOD, "wrote"), report.file, report.size_bytes, count(report.pictures, "picture"))
 }
 
 fn ended(ended: &EndResult) -> String {
@@ -243,6 +247,6 @@ fn ended(ended: &EndResult) -> String {
 fn exported(exported: &ExportResult) -> String {
     match &exported.document {
         Some(document) => serde_json::to_string_pretty(document).unwrap_or_default() + "\n",
-        None => format!("{} {} ({} bytes)\n", paint(GOOD, "written"), maybe(&exported.file), exported.size_bytes),
+        None => format!("{} {} ({} bytes)\n", paint(GOOD, "wrote"), maybe(&exported.file), exported.size_bytes),
     }
 }

@@ -13,7 +13,7 @@ use afd_proto::visual::{
 };
 
 use super::human;
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, empty_list, maybe, more, paint, table, time};
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, empty_list, maybe, more, paint, table, time};
 use super::records::dry_run;
 
 human! {
@@ -37,12 +37,14 @@ fn about(about: &ScopeInfo) -> String {
 }
 
 /// Renders the app or site and a count.
-fn heading(of: &ScopeInfo, what: &str, count: usize) -> String {
-    paint(DIM, &format!("{}: {count} {what}", about(of))) + "\n"
+fn heading(of: &ScopeInfo, what: &str, number: usize) -> String {
+    paint(DIM, &format!("{}: {}", about(of), count(number, what)))
+        + "
+"
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.0}%", share * 100.0)
+    format!("{:.0} %", share * 100.0)
 }
 
 fn learned(learned: &LearnResult) -> String {
@@ -54,7 +56,9 @@ fn learned(learned: &LearnResult) -> String {
     let LearnResult { seen, new_components, missed, learn_count, .. } = learned;
     let _ = writeln!(
         out,
-        "{seen} components seen, {new_components} new, {missed} missing; learned {learn_count} times for {}",
+        "{} seen, {new_components} new, {missed} missing; learned from {} of {}",
+        count(seen, "component"),
+        count(learn_count, "observation"),
         learned.about.app
     );
     for skipped in &learned.skipped {
@@ -68,7 +72,7 @@ fn components(list: &Components) -> String {
         let (seen, missed) = (c.seen_count.to_string(), c.consecutive_misses.to_string());
         [c.name.clone(), c.kind.clone(), maybe(&c.label), maybe(&c.bounds), seen, missed, c.states.join(" "), time(c.last_seen)]
     };
-    heading(&list.about, "components", list.components.len())
+    heading(&list.about, "component", list.components.len())
         + &table(["name", "type", "label", "bounds", "seen", "missed", "states", "lastSeen"], list.components.iter().map(row))
         + &more(list.next_cursor)
 }
@@ -84,7 +88,7 @@ fn states(list: &States) -> String {
         let (visits, components) = (s.visit_count.to_string(), s.defining_components.len().to_string());
         [maybe(&s.id), maybe(&s.name), s.kind.to_string(), visits, components, place, time(s.last_seen)]
     };
-    heading(&list.about, "states", list.states.len())
+    heading(&list.about, "state", list.states.len())
         + &table(["id", "name", "kind", "visits", "components", "place", "lastSeen"], list.states.iter().map(row))
 }
 
@@ -93,7 +97,7 @@ fn transitions(list: &Transitions) -> String {
         let (count, attempts) = (t.count.to_string(), t.attempts.to_string());
         [t.from.clone(), t.action.clone(), t.to.clone(), count, attempts, percent(t.success_rate), maybe(&t.mean_ms)]
     };
-    heading(&list.about, "transitions", list.transitions.len())
+    heading(&list.about, "transition", list.transitions.len())
         + &table(["from", "action", "to", "count", "attempts", "success", "ms"], list.transitions.iter().map(row))
 }
 
@@ -103,7 +107,7 @@ fn route(name: &str, route: &Route) -> String {
     }
     let row = |t: &Transition| [t.from.clone(), t.action.clone(), t.to.clone(), percent(t.probability), maybe(&t.mean_ms)];
     let title = paint(BOLD, &format!("{name}: {}, {} ms", percent(route.probability), route.expected_ms));
-    format!("{title}\n{}", table(["from", "action", "to", "chance", "ms"], route.steps.iter().map(row)))
+    format!("{title}\n{}", table(["from", "action", "to", "estimate", "ms"], route.steps.iter().map(row)))
 }
 
 fn path(path: &Path) -> String {
@@ -126,7 +130,7 @@ fn graph(drawn: &RenderedGraph) -> String {
         (Some(drawing), _) => drawing.clone(),
         (None, file) => {
             let file = file.as_ref().map(|a| a.saved_file.as_str()).unwrap_or_default();
-            format!("{} {file} ({} states, {} transitions)\n", paint(GOOD, "saved"), drawn.states, drawn.transitions)
+            format!("{} {file} ({}, {})\n", paint(GOOD, "saved"), count(drawn.states, "state"), count(drawn.transitions, "transition"))
         }
     }
 }
@@ -188,7 +192,7 @@ fn matched(matched: &MatchResult) -> String {
         ]
     };
     let title = format!("{} of {} found in {} ms", matched.found.len(), matched.looked_for, matched.took_ms);
-    let mut out = paint(GOOD, &title) + "\n" + &table(["name", "bounds", "likeness", "how", "moved"], matched.found.iter().map(row));
+    let mut out = paint(GOOD, &title) + "\n" + &table(["name", "bounds", "likeness", "found", "moved"], matched.found.iter().map(row));
     for (names, what) in [(&matched.missing, "not found:"), (&matched.flat, "uniform brightness, not searched for:")] {
         if !names.is_empty() {
             let _ = writeln!(out, "{} {}", paint(WARN, what), names.join(" "));

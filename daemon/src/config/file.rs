@@ -95,15 +95,15 @@ sections! {
 
     /// The single device of `af`.
     Remote "remote." {
-        /// Base URL of the device `default`.
+        /// Base URL of the device `default` (as `af` writes it).
         url: Option<String> = None;
-        /// Bearer token of the device `default`.
+        /// Bearer token of the device `default` (as `af` writes it).
         token: Option<Secret> = None;
     }
 
     /// How the single device of `af` is reached.
     Connection "connection." {
-        /// `usb-forward` if the device `default` is reached over USB.
+        /// `usb-forward` if the device `default` is reached over USB (as `af` writes it).
         transport: Option<String> = None;
         /// The USB connection.
         usb: Option<ConnectionUsb> = None;
@@ -111,13 +111,13 @@ sections! {
 
     /// The USB connection of the single device of `af`.
     ConnectionUsb "connection.usb." {
-        /// Serial number of the device `default`.
+        /// Serial number of the device `default` (as `af` writes it).
         device: String = String::new();
-        /// Forwarded port on this machine of the device `default`.
+        /// Forwarded port on this machine of the device `default` (as `af` writes it).
         local_port: u16 [range 1..=65_535] = 0;
-        /// Port of the service on the device `default`.
+        /// Port of the service on the device `default` (as `af` writes it).
         device_port: u16 [range 1..=65_535] = 0;
-        /// Whether the forward is removed together with the device `default`.
+        /// Whether the forward is removed together with the device `default` (as `af` writes it).
         own_forward: bool = true;
     }
 

@@ -115,7 +115,7 @@ fn default_in_words(key: &Key) -> String {
         Value::Null => String::new(),
         Value::String(text) if text.is_empty() => String::new(),
         Value::String(text) => format!("`{text}`"),
-        Value::Array(words) => format!("{} words", words.len()),
+        Value::Array(words) => words.iter().filter_map(Value::as_str).map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", "),
         Value::Number(number) if key.range.as_ref().is_some_and(|r| number.as_u64().is_some_and(|n| !r.contains(&n))) => String::new(),
         value => format!("`{value}`"),
     }
@@ -190,7 +190,8 @@ fn typed(name: &str, key: &Key, text: &str) -> Result<toml_edit::Value, KeyError
     Ok(match key.kind {
         Kind::Number => {
             let number = text.trim().replace('_', "").parse::<i64>().ok().filter(|n| *n >= 0);
-            number.ok_or_else(|| invalid("a whole number of at least 0"))?.into()
+            let range = key.range.as_ref().map_or_else(|| "at least 0".to_owned(), range_text);
+            number.ok_or_else(|| invalid(&format!("a whole number, {range}")))?.into()
         }
         Kind::Flag => text.trim().parse::<bool>().map_err(|_| invalid("true or false"))?.into(),
         Kind::List => text.split(',').map(str::trim).filter(|w| !w.is_empty()).collect::<toml_edit::Array>().into(),

@@ -119,7 +119,7 @@ impl Digest {
         derived.extend(self.current.as_ref().map(|t| format!("Finish the current task: {}", t.description)));
         derived.extend(self.queue.iter().filter(|t| t.blocked_by.is_empty()).take(3).map(|t| format!("Start: {}", t.description)));
         let urgent = self.open_bugs().filter(|b| matches!(b.severity, Severity::Critical | Severity::High));
-        derived.extend(urgent.take(3).map(|b| format!("Re-check the {} bug: {}", b.severity.word(), b.title)));
+        derived.extend(urgent.take(3).map(|b| format!("Re-check the {}-severity bug: {}", b.severity.word(), b.title)));
         let failed = self.done.iter().filter(|t| t.status == TaskStatus::Failed);
         derived.extend(failed.take(3).map(|t| format!("Retry the failed task: {}", t.description)));
         if self.coverage.pages_visited > 0 && !self.coverage.pages_tested.missing.is_empty() {

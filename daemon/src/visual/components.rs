@@ -10,7 +10,7 @@ use crate::page::mask;
 use crate::page::snapshot::Rect;
 use crate::store::{Conditions, Page, Result, new_uid};
 
-/// A component and its activity.
+/// A component and its usage counts.
 #[derive(Debug, Clone)]
 pub struct Component {
     /// Row id.
@@ -53,11 +53,11 @@ pub struct Component {
     pub seen_count: i64,
     /// Number of consecutive misses, on the page with the fewest.
     pub consecutive_misses: i64,
-    /// Members of its file without a column of their own, as JSON.
+    /// Fields of the imported file that have no column, as JSON.
     pub extra: Option<String>,
 }
 
-/// The columns of [`Component`], with its activity summed up over the states that it belongs to.
+/// The columns of [`Component`], with its usage counts summed up over the states that it belongs to.
 const SELECT: &str =
     "SELECT c.id, c.uid, c.position, c.key, c.name, c.kind, c.source, c.label, c.dynamic, c.res_id, c.class, c.bounds_left, c.bounds_top,
         c.bounds_right, c.bounds_bottom, c.confidence, c.page, c.crop, c.learned_at,
@@ -249,12 +249,12 @@ pub(super) fn mark_attached(connection: &Connection, id: i64) -> Result<()> {
     Ok(())
 }
 
-/// Counts that components were seen on no known page.
+/// Records that components were seen on no known page.
 pub(super) fn count_loose_sightings(connection: &Connection, app: i64, seen: &[(i64, bool)], at: i64) -> Result<()> {
     seen.iter().try_for_each(|(id, _)| count_loose_sighting(connection, app, *id, at))
 }
 
-/// Counts that a loose component was seen.
+/// Records that a loose component was seen.
 pub(super) fn count_loose_sighting(connection: &Connection, app: i64, id: i64, at: i64) -> Result<()> {
     connection
         .prepare_cached(

@@ -54,9 +54,10 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeRes
     let current_progress = session::progress::of(&digest, git);
     let bugs = digest.info.bugs;
     let summary = format!(
-        "Session {name:?} resumed: {} tasks done, {} to do, {} bugs open.",
+        "Session {name:?} resumed: tasks: {} done, {} in progress, {} remaining; open bugs: {}.",
         current_progress.completed_tasks.len(),
-        current_progress.pending_tasks.len() + usize::from(current_progress.current_task.is_some()),
+        usize::from(current_progress.current_task.is_some()),
+        current_progress.pending_tasks.len(),
         bugs.open
     );
     core.session_changed(&name).await;
