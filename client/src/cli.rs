@@ -1,17 +1,15 @@
-//! The command line: global options, and the table of command groups.
+//! The table of commands.
 //!
 //! A group builds its subcommands only when it is the one invoked; building all of them would take longer than the call itself.
 
-use std::path::PathBuf;
-
 use clap::builder::TypedValueParser;
-use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use crate::commands::{
-    Call, act, app, artifact, config, connect, conversation, daemon, device, import, job, memory, observe, pattern, recover, session,
-    verify, visual,
+    Call, Group, act, app, artifact, config, connect, conversation, daemon, device, import, job, memory, observe, pattern, recover,
+    session, verify, visual,
 };
-use crate::run::Address;
+use crate::options::{Context, Global};
 use crate::{demo, follow};
 
 /// One-line description of the program.
@@ -27,102 +25,6 @@ Connected`). Everything is recorded; what was learned about a page is returned a
 
 On a terminal the output is formatted for people; in a pipe it is one line of JSON: {category, op, status, traceId, data | error}. \
 Exit codes: 0 success, 1 failure (including a failed check), 2 usage error, 3 no daemon, 130 interrupted.";
-
-/// Options accepted by every command.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Global options")]
-pub struct Global {
-    /// Session the call belongs to
-    #[arg(long, short = 's', global = true, env = "AFD_SESSION", value_name = "NAME")]
-    pub session: Option<String>,
-    /// Device name; optional if exactly one device is configured
-    #[arg(long, short = 'd', global = true, value_name = "NAME")]
-    pub device: Option<String>,
-    /// Base URL of the phone to use for this call instead of a configured device
-    #[arg(long, global = true, env = "AF_URL", value_name = "URL")]
-    pub url: Option<String>,
-    /// Bearer token for --url
-    #[arg(long, global = true, env = "AF_TOKEN", value_name = "TOKEN", hide_env_values = true)]
-    pub token: Option<String>,
-    /// Output format; auto means human on a terminal and json in a pipe
-    #[arg(long, short = 'o', global = true, env = "AF_OUTPUT", value_parser = FormatParser, default_value = "auto")]
-    pub output: Format,
-    /// Client-side timeout for the response, milliseconds; for commands that wait on the device, the time they may take
-    #[arg(long, global = true, value_name = "MS")]
-    pub timeout_ms: Option<u64>,
-    /// Fail with exit code 3 instead of starting the daemon
-    #[arg(long, global = true)]
-    pub no_spawn: bool,
-    /// Daemon socket
-    #[arg(long, global = true, env = "AFD_SOCKET", value_name = "PATH", value_parser = path())]
-    pub socket: Option<PathBuf>,
-    /// Database for a daemon started by this call; a running daemon must use the same one
-    #[arg(long, global = true, env = "AF_DB", value_name = "FILE", alias = "trace-db", value_parser = path())]
-    pub memory_db: Option<PathBuf>,
-    /// Configuration file for a daemon started by this call
-    #[arg(long, global = true, env = "AFD_CONFIG", value_name = "FILE", value_parser = path())]
-    pub config: Option<PathBuf>,
-    /// Accepted for compatibility with af, only `auto`; the proxy is set per device as device.NAME.proxy
-    #[arg(long, global = true, hide = true, value_parser = proxy)]
-    pub proxy: Option<String>,
-    /// Accepted for compatibility with af, without effect: sent actions are always recorded so that none is sent twice
-    #[arg(long, global = true, hide = true, alias = "no-trace")]
-    pub no_memory: bool,
-}
-
-/// Returns a parser that also accepts an empty path, as from an empty variable; `run` treats it as unset.
-fn path() -> impl TypedValueParser<Value = PathBuf> {
-    clap::builder::OsStringValueParser::new().map(PathBuf::from)
-}
-
-/// Parser for [`Format`]; an empty value, as from an empty variable, means `auto`.
-#[derive(Clone)]
-struct FormatParser;
-
-impl TypedValueParser for FormatParser {
-    type Value = Format;
-
-    fn parse_ref(&self, cmd: &Command, arg: Option<&clap::Arg>, value: &std::ffi::OsStr) -> Result<Format, clap::Error> {
-        if value.is_empty() {
-            return Ok(Format::Auto);
-        }
-        clap::builder::EnumValueParser::<Format>::new().parse_ref(cmd, arg, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = clap::builder::PossibleValue> + '_>> {
-        Some(Box::new(Format::value_variants().iter().filter_map(ValueEnum::to_possible_value)))
-    }
-}
-
-/// Parses the value of `--proxy`.
-fn proxy(text: &str) -> Result<String, String> {
-    match text {
-        "auto" => Ok(text.to_owned()),
-        "direct" | "system" => Err(format!("the proxy is set per device: afctl config set device.NAME.proxy {text}")),
-        _ => Err("expected auto".to_owned()),
-    }
-}
-
-/// Output format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Human on a terminal, JSON in a pipe
-    Auto,
-    /// Tables and colours
-    Human,
-    /// One line of JSON
-    Json,
-    /// `key=value` lines
-    Text,
-}
-
-/// Global options and device address, passed to every command.
-pub struct Context {
-    /// The global options.
-    pub global: Global,
-    /// Device address from options and environment.
-    pub address: Address,
-}
 
 /// How a command is executed.
 pub enum Run {
@@ -140,12 +42,6 @@ pub struct Entry {
     describe: fn(Command) -> Command,
     /// How it is executed.
     pub run: Run,
-}
-
-/// A group of subcommands, each of which makes one call.
-pub trait Group: Subcommand {
-    /// Returns the call of the parsed subcommand.
-    fn call(self, context: &Context) -> Call;
 }
 
 const fn group<G: Group>(name: &'static str, about: &'static str) -> Entry {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{ArgMatches, Args, FromArgMatches};
 
-use crate::cli::Context;
+use crate::options::Context;
 use story::Story;
 use world::{DemoError, World};
 

@@ -9,8 +9,8 @@ use afd_proto::vocabulary::NoParams;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::cli::Global;
 use crate::connection::{CallError, Connection, Interrupted, Unresponsive};
+use crate::options::Global;
 use crate::outcome::{FAILED, Failure, INTERRUPTED, NO_DAEMON};
 use crate::spawn;
 

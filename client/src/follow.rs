@@ -6,9 +6,9 @@ use afd_proto::Method;
 use afd_proto::events::{EventsSubscribe, SubscribeParams};
 use clap::{ArgMatches, Args, FromArgMatches};
 
-use crate::cli::{Context, Format};
 use crate::dial::{Purpose, connect, failure};
 use crate::human;
+use crate::options::{Context, Format};
 use crate::outcome::{Failure, Outcome};
 use crate::output::{effective, print};
 use crate::safe;

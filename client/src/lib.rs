@@ -13,6 +13,7 @@ pub mod demo;
 pub mod dial;
 pub mod follow;
 pub mod human;
+pub mod options;
 pub mod outcome;
 pub mod output;
 pub mod run;

@@ -4,8 +4,8 @@ use std::io::{IsTerminal, Write};
 
 use serde_json::Value;
 
-use crate::cli::Format;
 use crate::human;
+use crate::options::Format;
 use crate::outcome::Outcome;
 use crate::safe;
 

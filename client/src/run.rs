@@ -7,15 +7,15 @@ use std::sync::atomic::AtomicBool;
 use afd_proto::DeviceUse;
 use afd_proto::Method;
 use afd_proto::daemon::DaemonShutdown;
-use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::cli::{self, Context, Format, Global, Run};
+use crate::cli::{self, Run};
 use crate::commands::Call;
 use crate::connection::Connection;
 use crate::dial::{self, Purpose, Retry};
+use crate::options::{Address, Context, Format, Global, is_typed, typed_config};
 use crate::outcome::{FAILED, Failure, INTERRUPTED, Outcome, USAGE};
 use crate::output::{effective, print};
 use crate::spawn;
@@ -66,12 +66,6 @@ fn dispatch(matches: &ArgMatches) -> Result<u8, clap::Error> {
 /// Prints an outcome and returns the exit code.
 fn finish(outcome: &Outcome, format: Format) -> u8 {
     if print(outcome, format) { outcome.exit() } else { outcome.exit().max(1) }
-}
-
-/// Returns whether an option was given on the command line, and not by the environment.
-fn is_typed(matches: &ArgMatches, id: &str) -> bool {
-    let innermost = std::iter::successors(Some(matches), |m| m.subcommand().map(|(_, sub)| sub)).last().unwrap_or(matches);
-    innermost.value_source(id) == Some(ValueSource::CommandLine)
 }
 
 /// Removes empty values: an empty variable counts as unset.
@@ -127,27 +121,6 @@ fn usage(error: &clap::Error, format: Format) -> u8 {
     USAGE
 }
 
-/// Address of the device, from options and environment.
-#[derive(Debug, Clone, Default)]
-pub struct Address {
-    /// Base URL of an ad-hoc device.
-    pub url: Option<String>,
-    /// Bearer token of this call.
-    pub token: Option<String>,
-}
-
-impl Address {
-    /// Options always count; environment variables count only if no option names a device.
-    fn of(global: &Global, matches: &ArgMatches) -> Self {
-        let typed = |id: &str| is_typed(matches, id);
-        let given = |id: &str, value: &Option<String>| value.clone().filter(|v| !v.is_empty() && (typed(id) || global.device.is_none()));
-        let url = given("url", &global.url);
-        // A token from the environment belongs to the URL beside it, not to whatever device is configured.
-        let token = given("token", &global.token).filter(|_| url.is_some() || typed("token"));
-        Self { url, token }
-    }
-}
-
 fn perform(context: &Context, call: Call) -> Outcome {
     let Call { category, op, render, .. } = &call;
     let (category, op, render) = (category.clone(), op.clone(), *render);
@@ -173,12 +146,6 @@ fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
             .with_hint("its log says what it is waiting for; `afctl status` shows whether it is still running"));
     }
     Ok(result)
-}
-
-/// Returns the file given by `--config`. A file named by `AFD_CONFIG` does not count: the variable always means the daemon's
-/// configuration, even for commands where `--config` means another file.
-pub fn typed_config(global: &Global) -> Option<&std::path::PathBuf> {
-    global.config.as_ref().filter(|path| std::env::var_os("AFD_CONFIG").is_none_or(|v| v != path.as_os_str()))
 }
 
 /// Returns the database of `af`, from `AF_DB`.

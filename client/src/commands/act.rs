@@ -9,8 +9,8 @@ use afd_proto::act::{
 use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};
 
-use super::{Call, Expected, point};
-use crate::cli::{Context, Group};
+use super::{Call, Expected, Group, point};
+use crate::options::Context;
 
 /// Actions on the device.
 #[derive(Debug, Subcommand)]

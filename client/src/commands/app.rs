@@ -2,8 +2,8 @@
 
 use clap::{Args, Subcommand};
 
-use super::Call;
-use crate::cli::{Context, Group};
+use super::{Call, Group};
+use crate::options::Context;
 use crate::outcome::Failure;
 
 /// Instructions for installing and uninstalling the phone's app with `adb`.

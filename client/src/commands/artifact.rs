@@ -3,8 +3,8 @@
 use afd_proto::artifact::{ArtifactDelete, ArtifactGet, ArtifactList, DeleteParams, GetParams, ListParams};
 use clap::{Args, Subcommand};
 
-use super::Call;
-use crate::cli::{Context, Group};
+use super::{Call, Group};
+use crate::options::Context;
 
 /// Stored files: screenshots, full-screen dumps, large results.
 #[derive(Debug, Subcommand)]

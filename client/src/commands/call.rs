@@ -3,11 +3,19 @@
 use std::collections::BTreeMap;
 
 use afd_proto::{Method, MethodInfo, SharedParams};
+use clap::Subcommand;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::human::{Human, kebab};
+use crate::options::Context;
 use crate::outcome::{Failure, Render, USAGE};
+
+/// A group of subcommands, each of which makes one call.
+pub trait Group: Subcommand {
+    /// Returns the call of the parsed subcommand.
+    fn call(self, context: &Context) -> Call;
+}
 
 /// A call to the daemon.
 pub struct Call {

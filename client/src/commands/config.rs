@@ -5,8 +5,8 @@ use afd_proto::config::{ConfigGet, ConfigList, ConfigSet, ConfigUnset, KeyParams
 use afd_proto::vocabulary::NoParams;
 use clap::Subcommand;
 
-use super::Call;
-use crate::cli::{Context, Group};
+use super::{Call, Group};
+use crate::options::Context;
 
 /// Settings, and where each value comes from.
 #[derive(Debug, Subcommand)]

@@ -3,8 +3,8 @@
 use afd_proto::device::{ConnectUsbParams, DeviceConnectUsb};
 use clap::{Args, Subcommand};
 
-use super::Call;
-use crate::cli::{Context, Group};
+use super::{Call, Group};
+use crate::options::Context;
 
 /// Connect a phone and add it to the configuration.
 #[derive(Debug, Subcommand)]

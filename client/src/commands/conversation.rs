@@ -11,8 +11,8 @@ use afd_proto::conversation::{
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
-use super::{Call, map, pair, read_list};
-use crate::cli::{Context, Group};
+use super::{Call, Group, map, pair, read_list};
+use crate::options::Context;
 use crate::outcome::Failure;
 
 /// Conversation history and the context for the language model. --session selects the session.

@@ -4,9 +4,9 @@ use afd_proto::daemon::{DaemonMethods, DaemonReload, DaemonShutdown, DaemonStatu
 use afd_proto::vocabulary::NoParams;
 use clap::Subcommand;
 
-use super::Call;
-use crate::cli::{Context, Group};
+use super::{Call, Group};
 use crate::human::{human, table};
+use crate::options::Context;
 
 /// Start, stop and inspect the daemon.
 #[derive(Debug, Subcommand)]

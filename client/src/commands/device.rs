@@ -8,8 +8,8 @@ use afd_proto::device::{
 use afd_proto::vocabulary::NoParams;
 use clap::{Args, Subcommand};
 
-use super::Call;
-use crate::cli::{Context, Group};
+use super::{Call, Group};
+use crate::options::Context;
 use crate::outcome::{Failure, USAGE};
 
 /// Add, list and lease devices.

@@ -10,8 +10,8 @@ use afd_proto::tasks::{
 };
 use clap::{Args, Subcommand};
 
-use super::Call;
-use crate::cli::{Context, Group};
+use super::{Call, Group};
+use crate::options::Context;
 
 /// Page and app of a finding; by default those the session observed last.
 #[derive(Debug, Args)]

@@ -6,9 +6,8 @@ use afd_proto::import::ImportAfParams;
 use afd_proto::memory::MemoryImportAf;
 use clap::{Args, Subcommand};
 
-use super::{Call, absolute};
-use crate::cli::{Context, Group};
-use crate::run::typed_config;
+use super::{Call, Group, absolute};
+use crate::options::{Context, typed_config};
 
 /// Import data from another tool.
 #[derive(Debug, Subcommand)]

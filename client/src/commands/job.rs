@@ -4,8 +4,8 @@ use afd_proto::job::{JobList, JobRun, RunParams};
 use afd_proto::vocabulary::NoParams;
 use clap::Subcommand;
 
-use super::Call;
-use crate::cli::{Context, Group};
+use super::{Call, Group};
+use crate::options::Context;
 
 /// Background jobs of the daemon.
 #[derive(Debug, Subcommand)]

@@ -7,8 +7,8 @@ use afd_proto::memory::{
 use afd_proto::notes::{DeleteParams, SaveParams, SearchParams};
 use clap::{Args, Subcommand};
 
-use super::Call;
-use crate::cli::{Context, Group};
+use super::{Call, Group};
+use crate::options::Context;
 
 /// Notes, event log, and what was learned about pages.
 #[derive(Debug, Subcommand)]

@@ -20,5 +20,5 @@ pub mod session;
 pub mod verify;
 pub mod visual;
 
-pub use call::{Call, Expected, absolute, point, read_list};
+pub use call::{Call, Expected, Group, absolute, point, read_list};
 use call::{false_if, map, non_empty, pair, true_if};

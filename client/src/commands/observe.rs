@@ -9,8 +9,8 @@ use afd_proto::picture::{
 };
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Call, absolute, false_if, non_empty, true_if};
-use crate::cli::{Context, Group};
+use super::{Call, Group, absolute, false_if, non_empty, true_if};
+use crate::options::Context;
 
 /// Read the screen.
 #[derive(Debug, Subcommand)]

@@ -6,8 +6,8 @@ use afd_proto::pattern::{
 };
 use clap::{Args, Subcommand};
 
-use super::{Call, read_list};
-use crate::cli::{Context, Group};
+use super::{Call, Group, read_list};
+use crate::options::Context;
 use crate::outcome::{Failure, USAGE};
 
 /// Patterns learned across sessions.

@@ -4,8 +4,8 @@ use afd_proto::act::{AppParams, PlainParams};
 use afd_proto::recover::{BackParams, RecoverBack, RecoverHome, RecoverRelaunch};
 use clap::Subcommand;
 
-use super::Call;
-use crate::cli::{Context, Group};
+use super::{Call, Group};
+use crate::options::Context;
 
 /// Recover from a failure; afd remembers which recovery fixed it.
 #[derive(Debug, Subcommand)]

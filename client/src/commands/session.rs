@@ -10,8 +10,8 @@ use afd_proto::session::{
 use clap::{Args, Subcommand};
 
 use super::findings::{Bug, Place, Task, TestResult};
-use super::{Call, absolute, map, non_empty, pair};
-use crate::cli::{Context, Group};
+use super::{Call, Group, absolute, map, non_empty, pair};
+use crate::options::Context;
 
 /// Test sessions: goal, tasks, findings, progress, resume. --session selects the session.
 #[derive(Debug, Subcommand)]

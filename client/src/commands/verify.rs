@@ -6,8 +6,8 @@ use afd_proto::verify::{
 use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};
 
-use super::Call;
-use crate::cli::{Context, Group};
+use super::{Call, Group};
+use crate::options::Context;
 
 /// Check that the screen is as expected; the exit code is 1 if it is not.
 #[derive(Debug, Subcommand)]

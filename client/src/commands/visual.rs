@@ -10,8 +10,8 @@ use afd_proto::visual::{
 };
 use clap::{Args, Subcommand};
 
-use super::{Call, absolute, non_empty, read_list};
-use crate::cli::{Context, Group};
+use super::{Call, Group, absolute, non_empty, read_list};
+use crate::options::Context;
 use crate::outcome::Failure;
 
 /// Learned components and states of screens, and paths between them.

@@ -114,3 +114,8 @@ pub(super) fn count(number: impl ToString, noun: &str) -> String {
     let number = number.to_string();
     if number == "1" { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
+
+/// Returns a line saying that an import changed nothing, if it was a dry run.
+pub(super) fn dry_run(dry: bool) -> String {
+    if dry { paint(WARN, "dry run: nothing was changed") + "\n" } else { String::new() }
+}

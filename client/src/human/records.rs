@@ -13,7 +13,7 @@ use afd_proto::memory::{
 use afd_proto::notes::{Note, Notes, SavedNote, TermMatch};
 use serde_json::Value;
 
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, action, count, empty_list, first, kebab, maybe, more, paint, table, time};
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, action, count, dry_run, empty_list, first, kebab, maybe, more, paint, table, time};
 use super::{human, visual};
 
 human! {
@@ -59,11 +59,6 @@ fn changed(result: &SettingChange) -> String {
     let restart = result.changed && result.setting.needs_restart;
     let later = if restart { "\n".to_owned() + &paint(WARN, "takes effect after a daemon restart") } else { String::new() };
     format!("{}{later}\n", setting_line(&result.setting))
-}
-
-/// Returns a line saying that an import changed nothing, if it was a dry run.
-pub(super) fn dry_run(dry: bool) -> String {
-    if dry { paint(WARN, "dry run: nothing was changed") + "\n" } else { String::new() }
 }
 
 fn imported(report: &ImportReport) -> String {

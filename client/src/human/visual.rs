@@ -13,8 +13,7 @@ use afd_proto::visual::{
 };
 
 use super::human;
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, empty_list, maybe, more, paint, table, time};
-use super::records::dry_run;
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, dry_run, empty_list, maybe, more, paint, table, time};
 
 human! {
     VisualLearn => learned;

@@ -12,7 +12,8 @@ use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
 use serde::Serialize;
 use serde_json::json;
 
-use super::execute::{Inputs, Plan, Steps, execute_once};
+use super::execute::execute_once;
+use super::plan::{Inputs, Plan, Steps};
 use super::resolve_target::{TargetSpec, coordinate};
 use super::scroll::Search;
 use super::{Core, Error, Result};

@@ -15,15 +15,16 @@ use std::time::Instant;
 use afd_proto::ErrorCode;
 use afd_proto::act::ActCall;
 use afd_proto::events::Message;
-use afd_proto::memory::{Category, EventStatus};
-use afd_proto::vocabulary::{Action, DeviceCall, Point, Reply, Verb};
+use afd_proto::memory::EventStatus;
+use afd_proto::vocabulary::{DeviceCall, Reply};
 use rusqlite::Connection;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::plan::{Plan, Steps};
 use super::resolve_target::{ResolvedTarget, TargetSpec};
 use super::screen_capture::ScreenCapture;
-use super::scroll::{Search, SearchOutcome};
+use super::scroll::SearchOutcome;
 use super::{Call, Core, Error, Result, scope};
 use crate::device::{DeviceGuard, DriverError, Input, Ticket};
 use crate::live::Live;
@@ -31,46 +32,6 @@ use crate::memory::events::{self, Event, Request};
 use crate::memory::{Place, log, record};
 use crate::store::{new_uid, now_ms};
 use crate::task::failpoint;
-
-/// Builds the inputs of a plan from the resolved point, if the plan has a target.
-pub(super) type Inputs = Box<dyn FnOnce(Option<Point>) -> Vec<Input> + Send>;
-
-/// An action to execute.
-pub(super) struct Plan {
-    pub category: Category,
-    pub action: Action,
-    pub target_spec: Option<TargetSpec>,
-    pub steps: Steps,
-    pub evidence: Option<Value>,
-    /// Whether the device's output is returned to the caller but kept out of the recorded event.
-    pub private: bool,
-}
-
-impl Plan {
-    /// Creates a plan without a target.
-    pub(super) fn of(verb: Verb, steps: Steps) -> Self {
-        Self { category: Category::Act, action: Action::of(verb), target_spec: None, steps, evidence: None, private: false }
-    }
-
-    /// Creates a plan that sends a single input.
-    pub(super) fn single(verb: Verb, input: Input) -> Self {
-        Self::of(verb, Steps::Send(Box::new(move |_| vec![input])))
-    }
-
-    /// Adds a parameter to the action.
-    pub(super) fn with_param(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.action.params.insert(name.to_owned(), value.into());
-        self
-    }
-}
-
-/// How a plan is executed.
-pub(super) enum Steps {
-    /// Sends inputs in order.
-    Send(Inputs),
-    /// Scrolls until a node is found.
-    Search(Search),
-}
 
 /// Outcome of an executed plan, from which the response body is built.
 pub(super) struct ActionOutcome {

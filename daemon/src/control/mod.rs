@@ -22,6 +22,7 @@ pub mod notes;
 pub mod observe;
 mod paging;
 pub mod patterns;
+mod plan;
 pub mod recover;
 pub mod replay;
 mod resolve_target;

@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::act::check_package;
-use super::execute::{Plan, Steps, execute_once};
+use super::execute::execute_once;
+use super::plan::{Plan, Steps};
 use super::{Core, Error, Result};
 use crate::device::Input;
 

@@ -115,20 +115,28 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
         screenshot_base64,
     };
     if let Some(capture) = capture {
-        let mut refs = ref_rows(&capture, Some(count(options.max_marks)), false);
-        call.record_and_learn(&capture, ObservationSource::Refs, Some(refs.rows.len())).await;
-        let policy = SpillPolicy {
-            kind: "page_refs_json",
-            op: "observe.screenshot",
-            always: false,
-            destination: Destination { path: None, ..destination },
-        };
-        call.spill(&capture.context(), &mut refs, policy).await?;
-        body.observation_id = Some(capture.uid.clone());
-        body.settled = Some(capture.settled);
-        body.refs = Some(refs);
+        add_refs(&call, &capture, &options, destination, &mut body).await?;
     }
     Ok(call.reply(body))
+}
+
+/// Records the tree that the marks were taken from, and adds its refs to the result.
+async fn add_refs(
+    call: &Call,
+    capture: &ScreenCapture,
+    options: &Options,
+    destination: Destination<'_>,
+    body: &mut Screenshot,
+) -> Result<()> {
+    let mut refs = ref_rows(capture, Some(count(options.max_marks)), false);
+    call.record_and_learn(capture, ObservationSource::Refs, Some(refs.rows.len())).await;
+    let destination = Destination { path: None, ..destination };
+    let policy = SpillPolicy { kind: "page_refs_json", op: "observe.screenshot", always: false, destination };
+    call.spill(&capture.context(), &mut refs, policy).await?;
+    body.observation_id = Some(capture.uid.clone());
+    body.settled = Some(capture.settled);
+    body.refs = Some(refs);
+    Ok(())
 }
 
 /// Draws marks and re-encodes. Decoding errors are reported as `DEVICE_ERROR`, encoding errors as `INTERNAL`.

@@ -9,7 +9,8 @@ use serde_json::json;
 
 use super::act::{check_package, run as act};
 use super::artifacts::{Content, Destination};
-use super::execute::{Plan, execute_once};
+use super::execute::execute_once;
+use super::plan::Plan;
 use super::{Addressed, Core, Error, Result};
 use crate::config::DeviceSettings;
 use crate::device::{Input, Intent};

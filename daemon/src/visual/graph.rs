@@ -3,12 +3,9 @@
 //! Transitions are counted between page structures. Which structures make up a state is looked up when the graph is read, so a
 //! state that is learned, merged or restored later has its edges at once.
 //!
-//! A dialog that came up over several pages is an interrupt and not a destination. A transition that ended in it counts as
-//! leading to the page under it, and the actions that leave it are its dismissals. A transition by waiting means that something
-//! came up by itself; it counts only from the second time on, as the first may have been caused by a person.
-//!
-//! The success rate of an edge is weighted by age. Its probability is that rate pulled towards one half while there is little
-//! data: the mean of a Beta distribution whose counts begin at 1 and 1.
+//! A dialog that came up over several pages is an interrupt and not a destination. A transition that ended in it counts as leading to
+//! the page under it, and the actions that leave it are its dismissals. A transition by waiting counts from the second time on. The
+//! success rate of an edge is weighted by age; its probability is that rate as the mean of a Beta distribution that starts at (1, 1).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::visual::{Detection, LearnParams, LearnResult, StateRef};
 use afd_proto::vocabulary::{DEFAULT_SESSION, ObservationSource, Role};
-
 use rusqlite::Connection;
 
 use super::super::capture::CaptureOptions;

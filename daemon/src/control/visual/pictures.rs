@@ -1,13 +1,11 @@
-//! Pictures of pages and components: taking screenshots, cropping components, and finding components by their pictures
-//! (`visual.match`).
+//! Pictures of pages and components: screenshots, crops, and finding components by their pictures (`visual.match`).
 //!
-//! A component's picture is a crop of a screenshot with a margin of [`PADDING`] pixels. Components that fill a fifth of the screen
-//! or more count as containers and get no picture, because it would only show their content.
-//!
+//! A component's picture is a crop of a screenshot with a margin of [`PADDING`] pixels. Components that fill a fifth of the screen or
+//! more count as containers and get none.
 //! `visual.match` searches a screenshot for these pictures with the normalised cross-correlation of `picture::ncc`, limited to the front
 //! window and starting at the position where each component was last seen. What is found updates the component's bounds; what is not
-//! found counts as a miss, unless the component scrolls and may just be out of view. Components with dynamic text are not searched, as
-//! they look different each time; pictures without contrast cannot be matched and are reported as `flat`.
+//! found counts as a miss, unless the component scrolls and may just be out of view. Components with dynamic text are not searched;
+//! pictures without contrast cannot be matched and are reported as `flat`.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -16,8 +14,7 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::template_match::{FoundComponent, MatchParams, MatchResult, MatchStage};
 use base64::Engine;
-use image::RgbImage;
-use image::imageops;
+use image::{RgbImage, imageops};
 
 use super::super::artifacts::absolute;
 use super::super::rows::count;
@@ -29,8 +26,7 @@ use crate::device::{Device, PendingRead, ScreenshotOptions, TreeReading};
 use crate::file;
 use crate::page::snapshot::Rect;
 use crate::page::{Snapshot, structure};
-use crate::picture::ncc::{self, Scene, Template, TemplateQuery};
-use crate::picture::{self, PictureError};
+use crate::picture::{self, PictureError, ncc, ncc::Scene, ncc::Template, ncc::TemplateQuery};
 use crate::store::now_ms;
 use crate::task::run_blocking;
 use crate::visual::components::{self, Component, Filter};
@@ -54,7 +50,7 @@ pub(super) struct Screenshot {
     pub pixels: Arc<RgbImage>,
     /// The encoded PNG or JPEG.
     pub file: Arc<Vec<u8>>,
-    /// The screen that it shows; `None` for a file of the caller.
+    /// Screen that it shows; `None` for a file of the caller.
     pub look: Option<ScreenCapture>,
 }
 

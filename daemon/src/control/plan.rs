@@ -1,0 +1,49 @@
+//! What an action is to do, before it is executed.
+
+use afd_proto::memory::Category;
+use afd_proto::vocabulary::{Action, Point, Verb};
+use serde_json::Value;
+
+use super::resolve_target::TargetSpec;
+use super::scroll::Search;
+use crate::device::Input;
+
+/// Builds the inputs of a plan from the resolved point, if the plan has a target.
+pub(super) type Inputs = Box<dyn FnOnce(Option<Point>) -> Vec<Input> + Send>;
+
+/// An action to execute.
+pub(super) struct Plan {
+    pub category: Category,
+    pub action: Action,
+    pub target_spec: Option<TargetSpec>,
+    pub steps: Steps,
+    pub evidence: Option<Value>,
+    /// Whether the device's output is returned to the caller but kept out of the recorded event.
+    pub private: bool,
+}
+
+impl Plan {
+    /// Creates a plan without a target.
+    pub(super) fn of(verb: Verb, steps: Steps) -> Self {
+        Self { category: Category::Act, action: Action::of(verb), target_spec: None, steps, evidence: None, private: false }
+    }
+
+    /// Creates a plan that sends a single input.
+    pub(super) fn single(verb: Verb, input: Input) -> Self {
+        Self::of(verb, Steps::Send(Box::new(move |_| vec![input])))
+    }
+
+    /// Adds a parameter to the action.
+    pub(super) fn with_param(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.action.params.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+/// How a plan is executed.
+pub(super) enum Steps {
+    /// Sends inputs in order.
+    Send(Inputs),
+    /// Scrolls until a node is found.
+    Search(Search),
+}
