@@ -56,9 +56,12 @@ fn setting_line(setting: &Setting) -> String {
 }
 
 fn changed(result: &SettingChange) -> String {
-    let restart = result.changed && result.setting.needs_restart;
-    let later = if restart { "\n".to_owned() + &paint(WARN, "takes effect after a daemon restart") } else { String::new() };
-    format!("{}{later}\n", setting_line(&result.setting))
+    let effect = match (result.changed, result.setting.needs_restart) {
+        (false, _) => paint(DIM, "unchanged"),
+        (true, true) => paint(WARN, "takes effect after a daemon restart"),
+        (true, false) => paint(GOOD, "in effect now"),
+    };
+    format!("{}; {effect}\n", setting_line(&result.setting))
 }
 
 fn imported(report: &ImportReport) -> String {
