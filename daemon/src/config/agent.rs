@@ -117,8 +117,6 @@ impl LanguageModelSettings {
 }
 
 pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSettings) -> Result<(), InvalidSetting> {
-    conversation.check()?;
-    model.check()?;
     let c = conversation;
     let shares = [c.split_system, c.split_knowledge, c.split_history, c.split_current_task, c.split_tools, c.split_buffer];
     let sum = shares.iter().fold(0_u64, |sum, share| sum.saturating_add(*share));

@@ -84,7 +84,7 @@ sections! {
     /// A USB connection, and the forward that `adb` made over it.
     Usb "usb." {
         /// Serial number of the phone, or `host:port` of one that `adb connect` reached.
-        serial: String = String::new();
+        [alias "device"] serial: String = String::new();
         /// Forwarded port on this machine.
         local_port: u16 [range 1..=65_535] = 0;
         /// Port of the service on the phone.
@@ -112,7 +112,7 @@ sections! {
     /// The USB connection of the single device of `af`.
     ConnectionUsb "connection.usb." {
         /// Serial number of the device `default` (as `af` writes it).
-        device: String = String::new();
+        [alias "serial"] device: String = String::new();
         /// Forwarded port on this machine of the device `default` (as `af` writes it).
         local_port: u16 [range 1..=65_535] = 0;
         /// Port of the service on the device `default` (as `af` writes it).
@@ -316,18 +316,17 @@ fn validate(file: &File) -> Result<(), InvalidSetting> {
         let within = |e: InvalidSetting| format!("device.{name}.{e}");
         check_name(&name).map_err(|e| format!("device.{name}: {e}"))?;
         check_url(&device.url).map_err(|e| format!("device.{name}.url: {e}"))?;
-        device.check().map_err(within)?;
-        if let Some(usb) = &device.usb {
-            usb.check().map_err(within)?;
-            if usb.serial.is_empty() {
-                return Err(format!("device.{name}.usb.serial is missing, expected the serial number of the phone").into());
-            }
+        device.check("", None).map_err(within)?;
+        if device.usb.as_ref().is_some_and(|usb| usb.serial.is_empty()) {
+            return Err(format!("device.{name}.usb.serial is missing, expected the serial number of the phone").into());
         }
     }
-    file.artifacts.check()?;
-    file.visual.check()?;
-    file.adb.check()?;
-    file.limits.check()?;
+    file.artifacts.check("", None)?;
+    file.limits.check("", None)?;
+    file.adb.check("", None)?;
+    file.visual.check("", None)?;
+    file.conversation.check("", None)?;
+    file.model.check("", None)?;
     agent::validate(&file.conversation, &file.model)
 }
 

@@ -79,12 +79,7 @@ fn default_of(key: &Key, config: &Config) -> Value {
         "memory.db" => json!(afd_proto::paths::database()),
         "artifacts.dir" => json!(config.default_artifacts()),
         "sessions.progress_dir" => json!(afd_proto::paths::state_dir()),
-        _ => match (key.default)() {
-            // Nothing, rather than an empty text or a port 0.
-            Value::String(text) if text.is_empty() => Value::Null,
-            Value::Number(number) if key.range.as_ref().is_some_and(|r| number.as_u64().is_some_and(|n| !r.contains(&n))) => Value::Null,
-            value => value,
-        },
+        _ => key.default_value(),
     }
 }
 
@@ -101,22 +96,17 @@ pub fn markdown() -> String {
         notes.extend(key.env.map(|env| format!("env `{env}`")));
         notes.extend(key.restart.then(|| "after a restart".to_owned()));
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
-        let default = match (key.default_text, default_in_words(key)) {
-            (Some(text), _) => text.to_owned(),
-            (None, text) => text,
-        };
+        let default = key.default_text.map_or_else(|| default_in_words(key), str::to_owned);
         let _ = writeln!(out, "| `{name}` | {default} | {}{notes} |", key.about());
     }
     out
 }
 
 fn default_in_words(key: &Key) -> String {
-    match (key.default)() {
+    match key.default_value() {
         Value::Null => String::new(),
-        Value::String(text) if text.is_empty() => String::new(),
         Value::String(text) => format!("`{text}`"),
         Value::Array(words) => words.iter().filter_map(Value::as_str).map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", "),
-        Value::Number(number) if key.range.as_ref().is_some_and(|r| number.as_u64().is_some_and(|n| !r.contains(&n))) => String::new(),
         value => format!("`{value}`"),
     }
 }

@@ -38,13 +38,20 @@ pub(super) struct Key {
     pub env: Option<&'static str>,
     /// Whether a change takes effect only after a restart of the daemon.
     pub restart: bool,
-    /// Default, as a value.
+    /// Default, as the section has it; see [`Key::default_value`].
     pub default: fn() -> Value,
     /// Default in words, where it depends on the environment.
     pub default_text: Option<&'static str>,
 }
 
 impl Key {
+    /// Returns the default; null if there is none. An empty text and a number out of range stand for none.
+    pub fn default_value(&self) -> Value {
+        let value = (self.default)();
+        let out_of_range = value.as_u64().zip(self.range.as_ref()).is_some_and(|(number, range)| !range.contains(&number));
+        if out_of_range || value == "" { Value::Null } else { value }
+    }
+
     /// Returns the description, without the period at its end.
     pub fn about(&self) -> &'static str {
         self.about.trim().trim_end_matches('.')
@@ -56,9 +63,9 @@ pub(super) trait SettingValue {
     /// Type of the value.
     const KIND: Kind;
 
-    /// Returns the number, if it is one.
-    fn number(&self) -> Option<u64> {
-        None
+    /// Checks the value against the range of its setting; a section checks its own settings. `name` is that of the setting.
+    fn check(&self, _name: &str, _range: Option<&RangeInclusive<u64>>) -> Result<(), InvalidSetting> {
+        Ok(())
     }
 }
 
@@ -67,8 +74,13 @@ macro_rules! numbers {
         impl SettingValue for $ty {
             const KIND: Kind = Kind::Number;
 
-            fn number(&self) -> Option<u64> {
-                u64::try_from(*self).ok()
+            fn check(&self, name: &str, range: Option<&RangeInclusive<u64>>) -> Result<(), InvalidSetting> {
+                match (u64::try_from(*self), range) {
+                    (Ok(value), Some(range)) if !range.contains(&value) => {
+                        Err(format!("{name} is {value}, expected {}", range_text(range)).into())
+                    }
+                    _ => Ok(()),
+                }
             }
         }
     )* };
@@ -88,16 +100,8 @@ kinds!(String => Kind::Text, Secret => Kind::Secret, PathBuf => Kind::Path, bool
 impl<T: SettingValue> SettingValue for Option<T> {
     const KIND: Kind = T::KIND;
 
-    fn number(&self) -> Option<u64> {
-        self.as_ref().and_then(T::number)
-    }
-}
-
-/// Checks a number against its range.
-pub(super) fn check(name: &str, value: &impl SettingValue, range: &RangeInclusive<u64>) -> Result<(), InvalidSetting> {
-    match value.number() {
-        Some(value) if !range.contains(&value) => Err(format!("{name} is {value}, expected {}", range_text(range)).into()),
-        _ => Ok(()),
+    fn check(&self, name: &str, range: Option<&RangeInclusive<u64>>) -> Result<(), InvalidSetting> {
+        self.as_ref().map_or(Ok(()), |value| value.check(name, range))
     }
 }
 
@@ -109,17 +113,17 @@ pub(super) fn range_text(range: &RangeInclusive<u64>) -> String {
     }
 }
 
-/// Declares sections: `field: Type [modifiers] = default;`. Modifiers, in this order: `[range A..=B]`, `[env "NAME"]`,
+/// Declares sections: `[alias "in the file"] field: Type [modifiers] = default;`. Modifiers, in this order: `[range A..=B]`, `[env "NAME"]`,
 /// `[default "in words"]`, `[restart true]`.
 macro_rules! sections {
     ($( $(#[$attribute:meta])* $section:ident $prefix:literal {
-        $( $(#[doc = $doc:literal])+ $field:ident : $ty:ty
+        $( $(#[doc = $doc:literal])+ $([alias $alias:literal])? $field:ident : $ty:ty
             $([range $range:expr])? $([env $env:literal])? $([default $default_text:literal])? $([restart $restart:literal])? = $default:expr; )*
     } )*) => { $(
         $(#[$attribute])*
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(default)]
-        pub struct $section { $( $(#[doc = $doc])+ pub $field: $ty, )* }
+        pub struct $section { $( $(#[doc = $doc])+ $(#[serde(alias = $alias)])? pub $field: $ty, )* }
 
         impl Default for $section {
             fn default() -> Self {
@@ -141,17 +145,23 @@ macro_rules! sections {
                     default_text: $crate::config::section::optional!($($default_text)?),
                 },
             )*];
-
-            /// Checks the ranges.
-            #[allow(dead_code)]
-            pub(super) fn check(&self) -> Result<(), $crate::config::InvalidSetting> {
-                $( $( $crate::config::section::check(concat!($prefix, stringify!($field)), &self.$field, &$range)?; )? )*
-                Ok(())
-            }
         }
 
         impl $crate::config::section::SettingValue for $section {
             const KIND: $crate::config::section::Kind = $crate::config::section::Kind::Table;
+
+            fn check(
+                &self,
+                _: &str,
+                _: Option<&std::ops::RangeInclusive<u64>>,
+            ) -> Result<(), $crate::config::InvalidSetting> {
+                $( $crate::config::section::SettingValue::check(
+                    &self.$field,
+                    concat!($prefix, stringify!($field)),
+                    $crate::config::section::optional!($($range)?).as_ref(),
+                )?; )*
+                Ok(())
+            }
         }
     )* };
 }

@@ -34,3 +34,17 @@ fn errors_name_the_line_and_no_token() {
         assert!(error.contains(expected) && !error.contains("hunter2"), "{error}");
     }
 }
+
+#[test]
+fn usb_serial_goes_by_both_names() {
+    let usb = |section: &str, key: &str| format!("{section}\n{key} = 'R5'\nlocal_port = 1\ndevice_port = 2\n");
+    let device = |key: &str| format!("[device.default]\nurl = 'http://h:1'\n{}", usb("[device.default.usb]", key));
+    let af = |key: &str| format!("[remote]\nurl = 'http://h:1'\n[connection]\ntransport = 'usb-forward'\n{}", usb("[connection.usb]", key));
+    for text in [device("serial"), device("device"), af("serial"), af("device")] {
+        let (file, unknown) = parse(&text).expect("reads");
+        assert_eq!(file.devices()["default"].usb.as_ref().map(|u| u.serial.as_str()), Some("R5"), "{text}");
+        assert!(unknown.is_empty(), "{unknown:?}");
+    }
+    let error = parse(&device("serial").replace("local_port = 1", "local_port = 0")).expect_err("port 0");
+    assert!(error.contains("device.default.usb.local_port is 0, expected 1 to 65535"), "{error}");
+}
