@@ -50,13 +50,12 @@ fn follow(options: Follow, context: &Context) -> Result<(), Failure> {
     let human = effective(global.output) == Format::Human;
     for _ in 0..count.unwrap_or(u64::MAX) {
         let mut message = connection.notification().map_err(|e| failure(e.into(), global))?;
-        let json = safe::json(&message.to_string());
         let line = if human {
             safe::value(&mut message);
-            // A message that cannot be decoded, as from a newer daemon, is printed as JSON.
-            serde_json::from_value(message).map_or(json, |sent| human::live(&sent))
+            // A message of a newer daemon is shown as JSON.
+            serde_json::from_value(message.clone()).map_or_else(|_| message.to_string(), |sent| human::live(&sent))
         } else {
-            json
+            safe::json(&message.to_string())
         };
         let mut out = anstream::stdout();
         // Stop if the reader has closed the pipe.

@@ -121,8 +121,7 @@ impl MethodInfo {
 
     /// Returns the summary of the method, one sentence.
     pub fn summary(&self) -> &'static str {
-        let text = self.summary.split_once('"').map_or(self.summary, |(_, rest)| rest);
-        text.strip_suffix('"').unwrap_or(text).trim()
+        doc_text(self.summary)
     }
 }
 
@@ -134,6 +133,12 @@ pub trait Method {
     type Result: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
     /// Row of the method table.
     const INFO: MethodInfo;
+}
+
+/// Returns the text of a documentation attribute as the macro sees it.
+pub(crate) fn doc_text(attribute: &'static str) -> &'static str {
+    let text = attribute.split_once('"').map_or(attribute, |(_, rest)| rest);
+    text.strip_suffix('"').unwrap_or(text).trim()
 }
 
 /// Returns the first documentation attribute of an item as the macro sees it: `doc = "..."`.

@@ -42,8 +42,7 @@ pub(crate) use kebab;
 
 /// Returns a command-line value with its help text. Spellings that differ from `typed` become hidden aliases.
 pub(crate) fn possible_value(typed: &'static str, words: &'static [&'static str], doc: &'static str) -> PossibleValue {
-    let doc = doc.split_once('"').map_or(doc, |(_, rest)| rest);
-    let help = doc.strip_suffix('"').unwrap_or(doc).trim().trim_end_matches('.');
+    let help = crate::method::doc_text(doc).trim_end_matches('.');
     PossibleValue::new(typed).help(help).aliases(words.iter().copied().filter(move |word| *word != typed))
 }
 

@@ -257,6 +257,25 @@ fn events_command_prints_events() {
 }
 
 #[test]
+fn usage_errors_name_what_is_missing_in_the_format_that_was_asked_for() {
+    let home = temporary_home();
+    for (args, expected) in [
+        (["act", "tap", "--exact-match"].as_slice(), "--by <BY>|--xy <X,Y>"),
+        (&["observe", "wait", "--until", "text"], "--text <TEXT>"),
+        (&["device", "add", "pixel"], "missing --url"),
+    ] {
+        let (output, code) = envelope(&afctl(home.path()).args(args).output().expect("runs"));
+        assert_eq!((output["error"]["code"].as_str(), code), (Some("INVALID_PARAMS"), 2), "{output}");
+        assert!(output["error"]["message"].as_str().is_some_and(|m| m.contains(expected)), "{output}");
+        for human in [["-o", "human"].as_slice(), &["--output=human"], &["-ohuman"]] {
+            let run = afctl(home.path()).args(args).args(human).output().expect("runs");
+            assert_eq!((run.status.code(), run.stdout.as_slice()), (Some(2), b"".as_slice()));
+            assert!(String::from_utf8_lossy(&run.stderr).contains(expected));
+        }
+    }
+}
+
+#[test]
 fn completions_and_help_list_commands_and_flags() {
     let home = temporary_home();
     let out = |args: &[&str]| String::from_utf8(afctl(home.path()).args(args).output().expect("runs").stdout).expect("text");

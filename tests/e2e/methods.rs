@@ -39,6 +39,13 @@ fn daemon_serves_the_methods_of_the_table() {
         "memory.experience",
         "events.subscribe",
     ];
+    let listed = client.ok("daemon.methods", json!({}))["methods"].clone();
+    let names: Vec<&str> = listed.as_array().expect("methods").iter().filter_map(|m| m["name"].as_str()).collect();
+    assert_eq!(names, table);
+    let tap = listed.as_array().into_iter().flatten().find(|m| m["name"] == "act.tap").expect("act.tap");
+    assert_eq!(tap["takes"], json!({"device": "reached", "session": true, "timeout": false}));
+    assert_eq!((tap["effect"].as_str(), tap["requestKey"].as_bool()), (Some("act"), Some(true)));
+    assert!(tap["errors"].as_array().is_some_and(|e| e.contains(&json!("REF_ALIAS_STALE"))), "{tap}");
     assert!(core_methods.iter().all(|m| table.iter().any(|t| t == m)));
     for name in table.iter().filter(|n| *n != "daemon.shutdown" && *n != "events.subscribe") {
         let code = client.connection.call(name, json!({"\u{1F600}": 1}));

@@ -154,8 +154,8 @@ fn long_call_is_waited_for() {
     assert_eq!((output["error"]["code"].as_str(), code), (Some("TIMEOUT"), 1), "{output}");
 }
 
-/// Serves one connection as an older daemon would.
-fn serve_as_older_daemon(socket: &Path) -> std::thread::JoinHandle<()> {
+/// Serves one connection as an older daemon would, which answers calls with an error.
+fn serve_as_older_daemon(socket: &Path, error: Value) -> std::thread::JoinHandle<()> {
     let listener = UnixListener::bind(socket).expect("binds");
     let version = json!({"version": "0.0.1", "protocol": 1, "capabilities": [], "pid": 1, "startedAt": 0});
     std::thread::spawn(move || {
@@ -165,7 +165,7 @@ fn serve_as_older_daemon(socket: &Path) -> std::thread::JoinHandle<()> {
             let call: Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
             let response = match call["method"].as_str() {
                 Some("daemon.version") => json!({"jsonrpc": "2.0", "id": call["id"], "result": version}),
-                _ => json!({"jsonrpc": "2.0", "id": call["id"], "error": {"code": -32601, "message": "no such method"}}),
+                _ => json!({"jsonrpc": "2.0", "id": call["id"], "error": error}),
             };
             writeln!(writer, "{response}").expect("writes");
         }
@@ -174,16 +174,23 @@ fn serve_as_older_daemon(socket: &Path) -> std::thread::JoinHandle<()> {
 
 #[test]
 fn older_daemon_is_reported() {
-    let home = temporary_home();
-    let dir = home.path().join("run/afd");
-    std::fs::create_dir(&dir).expect("creates the directory");
-    std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o700)).expect("sets the mode");
-    let daemon = serve_as_older_daemon(&dir.join("afd.sock"));
-    let (output, code) = envelope(&afctl(home.path()).args(["memory", "log"]).output().expect("runs"));
-    daemon.join().expect("does not panic");
-    assert_eq!(code, 1);
-    let hint = output["error"]["hint"].as_str().unwrap_or_default();
-    assert!(hint.contains("0.0.1") && hint.contains("daemon shutdown"), "{output}");
+    // As today's daemon words it: the hint depends on it.
+    let world = World::new();
+    let refused = world.client().fails("memory.log", json!({"unheard": 1}), "INVALID_PARAMS");
+    let unknown_parameter =
+        json!({"code": -32602, "message": refused.message, "data": {"code": refused.code, "retryable": false, "details": refused.details}});
+    for error in [json!({"code": -32601, "message": "no such method"}), unknown_parameter] {
+        let home = temporary_home();
+        let dir = home.path().join("run/afd");
+        std::fs::create_dir(&dir).expect("creates the directory");
+        std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o700)).expect("sets the mode");
+        let daemon = serve_as_older_daemon(&dir.join("afd.sock"), error);
+        let (output, code) = envelope(&afctl(home.path()).args(["memory", "log"]).output().expect("runs"));
+        daemon.join().expect("does not panic");
+        assert_eq!(code, 1);
+        let hint = output["error"]["hint"].as_str().unwrap_or_default();
+        assert!(hint.contains("0.0.1") && hint.contains("daemon shutdown"), "{output}");
+    }
 }
 
 /// Regression: a command failed if the daemon died while executing it; it must be repeated with the same key.

@@ -58,7 +58,8 @@ impl Call {
         let (category, op) = name.split_once('.').unwrap_or((name, ""));
         let params = params.and_then(|params| match serde_json::to_value(params) {
             Ok(Value::Object(map)) => Ok(map),
-            other => Err(Failure::new("INTERNAL", format!("the parameters are not an object: {other:?}"), USAGE)),
+            // They may hold a secret, and are not quoted.
+            _ => Err(Failure::new("INTERNAL", format!("the parameters of {name} are not an object"), USAGE)),
         });
         let (method, category, op) = (name.to_owned(), kebab(category), kebab(op));
         Self { method, category, op, takes, params, render: None, starts_daemon: true, about_af: false }

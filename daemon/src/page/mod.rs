@@ -21,7 +21,7 @@ pub mod target;
 pub mod touch;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use label::Label;
 pub use refs::Ref;

@@ -11,7 +11,8 @@ fn flags(all: &[Flag]) -> Flags {
     all.iter().fold(Flags::default().with(Flag::Visible).with(Flag::Enabled), |f, flag| f.with(*flag))
 }
 
-fn node(id: usize, parent: Option<usize>, class: &str, text: &str, bounds: [i32; 4], able: &[Flag]) -> Node {
+/// Returns a visible, enabled node of the first window.
+pub(crate) fn node(id: usize, parent: Option<usize>, class: &str, text: &str, bounds: [i32; 4], able: &[Flag]) -> Node {
     let [left, top, right, bottom] = bounds;
     Node {
         id: format!("node_{id}"),
@@ -28,7 +29,8 @@ fn node(id: usize, parent: Option<usize>, class: &str, text: &str, bounds: [i32;
     }
 }
 
-fn window(kind: WindowKind, layer: i64, focused: bool) -> Window {
+/// Returns a window of the app `a.b`.
+pub(crate) fn window(kind: WindowKind, layer: i64, focused: bool) -> Window {
     Window { id: layer, kind, app: "a.b".into(), title: String::new(), layer, focused }
 }
 

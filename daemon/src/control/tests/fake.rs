@@ -11,7 +11,8 @@ use crate::config::{Config, Override, Overrides};
 use crate::control::Core;
 use crate::device::{Driver, DriverError, DriverFuture, ForegroundApp, Input, ScreenshotOptions};
 use crate::page::Snapshot;
-use crate::page::snapshot::{Flag, Flags, Node, Rect, Window, WindowKind};
+use crate::page::snapshot::{Flag, WindowKind};
+use crate::page::tests::{node, window};
 
 /// A core with one device, `fake`, and a store in a temporary directory.
 pub(super) struct Lab {
@@ -119,35 +120,19 @@ impl Driver for FakeDriver {
 
 /// Returns the screen of an app with a list: a row of 200 pixels for each title, with its title below it in the tree.
 pub(super) fn list(titles: &[&str]) -> Snapshot {
-    let node = |parent: Option<usize>, id: usize, class: &str, text: Option<&str>, bounds: Rect, able: &[Flag]| Node {
-        id: format!("node_{id}"),
-        window: 0,
-        parent,
-        class: class.to_owned(),
-        text: text.map(str::to_owned),
-        desc: None,
-        res_id: None,
-        bounds,
-        flags: able.iter().fold(Flags::default().with(Flag::Visible).with(Flag::Enabled), |flags, flag| flags.with(*flag)),
-        password: false,
-        truncated: false,
-    };
-    let mut nodes = vec![node(None, 0, "RecyclerView", None, Rect { left: 0, top: 300, right: 1080, bottom: 2300 }, &[Flag::Scrollable])];
+    let mut nodes = vec![node(0, None, "RecyclerView", "", [0, 300, 1080, 2300], &[Flag::Scrollable])];
     for (title, top) in titles.iter().zip((300..).step_by(200)) {
         let row = nodes.len();
-        let bounds = Rect { left: 0, top, right: 1080, bottom: top + 200 };
-        nodes.push(node(Some(0), row, "LinearLayout", None, bounds, &[Flag::Clickable]));
-        let bounds = Rect { left: 100, top: top + 20, right: 500, bottom: top + 80 };
-        nodes.push(node(Some(row), row + 1, "TextView", Some(title), bounds, &[]));
+        nodes.push(node(row, Some(0), "LinearLayout", "", [0, top, 1080, top + 200], &[Flag::Clickable]));
+        nodes.push(node(row + 1, Some(row), "TextView", title, [100, top + 20, 500, top + 80], &[]));
     }
-    let window = Window { id: 0, kind: WindowKind::Application, app: "a.b".to_owned(), title: String::new(), layer: 0, focused: true };
     Snapshot {
         app: Some("a.b".to_owned()),
         place: Some("a.b/.Main".to_owned()),
         place_knowable: true,
         mode: "SYSTEM_API".to_owned(),
         size: Some((1080, 2400)),
-        windows: vec![window],
+        windows: vec![window(WindowKind::Application, 0, true)],
         nodes,
         ..Snapshot::default()
     }
