@@ -121,21 +121,20 @@ fn unresolvable_names(socket: &Path, stopped: &AtomicBool) {
 /// Returns a test environment whose daemon uses a name server that never responds; `None` where that is not permitted.
 fn world_without_dns() -> Option<(World, UdpSocket)> {
     let server = UdpSocket::bind("127.0.0.1:53").ok()?;
-    let mut world = World::with(TestPhone::start(), "");
+    let mut world = World::process();
     let resolver = world.dir().join("resolv.conf");
     std::fs::write(&resolver, "nameserver 127.0.0.1\n").ok()?;
-    world.daemon.signal("TERM");
-    world.daemon.wait();
+    world.daemon.stop();
     world.daemon = Daemon::start_with_resolver(world.dir(), &resolver)?;
     Some((world, server))
 }
 
 pub fn run() {
-    compare("pings without reading, 4 clients", &World::new(), pings);
-    compare("batches of rpc.discover, 4 clients", &World::new(), batches);
+    compare("pings without reading, 4 clients", &World::process(), pings);
+    compare("batches of rpc.discover, 4 clients", &World::process(), batches);
     compare(
         "silent connections beyond the limit, 4 clients",
-        &World::with(TestPhone::start(), "\n[limits]\nconnections = 300\n"),
+        &World::with_process(TestPhone::start(), "\n[limits]\nconnections = 300\n"),
         silent_connections,
     );
     match world_without_dns() {

@@ -14,7 +14,7 @@ mod visual;
 
 use std::time::Duration;
 
-use afd_tests::{Daemon, TestPhone, World};
+use afd_tests::{Daemon, World};
 
 /// Measured durations, sorted.
 pub struct Times(Vec<Duration>);
@@ -42,9 +42,8 @@ impl Times {
 
 /// Returns a test environment whose database was filled while its daemon was stopped.
 pub fn world(fill: impl FnOnce(&std::path::Path)) -> World {
-    let mut world = World::with(TestPhone::start(), "");
-    world.daemon.signal("TERM");
-    world.daemon.wait();
+    let mut world = World::process();
+    world.daemon.stop();
     fill(&world.dir().join("memory.db"));
     world.daemon = Daemon::start(world.dir());
     world

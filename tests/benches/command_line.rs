@@ -30,7 +30,7 @@ fn measure(command: &mut Command, times: &mut Vec<Duration>) -> u64 {
 }
 
 pub fn run() {
-    let world = World::new();
+    let world = World::process();
     let mut nothing = Command::new(programs::path("nothing"));
     let mut afctl = Command::new(programs::path("afctl"));
     afctl.env_clear().env("HOME", world.dir()).env("AFD_SOCKET", world.socket()).args(["observe", "top"]);

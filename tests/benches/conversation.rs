@@ -57,7 +57,7 @@ fn resident(world: &World) -> u64 {
 
 /// Measures and prints the results.
 pub fn run() {
-    let world = World::with(TestPhone::start(), "[conversation]\nmax_messages = 1000000\ntokenizer_idle_ms = 2000\n");
+    let world = World::with_process(TestPhone::start(), "[conversation]\nmax_messages = 1000000\ntokenizer_idle_ms = 2000\n");
     let idle = resident(&world);
     let mut small = world.client_for("small");
     let started = Instant::now();

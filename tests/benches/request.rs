@@ -45,7 +45,7 @@ fn measure(stream: &mut BufReader<UnixStream>, message: &[u8]) -> Vec<std::time:
 }
 
 fn compare(how: &str, budget: &str) {
-    let world = World::new();
+    let world = World::process();
     let path = world.dir().join("echo.sock");
     let mut echo = Command::new(std::env::current_exe().expect("the path of this program")).arg(ECHO).arg(&path).spawn().expect("runs");
     let message = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.version\",\"params\":{}}\n";

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use afd_tests::{Client, Daemon, TestPhone, World, wait};
+use afd_tests::{Client, Daemon, World, wait};
 use serde_json::{Value, json};
 
 fn saved_file(response: &Value) -> PathBuf {
@@ -111,8 +111,7 @@ fn path_comes_from_the_call_then_the_kind_then_the_shared_root() {
 #[test]
 fn environment_of_the_daemon_overrides_its_configuration_file() {
     let mut world = World::new();
-    world.daemon.signal("TERM");
-    world.daemon.wait();
+    world.daemon.stop();
     append_settings(&world, &format!("[artifacts]\nscreenshot_file = \"{}\"", path_text(&world.dir().join("file.jpg"))));
     let variable = path_text(&world.dir().join("variable.jpg"));
     world.daemon = Daemon::start_with_env(world.dir(), &[("AF_SCREENSHOT_FILE", &variable)]);
@@ -213,12 +212,11 @@ fn limits_job_deletes_the_oldest_artifacts_and_nothing_else() {
 fn artifacts_beyond_the_maximum_age_are_deleted() {
     let mut world = World::new();
     saved_file(&world.client().ok("observe.screenshot", json!({})));
-    world.daemon.signal("TERM");
-    world.daemon.wait();
+    world.daemon.stop();
     let database = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
     database.execute("UPDATE artifacts SET created_at = created_at - 31 * 86400000", []).expect("updates");
     drop(database);
-    world.daemon = Daemon::start(world.dir());
+    world.daemon = Daemon::host(world.dir());
     let mut client = world.client();
     client.ok("job.run", json!({"name": "artifact-limits"}));
     assert_eq!((list_artifacts(&mut client).len(), list_files(&world.dir().join("artifacts")).len()), (0, 0));
@@ -226,9 +224,8 @@ fn artifacts_beyond_the_maximum_age_are_deleted() {
 
 #[test]
 fn full_disk_leaves_neither_file_nor_row() {
-    let mut world = World::with(TestPhone::start(), "");
-    world.daemon.signal("TERM");
-    world.daemon.wait();
+    let mut world = World::new();
+    world.daemon.stop();
     let disk = world.dir().join("disk");
     std::fs::create_dir(&disk).expect("creates the directory");
     let Some(daemon) = Daemon::start_with_disk(world.dir(), &disk, 64) else {

@@ -14,7 +14,7 @@ const EVENTS_PER_ROUND: usize = 20;
 
 #[test]
 fn no_acknowledged_event_is_lost() {
-    let mut world = World::new();
+    let mut world = World::process();
     let mut expected = Vec::new();
     for round in 0..ROUNDS {
         let acknowledged = Arc::new(Mutex::new(Vec::new()));
@@ -60,7 +60,7 @@ fn no_acknowledged_event_is_lost() {
 
 #[test]
 fn open_intent_becomes_an_unknown_outcome() {
-    let mut world = World::new();
+    let mut world = World::process();
     world.phone.fault("/api/press/home", Kind::Hold);
     let mut connection = world.daemon.connect();
     let caller = std::thread::spawn(move || connection.call("act.home", json!({"requestKey": "k"})));

@@ -57,7 +57,7 @@ fn unreachable_phone_affects_only_its_own_calls() {
 
 #[test]
 fn rotated_token_is_an_auth_error_and_tokens_are_not_disclosed() {
-    let world = World::new();
+    let world = World::process();
     let mut client = world.client();
     world.phone.run(json!({"do": "token", "token": "new-one"}));
     client.fails("observe.top", json!({}), "DEVICE_AUTH");

@@ -185,8 +185,7 @@ fn rebuilding_projections_keeps_imported_counters() {
     let (mut world, dir) = world_with_import_directory();
     let path = create_af_database(&dir);
     world.client().ok("memory.importAf", json!({"databaseFile": path}));
-    world.daemon.signal("TERM");
-    world.daemon.wait();
+    world.daemon.stop();
     let c = Connection::open(world.dir().join("memory.db")).expect("opens");
     let rows = || {
         let mut statement = c

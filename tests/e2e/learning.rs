@@ -264,8 +264,7 @@ fn counters_can_be_rebuilt_from_events() {
         client.ok("observe.page", json!({}));
         client.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
     }
-    world.daemon.signal("TERM");
-    assert!(world.daemon.wait().success());
+    world.daemon.stop();
     let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
     let dump = |table: &str| -> Vec<Vec<String>> {
         let sql = format!("SELECT * FROM {table} ORDER BY uid");

@@ -10,7 +10,7 @@ use serde_json::json;
 
 #[test]
 fn second_daemon_is_refused_by_socket_and_by_database() {
-    let world = World::new();
+    let world = World::process();
     let why = Daemon::try_start(world.dir()).err().expect("refused");
     assert!(why.contains("another daemon") && why.contains(&world.daemon.pid().to_string()), "{why}");
     // Another socket, the same database.
@@ -28,7 +28,7 @@ fn second_daemon_is_refused_by_socket_and_by_database() {
 
 #[test]
 fn stale_socket_of_a_killed_daemon_is_replaced() {
-    let mut world = World::new();
+    let mut world = World::process();
     world.daemon.kill();
     assert!(world.socket().exists());
     world.daemon = Daemon::start(world.dir());
@@ -70,7 +70,7 @@ fn invalid_settings_prevent_a_start_and_are_ignored_by_a_reload() {
 
 #[test]
 fn changed_file_and_sighup_reload_the_devices() {
-    let world = World::new();
+    let world = World::process();
     let second = TestPhone::start();
     let mut client = world.client();
     let config = world.dir().join("config.toml");
@@ -97,7 +97,7 @@ fn changed_file_and_sighup_reload_the_devices() {
 #[test]
 fn shutdown_finishes_calls_in_flight() {
     for framing in ["line", "http"] {
-        let mut world = World::new();
+        let mut world = World::process();
         world.phone.fault("/api/press/home", Kind::Hold);
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": "act.home"}).to_string();
         let mut stream = crate::framings::open(&world);
@@ -128,7 +128,7 @@ fn shutdown_finishes_calls_in_flight() {
 
 #[test]
 fn second_signal_exits_immediately() {
-    let mut world = World::new();
+    let mut world = World::process();
     world.phone.fault("/api/press/home", Kind::Hold);
     let mut connection = world.daemon.connect();
     let caller = std::thread::spawn(move || connection.call("act.home", json!({})).is_err());
@@ -142,7 +142,7 @@ fn second_signal_exits_immediately() {
 
 #[test]
 fn client_that_shuts_the_daemon_down_gets_a_response() {
-    let mut world = World::new();
+    let mut world = World::process();
     assert_eq!(world.client().ok("daemon.shutdown", json!({}))["stopping"], true);
     assert!(world.daemon.wait().success());
 }

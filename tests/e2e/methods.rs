@@ -113,7 +113,7 @@ fn every_example_is_valid() {
 
 #[test]
 fn results_have_the_documented_members() {
-    let world = World::new();
+    let world = World::process();
     let mut client = world.client();
     let result = client.ok("observe.page", json!({}));
     for key in [

@@ -130,7 +130,7 @@ fn enabled_systemd_unit_does_not_apply_to_an_explicit_socket() {
 
 #[test]
 fn unresponsive_daemon_is_not_waited_for() {
-    let world = World::new();
+    let world = World::process();
     world.daemon.signal("STOP");
     for args in [&["status"][..], &["observe", "top"]] {
         let mut command = afctl(world.dir());

@@ -7,7 +7,7 @@ const SECRET: &str = "hunter2";
 
 #[test]
 fn typed_text_is_in_no_response_log_or_database() {
-    let mut world = World::new();
+    let mut world = World::process();
     let mut client = world.client();
     let mut responses = String::new();
     let mut keep = |value: String| responses.push_str(&value);
@@ -33,8 +33,7 @@ fn typed_text_is_in_no_response_log_or_database() {
     keep(format!("{:?}", client.fails("act.text", json!({"text": format!("{SECRET}\n")}), "DEVICE_ERROR")));
     // Another session that searches for it, and one after a restart.
     keep(format!("{:?}", world.client_for("other").fails("verify.textContains", json!({"text": SECRET}), "ASSERTION_FAILED")));
-    world.daemon.signal("TERM");
-    assert!(world.daemon.wait().success());
+    world.daemon.stop();
     world.daemon = afd_tests::Daemon::start(world.dir());
     let mut client = world.client();
     keep(format!("{:?}", client.fails("verify.nodeExists", json!({"by": "text", "value": SECRET}), "ASSERTION_FAILED")));
@@ -49,8 +48,7 @@ fn typed_text_is_in_no_response_log_or_database() {
     let texts = log["events"].as_array().expect("events").iter().filter(|e| e["op"] == "text");
     let lengths: Vec<_> = texts.map(|e| e["evidence"]["length"].clone()).collect();
     assert_eq!(lengths, [json!(8), json!(7), json!(7), json!(5)], "the length is kept");
-    world.daemon.signal("TERM");
-    assert!(world.daemon.wait().success());
+    world.daemon.stop();
     for entry in std::fs::read_dir(world.dir()).expect("lists").flatten() {
         if entry.path().is_file() {
             let bytes = std::fs::read(entry.path()).expect("reads");

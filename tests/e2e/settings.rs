@@ -203,7 +203,7 @@ fn only_settings_that_need_a_restart_are_reported_as_such() {
 /// Regression: a change by a call was logged twice, by the call and by the file watcher.
 #[test]
 fn settings_change_is_logged_once() {
-    let world = World::new();
+    let world = World::process();
     let mut client = world.client();
     client.ok("config.set", json!({"key": "limits.batch", "value": "9"}));
     let path = world.dir().join("config.toml");

@@ -18,8 +18,7 @@ fn count(result: &Value, key: &str) -> usize {
 /// Starts a daemon on a copy of the database of a schema.
 fn upgraded(schema: u32) -> World {
     let mut world = World::bare(afd_tests::TestPhone::start(), "");
-    world.daemon.signal("TERM");
-    world.daemon.wait();
+    world.daemon.stop();
     let mut database = Vec::new();
     let frozen = std::fs::File::open(repository(&format!("tests/fixtures/schemas/{schema}.db.gz"))).expect("a frozen database");
     flate2::read::GzDecoder::new(frozen).read_to_end(&mut database).expect("decompresses");
@@ -27,7 +26,7 @@ fn upgraded(schema: u32) -> World {
         let _ = std::fs::remove_file(world.dir().join(file));
     }
     std::fs::write(world.dir().join("memory.db"), database).expect("writes");
-    world.daemon = Daemon::start(world.dir());
+    world.daemon = Daemon::host(world.dir());
     world
 }
 

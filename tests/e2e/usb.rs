@@ -14,7 +14,8 @@ fn start_with_usb() -> Option<(World, Adb, String)> {
     let serial = phone.attach_usb(0);
     let output = adb.run(&["connect", &serial]);
     assert!(output.contains("connected"), "{output}");
-    let world = World::bare(phone, &format!("[adb]\nserver_port = {}\n", adb.port()));
+    let settings = format!("[adb]\nserver_port = {}\n", adb.port());
+    let world = World::start(phone, &settings, Daemon::start);
     Some((world, adb, serial))
 }
 
@@ -201,8 +202,7 @@ fn usb_watch_and_forward_removal_are_restarted_after_panics() {
     let Some((mut world, adb, serial)) = start_with_usb() else { return };
     let faults = world.dir().join("faults");
     std::fs::create_dir(&faults).expect("creates the directory");
-    world.daemon.signal("TERM");
-    world.daemon.wait();
+    world.daemon.stop();
     world.daemon = Daemon::start_with_env(world.dir(), &[("AFD_TEST_PANICS", faults.to_str().expect("text"))]);
     let mut client = world.client();
     connect(&mut client);

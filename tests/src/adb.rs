@@ -41,9 +41,12 @@ impl Adb {
         self.run(&["forward", "--list"]).lines().filter(|l| !l.trim().is_empty()).map(str::to_owned).collect()
     }
 
-    /// Stops the server.
+    /// Stops the server and waits until nothing listens on its port: then its connections are closed, too.
     pub fn kill_server(&self) {
         self.run(&["kill-server"]);
+        crate::wait::until("the adb server to end", || {
+            std::net::TcpStream::connect(("127.0.0.1", self.port)).is_err().then_some(())
+        });
     }
 }
 

@@ -1,4 +1,4 @@
-//! A real daemon as a child process.
+//! A real daemon: a child process, or a thread of this one.
 
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,22 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use afctl::connection::Connection;
+use afd::config::{Override, Overrides};
+use afd::lifecycle::Hosted;
 
 use crate::programs;
 
 /// A running daemon; dropping it kills it.
 pub struct Daemon {
     dir: PathBuf,
-    child: Child,
+    life: Life,
+}
+
+enum Life {
+    /// With a process of its own.
+    Process(Child),
+    /// In this process, which is cheaper; `None` once it has been stopped.
+    Hosted(Option<Hosted>),
 }
 
 /// Receives the next datagram. Retries when interrupted, as happens when this process is stopped and continued.
@@ -67,6 +76,15 @@ impl Daemon {
         Self::try_start(dir).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
     }
 
+    /// Starts a daemon inside this process. It has no process id, signals or log, and no environment of its own.
+    pub fn host(dir: &Path) -> Self {
+        let given = |value: PathBuf| Override { value, variable: None };
+        let values = [("memory.db", given(dir.join("memory.db"))), ("sessions.progress_dir", given(dir.join(".local/state/afd")))];
+        let overrides = Overrides { socket: socket(dir), config: dir.join("config.toml"), values: values.into() };
+        let hosted = Hosted::start(overrides).unwrap_or_else(|why| panic!("the daemon did not start: {why}"));
+        Self { dir: dir.to_owned(), life: Life::Hosted(Some(hosted)) }
+    }
+
     /// Starts a daemon for which a disk of `kib` KiB is mounted on a directory. Returns `None` where mounting is not permitted.
     pub fn start_with_disk(dir: &Path, disk: &Path, kib: u32) -> Option<Self> {
         Self::start_in_namespace(dir, &format!("mount -t tmpfs -o size={kib}k tmpfs {}", disk.display()))
@@ -119,7 +137,7 @@ impl Daemon {
         report.set_read_timeout(Some(Duration::from_secs(60))).expect("sets a timeout");
         let mut child = command.env("NOTIFY_SOCKET", &report_path).spawn().expect("afd runs");
         match receive(&report) {
-            Ok(message) if message.contains("READY=1") => Ok(Self { dir: dir.to_owned(), child }),
+            Ok(message) if message.contains("READY=1") => Ok(Self { dir: dir.to_owned(), life: Life::Process(child) }),
             Ok(message) => {
                 let _ = child.wait();
                 Err(message)
@@ -137,9 +155,23 @@ impl Daemon {
         socket(&self.dir)
     }
 
+    fn child(&self) -> &Child {
+        match &self.life {
+            Life::Process(child) => child,
+            Life::Hosted(_) => panic!("this test needs a daemon with a process: World::with_process"),
+        }
+    }
+
+    fn child_mut(&mut self) -> &mut Child {
+        match &mut self.life {
+            Life::Process(child) => child,
+            Life::Hosted(_) => panic!("this test needs a daemon with a process: World::with_process"),
+        }
+    }
+
     /// Returns the process id.
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        self.child().id()
     }
 
     /// Opens a connection.
@@ -151,23 +183,40 @@ impl Daemon {
 
     /// Sends a signal by name, for example `TERM`.
     pub fn signal(&self, name: &str) {
-        send_signal(self.child.id(), name);
+        send_signal(self.pid(), name);
     }
 
     /// Waits until the daemon exits.
     pub fn wait(&mut self) -> ExitStatus {
-        self.child.wait().expect("waits")
+        self.child_mut().wait().expect("waits")
+    }
+
+    /// Stops the daemon in good order, as SIGTERM does, and waits until it is gone.
+    pub fn stop(&mut self) {
+        match &mut self.life {
+            Life::Process(child) => {
+                send_signal(child.id(), "TERM");
+                assert!(child.wait().expect("waits").success(), "the daemon stops in good order");
+            }
+            Life::Hosted(hosted) => hosted.take().expect("it runs").stop(),
+        }
     }
 
     /// Returns what it has logged.
     pub fn log(&self) -> String {
+        self.child();
         std::fs::read_to_string(self.dir.join("afd.log")).unwrap_or_default()
     }
 
-    /// Kills the daemon (`kill -9`) and waits until it is gone.
+    /// Ends the daemon without warning (`kill -9` where it has a process) and waits until it is gone.
     pub fn kill(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        match &mut self.life {
+            Life::Process(child) => {
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+            Life::Hosted(hosted) => drop(hosted.take()),
+        }
     }
 }
 

@@ -38,20 +38,31 @@ impl World {
 
     /// Starts a daemon for this phone. The settings follow the phone's `[device.pixel]` table and may begin with more of its keys.
     pub fn with(phone: TestPhone, settings: &str) -> Self {
-        let dir = tempfile::Builder::new().prefix("afd-").tempdir().expect("a temporary directory");
-        let config = dir.path().join("config.toml");
-        let device = format!("[device.pixel]\nurl = \"{}\"\ntoken = \"{}\"\n", phone.url(), phone::TOKEN);
-        // Without adb, so that no test leaves an adb server behind; tests of USB bring their own.
-        std::fs::write(&config, format!("{device}{settings}\n[adb]\npath = \"/nonexistent/adb\"\n")).expect("writes the settings");
-        let daemon = Daemon::start(dir.path());
-        Self { phone, daemon, dir }
+        let settings = with_phone(&phone, settings);
+        Self::bare(phone, &settings)
     }
 
     /// Starts a daemon with exactly these settings, which need not include the phone.
     pub fn bare(phone: TestPhone, settings: &str) -> Self {
+        Self::start(phone, settings, Daemon::host)
+    }
+
+    /// Like [`World::new`], with a process for the daemon, see [`World::with_process`].
+    pub fn process() -> Self {
+        Self::with_process(TestPhone::start(), "")
+    }
+
+    /// Like [`World::with`], for tests that look at the daemon's process: its signals, its log, its memory, or its end.
+    pub fn with_process(phone: TestPhone, settings: &str) -> Self {
+        let settings = with_phone(&phone, settings);
+        Self::start(phone, &settings, Daemon::start)
+    }
+
+    /// Starts a daemon with exactly these settings in this way.
+    pub fn start(phone: TestPhone, settings: &str, start: impl FnOnce(&Path) -> Daemon) -> Self {
         let dir = tempfile::Builder::new().prefix("afd-").tempdir().expect("a temporary directory");
         std::fs::write(dir.path().join("config.toml"), settings).expect("writes the settings");
-        let daemon = Daemon::start(dir.path());
+        let daemon = start(dir.path());
         Self { phone, daemon, dir }
     }
 
@@ -80,6 +91,13 @@ impl Default for World {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Puts the table of a phone before other settings.
+fn with_phone(phone: &TestPhone, settings: &str) -> String {
+    let device = format!("[device.pixel]\nurl = \"{}\"\ntoken = \"{}\"\n", phone.url(), phone::TOKEN);
+    // Without adb, so that no test leaves an adb server behind; tests of USB bring their own.
+    format!("{device}{settings}\n[adb]\npath = \"/nonexistent/adb\"\n")
 }
 
 /// A connection that makes its calls in one session.

@@ -2,6 +2,7 @@
 
 mod args;
 mod error;
+mod hosted;
 mod instance;
 mod logging;
 mod signals;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::config::Config;
+use crate::config::{Config, Overrides};
 use crate::control::Core;
 use crate::rpc;
 use crate::store::Store;
@@ -22,6 +23,7 @@ use crate::task::failpoint;
 
 pub use args::Args;
 pub use error::StartError;
+pub use hosted::Hosted;
 
 /// Runs the daemon until it is asked to stop.
 ///
@@ -33,13 +35,16 @@ pub fn run(args: Args) -> Result<(), StartError> {
         // A daemon started from a terminal must survive the terminal.
         let _ = rustix::process::setsid();
     }
-    let started = start(&args);
+    let started = start(args.overrides());
     if let Err(error) = &started {
         tracing::error!(%error, "cannot start");
         systemd::failed(&error.to_string());
     }
     let (runtime, core, listener, locks) = started?;
-    let result = runtime.block_on(serve(core, listener, &locks));
+    let result = runtime.block_on(async {
+        signals::listen(&core)?;
+        serve(core, listener, &locks, systemd::ready).await
+    });
     runtime.shutdown_timeout(Duration::from_secs(1));
     if let Err(error) = &result {
         systemd::failed(&error.to_string());
@@ -49,8 +54,7 @@ pub fn run(args: Args) -> Result<(), StartError> {
 
 type Started = (tokio::runtime::Runtime, Arc<Core>, socket::BoundSocket, instance::Locks);
 
-fn start(args: &Args) -> Result<Started, StartError> {
-    let overrides = args.overrides();
+fn start(overrides: Overrides) -> Result<Started, StartError> {
     let socket_path = overrides.socket.clone();
     let config = Config::load(overrides)?;
     Store::probe(&config.get().database)?;
@@ -69,12 +73,17 @@ fn start(args: &Args) -> Result<Started, StartError> {
     Ok((runtime, core, listener, locks))
 }
 
-async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance::Locks) -> Result<(), StartError> {
+/// Serves until the daemon is asked to stop; calls `ready` once it watches its settings and the socket is about to be served.
+async fn serve(
+    core: Arc<Core>,
+    listener: socket::BoundSocket,
+    locks: &instance::Locks,
+    ready: impl FnOnce(),
+) -> Result<(), StartError> {
     let unfinished = core.close_open_intents().await?;
     if unfinished > 0 {
         tracing::warn!(count = unfinished, "actions that a previous daemon left unfinished have an unknown outcome");
     }
-    signals::listen(&core)?;
     let _watcher = watch::start(&core);
     core.artifacts.watch(&core.tasks).await;
     crate::control::jobs::start(&core);
@@ -82,7 +91,7 @@ async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance:
     core.tasks.spawn("integrity-check", move || check_integrity(weak.clone()));
     let watched = core.clone();
     core.tasks.spawn("end-on-failure", move || end_on_failure(Arc::downgrade(&watched), watched.tasks.fatal()));
-    systemd::ready();
+    ready();
     tracing::info!(socket = %core.config.socket().display(), database = %core.store.path().display(), "ready");
     let methods = rpc::methods(&core);
     let (listener, cleanup) = listener.into_parts();

@@ -13,7 +13,7 @@ use super::{append, assistant, text_of, user};
 fn world_with_model(endpoint: &Endpoint, more: &str) -> World {
     let settings =
         format!("[model]\nprovider = \"openai\"\nbase_url = \"{}\"\nname = \"small\"\nretry_ms = 20\nattempts = 2\n{more}", endpoint.url());
-    World::with(TestPhone::start(), &settings)
+    World::with_process(TestPhone::start(), &settings)
 }
 
 /// Appends eight turns.

@@ -56,7 +56,7 @@ fn unknown_tokenizer_is_reported_as_an_estimate() {
 
 #[test]
 fn idle_tokenizer_tables_are_dropped() {
-    let world = World::with(TestPhone::start(), "[conversation]\ntokenizer_idle_ms = 300\n");
+    let world = World::with_process(TestPhone::start(), "[conversation]\ntokenizer_idle_ms = 300\n");
     let resident = || -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", world.daemon.pid())).expect("reads");
         let line = status.lines().find(|l| l.starts_with("VmRSS:")).expect("a line").to_owned();

@@ -26,7 +26,7 @@ fn masked_frame(first: u8, payload: &[u8]) -> Vec<u8> {
 
 #[test]
 fn unread_pongs_do_not_use_memory() {
-    let world = World::with(TestPhone::start(), "\n[limits]\nhalf_frame_ms = 500\n");
+    let world = World::with_process(TestPhone::start(), "\n[limits]\nhalf_frame_ms = 500\n");
     world.client().ok("observe.page", json!({}));
     let mut socket = open_websocket(&world);
     let before = resident_kib(world.daemon.pid());
@@ -65,7 +65,7 @@ fn pings_do_not_extend_the_timeout_of_a_partial_message() {
 
 #[test]
 fn idle_connections_do_not_retain_large_messages() {
-    let world = World::new();
+    let world = World::process();
     world.client().ok("observe.page", json!({}));
     let large = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no.such\",\"params\":{{\"x\":\"{}\"}}}}\n", "y".repeat(3 << 20));
     let send = |stream: &mut UnixStream| {

@@ -15,9 +15,8 @@ fn write_repeated_with_its_key_is_executed_once() {
     client.ok("session.start", json!({"session": "s", "requestKey": "k-1"}));
     let started = client.ok("session.start", json!({"session": "s", "requestKey": "k-1"}));
     assert_eq!(started["session"], "s", "the repeated start does not conflict");
-    world.daemon.signal("TERM");
-    world.daemon.wait();
-    world.daemon = Daemon::start(world.dir());
+    world.daemon.stop();
+    world.daemon = Daemon::host(world.dir());
     let mut client = world.client();
     assert_eq!(client.ok("memory.save", note), first);
     assert_eq!(client.ok("memory.search", json!({"query": "switch"}))["notes"].as_array().map(Vec::len), Some(1));

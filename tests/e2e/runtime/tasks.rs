@@ -32,14 +32,13 @@ impl FaultyWorld {
             println!("skipped: fault injection needs debug assertions");
             return None;
         }
-        let mut world = World::with(TestPhone::start(), settings);
+        let mut world = World::with_process(TestPhone::start(), settings);
         let faults = world.dir().join("faults");
         std::fs::create_dir(&faults).expect("creates the directory");
         if let Some(task) = task {
             std::fs::write(faults.join(task), "").expect("writes");
         }
-        world.daemon.signal("TERM");
-        world.daemon.wait();
+        world.daemon.stop();
         world.daemon = Daemon::start_with_env(world.dir(), &[("AFD_TEST_PANICS", faults.to_str().expect("text"))]);
         Some(Self { world, faults })
     }

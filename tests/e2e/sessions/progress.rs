@@ -13,7 +13,7 @@ fn read(path: &str) -> String {
 
 #[test]
 fn session_is_resumed_after_the_daemon_was_killed() {
-    let mut world = World::new();
+    let mut world = World::process();
     work_in_session(&mut world.client_for("qa"));
     world.daemon.signal("KILL");
     world.daemon.wait();

@@ -9,7 +9,7 @@ use super::{
 
 #[test]
 fn component_is_forgotten_after_15_misses_on_its_own_page() {
-    let world = World::bare(TestPhone::start(), "");
+    let world = World::process();
     let mut client = world.client();
     let (first, second) = (numbered("a", 0..10), numbered("b", 0..10));
     for _ in 0..2 {
