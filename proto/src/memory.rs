@@ -102,9 +102,25 @@ params! {
 }
 
 words! {
+    /// What came of an action.
+    OutcomeKind {
+        /// It led to another page.
+        Page = "page",
+        /// It changed the page that it was done on.
+        Same = "same",
+        /// Nothing changed.
+        Nothing = "nothing",
+        /// It failed.
+        Failed = "failed",
+        /// A verification did not find what was expected of it; counted beside what it led to.
+        Refuted = "refuted",
+    }
+
     /// How closely an experience matches the requested place.
     Scope {
-        /// Same page.
+        /// Same page: the same state.
+        State = "state",
+        /// A page with the same page key, which may be another state.
         Page = "page",
         /// Another page of the same activity.
         Activity = "activity",
@@ -170,6 +186,33 @@ wire! {
         pub next_cursor: Option<i64>,
     }
 
+    /// One thing that an action led to, and how often.
+    pub struct Outcome {
+        /// Kind of outcome.
+        pub kind: OutcomeKind,
+        /// The page that it led to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub page: Option<PageRef>,
+        /// Name of that page: of its state, else its title, else its activity.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub name: Option<String>,
+        /// Whether that page is a dialog.
+        #[serde(default)]
+        pub dialog: bool,
+        /// Error code of a failure.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub failure_cause: Option<String>,
+        /// How often.
+        pub count: i64,
+        /// Share of all attempts, 0 to 1.
+        pub share: f64,
+        /// How often a verification confirmed it.
+        pub verified_count: i64,
+        /// Mean time until the page had settled, milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub mean_ms: Option<i64>,
+    }
+
     /// Experience with an action on a page.
     pub struct Transition {
         /// Unique id, the same in every copy of this memory.
@@ -186,17 +229,23 @@ wire! {
         pub pre_page: PageRef,
         /// The action.
         pub action: Action,
-        /// Activity after the last success, as `package/activity`; absent if it never succeeded.
+        /// What it led to, most frequent first.
+        #[serde(default)]
+        pub outcomes: Vec<Outcome>,
+        /// Activity that it led to most often, as `package/activity`; absent if it never led anywhere.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub post_activity: Option<String>,
-        /// Page after the last success.
+        /// Page that it led to most often.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub post_page: Option<PageRef>,
         /// Operation of the verification that last confirmed it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub verify_op: Option<String>,
-        /// Number of times the action was performed and a settled page was observed afterwards.
+        /// Number of times the action led to a page, or changed the one that it was done on.
         pub success_count: i64,
+        /// Number of times nothing changed.
+        #[serde(default)]
+        pub nothing_count: i64,
         /// Number of times a verification confirmed it.
         pub verified_count: i64,
         /// Number of times the action, or the verification after it, failed.
@@ -225,10 +274,16 @@ wire! {
         pub failure_cause: String,
         /// Action that was taken to recover.
         pub recovery: Action,
-        /// Number of times a settled page was observed afterwards.
+        /// Number of times what had failed succeeded afterwards.
         pub success_count: i64,
-        /// Number of times the recovery itself failed.
+        /// Number of times it failed again, or the recovery itself failed.
         pub failure_count: i64,
+        /// Number of times neither happened.
+        #[serde(default)]
+        pub undecided_count: i64,
+        /// Number of times the recovery left the app.
+        #[serde(default)]
+        pub left_app_count: i64,
         /// Time of the last success, UTC milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_success_at: Option<i64>,

@@ -139,6 +139,8 @@ words! {
         Verify = "verify",
         /// visual.learn
         Learn = "learn",
+        /// The daemon by itself, after an action
+        AfterAct = "afterAct",
     }
 }
 
@@ -182,6 +184,9 @@ wire! {
         /// Label: the element's own text or description, else the texts of its children, title first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub label: Option<String>,
+        /// Title: the part of the label that stays, without subtitle, switch position or counter; at most 80 characters.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub title: Option<String>,
         /// Full resource id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub res_id: Option<String>,
@@ -232,9 +237,15 @@ wire! {
         pub kind: HintKind,
         /// The hint in one sentence.
         pub text: String,
-        /// Element that the hint is about; absent if there is none.
+        /// What to do first, for example `scroll`, because the element is not in sight; absent if nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub first: Option<String>,
+        /// Element that the hint is about. It is on the screen now, unless `first` is present; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub target: Option<Target>,
+        /// Alias of that element, if the observation returned refs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub alias: Option<String>,
         /// Success rate, 0 to 1; pulled towards 0.5 while there are few attempts.
         pub confidence: f64,
         /// Uids of the records that the hint is based on.

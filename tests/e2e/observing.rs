@@ -149,7 +149,7 @@ fn hints_are_part_of_an_observation_unless_disabled() {
     let page = client.ok("observe.page", json!({}));
     let hint = &page["hints"][0];
     assert_eq!((hint["kind"].as_str(), hint["target"]["label"].as_str()), (Some("action"), Some("Wi-Fi, Connected")));
-    assert!(hint["text"].as_str().is_some_and(|t| t.contains(".SubSettings")));
+    assert!(hint["text"].as_str().is_some_and(|t| t.contains("leads to \"Wi-Fi\" (1 of 1)")));
     assert!(hint["confidence"].as_f64().is_some_and(|c| c > 0.5 && c < 1.0));
     assert_eq!(hint["evidence"].as_array().map(Vec::len), Some(1));
     assert_eq!(client.ok("observe.page", json!({"hints": false}))["hints"], json!([]));

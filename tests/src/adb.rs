@@ -44,9 +44,7 @@ impl Adb {
     /// Stops the server and waits until nothing listens on its port: then its connections are closed, too.
     pub fn kill_server(&self) {
         self.run(&["kill-server"]);
-        crate::wait::until("the adb server to end", || {
-            std::net::TcpStream::connect(("127.0.0.1", self.port)).is_err().then_some(())
-        });
+        crate::wait::until("the adb server to end", || std::net::TcpStream::connect(("127.0.0.1", self.port)).is_err().then_some(()));
     }
 }
 

@@ -66,6 +66,26 @@ impl World {
         Self { phone, daemon, dir }
     }
 
+    /// Like [`World::new`], with a daemon whose clock [`World::advance`] advances. Needs debug assertions.
+    pub fn with_clock() -> Self {
+        assert!(cfg!(debug_assertions), "the clock can be advanced only in builds with debug assertions");
+        let phone = TestPhone::start();
+        let settings = with_phone(&phone, "");
+        Self::start(phone, &settings, |dir| {
+            let clock = dir.join("clock");
+            Daemon::start_with_env(dir, &[("AFD_TEST_CLOCK", clock.to_str().expect("a path in UTF-8"))])
+        })
+    }
+
+    /// Advances the clock of the daemon by this time, in milliseconds.
+    pub fn advance(&self, by_ms: i64) {
+        let file = self.dir().join("clock");
+        let before: i64 = std::fs::read_to_string(&file).ok().and_then(|t| t.parse().ok()).unwrap_or_default();
+        let next = self.dir().join("clock.next");
+        std::fs::write(&next, (before + by_ms).to_string()).expect("writes");
+        std::fs::rename(&next, &file).expect("renames");
+    }
+
     /// Returns the directory.
     pub fn dir(&self) -> &Path {
         self.dir.path()

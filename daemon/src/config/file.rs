@@ -32,6 +32,8 @@ pub struct File {
     pub adb: Adb,
     /// `[visual]`
     pub visual: Visual,
+    /// `[observe]`
+    pub observe: Observe,
     /// `[sessions]`
     pub sessions: Sessions,
     /// `[conversation]`
@@ -51,6 +53,7 @@ pub(super) const SECTIONS: &[&[Key]] = &[
     Daemon::KEYS,
     Adb::KEYS,
     Visual::KEYS,
+    Observe::KEYS,
     Sessions::KEYS,
     Conversation::KEYS,
     LanguageModelSettings::KEYS,
@@ -163,6 +166,12 @@ sections! {
         tesseract_path: PathBuf = PathBuf::from("tesseract");
         /// Languages that tesseract recognises, such as `eng` or `deu+eng`.
         tesseract_languages: String = "eng".to_owned();
+    }
+
+    /// What the daemon looks at by itself.
+    Observe "observe." {
+        /// How long the daemon looks by itself at what an action led to, milliseconds; 0: not at all.
+        after_act_ms: u64 [range 0..=10_000] = 3_000;
     }
 
     /// Files of sessions.
@@ -325,6 +334,7 @@ fn validate(file: &File) -> Result<(), InvalidSetting> {
     file.limits.check("", None)?;
     file.adb.check("", None)?;
     file.visual.check("", None)?;
+    file.observe.check("", None)?;
     file.conversation.check("", None)?;
     file.model.check("", None)?;
     agent::validate(&file.conversation, &file.model)

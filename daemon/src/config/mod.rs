@@ -21,7 +21,7 @@ use tokio::sync::watch;
 pub use agent::{Conversation, LanguageModelSettings, Provider};
 pub use edit::{add_device, remove_device};
 pub use error::{ConfigError, InvalidSetting};
-pub use file::{Adb, DeviceSettings, File, Limits, OutputFormat, Proxy, Usb, Visual, check_name, check_url, read as read_file};
+pub use file::{Adb, DeviceSettings, File, Limits, Observe, OutputFormat, Proxy, Usb, Visual, check_name, check_url, read as read_file};
 
 /// Values that flags and environment of the daemon override for its lifetime.
 #[derive(Debug, Clone, Default)]
@@ -58,6 +58,8 @@ pub struct Settings {
     pub adb: Adb,
     /// What is learned from screens.
     pub visual: Visual,
+    /// What the daemon looks at by itself.
+    pub observe: Observe,
     /// Directory of progress files.
     pub progress_dir: PathBuf,
     /// How conversations are stored and assembled.
@@ -179,6 +181,7 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
         limits: file.limits.clone(),
         adb: file.adb.clone(),
         visual: file.visual.clone(),
+        observe: file.observe.clone(),
         progress_dir: path("sessions.progress_dir", &file.sessions.progress_dir).unwrap_or_else(afd_proto::paths::state_dir),
         conversation: file.conversation.clone(),
         model: LanguageModelSettings { key_file: file.model.key_file.as_ref().map(|f| secrets_dir.join(f)), ..file.model.clone() },

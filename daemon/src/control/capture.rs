@@ -64,8 +64,15 @@ impl Call {
 
     /// Records a capture as seen by the session and learns from it. `shown` is the number of refs returned, if refs were returned.
     pub(super) async fn record_and_learn(&self, capture: &ScreenCapture, source: ObservationSource, shown: Option<usize>) {
+        let by_itself = source == ObservationSource::AfterAct;
+        let known = capture.settled
+            && capture.reliable()
+            && self.core.views.note_recorded(self.device_id, &capture.hash, capture.reading.inputs, by_itself);
         self.record_capture(capture, source, shown).await;
-        self.learn_in_background(capture);
+        // The same visit to a page is not a second one because two looked at it.
+        if !known {
+            self.learn_in_background(capture);
+        }
     }
 
     /// Records a capture as seen by the session, on the page that it shows.
@@ -83,7 +90,6 @@ impl Call {
             seq: capture.reading.seq,
             source,
             place,
-            content_hash: Some(capture.hash.clone()),
             settled: capture.settled,
             reliable: capture.reliable(),
             reason: capture.doubt.map(str::to_owned),

@@ -156,6 +156,7 @@ impl Call {
         event.parent = recovers_from.as_ref().map(|(uid, _)| uid.clone());
         event.sent = true;
         let outcome = self.perform(&guard, plan.steps, resolved, &mut event).await;
+        let (content, inputs) = (event.before.content.clone(), self.device().inputs());
         // Release the device before the event is committed.
         drop(guard);
         match outcome {
@@ -168,6 +169,7 @@ impl Call {
                     recorded.remove("output");
                 }
                 self.commit(event, started).await.map_err(unrecorded)?;
+                self.look_after(content, inputs);
                 Ok(body)
             }
             Err(error) if plan.private => self.fail_redacted(event, started, error).await,

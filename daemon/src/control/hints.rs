@@ -1,43 +1,89 @@
-//! Hints returned with an observation: what memory knows about the observed page.
+//! Hints returned with an observation: what memory knows about the page in front, as far as it can be used there.
 
-use afd_proto::memory::{Recovery, Scope, Transition};
-use afd_proto::vocabulary::{Hint, HintKind, Role};
+use std::cmp::Reverse;
 
-use super::Call;
+use afd_proto::memory::{OutcomeKind, Recovery, Scope, Transition};
+use afd_proto::vocabulary::{Hint, HintKind, Role, Verb};
+
+use super::screen_capture::ScreenCapture;
+use super::{Call, experience};
 use crate::memory::Place;
-use crate::memory::experience::{self, Query};
+use crate::memory::experience::Query;
+use crate::page::target;
 
-/// Maximum number of hints of each kind.
-const LIMIT: usize = 5;
+/// Maximum number of hints of an observation.
+const MAX_HINTS: usize = 5;
+/// Maximum number of recoveries among them.
+const MAX_RECOVERIES: usize = 2;
+/// Number of transitions from which they are chosen.
+const CANDIDATES: usize = 40;
 
 impl Call {
-    /// Returns hints for a page; empty if nothing is known or the database cannot be read.
-    pub(super) async fn hints(&self, place: &Place) -> Vec<Hint> {
+    /// Returns hints for the page of a capture, best first; empty if nothing is known or the database cannot be read. `shown` is the
+    /// number of refs returned with it, whose aliases hints may use.
+    pub(super) async fn hints(&self, capture: &ScreenCapture, place: &Place, shown: usize) -> Vec<Hint> {
         if place.page_key.is_none() {
             return Vec::new();
         }
-        // Only the page itself: knowledge about related pages would be noise in every response.
-        let query = Query { place: Place { page_key: place.page_key.clone(), ..Place::default() }, failure_cause: None, limit: LIMIT };
-        let found = self.core.store.read(move |c| experience::find(c, &query)).await;
-        match found {
-            Ok(known) => known
-                .transitions
-                .iter()
-                .filter(|t| t.match_scope == Scope::Page && is_specific(t))
-                .map(action_hint)
-                .chain(known.recoveries.iter().map(recovery_hint))
-                .collect(),
+        // Only the page itself: knowledge about other pages would be noise in every response, and worse if it were believed.
+        let query = Query { place: place.clone(), unasked: true, limit: CANDIDATES, ..Query::default() };
+        let known = match self.core.store.read(move |c| experience::find(c, query)).await {
+            Ok(known) => known,
             Err(error) => {
                 tracing::debug!(%error, "cannot read hints");
-                Vec::new()
+                return Vec::new();
             }
-        }
+        };
+        let useful = known.transitions.into_iter().filter(is_useful);
+        let mut useful: Vec<(Transition, Sight)> = useful.filter_map(|t| in_sight(&t, capture).map(|sight| (t, sight))).collect();
+        useful.sort_by_key(|(t, sight)| (*sight == Sight::Scroll, rank(t)));
+        let recoveries: Vec<Hint> =
+            known.recoveries.iter().filter(|r| r.success_count > 0).take(MAX_RECOVERIES).map(recovery_hint).collect();
+        let mut hints: Vec<Hint> =
+            useful.into_iter().take(MAX_HINTS - recoveries.len()).map(|(t, sight)| action_hint(t, sight, capture, shown)).collect();
+        hints.extend(recoveries);
+        hints
     }
 }
 
-/// Returns whether a transition is useful as a hint. A target that was only looked for and never found (role `Any`) is not.
-fn is_specific(t: &Transition) -> bool {
-    t.success_count > 0 || t.action.target.as_ref().is_none_or(|target| target.role != Role::Any)
+/// Where the target of a hint is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    /// The action has none.
+    NoTarget,
+    /// On the screen, at this index among the refs.
+    At(usize),
+    /// Further along in something that scrolls.
+    Scroll,
+}
+
+/// Returns where the target of a transition is; `None` if it cannot be acted on from here, and for failures out of sight.
+fn in_sight(t: &Transition, capture: &ScreenCapture) -> Option<Sight> {
+    let Some(wanted) = &t.action.target else { return Some(Sight::NoTarget) };
+    let leads = t.outcomes.iter().any(|o| o.kind == OutcomeKind::Page);
+    match target::locate(capture.snapshot(), &capture.refs, wanted) {
+        Some(index) => Some(Sight::At(index)),
+        None => (leads && target::may_scroll_to(capture.snapshot(), wanted)).then_some(Sight::Scroll),
+    }
+}
+
+/// Whether a transition can be used: it names what to act on by what it is, and something came of it. A page that came by itself
+/// once may have been somebody's doing.
+fn is_useful(t: &Transition) -> bool {
+    let named = match (&t.action.target, &t.action.point) {
+        (Some(target), _) => target.role != Role::Any || t.success_count > 0,
+        (None, point) => point.is_none(),
+    };
+    let waits_once = t.action.verb == Verb::Wait && t.success_count < 2;
+    named && !waits_once && t.success_count + t.nothing_count + t.failure_count > 0
+}
+
+/// Orders hints: verified, leading somewhere, changing the page, likely; what did nothing and what failed come last.
+fn rank(t: &Transition) -> impl Ord + use<> {
+    let of = |kind| t.outcomes.iter().filter(|o| o.kind == kind).map(|o| o.count).max().unwrap_or_default();
+    let share = t.outcomes.iter().filter(|o| o.kind == OutcomeKind::Page).map(|o| (o.share * 100.0) as i64).max().unwrap_or_default();
+    let nearest = t.match_scope == Scope::State;
+    Reverse((nearest, t.verified_count > 0, of(OutcomeKind::Page) > 0, of(OutcomeKind::Same) > 0, share, t.success_count))
 }
 
 /// Returns the success rate with add-one smoothing, which pulls it towards 0.5 while there are few observations.
@@ -46,15 +92,25 @@ fn confidence(good: i64, bad: i64) -> f64 {
     (mean * 100.0).round() / 100.0
 }
 
-fn action_hint(t: &Transition) -> Hint {
-    let fails = t.success_count == 0;
-    let cause = t.failure_cause.as_deref().filter(|_| t.failure_count > 0).map(|c| format!("; last failure: {c}")).unwrap_or_default();
+fn action_hint(t: Transition, sight: Sight, capture: &ScreenCapture, shown: usize) -> Hint {
+    let fails = t.success_count + t.nothing_count == 0;
+    // What is known of the page only by its key may be about one that looks like it.
+    let elsewhere = if t.match_scope == Scope::State { "" } else { "on a page with this key: " };
     Hint {
         kind: if fails { HintKind::Failure } else { HintKind::Action },
-        text: format!("{}{cause}", t.text),
-        target: t.action.target.clone(),
-        confidence: confidence(t.success_count, t.failure_count),
-        evidence: vec![t.uid.clone()],
+        text: format!("{elsewhere}{}{}", if sight == Sight::Scroll { "after scrolling to it: " } else { "" }, t.text),
+        first: (sight == Sight::Scroll).then(|| Verb::Scroll.word().to_owned()),
+        target: match sight {
+            // As it is now: its label may have changed since.
+            Sight::At(index) => Some(target::describe(capture.snapshot(), capture.refs[index].node)),
+            Sight::NoTarget | Sight::Scroll => t.action.target,
+        },
+        alias: match sight {
+            Sight::At(index) if index < shown => Some(format!("@n{}", index + 1)),
+            _ => None,
+        },
+        confidence: confidence(t.success_count, t.nothing_count + t.failure_count),
+        evidence: vec![t.uid],
     }
 }
 
@@ -62,7 +118,9 @@ fn recovery_hint(r: &Recovery) -> Hint {
     Hint {
         kind: HintKind::Recovery,
         text: r.text.clone(),
+        first: None,
         target: None,
+        alias: None,
         confidence: confidence(r.success_count, r.failure_count),
         evidence: vec![r.uid.clone()],
     }

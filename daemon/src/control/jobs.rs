@@ -8,6 +8,7 @@ use afd_proto::job::{Job, Jobs, RunParams};
 use serde_json::json;
 
 use super::{Core, Error, Result, artifacts, conversation, replay, visual};
+use crate::memory::projection;
 
 /// Interval of the artifact limits job; writing many bytes triggers it earlier.
 const ARTIFACT_LIMITS: Duration = Duration::from_secs(3600);
@@ -38,6 +39,29 @@ pub fn start(core: &Arc<Core>) {
         |core| async move { conversation::summarise::run(&core).await },
     );
 }
+
+/// Makes the counters of experience again after an upgrade, some at a time, from where an earlier run ended.
+pub fn rebuild_experience(core: &Arc<Core>) {
+    let weak = Arc::downgrade(core);
+    core.tasks.spawn("rebuild-experience", move || {
+        let weak = weak.clone();
+        async move {
+            while let Some(core) = weak.upgrade() {
+                match core.store.write(|c| projection::rebuild_some(c, REBUILD_BATCH)).await {
+                    Ok(true) => return,
+                    Ok(false) => tokio::task::yield_now().await,
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot rebuild experience; it is tried again at the next start");
+                        return;
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Number of events in one step of rebuilding, so that other writes get their turn.
+const REBUILD_BATCH: i64 = 500;
 
 /// Interval of the job that deletes old outcomes of request keys.
 const REQUEST_KEYS: Duration = Duration::from_secs(3600);

@@ -6,9 +6,9 @@ use afd_proto::memory::{ContextParams, Experience, ExperienceParams, Log, LogPar
 use afd_proto::vocabulary::DEFAULT_SESSION;
 
 use super::paging::{limit, page};
-use super::{Core, Result};
-use crate::memory::experience::{self, Query};
-use crate::memory::{Place, log};
+use super::{Core, Result, experience};
+use crate::memory::experience::Query;
+use crate::memory::{Place, log, observations};
 use crate::page::fingerprint;
 
 /// `memory.experience`. Without any filter, uses the page that the session saw last.
@@ -27,15 +27,19 @@ pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<E
     if is_unfiltered && params.failure_cause.is_none() {
         let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
         let device = params.device.as_deref().map(|d| core.devices.name_of(d));
-        let seen = core.store.read_all(move |c| log::context(c, &session, device.as_deref())).await?;
-        place = Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, ..Place::default() };
+        let read = move |c: &rusqlite::Connection| {
+            let seen = log::context(c, &session, device.as_deref())?;
+            let structure = seen.observation_id.as_deref().map(|uid| observations::structure_of(c, uid)).transpose()?.flatten();
+            Ok(Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, structure, ..Place::default() })
+        };
+        place = core.store.read_all(read).await?;
     }
     // An activity implies its app, so that matching by app needs no further parameter.
     if place.app.is_none() {
         place.app = place.activity.as_deref().and_then(|a| a.split('/').next()).map(str::to_owned);
     }
-    let query = Query { place, failure_cause: params.failure_cause.clone(), limit };
-    Ok(core.store.read_all(move |c| experience::find(c, &query)).await?)
+    let query = Query { place, failure_cause: params.failure_cause.clone(), limit, ..Query::default() };
+    Ok(core.store.read_all(move |c| experience::find(c, query)).await?)
 }
 
 /// `memory.context`

@@ -2,6 +2,7 @@
 
 pub mod act;
 pub mod admin;
+mod after_act;
 pub mod artifacts;
 mod call;
 mod capture;
@@ -12,6 +13,7 @@ pub mod devices;
 mod error;
 pub mod events;
 mod execute;
+mod experience;
 mod forwards;
 mod hints;
 pub mod import;

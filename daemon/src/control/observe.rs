@@ -41,7 +41,6 @@ pub async fn top(core: &Arc<Core>, params: &TopParams) -> Result<Reply<Top>> {
         seq: reading.seq,
         source: ObservationSource::Top,
         place: Place { app: reading.value.app, activity: reading.value.place.clone(), ..Place::default() },
-        content_hash: None,
         settled: false,
         reliable: reading.value.place.is_some(),
         reason: None,
@@ -66,7 +65,7 @@ pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Scr
     let capture = call.capture(options, first).await?;
     call.record_and_learn(&capture, ObservationSource::Screen, None).await;
     let mut screen = screen_rows(&capture, &columns(params.fields.as_deref(), params.full), params.max_rows, params.full);
-    let context = call.with_hints(&capture, params.hints).await;
+    let context = call.with_hints(&capture, params.hints, 0).await;
     let policy = SpillPolicy {
         kind: if params.full { "screen_full_json" } else { "screen_json" },
         op: "observe.screen",
@@ -87,7 +86,7 @@ pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> 
     let capture = call.capture(options, first).await?;
     let mut refs = ref_rows(&capture, params.max_rows, params.full);
     call.record_and_learn(&capture, ObservationSource::Refs, Some(refs.rows.len())).await;
-    let context = call.with_hints(&capture, params.hints).await;
+    let context = call.with_hints(&capture, params.hints, refs.rows.len()).await;
     let policy = SpillPolicy { kind: "page_refs_json", op: "observe.refs", always: false, destination: Destination::default() };
     call.spill(&context, &mut refs, policy).await?;
     Ok(call.reply(Refs { context, refs }))
@@ -105,7 +104,7 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
     let mut refs = wants(Part::Refs).then(|| ref_rows(&capture, params.max_rows, params.full));
     let mut screen = wants(Part::Screen).then(|| screen_rows(&capture, &columns(None, params.full), params.max_rows, params.full));
     call.record_and_learn(&capture, ObservationSource::Page, refs.as_ref().map(|r| r.rows.len())).await;
-    let context = call.with_hints(&capture, params.hints).await;
+    let context = call.with_hints(&capture, params.hints, refs.as_ref().map_or(0, |r| r.rows.len())).await;
     let destination = Destination { path: params.save_dir.as_deref().map(|p| ("saveDir", p)), root: params.artifact_dir.as_deref() };
     if let Some(screen) = &mut screen {
         let policy = SpillPolicy { kind: "page_screen_json", op: "observe.page", always: params.save_dir.is_some(), destination };
@@ -160,14 +159,16 @@ pub async fn set_overlay(core: &Arc<Core>, params: &OverlaySetParams) -> Result<
 }
 
 impl Call {
-    /// Returns the context of a capture with its state and, unless `wanted` is false, with hints.
-    pub(super) async fn with_hints(&self, capture: &ScreenCapture, wanted: Option<bool>) -> afd_proto::observe::Context {
+    /// Returns the context of a capture with its state and, unless `wanted` is false, with hints; `shown` is the number of refs
+    /// returned with it.
+    pub(super) async fn with_hints(&self, capture: &ScreenCapture, wanted: Option<bool>, shown: usize) -> afd_proto::observe::Context {
         let mut context = capture.context();
         if capture.reliable() {
             context.page.state = self.state_of(capture.structures.as_ref()).await;
         }
         if wanted.unwrap_or(true) {
-            context.hints = self.hints(&capture.place()).await;
+            let structure = capture.structures.as_ref().filter(|_| capture.reliable()).map(|s| self.structure_key(&s.front));
+            context.hints = self.hints(capture, &Place { structure, ..capture.place() }, shown).await;
             if let Some(structures) = capture.structures.as_ref().filter(|s| s.front.dialog && capture.reliable()) {
                 context.hints.extend(self.dismissal_hint(&structures.front).await);
             }

@@ -81,7 +81,10 @@ impl ScreenCapture {
         Self {
             uid: new_uid(),
             refs: refs::all(snapshot),
-            place: place(snapshot, identity.as_ref().filter(|_| doubt.is_none()), structures.as_deref().filter(|_| doubt.is_none())),
+            place: Place {
+                content: Some(hash.clone()),
+                ..place(snapshot, identity.as_ref().filter(|_| doubt.is_none()), structures.as_deref().filter(|_| doubt.is_none()))
+            },
             identity,
             structures,
             hash,
@@ -129,5 +132,8 @@ fn place(snapshot: &Snapshot, identity: Option<&Identity>, structures: Option<&S
         fingerprint: identity.map(|i| i.fingerprint.clone()),
         structure: structures.map(|s| s.front.key()),
         below: structures.and_then(|s| s.below.as_ref()).map(Structure::key),
+        title: structures.and_then(|s| s.front.title.clone()),
+        dialog: structures.is_some_and(|s| s.front.dialog),
+        content: None,
     }
 }

@@ -127,6 +127,11 @@ impl Device {
         self.actor.waiting() == 0 && self.actor.lease.current().is_none()
     }
 
+    /// Whether any call waits for or holds the device.
+    pub fn is_busy(&self) -> bool {
+        self.actor.waiting() > 0
+    }
+
     /// Returns the description for clients.
     pub fn info(&self) -> DeviceInfo {
         let health = self.health.lock();

@@ -74,12 +74,7 @@ fn start(overrides: Overrides) -> Result<Started, StartError> {
 }
 
 /// Serves until the daemon is asked to stop; calls `ready` once it watches its settings and the socket is about to be served.
-async fn serve(
-    core: Arc<Core>,
-    listener: socket::BoundSocket,
-    locks: &instance::Locks,
-    ready: impl FnOnce(),
-) -> Result<(), StartError> {
+async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance::Locks, ready: impl FnOnce()) -> Result<(), StartError> {
     let unfinished = core.close_open_intents().await?;
     if unfinished > 0 {
         tracing::warn!(count = unfinished, "actions that a previous daemon left unfinished have an unknown outcome");
@@ -87,6 +82,7 @@ async fn serve(
     let _watcher = watch::start(&core);
     core.artifacts.watch(&core.tasks).await;
     crate::control::jobs::start(&core);
+    crate::control::jobs::rebuild_experience(&core);
     let weak = Arc::downgrade(&core);
     core.tasks.spawn("integrity-check", move || check_integrity(weak.clone()));
     let watched = core.clone();

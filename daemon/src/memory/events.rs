@@ -9,7 +9,7 @@ use afd_proto::vocabulary::Action;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use serde_json::Value;
 
-use super::{Origin, Place};
+use super::{Origin, Place, pages};
 use crate::store::{Result, now_ms};
 
 /// A request key of the caller, which prevents executing a call twice, and a hash of the call.
@@ -66,12 +66,13 @@ pub fn intend(connection: &Connection, origin: &Origin, event: &Event) -> Result
         Category::Recover => open_failure(connection, origin)?,
         _ => None,
     };
+    let (page, inherited) = page_of(connection, origin, event)?;
     connection
         .prepare_cached(
             "INSERT INTO intents (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, action,
-                before_uid, app, activity, page_key, fingerprint, parent_uid, started_at, updated_at, structure_key)
+                before_uid, page_id, inherited, content_hash, parent_uid, started_at, updated_at)
              VALUES (:uid, :origin, :seq, :session_id, :device_id, :trace_id, :request_key, :request_hash, :category, :op, :action,
-             :before_uid, :app, :activity, :page_key, :fingerprint, :parent_uid, :at, :at, :structure_key)",
+                :before_uid, :page_id, :inherited, :content_hash, :parent_uid, :at, :at)",
         )?
         .execute(named_params! {
             ":uid": event.uid,
@@ -86,19 +87,39 @@ pub fn intend(connection: &Connection, origin: &Origin, event: &Event) -> Result
             ":op": event.op,
             ":action": json(&event.action),
             ":before_uid": event.before.observation,
-            ":app": event.before.app,
-            ":activity": event.before.activity,
-            ":page_key": event.before.page_key,
-            ":fingerprint": event.before.fingerprint,
+            ":page_id": page,
+            ":inherited": inherited,
+            ":content_hash": event.before.content,
             ":parent_uid": answered.as_ref().map(|(uid, _)| uid),
             ":at": event.at,
-            ":structure_key": event.before.structure,
         })?;
     Ok(answered)
 }
 
 fn json<T: serde::Serialize>(value: &Option<T>) -> Option<String> {
     value.as_ref().and_then(|v| serde_json::to_string(v).ok())
+}
+
+/// Returns the row id of the page on which an event happened. Where the session has not looked since the last action on the
+/// device, it is the page that this action led to (1), or as long as that is unknown its own (2).
+fn page_of(connection: &Connection, origin: &Origin, event: &Event) -> Result<(Option<i64>, i64)> {
+    if let Some(page) = pages::id_of(connection, &origin.store, &event.before)? {
+        return Ok((Some(page), 0));
+    }
+    let last = connection
+        .prepare_cached(
+            "SELECT after_page_id, page_id FROM events WHERE device_id = :device AND seq < :seq AND category <> 'verify' AND sent = 1
+             ORDER BY seq DESC LIMIT 1",
+        )?
+        .query_row(named_params! {":device": origin.device, ":seq": event.seq}, |row| {
+            Ok((row.get::<_, Option<i64>>("after_page_id")?, row.get::<_, Option<i64>>("page_id")?))
+        })
+        .optional()?;
+    Ok(match last {
+        Some((Some(after), _)) => (Some(after), 1),
+        Some((None, Some(before))) => (Some(before), 2),
+        _ => (None, 0),
+    })
 }
 
 /// Inserts an event in place of its intent.
@@ -108,14 +129,15 @@ pub(super) fn put(connection: &Connection, origin: &Origin, event: &Event, paren
 }
 
 fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&str>) -> Result<()> {
+    let (page, inherited) = page_of(connection, origin, e)?;
     connection
         .prepare_cached(
             "INSERT INTO events (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, status, sent,
-                action, action_key, failure_cause, error, result, evidence, duration_ms, before_uid, app, activity, page_key, fingerprint,
-                parent_uid, at, updated_at, structure_key)
+                action, failure_cause, error, result, evidence, duration_ms, before_uid, app, page_id, inherited, content_hash, parent_uid,
+                at, updated_at)
              VALUES (:uid, :origin, :seq, :session_id, :device_id, :trace_id, :request_key, :request_hash, :category, :op, :status, :sent,
-             :action, :action_key, :failure_cause, :error, :result, :evidence, :duration_ms, :before_uid, :app, :activity, :page_key, :fingerprint, :parent_uid, :at, :at,
-                :structure_key)",
+                :action, :failure_cause, :error, :result, :evidence, :duration_ms, :before_uid,
+                nullif((SELECT app FROM pages WHERE id = :page_id), ''), :page_id, :inherited, :content_hash, :parent_uid, :at, :at)",
         )?
         .execute(named_params! {
             ":uid": e.uid,
@@ -131,20 +153,17 @@ fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&s
             ":status": e.status.word(),
             ":sent": e.sent,
             ":action": json(&e.action),
-            ":action_key": e.action.as_ref().map(crate::page::target::action_key),
             ":failure_cause": e.failure.map(ErrorCode::name),
             ":error": json(&e.error),
             ":result": json(&e.result),
             ":evidence": json(&e.evidence),
             ":duration_ms": e.duration_ms,
             ":before_uid": e.before.observation,
-            ":app": e.before.app,
-            ":activity": e.before.activity,
-            ":page_key": e.before.page_key,
-            ":fingerprint": e.before.fingerprint,
+            ":page_id": page,
+            ":inherited": inherited,
+            ":content_hash": e.before.content,
             ":parent_uid": parent,
             ":at": e.at,
-            ":structure_key": e.before.structure,
         })?;
     Ok(())
 }
@@ -208,12 +227,12 @@ pub fn close_open_intents(connection: &Connection, trace: Option<&str>, why: &st
     let error = open_error(why);
     let mut close = connection.prepare(
         "INSERT INTO events (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, status, sent,
-            action, failure_cause, error, duration_ms, before_uid, app, activity, page_key, fingerprint, parent_uid, at, updated_at,
-            structure_key)
+            action, failure_cause, error, duration_ms, before_uid, app, page_id, inherited, content_hash, parent_uid, at, updated_at)
          SELECT uid, origin, seq, session_id, device_id, trace_id,
             CASE WHEN EXISTS (SELECT 1 FROM events e WHERE e.session_id = intents.session_id AND e.device_id = intents.device_id
                 AND e.request_key = intents.request_key) THEN NULL ELSE request_key END, request_hash, category, op, 'unknown', 1,
-            action, :cause, :error, 0, before_uid, app, activity, page_key, fingerprint, parent_uid, started_at, :now, structure_key
+            action, :cause, :error, 0, before_uid, nullif((SELECT app FROM pages WHERE id = intents.page_id), ''), page_id, inherited,
+            content_hash, parent_uid, started_at, :now
             FROM intents
          WHERE :trace IS NULL OR trace_id = :trace RETURNING uid",
     )?;

@@ -3,11 +3,15 @@
 //! to its previous counts.
 
 use afd_proto::import::ImportOutcome;
+use afd_proto::memory::OutcomeKind;
 use afd_proto::vocabulary::Action;
 use rusqlite::{Connection, OptionalExtension, named_params};
 
 use super::af::{AfPage, AfRecovery, AfTransition};
-use super::derived_uid;
+use super::outcomes::{self, Attempt};
+use super::pages::{self, Page};
+use super::recoveries::{self, Change};
+use super::{Place, derived_uid};
 use crate::page::fingerprint;
 use crate::page::target::action_key;
 use crate::store::{Result, now_ms};
@@ -71,50 +75,77 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
     Ok(ImportOutcome::Added)
 }
 
-/// Returns the uid of the projected row that an imported row belongs to; rows projected from events have the same uid.
-fn projected_uid(connection: &Connection, sql: &str, uid: &str, kind: &str) -> Result<String> {
-    let parts: [String; 3] = connection
-        .prepare_cached(sql)?
-        .query_row(named_params! {":uid": uid}, |row| Ok([row.get("page_key")?, row.get("cause")?, row.get("action_key")?]))?;
-    let parts: Vec<&str> = std::iter::once(kind).chain(parts.iter().map(String::as_str).filter(|p| !p.is_empty())).collect();
-    Ok(derived_uid(&parts))
+/// An imported row with what it has in common with the rows projected from events.
+struct Imported {
+    store: String,
+    from: Page,
+    action: String,
+    action_key: String,
+    at: i64,
+}
+
+/// Reads an imported row. Its action key is made anew, because the rules may have changed since.
+fn imported(connection: &Connection, table: &str, uid: &str) -> Result<Imported> {
+    let sql = format!("SELECT origin, app, activity, page_key, fingerprint, action, action_key, last_at FROM {table} WHERE uid = :uid");
+    let (store, place, action, key, at) = connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, |row| {
+        let place = Place {
+            app: row.get("app")?,
+            activity: row.get("activity")?,
+            page_key: row.get("page_key")?,
+            fingerprint: row.get("fingerprint")?,
+            ..Place::default()
+        };
+        Ok((
+            row.get::<_, String>("origin")?,
+            place,
+            row.get::<_, String>("action")?,
+            row.get::<_, String>("action_key")?,
+            row.get("last_at")?,
+        ))
+    })?;
+    let action_key = serde_json::from_str(&action).map_or(key, |a| action_key(&a));
+    let from = page(connection, &store, &place)?.unwrap_or_default();
+    Ok(Imported { store, from, action, action_key, at })
+}
+
+fn page(connection: &Connection, store: &str, place: &Place) -> Result<Option<Page>> {
+    Ok(pages::id_of(connection, store, place)?.map(|id| pages::get(connection, id)).transpose()?.flatten())
 }
 
 /// Adds counts of an imported row to its projected transition.
 fn credit_transition(connection: &Connection, uid: &str, [success, verified, failure]: [i64; 3]) -> Result<()> {
-    let named = projected_uid(
-        connection,
-        "SELECT page_key, '' AS cause, action_key FROM imported_transitions WHERE uid = :uid",
-        uid,
-        "transition",
-    )?;
-    connection
-        .prepare_cached(
-            "INSERT INTO transitions (uid, origin, app, activity, page_key, fingerprint, action_key, action, post_activity, post_page_key,
-                post_fingerprint, verify_op, success_count, verified_count, failure_count, last_success_at, last_at, updated_at)
-             SELECT :named, origin, app, activity, page_key, fingerprint, action_key, action, post_activity, post_page_key,
-             post_fingerprint, verify_op, :success_count, :verified_count, :failure_count, last_success_at, last_at, :updated_at
-                FROM imported_transitions WHERE uid = :uid
-             ON CONFLICT (page_key, action_key) DO UPDATE SET
-                post_activity = coalesce(post_activity, excluded.post_activity),
-                post_page_key = coalesce(post_page_key, excluded.post_page_key),
-                post_fingerprint = coalesce(post_fingerprint, excluded.post_fingerprint),
-                verify_op = coalesce(verify_op, excluded.verify_op),
-                success_count = max(success_count + excluded.success_count, 0),
-                verified_count = max(verified_count + excluded.verified_count, 0),
-                failure_count = max(failure_count + excluded.failure_count, 0),
-                last_success_at = nullif(max(coalesce(last_success_at, 0), coalesce(excluded.last_success_at, 0)), 0),
-                last_at = max(last_at, excluded.last_at),
-                updated_at = excluded.updated_at",
-        )?
-        .execute(named_params! {
-            ":uid": uid,
-            ":success_count": success,
-            ":verified_count": verified,
-            ":failure_count": failure,
-            ":updated_at": now_ms(),
-            ":named": named,
+    let row = imported(connection, "imported_transitions", uid)?;
+    let (post, verify_op) = connection
+        .prepare_cached("SELECT post_activity, post_page_key, post_fingerprint, verify_op FROM imported_transitions WHERE uid = :uid")?
+        .query_row(named_params! {":uid": uid}, |r| {
+            let activity: Option<String> = r.get("post_activity")?;
+            let app = activity.as_deref().and_then(|a| a.split('/').next()).map(str::to_owned);
+            let place =
+                Place { app, activity, page_key: r.get("post_page_key")?, fingerprint: r.get("post_fingerprint")?, ..Place::default() };
+            Ok((place, r.get::<_, Option<String>>("verify_op")?))
         })?;
+    let to = page(connection, &row.store, &post)?;
+    let attempt = |kind, times, verified| Attempt {
+        from: &row.from,
+        action: &row.action,
+        action_key: &row.action_key,
+        kind,
+        to: to.as_ref(),
+        below: None,
+        cause: None,
+        times,
+        verified,
+        verify_op: verify_op.as_deref(),
+        duration_ms: 0,
+        at: row.at,
+    };
+    let kind = if to.is_some() { OutcomeKind::Page } else { OutcomeKind::Same };
+    if success != 0 || verified != 0 {
+        outcomes::add(connection, &row.store, &attempt(kind, success, verified))?;
+    }
+    if failure != 0 {
+        outcomes::add(connection, &row.store, &attempt(OutcomeKind::Failed, failure, 0))?;
+    }
     Ok(())
 }
 
@@ -164,30 +195,12 @@ pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecove
 
 /// Adds counts of an imported row to its projected recovery.
 fn credit_recovery(connection: &Connection, uid: &str, [success, failure]: [i64; 2]) -> Result<()> {
-    let named = projected_uid(
-        connection,
-        "SELECT page_key, failure_cause AS cause, action_key FROM imported_recoveries WHERE uid = :uid",
-        uid,
-        "recovery",
-    )?;
-    connection
-        .prepare_cached(
-            "INSERT INTO recoveries (uid, origin, app, activity, page_key, fingerprint, failure_cause, action_key, action, success_count,
-                failure_count, last_success_at, last_at, updated_at)
-             SELECT :named, origin, app, activity, page_key, fingerprint, failure_cause, action_key, action, :success_count,
-             :failure_count, last_success_at, last_at, :updated_at
-             FROM imported_recoveries WHERE uid = :uid
-             ON CONFLICT (page_key, failure_cause, action_key) DO UPDATE SET
-                success_count = max(success_count + excluded.success_count, 0),
-                failure_count = max(failure_count + excluded.failure_count, 0),
-                last_success_at = nullif(max(coalesce(last_success_at, 0), coalesce(excluded.last_success_at, 0)), 0),
-                last_at = max(last_at, excluded.last_at),
-                updated_at = excluded.updated_at",
-        )?
-        .execute(
-            named_params! {":uid": uid, ":success_count": success, ":failure_count": failure, ":updated_at": now_ms(), ":named": named},
-        )?;
-    Ok(())
+    let row = imported(connection, "imported_recoveries", uid)?;
+    let cause: String = connection
+        .prepare_cached("SELECT failure_cause FROM imported_recoveries WHERE uid = :uid")?
+        .query_row(named_params! {":uid": uid}, |r| r.get("failure_cause"))?;
+    let change = Change { success, failure, ..Change::default() };
+    recoveries::add(connection, &row.store, (&row.from, &cause), (&row.action, &row.action_key), change, row.at)
 }
 
 /// Adds all imported rows to the emptied projections.

@@ -26,7 +26,8 @@ pub struct Filter {
 }
 
 const COLUMNS: &str = "e.id, e.uid, e.seq, e.at, s.name AS session, d.name AS device, e.trace_id, e.category, e.op, e.status, e.action,
-    e.failure_cause, e.evidence, e.duration_ms, e.app, e.activity, e.page_key, e.fingerprint, e.parent_uid";
+    e.failure_cause, e.evidence, e.duration_ms, e.app, nullif(p.activity, '') AS activity,
+    nullif(p.page_key, '') AS page_key, p.fingerprint, e.parent_uid";
 
 /// Reads events: newest first, or oldest first when `after` is set.
 pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
@@ -41,7 +42,7 @@ pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
     let order = if filter.after.is_some() { "e.id ASC" } else { "e.seq DESC" };
     let sql = format!(
         "SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id JOIN devices d ON d.id = e.device_id
-         WHERE {} ORDER BY {order} LIMIT :limit",
+         LEFT JOIN pages p ON p.id = e.page_id WHERE {} ORDER BY {order} LIMIT :limit",
         wanted.sql()
     );
     let mut statement = connection.prepare_cached(&sql)?;
@@ -53,7 +54,8 @@ pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
 /// Returns an event in its wire format.
 pub fn one(connection: &Connection, uid: &str) -> Result<Option<Event>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id JOIN devices d ON d.id = e.device_id WHERE e.uid = :uid"
+        "SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id JOIN devices d ON d.id = e.device_id
+         LEFT JOIN pages p ON p.id = e.page_id WHERE e.uid = :uid"
     );
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, event).optional()?)
 }

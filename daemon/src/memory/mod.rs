@@ -1,19 +1,21 @@
 //! What was observed and done, and what was learned from it.
 //!
-//! Observations and events are facts, written once. [`record`] writes them and updates what is derived from them:
-//! transitions and recoveries in [`projection`], and [`moves`]. [`experience`] looks it up. [`views`] holds in memory what
-//! sessions see right now.
+//! Observations and events are facts; [`pages`] are what they refer to. [`record`] writes them and updates what is derived from
+//! them: what came of each act ([`projection`]), how often each action led where ([`outcomes`]), and what cured failures
+//! ([`recoveries`]). [`experience`] looks it up. [`views`] holds in memory what sessions see right now.
 
 pub mod af;
 pub mod events;
 pub mod experience;
 pub mod imported;
 pub mod log;
-pub mod moves;
 pub mod notes;
 pub mod observations;
+pub mod outcomes;
+pub mod pages;
 pub mod projection;
 pub mod record;
+pub mod recoveries;
 pub mod requests;
 pub mod secrets;
 pub mod sessions;
@@ -54,6 +56,12 @@ pub struct Place {
     pub structure: Option<String>,
     /// For a dialog: structure key of the page beneath it.
     pub below: Option<String>,
+    /// Title, digits masked.
+    pub title: Option<String>,
+    /// Whether it is a dialog.
+    pub dialog: bool,
+    /// Hash of the content.
+    pub content: Option<String>,
 }
 
 /// Derives the uid of a projected row from what it is about, so that a rebuild results in the same uid.

@@ -3,7 +3,7 @@
 use afd_proto::vocabulary::ObservationSource;
 use rusqlite::{Connection, OptionalExtension, named_params};
 
-use super::{Origin, Place};
+use super::{Origin, Place, pages};
 use crate::store::{Result, new_uid, now_ms};
 
 /// An observation to be recorded.
@@ -17,8 +17,6 @@ pub struct Observation {
     pub source: ObservationSource,
     /// Observed place.
     pub place: Place,
-    /// Hash of the page content.
-    pub content_hash: Option<String>,
     /// Whether the page had settled.
     pub settled: bool,
     /// Whether the node tree can be trusted.
@@ -40,26 +38,6 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Creates an observation of which only the place matters.
-    pub(super) fn at_place(uid: String, seq: i64, place: Place, at: i64) -> Self {
-        Self {
-            uid,
-            seq,
-            source: ObservationSource::Page,
-            place,
-            content_hash: None,
-            settled: true,
-            reliable: true,
-            reason: None,
-            mode: None,
-            has_web_view: None,
-            node_reliability: None,
-            nodes: None,
-            refs: None,
-            at,
-        }
-    }
-
     /// Whether its tree is good enough to learn from: settled, reliable, and of a known page.
     pub fn is_conclusive(&self) -> bool {
         self.settled && self.reliable && self.place.page_key.is_some()
@@ -69,7 +47,8 @@ impl Observation {
 /// Inserts an observation and, when it is reliable, updates the session's cache.
 pub(super) fn put(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
     insert(connection, origin, observation)?;
-    if observation.reliable {
+    // The daemon's own looks are not what the session saw.
+    if observation.reliable && observation.source != ObservationSource::AfterAct {
         update_cache(connection, origin, observation)?;
     }
     Ok(())
@@ -78,11 +57,10 @@ pub(super) fn put(connection: &Connection, origin: &Origin, observation: &Observ
 fn insert(connection: &Connection, origin: &Origin, o: &Observation) -> Result<()> {
     connection
         .prepare_cached(
-            "INSERT INTO observations (uid, origin, seq, session_id, device_id, trace_id, source, app, activity, page_key, fingerprint,
-                content_hash, settled, reliable, reason, mode, has_web_view, node_reliability, node_count, ref_count, observed_at, updated_at,
-                structure_key, below_key)
-             VALUES (:uid, :origin, :seq, :session_id, :device_id, :trace_id, :source, :app, :activity, :page_key, :fingerprint,
-             :content_hash, :settled, :reliable, :reason, :mode, :has_web_view, :node_reliability, :node_count, :ref_count, :at, :at, :structure_key, :below_key)",
+            "INSERT INTO observations (uid, origin, seq, session_id, device_id, trace_id, source, page_id, below_id, content_hash, settled,
+                reliable, reason, mode, has_web_view, node_reliability, node_count, ref_count, observed_at, updated_at)
+             VALUES (:uid, :origin, :seq, :session_id, :device_id, :trace_id, :source, :page_id, :below_id, :content_hash, :settled,
+                :reliable, :reason, :mode, :has_web_view, :node_reliability, :node_count, :ref_count, :at, :at)",
         )?
         .execute(named_params! {
             ":uid": o.uid,
@@ -92,11 +70,9 @@ fn insert(connection: &Connection, origin: &Origin, o: &Observation) -> Result<(
             ":device_id": origin.device,
             ":trace_id": origin.trace,
             ":source": o.source.word(),
-            ":app": o.place.app,
-            ":activity": o.place.activity,
-            ":page_key": o.place.page_key,
-            ":fingerprint": o.place.fingerprint,
-            ":content_hash": o.content_hash,
+            ":page_id": pages::id_of(connection, &origin.store, &o.place)?,
+            ":below_id": pages::id_of_below(connection, &origin.store, &o.place)?,
+            ":content_hash": o.place.content,
             ":settled": o.settled,
             ":reliable": o.reliable,
             ":reason": o.reason,
@@ -106,8 +82,6 @@ fn insert(connection: &Connection, origin: &Origin, o: &Observation) -> Result<(
             ":node_count": o.nodes.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
             ":ref_count": o.refs.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
             ":at": o.at,
-            ":structure_key": o.place.structure,
-            ":below_key": o.place.below,
         })?;
     Ok(())
 }
@@ -173,7 +147,9 @@ pub fn mark_stale(connection: &Connection, device: i64) -> Result<()> {
 /// Returns the structure key of an observation.
 pub fn structure_of(connection: &Connection, uid: &str) -> Result<Option<String>> {
     let found = connection
-        .prepare_cached("SELECT structure_key FROM observations WHERE uid = :uid")?
+        .prepare_cached(
+            "SELECT nullif(p.structure_key, '') AS structure_key FROM observations o JOIN pages p ON p.id = o.page_id WHERE o.uid = :uid",
+        )?
         .query_row(named_params! {":uid": uid}, |row| row.get("structure_key"));
     Ok(found.optional()?.flatten())
 }

@@ -1,118 +1,293 @@
-//! Transitions and recoveries: counters that are derived from events and observations.
+//! What came of each act, and the counters that follow from it.
 //!
-//! A transition counts how an act on a page ended, and remembers the page that it led to. A successful act is closed by the
-//! next settled, reliable observation of its session: that is a success. It stays open when something else was sent to the
-//! device in between, by this session or another, since the observed page may be the result of that. The first passing verify
-//! of a closed act adds a verified success; a failed act, or the first failing verify, adds a failure. A recovery is closed
-//! the same way, and is counted by the page and the cause of the failure that it answers.
+//! The outcome of an act or recovery is the last page that settled within ten seconds of it and before the next act on the
+//! device, whoever looked; or the page that a passing check saw. That nothing changed is known only after three seconds. Until
+//! a check has confirmed it, a later look corrects it. An act that the device may not have done has no outcome, nor has one
+//! that nobody looked at in time. A page that comes later, by itself, is the outcome of waiting.
 //!
 //! What happened in between is decided by `seq`, which events, intents and observations share; an open intent counts as an
 //! action that is still under way.
 //!
-//! Invariant: all counters can be rebuilt from the events ([`rebuild`]), because the events keep the links: `after_uid` is the
-//! observation that closed an act or recovery, `parent_uid` the act that a verify judged or the failure that a recovery
-//! answers.
+//! Invariant: outcomes stand with their events, and all counters can be made again from the events and observations
+//! ([`rebuild`]).
 
 use afd_proto::ErrorCode;
-use afd_proto::memory::{Category, EventStatus};
+use afd_proto::memory::{Category, EventStatus, OutcomeKind};
 use afd_proto::vocabulary::{Action, Verb};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::events::Event;
-use super::observations::Observation;
-use super::{Origin, Place, derived_uid, moves};
+use super::outcomes::{self, Attempt};
+use super::pages::{self, Page};
+use super::{Origin, recoveries};
+use crate::page::target::{self, action_key};
 use crate::store::{Result, now_ms, word};
 
-/// An event, with what its row says about the action.
-struct EventRow {
-    uid: String,
-    seq: i64,
-    session: i64,
-    category: Category,
-    status: EventStatus,
-    after: Option<String>,
-    parent: Option<String>,
-    action: Option<(String, String)>,
-    before: Place,
-    at: i64,
+/// Time within which a page that comes belongs to the act before it, milliseconds.
+pub const OUTCOME_WINDOW_MS: i64 = 10_000;
+/// Time after which an unchanged page means that an act did nothing, milliseconds.
+pub const NOTHING_AFTER_MS: i64 = 3_000;
+
+/// An event with its page.
+pub(super) struct EventRow {
+    pub uid: String,
+    pub store: String,
+    pub seq: i64,
+    pub session: i64,
+    pub device: i64,
+    pub category: Category,
+    pub op: String,
+    pub status: EventStatus,
+    pub cause: Option<ErrorCode>,
+    pub parent: Option<String>,
+    pub evidence: Option<String>,
+    pub action: Option<(Action, String)>,
+    pub page: Option<Page>,
+    /// Whether the page was only assumed, see the column.
+    pub assumed: bool,
+    content: Option<String>,
+    outcome: Option<OutcomeKind>,
+    pub after: Option<i64>,
+    below: Option<i64>,
+    arrived_ms: i64,
+    verified: bool,
+    refuted: bool,
+    /// Of a recovery: whether it worked.
+    pub cured: Option<bool>,
+    pub at: i64,
     duration_ms: i64,
 }
 
-const COLUMNS: &str =
-    "uid, seq, session_id, category, status, after_uid, parent_uid, action, action_key, before_uid AS observation, app, activity, page_key,
-    fingerprint, structure_key, NULL AS below_key, at, duration_ms";
+const COLUMNS: &str = "e.uid, e.origin, e.seq, e.session_id, e.device_id, e.category, e.op, e.status, e.failure_cause, e.parent_uid,
+    e.evidence, e.action, e.inherited, e.content_hash, e.outcome, e.after_page_id, e.after_below_id, e.arrived_ms, e.verified, e.refuted,
+    e.cured, e.at, e.duration_ms";
+
+fn select(rest: &str) -> String {
+    format!("SELECT {COLUMNS}, {} FROM events e LEFT JOIN pages p ON p.id = e.page_id {rest}", pages::COLUMNS)
+}
+
+impl EventRow {
+    /// Returns the cause of a failure as it is filed.
+    pub fn cause_name(&self) -> &'static str {
+        self.cause.unwrap_or(ErrorCode::OutcomeUnknown).name()
+    }
+}
 
 fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
     let action: Option<String> = row.get("action")?;
-    let key: Option<String> = row.get("action_key")?;
+    let cause: Option<String> = row.get("failure_cause")?;
+    let outcome: Option<String> = row.get("outcome")?;
     Ok(EventRow {
         uid: row.get("uid")?,
+        store: row.get("origin")?,
         seq: row.get("seq")?,
         session: row.get("session_id")?,
+        device: row.get("device_id")?,
         category: word(row, "category")?,
+        op: row.get("op")?,
         status: word(row, "status")?,
-        after: row.get("after_uid")?,
+        cause: cause.and_then(|c| ErrorCode::from_name(&c)),
         parent: row.get("parent_uid")?,
-        action: action.zip(key),
-        before: place(row)?,
+        evidence: row.get("evidence")?,
+        action: action.and_then(|text| serde_json::from_str(&text).ok().map(|a| (a, text))),
+        page: pages::read(row)?,
+        assumed: row.get::<_, i64>("inherited")? > 1,
+        content: row.get("content_hash")?,
+        outcome: outcome.as_deref().and_then(<OutcomeKind as afd_proto::Word>::of),
+        after: row.get("after_page_id")?,
+        below: row.get("after_below_id")?,
+        arrived_ms: row.get::<_, Option<i64>>("arrived_ms")?.unwrap_or_default(),
+        verified: row.get("verified")?,
+        refuted: row.get("refuted")?,
+        cured: row.get("cured")?,
         at: row.get("at")?,
         duration_ms: row.get("duration_ms")?,
     })
 }
 
-/// Returns the last action on the device before `seq`, if this session did it; `None` also when an action is still under way.
-/// A refused action changed nothing on the screen and is ignored, unless it is the session's own and `own_refusals` is set.
-fn last_action(connection: &Connection, origin: &Origin, seq: i64, own_refusals: bool) -> Result<Option<EventRow>> {
+/// Returns an event by its uid.
+pub(super) fn find(connection: &Connection, uid: &str) -> Result<Option<EventRow>> {
+    Ok(connection.prepare_cached(&select("WHERE e.uid = :uid"))?.query_row(named_params! {":uid": uid}, event_row).optional()?)
+}
+
+/// Returns the last action that was sent to a device before `seq`; `None` also when one is still under way. With a session, its
+/// own refused actions count too.
+fn last_action(connection: &Connection, device: i64, seq: i64, refusals_of: Option<i64>) -> Result<Option<EventRow>> {
+    let sql = select(
+        "WHERE e.device_id = :device AND e.seq < :seq AND e.category <> 'verify' AND (e.sent = 1 OR e.session_id = :session)
+         ORDER BY e.seq DESC LIMIT 1",
+    );
     let last = connection
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM events
-             WHERE device_id = :device_id AND seq < :seq AND category <> 'verify' AND (sent = 1 OR (:own_refusals
-             AND session_id = :session_id)) ORDER BY seq DESC LIMIT 1"
-        ))?
-        .query_row(
-            named_params! {":device_id": origin.device, ":seq": seq, ":session_id": origin.session, ":own_refusals": own_refusals},
-            event_row,
-        )
+        .prepare_cached(&sql)?
+        .query_row(named_params! {":device": device, ":seq": seq, ":session": refusals_of}, event_row)
         .optional()?;
     let Some(last) = last else { return Ok(None) };
     let under_way: bool = connection
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM intents WHERE device_id = :device AND seq > :after AND seq < :before) AS found")?
-        .query_row(named_params! {":device": origin.device, ":after": last.seq, ":before": seq}, |row| row.get("found"))?;
-    Ok((!under_way && last.session == origin.session).then_some(last))
+        .query_row(named_params! {":device": device, ":after": last.seq, ":before": seq}, |row| row.get("found"))?;
+    Ok((!under_way).then_some(last))
 }
 
-/// Closes the act or recovery that precedes a settled observation, and counts its success.
-pub(super) fn close_act(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
-    let Some(last) = last_action(connection, origin, observation.seq, false)? else { return Ok(()) };
-    if last.status != EventStatus::Ok || last.after.is_some() {
+/// What a conclusive look at a device showed.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// Row id of the device.
+    pub device: i64,
+    /// Position among events and observations.
+    pub seq: i64,
+    /// Row id of the page.
+    pub page: i64,
+    /// Row id of the page under a dialog.
+    pub below: Option<i64>,
+    /// Hash of the content.
+    pub content: Option<String>,
+    /// Time of the look, UTC milliseconds.
+    pub at: i64,
+}
+
+/// Whether the outcome of an event is known to have been counted already: while counters are made again after an upgrade, those
+/// of older events are counted by that job.
+pub(super) fn is_counted(connection: &Connection, event: &EventRow) -> Result<bool> {
+    let waiting: bool = connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM store WHERE rebuild_cursor IS NOT NULL AND :seq > rebuild_cursor AND :seq <= rebuild_upto)
+                AS waiting",
+        )?
+        .query_row(named_params! {":seq": event.seq}, |row| row.get("waiting"))?;
+    Ok(!waiting)
+}
+
+/// Takes a look as the outcome of the act before it, or else as a page that came by itself.
+pub fn settle(connection: &Connection, look: &Look) -> Result<()> {
+    match last_action(connection, look.device, look.seq, None)? {
+        Some(last) if look.at - last.at <= OUTCOME_WINDOW_MS => take_outcome(connection, last, look, false),
+        last => appeared_spontaneously(connection, look, last.map(|l| l.seq)),
+    }
+}
+
+/// Takes a look as the outcome of an act. With `confirmed`, a check has passed on that page.
+fn take_outcome(connection: &Connection, mut act: EventRow, look: &Look, confirmed: bool) -> Result<()> {
+    if act.status != EventStatus::Ok || (act.verified && !confirmed) {
         return Ok(());
     }
-    connection
-        .prepare_cached("UPDATE events SET after_uid = :after_uid, updated_at = :updated_at WHERE uid = :uid")?
-        .execute(named_params! {":uid": &last.uid, ":after_uid": &observation.uid, ":updated_at": now_ms()})?;
-    credit_success(connection, &origin.store, &last, &observation.place, observation.at)
-}
-
-fn credit_success(connection: &Connection, store: &str, last: &EventRow, after: &Place, at: i64) -> Result<()> {
-    count_move(connection, store, last, Some(after), at)?;
-    if last.category == Category::Act {
-        transition(connection, store, last, &Change { success: Some((after, at)), ..Change::default() })
-    } else {
-        recovery(connection, store, last, Some(at))
+    let Some(kind) = kind_of(connection, &act, look)? else { return Ok(()) };
+    if act.outcome == Some(kind) && act.after == Some(look.page) && act.below == look.below {
+        return Ok(());
     }
+    // A pop-up over the page that the act led to came by itself.
+    if !confirmed && is_over(connection, look, act.after)? {
+        return Ok(());
+    }
+    // The first look at a page says when it arrived.
+    let arrived_ms = (look.at - act.at).max(0) + act.duration_ms;
+    let counted = is_counted(connection, &act)?;
+    if counted {
+        count(connection, &act, -1)?;
+        recoveries::count(connection, &act, -1)?;
+    }
+    // What a check did not find may have been still to come.
+    act.refuted &= act.after.is_none() || act.after == Some(look.page);
+    (act.outcome, act.after, act.below, act.arrived_ms) = (Some(kind), Some(look.page), look.below, arrived_ms);
+    store_outcome(connection, &act)?;
+    if counted {
+        count(connection, &act, 1)?;
+        recoveries::count(connection, &act, 1)?;
+    }
+    Ok(())
 }
 
-/// Returns the act that a verify at `seq` judges: the session's last one, if it succeeded. A check after a refused act judges
-/// no act at all, in particular none before the refused one.
-pub(super) fn judged_act(connection: &Connection, origin: &Origin, seq: i64) -> Result<Option<String>> {
-    let last = last_action(connection, origin, seq, true)?;
-    Ok(last.filter(|l| l.category == Category::Act && l.status == EventStatus::Ok).map(|l| l.uid))
+/// Whether a look shows a dialog over this page.
+fn is_over(connection: &Connection, look: &Look, page: Option<i64>) -> Result<bool> {
+    let (Some(below), Some(page)) = (look.below, page) else { return Ok(false) };
+    let (below, page) = (pages::get(connection, below)?, pages::get(connection, page)?);
+    Ok(below.zip(page).is_some_and(|(below, page)| below.is_same(&page)))
 }
 
-/// Whether a failure says something about the action, and not just about the connection, the daemon or the caller.
-fn is_about_action(cause: Option<ErrorCode>) -> bool {
-    !matches!(
+fn store_outcome(connection: &Connection, act: &EventRow) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE events SET outcome = :outcome, after_page_id = :after, after_below_id = :below, arrived_ms = :arrived_ms,
+                verified = :verified, refuted = :refuted, updated_at = :now WHERE uid = :uid",
+        )?
+        .execute(named_params! {
+            ":uid": act.uid,
+            ":outcome": act.outcome.map(OutcomeKind::word),
+            ":after": act.after,
+            ":below": act.below,
+            ":arrived_ms": act.arrived_ms,
+            ":verified": act.verified,
+            ":refuted": act.refuted,
+            ":now": now_ms(),
+        })?;
+    Ok(())
+}
+
+/// Returns what a page means for the act before it; `None` while it is too early to say that nothing changed.
+fn kind_of(connection: &Connection, act: &EventRow, look: &Look) -> Result<Option<OutcomeKind>> {
+    let Some(to) = pages::get(connection, look.page)? else { return Ok(None) };
+    let Some(from) = &act.page else { return Ok(Some(OutcomeKind::Page)) };
+    // Equal content is the same page, however its structure was filed.
+    let unchanged = act.content.is_some() && act.content == look.content && from.activity == to.activity;
+    if !unchanged && !from.is_same(&to) {
+        return Ok(Some(OutcomeKind::Page));
+    }
+    Ok(match (&act.content, &look.content) {
+        (Some(before), Some(after)) if before != after => Some(OutcomeKind::Same),
+        (Some(_), Some(_)) if look.at - act.at < NOTHING_AFTER_MS => None,
+        (Some(_), Some(_)) => Some(OutcomeKind::Nothing),
+        // It is still this page; whether it changed is not known.
+        _ => Some(OutcomeKind::Same),
+    })
+}
+
+/// Adds what is known of an act to the counters, or takes it back.
+fn count(connection: &Connection, act: &EventRow, times: i64) -> Result<()> {
+    let (Some(from), Some((action, text))) = (act.page.as_ref().filter(|_| !act.assumed), &act.action) else { return Ok(()) };
+    let key = action_key(action);
+    let page = |id: Option<i64>| id.map(|id| pages::get(connection, id)).transpose().map(Option::flatten);
+    let (to, below) = (page(act.after)?, page(act.below)?);
+    let verify_op = if act.verified { confirmed_by(connection, &act.uid)? } else { None };
+    let attempt = |kind, cause, verified| Attempt {
+        from,
+        action: text,
+        action_key: &key,
+        kind,
+        to: to.as_ref(),
+        below: below.as_ref(),
         cause,
+        times,
+        verified,
+        verify_op: verify_op.as_deref(),
+        duration_ms: if kind == OutcomeKind::Page { act.arrived_ms } else { 0 },
+        at: act.at,
+    };
+    if let Some(kind) = act.outcome {
+        outcomes::add(connection, &act.store, &attempt(kind, None, if act.verified { times } else { 0 }))?;
+    }
+    if act.refuted {
+        outcomes::add(connection, &act.store, &attempt(OutcomeKind::Refuted, Some(ErrorCode::AssertionFailed.name()), 0))?;
+    }
+    if act.category == Category::Act && act.status == EventStatus::Failed && is_about_target(act) {
+        outcomes::add(connection, &act.store, &attempt(OutcomeKind::Failed, act.cause.map(ErrorCode::name), 0))?;
+    }
+    Ok(())
+}
+
+/// Returns the operation of the last passing check of an act.
+fn confirmed_by(connection: &Connection, act: &str) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT op FROM events WHERE parent_uid = :act AND category = 'verify' AND status = 'ok' ORDER BY seq DESC LIMIT 1",
+        )?
+        .query_row(named_params! {":act": act}, |row| row.get("op"))
+        .optional()?)
+}
+
+/// Whether a failure says something about what was acted on, and not just about the connection, the daemon or the caller. What
+/// an alias stood for is not to blame when the alias has become stale.
+fn is_about_target(event: &EventRow) -> bool {
+    let blames = !matches!(
+        event.cause,
         None | Some(
             ErrorCode::DeviceUnreachable
                 | ErrorCode::DeviceAuth
@@ -120,259 +295,255 @@ fn is_about_action(cause: Option<ErrorCode>) -> bool {
                 | ErrorCode::OutcomeUnknown
                 | ErrorCode::ShuttingDown
                 | ErrorCode::RefAliasUnobserved
+                | ErrorCode::RefAliasStale
                 | ErrorCode::StoreFull
                 | ErrorCode::StoreUnavailable
                 | ErrorCode::Internal
                 | ErrorCode::InvalidParams
         )
-    )
+    );
+    let untargeted =
+        |a: &Action| matches!(a.verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap) && a.target.is_none() && a.point.is_none();
+    blames && event.action.as_ref().is_some_and(|(action, _)| !untargeted(action))
 }
 
-/// Adds a new event to the counters of transitions and recoveries.
-pub(super) fn count_event(connection: &Connection, origin: &Origin, event: &Event, parent: Option<&str>) -> Result<()> {
+/// Returns the act that a check at `seq` judges: the session's last one, if it succeeded. A check after a refused act judges
+/// no act at all, in particular none before the refused one.
+pub(super) fn judged_act(connection: &Connection, origin: &Origin, seq: i64) -> Result<Option<String>> {
+    let last = last_action(connection, origin.device, seq, Some(origin.session))?;
+    let judged = |l: &EventRow| l.session == origin.session && l.category == Category::Act && l.status == EventStatus::Ok;
+    Ok(last.filter(judged).map(|l| l.uid))
+}
+
+/// Adds a new event to the counters.
+pub(super) fn count_event(connection: &Connection, event: &Event) -> Result<()> {
+    let Some(row) = find(connection, &event.uid)? else { return Ok(()) };
     match (event.category, event.status) {
-        (Category::Act, EventStatus::Failed) => count_failed_act(connection, origin, event),
-        (Category::Recover, EventStatus::Failed) => match find(connection, &event.uid)? {
-            Some(row) => recovery(connection, &origin.store, &row, None),
-            None => Ok(()),
-        },
-        (Category::Verify, status) => match parent {
-            Some(act) => count_verify(connection, &origin.store, act, &event.uid, &event.op, status, event.failure),
-            None => Ok(()),
-        },
+        (Category::Act, EventStatus::Failed) => count(connection, &row, 1)?,
+        (Category::Recover, _) => recoveries::count(connection, &row, 1)?,
+        (Category::Verify, _) => judge(connection, &row, event.failure)?,
+        _ => {}
+    }
+    recoveries::judge(connection, &row)
+}
+
+/// Confirms or refutes the act that a check is about. A passing check confirms the page that it saw; a failing one counts
+/// against the act once, until the page turns out to have been on its way.
+fn judge(connection: &Connection, check: &EventRow, cause: Option<ErrorCode>) -> Result<()> {
+    let Some(act) = check.parent.as_deref().map(|uid| find(connection, uid)).transpose()?.flatten() else { return Ok(()) };
+    match check.status {
+        EventStatus::Ok => confirm(connection, act, check),
+        EventStatus::Failed if cause == Some(ErrorCode::AssertionFailed) && !act.refuted && !act.verified => {
+            let counted = is_counted(connection, &act)?;
+            let refuted = EventRow { refuted: true, ..act };
+            store_outcome(connection, &refuted)?;
+            if counted {
+                let only = EventRow { outcome: None, ..refuted };
+                count(connection, &only, 1)?;
+            }
+            Ok(())
+        }
         _ => Ok(()),
     }
 }
 
-fn count_failed_act(connection: &Connection, origin: &Origin, event: &Event) -> Result<()> {
-    if !is_about_action(event.failure) || event.action.as_ref().is_none_or(is_untargeted) {
+fn confirm(connection: &Connection, act: EventRow, check: &EventRow) -> Result<()> {
+    let Some(page) = &check.page else { return Ok(()) };
+    if act.verified {
         return Ok(());
     }
-    match find(connection, &event.uid)? {
-        Some(row) => {
-            transition(connection, &origin.store, &row, &Change { failure: event.failure.map(ErrorCode::name), ..Change::default() })
-        }
-        None => Ok(()),
+    let uid = act.uid.clone();
+    let under = last_below(connection, check)?;
+    let look = Look { device: act.device, seq: check.seq, page: page.id, below: under, content: check.content.clone(), at: check.at };
+    let same_page = act.after == Some(page.id);
+    if !same_page {
+        take_outcome(connection, act, &look, true)?;
     }
-}
-
-/// Counts the first passing and the first failing verify of an act, once each.
-fn count_verify(
-    connection: &Connection,
-    store: &str,
-    act: &str,
-    verify: &str,
-    op: &str,
-    status: EventStatus,
-    cause: Option<ErrorCode>,
-) -> Result<()> {
-    let Some(row) = find(connection, act)? else { return Ok(()) };
-    let first: bool = connection
-        .prepare_cached(
-            "SELECT NOT EXISTS (SELECT 1 FROM events WHERE parent_uid = :parent_uid AND uid <> :verify AND category = 'verify'
-                AND status = :status
-                         AND seq < (SELECT seq FROM events WHERE uid = :verify)) AS found",
-        )?
-        .query_row(named_params! {":parent_uid": act, ":verify": verify, ":status": status.word()}, |r| r.get("found"))?;
-    match status {
-        // Without a settled page after the act, it is unknown where it led.
-        EventStatus::Ok if first && row.after.is_some() => {
-            transition(connection, store, &row, &Change { verified: Some(op), ..Change::default() })
-        }
-        EventStatus::Failed if first && cause == Some(ErrorCode::AssertionFailed) => {
-            transition(connection, store, &row, &Change { failure: cause.map(ErrorCode::name), ..Change::default() })
-        }
-        _ => Ok(()),
+    // Without a page that settled after the act, there is nothing to confirm.
+    let Some(act) = find(connection, &uid)?.filter(|a| a.outcome.is_some()) else { return Ok(()) };
+    let counted = is_counted(connection, &act)?;
+    if counted {
+        count(connection, &act, -1)?;
     }
-}
-
-fn find(connection: &Connection, uid: &str) -> Result<Option<EventRow>> {
-    Ok(connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM events WHERE uid = :uid"))?
-        .query_row(named_params! {":uid": uid}, event_row)
-        .optional()?)
-}
-
-/// Counts a move: a success that leads to a place, or a failure.
-fn count_move(connection: &Connection, store: &str, event_row: &EventRow, to: Option<&Place>, at: i64) -> Result<()> {
-    let Some((action, action_key)) = &event_row.action else { return Ok(()) };
-    let count = moves::Count { from: &event_row.before, action, action_key, to, duration_ms: event_row.duration_ms, at };
-    moves::count(connection, store, &count)
-}
-
-/// What is added to a transition.
-#[derive(Default)]
-struct Change<'a> {
-    success: Option<(&'a Place, i64)>,
-    verified: Option<&'a str>,
-    failure: Option<&'static str>,
-}
-
-fn transition(connection: &Connection, store: &str, event_row: &EventRow, change: &Change<'_>) -> Result<()> {
-    if change.failure.is_some() {
-        count_move(connection, store, event_row, None, event_row.at)?;
+    let confirmed = EventRow { verified: true, refuted: false, ..act };
+    store_outcome(connection, &confirmed)?;
+    if counted {
+        count(connection, &confirmed, 1)?;
     }
-    let (Some(page_key), Some((action, action_key))) = (&event_row.before.page_key, &event_row.action) else { return Ok(()) };
-    let after = change.success.map(|(place, _)| place);
-    connection
-        .prepare_cached(
-            "INSERT INTO transitions (uid, origin, app, activity, page_key, fingerprint, action_key, action, post_activity, post_page_key,
-                post_fingerprint, verify_op, success_count, verified_count, failure_count, failure_cause, last_success_at, last_at, updated_at)
-             VALUES (:uid, :origin, :app, :activity, :page_key, :fingerprint, :action_key, :action, :post_activity, :post_page_key,
-             :post_fingerprint, :verify_op, :success_count, :verified_count, :failure_count, :failure_cause, :last_success_at, :last_at, :updated_at)
-             ON CONFLICT (page_key, action_key) DO UPDATE SET
-                action = CASE WHEN excluded.success_count > 0 THEN excluded.action ELSE transitions.action END,
-                post_activity = coalesce(excluded.post_activity, post_activity),
-                post_page_key = coalesce(excluded.post_page_key, post_page_key),
-                post_fingerprint = coalesce(excluded.post_fingerprint, post_fingerprint),
-                verify_op = coalesce(excluded.verify_op, verify_op),
-                success_count = success_count + excluded.success_count,
-                verified_count = verified_count + excluded.verified_count,
-                failure_count = failure_count + excluded.failure_count,
-                failure_cause = coalesce(excluded.failure_cause, failure_cause),
-                last_success_at = coalesce(excluded.last_success_at, last_success_at),
-                last_at = max(last_at, excluded.last_at),
-                updated_at = excluded.updated_at",
-        )?
-        .execute(named_params! {
-            ":uid": derived_uid(&["transition", page_key, action_key]),
-            ":origin": store,
-            ":app": event_row.before.app.as_deref().unwrap_or(""),
-            ":activity": event_row.before.activity.as_deref().unwrap_or(""),
-            ":page_key": page_key,
-            ":fingerprint": event_row.before.fingerprint.as_deref().unwrap_or(page_key),
-            ":action_key": action_key,
-            ":action": action,
-            ":post_activity": after.and_then(|p| p.activity.as_ref()),
-            ":post_page_key": after.and_then(|p| p.page_key.as_ref()),
-            ":post_fingerprint": after.and_then(|p| p.fingerprint.as_ref()),
-            ":verify_op": change.verified,
-            ":success_count": i64::from(change.success.is_some()),
-            ":verified_count": i64::from(change.verified.is_some()),
-            ":failure_count": i64::from(change.failure.is_some()),
-            ":failure_cause": change.failure,
-            ":last_success_at": change.success.map(|(_, at)| at),
-            ":last_at": event_row.at,
-            ":updated_at": now_ms(),
-        })?;
     Ok(())
 }
 
-/// Counts a recovery: a success at the given time, or a failure.
-fn recovery(connection: &Connection, store: &str, event_row: &EventRow, success_at: Option<i64>) -> Result<()> {
-    let (Some(parent), Some((action, action_key))) = (&event_row.parent, &event_row.action) else { return Ok(()) };
-    let Some(failure) = find_failure(connection, parent)? else { return Ok(()) };
-    let page_key = failure.place.page_key.unwrap_or_default();
-    connection
-        .prepare_cached(
-            "INSERT INTO recoveries (uid, origin, app, activity, page_key, fingerprint, failure_cause, action_key, action, success_count,
-                failure_count, last_success_at, last_at, updated_at)
-             VALUES (:uid, :origin, :app, :activity, :page_key, :fingerprint, :failure_cause, :action_key, :action, :success_count,
-             :failure_count, :last_success_at, :last_at, :updated_at)
-             ON CONFLICT (page_key, failure_cause, action_key) DO UPDATE SET
-                success_count = success_count + excluded.success_count,
-                failure_count = failure_count + excluded.failure_count,
-                last_success_at = coalesce(excluded.last_success_at, last_success_at),
-                last_at = max(last_at, excluded.last_at),
-                updated_at = excluded.updated_at",
-        )?
-        .execute(named_params! {
-            ":uid": derived_uid(&["recovery", &page_key, &failure.cause, action_key]),
-            ":origin": store,
-            ":app": failure.place.app.unwrap_or_default(),
-            ":activity": failure.place.activity.unwrap_or_default(),
-            ":page_key": page_key,
-            ":fingerprint": failure.place.fingerprint.as_ref().unwrap_or(&page_key),
-            ":failure_cause": failure.cause,
-            ":action_key": action_key,
-            ":action": action,
-            ":success_count": i64::from(success_at.is_some()),
-            ":failure_count": i64::from(success_at.is_none()),
-            ":last_success_at": success_at,
-            ":last_at": event_row.at,
-            ":updated_at": now_ms(),
-        })?;
+/// Returns the page under the dialog that a check saw.
+fn last_below(connection: &Connection, check: &EventRow) -> Result<Option<i64>> {
+    let found = connection
+        .prepare_cached("SELECT below_id FROM observations WHERE device_id = :device AND seq = :seq LIMIT 1")?
+        .query_row(named_params! {":device": check.device, ":seq": check.seq}, |row| row.get("below_id"))
+        .optional()?;
+    Ok(found.flatten())
+}
+
+/// Counts a page that appeared although nothing had been done since the device's previous settled page.
+fn appeared_spontaneously(connection: &Connection, look: &Look, last_act: Option<i64>) -> Result<()> {
+    let sql = format!(
+        "SELECT o.seq, o.observed_at, o.origin, {} FROM observations o JOIN pages p ON p.id = o.page_id
+         WHERE o.device_id = :device AND o.seq < :seq AND o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''
+         ORDER BY o.seq DESC LIMIT 1",
+        pages::COLUMNS
+    );
+    let before = connection
+        .prepare_cached(&sql)?
+        .query_row(named_params! {":device": look.device, ":seq": look.seq}, |row| {
+            Ok((row.get::<_, i64>("seq")?, row.get::<_, i64>("observed_at")?, row.get::<_, String>("origin")?, pages::read(row)?))
+        })
+        .optional()?;
+    let Some((seq, at, store, Some(from))) = before else { return Ok(()) };
+    let Some(to) = pages::get(connection, look.page)? else { return Ok(()) };
+    // Pages without a structure cannot be told apart well enough.
+    let tellable = !from.structure.is_empty() && !to.structure.is_empty();
+    if !tellable || from.is_same(&to) || last_act.is_some_and(|act| act > seq) {
+        return Ok(());
+    }
+    let below = look.below.map(|id| pages::get(connection, id)).transpose()?.flatten();
+    let action = Action::of(Verb::Wait);
+    let attempt = Attempt {
+        from: &from,
+        action: &serde_json::to_string(&action).unwrap_or_default(),
+        action_key: &target::action_key(&action),
+        kind: OutcomeKind::Page,
+        to: Some(&to),
+        below: below.as_ref(),
+        cause: None,
+        times: 1,
+        verified: 0,
+        verify_op: None,
+        duration_ms: (look.at - at).max(0),
+        at: look.at,
+    };
+    outcomes::add(connection, &store, &attempt)
+}
+
+/// Makes all counters again, at once.
+pub fn rebuild(connection: &Connection) -> Result<()> {
+    connection.execute(
+        "UPDATE store SET rebuild_cursor = -1, rebuild_upto = max((SELECT coalesce(max(seq), 0) FROM events),
+            (SELECT coalesce(max(seq), 0) FROM observations))",
+        [],
+    )?;
+    while !rebuild_some(connection, 1_000)? {}
     Ok(())
 }
 
-/// Place and cause of a failure.
-struct Failure {
-    place: Place,
-    cause: String,
+/// Returns whether the counters are still being made again after an upgrade.
+pub fn is_rebuilding(connection: &Connection) -> Result<bool> {
+    let found = connection.query_row("SELECT rebuild_cursor IS NOT NULL AS waiting FROM store", [], |row| row.get("waiting")).optional()?;
+    Ok(found.unwrap_or(false))
 }
 
-/// Returns place and cause of a failed event, if its page is known.
-fn find_failure(connection: &Connection, uid: &str) -> Result<Option<Failure>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT before_uid AS observation, app, activity, page_key, fingerprint, structure_key, NULL AS below_key,
-                coalesce(failure_cause, 'OUTCOME_UNKNOWN') AS cause
-             FROM events WHERE uid = :uid AND page_key IS NOT NULL",
-        )?
-        .query_row(named_params! {":uid": uid}, |row| Ok(Failure { place: place(row)?, cause: row.get("cause")? }))
-        .optional()?)
-}
-
-/// Reads the columns of a place.
-fn place(row: &Row<'_>) -> rusqlite::Result<Place> {
-    Ok(Place {
-        observation: row.get("observation")?,
-        app: row.get("app")?,
-        activity: row.get("activity")?,
-        page_key: row.get("page_key")?,
-        fingerprint: row.get("fingerprint")?,
-        structure: row.get("structure_key")?,
-        below: row.get("below_key")?,
-    })
-}
-
-/// Rebuilds transitions, recoveries and moves from events, observations and imported rows.
-pub fn rebuild(connection: &Connection, store: &str) -> Result<()> {
-    connection.execute_batch("DELETE FROM transitions; DELETE FROM recoveries; DELETE FROM moves;")?;
-    super::imported::project(connection)?;
-    let mut events = connection
-        .prepare(&format!("SELECT {COLUMNS}, op, failure_cause FROM events WHERE deleted_at IS NULL ORDER BY origin, seq, id"))?;
-    let mut rows = events.query([])?;
-    while let Some(row) = rows.next()? {
-        let (event, op): (EventRow, String) = (event_row(row)?, row.get("op")?);
-        let cause = row.get::<_, Option<String>>("failure_cause")?.and_then(|c| ErrorCode::from_name(&c));
-        match (event.category, event.status) {
-            (Category::Act | Category::Recover, EventStatus::Ok) => {
-                if let Some((after, at)) = event.after.as_deref().map(|uid| observed(connection, uid)).transpose()?.flatten() {
-                    credit_success(connection, store, &event, &after, at)?;
-                }
-            }
-            (Category::Act, EventStatus::Failed) if is_about_action(cause) && !is_untargeted_event(&event) => {
-                transition(connection, store, &event, &Change { failure: cause.map(ErrorCode::name), ..Change::default() })?;
-            }
-            (Category::Recover, EventStatus::Failed) => recovery(connection, store, &event, None)?,
-            (Category::Verify, status) => {
-                if let Some(act) = &event.parent {
-                    count_verify(connection, store, act, &event.uid, &op, status, cause)?;
-                }
-            }
-            _ => {}
+/// Makes the counters of the next `batch` events and observations again, from where the last call ended. Returns whether all is
+/// done.
+pub fn rebuild_some(connection: &Connection, batch: i64) -> Result<bool> {
+    let state: Option<(Option<i64>, i64)> = connection
+        .query_row("SELECT rebuild_cursor, coalesce(rebuild_upto, 0) AS upto FROM store", [], |row| {
+            Ok((row.get("rebuild_cursor")?, row.get("upto")?))
+        })
+        .optional()?;
+    let Some((Some(cursor), upto)) = state else { return Ok(true) };
+    if cursor < 0 {
+        connection.execute_batch("DELETE FROM outcomes; DELETE FROM transitions; DELETE FROM recoveries;")?;
+        super::imported::project(connection)?;
+    }
+    let to = (cursor.max(0) + batch).min(upto);
+    for uid in uids(connection, "events", cursor, to)? {
+        if let Some(event) = find(connection, &uid)? {
+            recount(connection, event)?;
         }
     }
-    moves::recount_spontaneous(connection)
+    for uid in uids(connection, "observations", cursor, to)? {
+        recount_spontaneous(connection, &uid)?;
+    }
+    let next = (to < upto).then_some(to);
+    connection.execute("UPDATE store SET rebuild_cursor = :next", named_params! {":next": next})?;
+    Ok(next.is_none())
 }
 
-/// Whether an event is a tap with neither a target nor a point, from which nothing can be learned.
-fn is_untargeted_event(event_row: &EventRow) -> bool {
-    let action: Option<Action> = event_row.action.as_ref().and_then(|(text, _)| serde_json::from_str(text).ok());
-    action.is_none_or(|a| is_untargeted(&a))
+fn uids(connection: &Connection, table: &str, after: i64, to: i64) -> Result<Vec<String>> {
+    let sql = format!("SELECT uid FROM {table} WHERE seq > :after AND seq <= :to AND deleted_at IS NULL ORDER BY seq, id");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(named_params! {":after": after, ":to": to}, |row| row.get("uid"))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-fn is_untargeted(action: &Action) -> bool {
-    matches!(action.verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap) && action.target.is_none() && action.point.is_none()
+/// Counts an event again. An act whose outcome was never taken, as before an upgrade, takes it from the observations.
+fn recount(connection: &Connection, event: EventRow) -> Result<()> {
+    let done = matches!(event.category, Category::Act | Category::Recover) && event.status == EventStatus::Ok;
+    let event = if done && event.outcome.is_none() { with_observed_outcome(connection, event)? } else { event };
+    count(connection, &event, 1)?;
+    recoveries::count(connection, &event, 1)?;
+    recoveries::judge(connection, &event)
 }
 
-fn observed(connection: &Connection, uid: &str) -> Result<Option<(Place, i64)>> {
-    Ok(connection
+/// Returns an act with its outcome as the observations and checks after it tell.
+fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<EventRow> {
+    let next: i64 = connection
         .prepare_cached(
-            "SELECT uid AS observation, app, activity, page_key, fingerprint, structure_key, below_key, observed_at FROM observations
-             WHERE uid = :uid",
+            "SELECT coalesce(min(seq), 9223372036854775807) AS next FROM events
+             WHERE device_id = :device AND seq > :seq AND category <> 'verify' AND sent = 1",
         )?
-        .query_row(named_params! {":uid": uid}, |row| Ok((place(row)?, row.get("observed_at")?)))
-        .optional()?)
+        .query_row(named_params! {":device": act.device, ":seq": act.seq}, |row| row.get("next"))?;
+    let mut statement = connection.prepare_cached(
+        "SELECT o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o JOIN pages p ON p.id = o.page_id
+         WHERE o.device_id = :device AND o.seq > :seq AND o.seq < :next AND o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''
+            AND o.observed_at <= :until ORDER BY o.seq",
+    )?;
+    let until = act.at + OUTCOME_WINDOW_MS;
+    let looks: Vec<Look> = statement
+        .query_map(named_params! {":device": act.device, ":seq": act.seq, ":next": next, ":until": until}, |row| {
+            Ok(Look {
+                device: act.device,
+                seq: row.get("seq")?,
+                page: row.get("page_id")?,
+                below: row.get("below_id")?,
+                content: row.get("content_hash")?,
+                at: row.get("observed_at")?,
+            })
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    let uid = act.uid.clone();
+    // Not counted yet: the cursor is before this event.
+    for look in looks {
+        if let Some(act) = find(connection, &uid)? {
+            take_outcome(connection, act, &look, false)?;
+        }
+    }
+    let mut checks = connection.prepare_cached(&select("WHERE e.parent_uid = :act AND e.category = 'verify' ORDER BY e.seq"))?;
+    let checks: Vec<EventRow> = checks.query_map(named_params! {":act": uid}, event_row)?.collect::<rusqlite::Result<_>>()?;
+    for check in checks {
+        judge(connection, &check, check.cause)?;
+    }
+    Ok(find(connection, &uid)?.unwrap_or(act))
+}
+
+/// Counts the page of an observation again if it came by itself.
+fn recount_spontaneous(connection: &Connection, uid: &str) -> Result<()> {
+    let look = connection
+        .prepare_cached(
+            "SELECT o.device_id, o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o
+             JOIN pages p ON p.id = o.page_id WHERE o.uid = :uid AND o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''",
+        )?
+        .query_row(named_params! {":uid": uid}, |row| {
+            Ok(Look {
+                device: row.get("device_id")?,
+                seq: row.get("seq")?,
+                page: row.get("page_id")?,
+                below: row.get("below_id")?,
+                content: row.get("content_hash")?,
+                at: row.get("observed_at")?,
+            })
+        })
+        .optional()?;
+    let Some(look) = look else { return Ok(()) };
+    match last_action(connection, look.device, look.seq, None)? {
+        Some(last) if look.at - last.at <= OUTCOME_WINDOW_MS => Ok(()),
+        last => appeared_spontaneously(connection, &look, last.map(|l| l.seq)),
+    }
 }

@@ -5,7 +5,8 @@ use rusqlite::Connection;
 
 use super::events::{self, Event};
 use super::observations::{self, Observation};
-use super::{Origin, moves, projection};
+use super::projection::{self, Look};
+use super::{Origin, Place, pages};
 use crate::store::Result;
 
 /// Records an event in place of its intent, and what is derived from it. To be called in a write of the store, which rolls
@@ -22,16 +23,23 @@ pub fn event(connection: &Connection, origin: &Origin, event: &Event) -> Result<
     if event.sent && event.category != Category::Verify {
         observations::mark_stale(connection, origin.device)?;
     }
-    projection::count_event(connection, origin, event, parent.as_deref())
+    projection::count_event(connection, event)
 }
 
-/// Records an observation, closes the act before it, and counts a page that appeared spontaneously. To be called in a write of
-/// the store, which rolls everything back on an error.
+/// Records an observation, which may be the outcome of the act before it or a page that came by itself. To be called in a write
+/// of the store, which rolls everything back on an error.
 pub fn observation(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
     observations::put(connection, origin, observation)?;
     if observation.is_conclusive() {
-        projection::close_act(connection, origin, observation)?;
-        moves::appeared_spontaneously(connection, origin, observation)?;
+        look(connection, origin, &observation.place, observation.seq, observation.at)?;
     }
     Ok(())
+}
+
+/// Takes a settled page as the outcome of the act before it. To be called in a write of the store.
+pub fn look(connection: &Connection, origin: &Origin, place: &Place, seq: i64, at: i64) -> Result<()> {
+    let Some(page) = pages::id_of(connection, &origin.store, place)? else { return Ok(()) };
+    let below = pages::id_of_below(connection, &origin.store, place)?;
+    let look = Look { device: origin.device, seq, page, below, content: place.content.clone(), at };
+    projection::settle(connection, &look)
 }

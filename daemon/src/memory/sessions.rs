@@ -58,10 +58,11 @@ pub fn last_at(connection: &Connection, session: i64) -> Result<Option<i64>> {
 pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, Option<String>)>> {
     // With max(), SQLite takes the other columns from the row that holds the maximum.
     let mut statement = connection.prepare_cached(
-        "SELECT app, activity, page_key, count(*) AS count, min(observed_at) AS min_observed_at, observed_at, uid, fingerprint,
-            content_hash, node_count, ref_count,
-            structure_key, max(seq) AS max_seq
-         FROM observations WHERE session_id = :session_id AND page_key IS NOT NULL GROUP BY page_key ORDER BY max(seq) DESC",
+        "SELECT p.app, nullif(p.activity, '') AS activity, p.page_key, count(*) AS count, min(o.observed_at) AS min_observed_at,
+            o.observed_at, o.uid, p.fingerprint, o.content_hash, o.node_count, o.ref_count, nullif(p.structure_key, '') AS structure_key,
+            max(o.seq) AS max_seq
+         FROM observations o JOIN pages p ON p.id = o.page_id WHERE o.session_id = :session_id AND p.page_key <> ''
+         GROUP BY p.page_key ORDER BY max(o.seq) DESC",
     )?;
     let found = statement.query_map(named_params! {":session_id": session}, |row| {
         let page = VisitedPage {
@@ -89,8 +90,9 @@ pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, 
 /// Returns the last observations of a session, newest first.
 pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec<RecentObservation>> {
     let mut statement = connection.prepare_cached(
-        "SELECT o.uid, o.observed_at, d.name, o.source, o.app, o.activity, o.page_key, o.settled, o.reliable
-         FROM observations o JOIN devices d ON d.id = o.device_id WHERE o.session_id = :session_id ORDER BY o.seq DESC LIMIT :limit",
+        "SELECT o.uid, o.observed_at, d.name, o.source, nullif(p.app, '') AS app, nullif(p.activity, '') AS activity,
+            nullif(p.page_key, '') AS page_key, o.settled, o.reliable
+         FROM observations o JOIN devices d ON d.id = o.device_id LEFT JOIN pages p ON p.id = o.page_id WHERE o.session_id = :session_id ORDER BY o.seq DESC LIMIT :limit",
     )?;
     let found = statement.query_map(named_params! {":session_id": session, ":limit": i64::try_from(limit).unwrap_or(i64::MAX)}, |row| {
         Ok(RecentObservation {
@@ -110,8 +112,10 @@ pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec
 
 /// Returns the keys of all structures that a session saw.
 pub fn structures(connection: &Connection, session: i64) -> Result<Vec<String>> {
-    let mut statement = connection
-        .prepare_cached("SELECT DISTINCT structure_key FROM observations WHERE session_id = :session_id AND structure_key IS NOT NULL")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT DISTINCT p.structure_key FROM observations o JOIN pages p ON p.id = o.page_id
+             WHERE o.session_id = :session_id AND p.structure_key <> ''",
+    )?;
     let found = statement.query_map(named_params! {":session_id": session}, |row| row.get("structure_key"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }

@@ -52,6 +52,15 @@ struct Content {
     at: Instant,
 }
 
+/// The settled content of a device that was recorded last.
+#[derive(Debug, Clone)]
+struct RecordedContent {
+    hash: String,
+    inputs: u64,
+    /// Whether it was a look of the daemon by itself.
+    by_itself: bool,
+}
+
 /// The views of all sessions.
 #[derive(Default)]
 pub struct Views {
@@ -61,6 +70,8 @@ pub struct Views {
 #[derive(Default)]
 struct Inner {
     views: HashMap<(i64, i64), View>,
+    /// The settled content of each device that was recorded last.
+    recorded: HashMap<i64, RecordedContent>,
     contents: HashMap<i64, Content>,
     clock: u64,
 }
@@ -81,6 +92,19 @@ impl Views {
         if shown.is_some() {
             view.shown = shown;
         }
+    }
+
+    /// Notes that settled content of a device has been recorded as an observation. Returns whether the daemon had recorded the same
+    /// content by itself just before, so that this look shows nothing new.
+    pub fn note_recorded(&self, device: i64, hash: &str, inputs: u64, by_itself: bool) -> bool {
+        let now = RecordedContent { hash: hash.to_owned(), inputs, by_itself };
+        let before = self.inner.lock().recorded.insert(device, now);
+        !by_itself && before.is_some_and(|b| b.by_itself && b.hash == hash && b.inputs == inputs)
+    }
+
+    /// Returns whether this content was recorded last, with no input since.
+    pub fn is_recorded(&self, device: i64, hash: &str, inputs: u64) -> bool {
+        self.inner.lock().recorded.get(&device).is_some_and(|r| r.hash == hash && r.inputs == inputs)
     }
 
     /// Returns what a session saw last on a device.

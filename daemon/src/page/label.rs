@@ -33,12 +33,83 @@ fn own_words(node: &Node) -> Option<&str> {
     text.or(node.desc.as_deref()).filter(|w| !w.is_empty())
 }
 
+/// Words for the position or condition of an element, in some languages: detail, wherever they stand behind a title.
+const CONDITIONS: &[&str] = &[
+    "on",
+    "off",
+    "checked",
+    "not checked",
+    "unchecked",
+    "selected",
+    "not selected",
+    "enabled",
+    "disabled",
+    "connected",
+    "disconnected",
+    "not connected",
+    "connecting",
+    "expanded",
+    "collapsed",
+    "muted",
+    "unmuted",
+    "active",
+    "inactive",
+    "new",
+    "unread",
+    "ein",
+    "aus",
+    "an",
+    "aktiviert",
+    "deaktiviert",
+    "verbunden",
+    "nicht verbunden",
+    "activé",
+    "désactivé",
+    "connecté",
+    "activado",
+    "desactivado",
+    "conectado",
+    "attivo",
+    "disattivo",
+    "开",
+    "关",
+    "已开启",
+    "已关闭",
+    "已连接",
+    "オン",
+    "オフ",
+];
+
+/// Whether a text only tells a condition or a number, such as `ON`, `3 new` or `99+`.
+fn is_condition(text: &str) -> bool {
+    let text = text.trim().trim_end_matches(['.', '…', '!']).to_lowercase();
+    let counted = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '+' | '%' | ' '));
+    let after_number = counted.len() < text.len() && (counted.is_empty() || is_counted_thing(counted));
+    CONDITIONS.contains(&text.as_str()) || after_number
+}
+
+/// Whether words say what a badge counts: `new notifications`, `unread`, `items`.
+fn is_counted_thing(text: &str) -> bool {
+    text.split_whitespace().count() <= 2 && text.chars().all(|c| c.is_alphabetic() || c == ' ')
+}
+
+/// Splits an element's own text into its title and what is detail: conditions behind commas, a number in brackets at the end.
+fn split(own: &str) -> Label {
+    let mut parts = own.split(", ");
+    let first = parts.next().unwrap_or_default();
+    let rest: Vec<String> = parts.map(str::to_owned).collect();
+    if !rest.is_empty() && rest.iter().all(|part| is_condition(part)) && !is_condition(first) {
+        return Label { title: first.to_owned(), rest };
+    }
+    Label { title: own.to_owned(), rest: Vec::new() }
+}
+
 /// Returns the label of a node: its own text or description, else the texts of the descendants that are not inside another ref.
 /// Scroll containers and fields only have their own.
 pub fn of(snapshot: &Snapshot, index: usize) -> Label {
     let node = &snapshot.nodes[index];
     if let Some(own) = own_words(node) {
-        return Label { title: own.to_owned(), rest: Vec::new() };
+        return split(own);
     }
     if node.is(Flag::Scrollable) || node.is(Flag::Editable) {
         return Label::default();

@@ -1,8 +1,9 @@
-//! Counted transitions between page structures. The memory counts them; the state graph is built from them.
+//! Counted outcomes of actions between page structures. The memory counts them; the state graph is built from them.
 
+use afd_proto::memory::OutcomeKind;
 use afd_proto::vocabulary::Action;
 
-/// A counted transition from one page structure to another.
+/// How often an action on one page structure led to one outcome.
 #[derive(Debug, Clone)]
 pub struct Move {
     /// Key of the structure before the action.
@@ -11,19 +12,17 @@ pub struct Move {
     pub action: Action,
     /// Key that is equal for actions that do the same.
     pub action_key: String,
-    /// Key of the structure after the action; `None` for failures.
+    /// What came of it.
+    pub kind: OutcomeKind,
+    /// Key of the structure after the action; `None` when nothing changed, and for failures.
     pub to: Option<String>,
     /// Key of the page structure under it, when it is a dialog.
     pub below: Option<String>,
-    /// Number of times the action led there.
-    pub successes: i64,
-    /// Number of times the action failed.
-    pub failures: i64,
-    /// Successes, weighted by age.
-    pub success_weight: f64,
-    /// Failures, weighted by age.
-    pub failure_weight: f64,
-    /// Total duration of all successes, milliseconds.
+    /// How often.
+    pub count: i64,
+    /// The same, weighted by age.
+    pub weight: f64,
+    /// Total time until it arrived, milliseconds.
     pub duration_ms: i64,
     /// Time of the last attempt, UTC milliseconds.
     pub last_at: i64,

@@ -30,13 +30,68 @@ pub fn role(node: &Node) -> Role {
     }
 }
 
+/// Maximum length of a title, characters.
+pub const MAX_TITLE: usize = 80;
+
+/// Shortens a title to [`MAX_TITLE`]; a shortened one ends with an ellipsis.
+pub fn short(title: &str) -> String {
+    match title.char_indices().nth(MAX_TITLE) {
+        Some((end, _)) => format!("{}…", title[..end].trim_end()),
+        None => title.to_owned(),
+    }
+}
+
+/// Returns whether a title, which may have been shortened, is that of a label.
+pub fn is_title_of(title: &str, full: &str) -> bool {
+    title == full || title.strip_suffix('…').is_some_and(|start| full.starts_with(start))
+}
+
+/// Returns the title of a target. Older descriptions have only a label, of which the title is the first part.
+pub fn title(target: &Target) -> Option<&str> {
+    let first = || target.label.as_deref().map(|l| l.split(", ").next().unwrap_or(l));
+    target.title.as_deref().or_else(first)
+}
+
+/// Returns the index of the ref that a description is about, if there is exactly one: equal in role, title, resource id, class and
+/// place in the hierarchy, and in its number among equals.
+pub fn locate(snapshot: &Snapshot, refs: &[super::Ref], wanted: &Target) -> Option<usize> {
+    let node = |r: &super::Ref| &snapshot.nodes[r.node];
+    let titled = |r: &super::Ref| match title(wanted) {
+        Some(title) => is_title_of(title, &r.label.title),
+        None => r.label.title.is_empty(),
+    };
+    // Descriptions of other tools have fewer properties.
+    let given = |a: &Option<String>, b: &Option<String>| a.is_none() || a == b;
+    let is_id = |r: &super::Ref| {
+        given(&wanted.res_id, &node(r).res_id) && (wanted.res_id.is_some() || wanted.class.is_none() || node(r).res_id.is_none())
+    };
+    let alike = |r: &super::Ref| is_id(r) && (wanted.role == Role::Any || role(node(r)) == wanted.role) && titled(r);
+    let candidates: Vec<usize> = (0..refs.len()).filter(|i| alike(&refs[*i])).collect();
+    let same = |i: &usize| {
+        let there = describe(snapshot, refs[*i].node);
+        given(&wanted.class, &there.class)
+            && given(&wanted.path, &there.path)
+            && (there.ordinal == wanted.ordinal || wanted.ordinal.is_none())
+    };
+    let mut found = candidates.into_iter().filter(same);
+    found.next().filter(|_| found.next().is_none())
+}
+
+/// Returns whether a described element, which is not in sight, can lie further along in something on the screen that scrolls: a
+/// list or container that is part of its place in the hierarchy.
+pub fn may_scroll_to(snapshot: &Snapshot, wanted: &Target) -> bool {
+    let Some(path) = &wanted.path else { return false };
+    let scrolls = |n: &Node| n.is(Flag::Scrollable) && n.is(Flag::Visible);
+    snapshot.nodes.iter().filter(|n| scrolls(n)).any(|n| path.split('/').any(|part| part == n.id_name().unwrap_or(&n.class)))
+}
+
 /// Returns the description of a node. Nodes that are equal in all else are numbered.
 pub fn describe(snapshot: &Snapshot, index: usize) -> Target {
     let mut target = without_ordinal(snapshot, index);
     let twins: Vec<usize> = (0..snapshot.nodes.len())
         .filter(|i| {
             let (a, b) = (&snapshot.nodes[*i], &snapshot.nodes[index]);
-            a.class == b.class && a.res_id == b.res_id && a.is_ref() == b.is_ref() && without_ordinal(snapshot, *i) == target
+            a.class == b.class && a.res_id == b.res_id && a.is_ref() == b.is_ref() && is_twin(&without_ordinal(snapshot, *i), &target)
         })
         .collect();
     if twins.len() > 1 {
@@ -45,14 +100,21 @@ pub fn describe(snapshot: &Snapshot, index: usize) -> Target {
     target
 }
 
+/// Whether two descriptions are equal in all but the changing part of their labels.
+fn is_twin(a: &Target, b: &Target) -> bool {
+    (a.role, &a.title, &a.path) == (b.role, &b.title, &b.path)
+}
+
 fn without_ordinal(snapshot: &Snapshot, index: usize) -> Target {
     let node = &snapshot.nodes[index];
-    let label = label::of(snapshot, index).text();
+    let words = label::of(snapshot, index);
+    let label = words.text();
     let mut path: Vec<&str> = snapshot.ancestors(index).map(|a| &snapshot.nodes[a]).map(|n| n.id_name().unwrap_or(&n.class)).collect();
     path.reverse();
     Target {
         role: role(node),
         label: (!label.is_empty()).then_some(label),
+        title: (!words.title.is_empty()).then(|| short(&words.title)),
         res_id: node.res_id.clone(),
         class: Some(node.class.clone()),
         path: (!path.is_empty()).then(|| path.join("/")),
@@ -63,7 +125,7 @@ fn without_ordinal(snapshot: &Snapshot, index: usize) -> Target {
 /// Returns a key that is equal for descriptions of the same target: title and stable properties, without the part of the label
 /// that changes.
 pub fn key(target: &Target) -> String {
-    let title = target.label.as_deref().map(|l| l.split(", ").next().unwrap_or(l)).unwrap_or("");
+    let title = title(target).unwrap_or_default();
     let part = |v: &Option<String>| v.clone().unwrap_or_default();
     let ordinal = target.ordinal.map(|o| o.to_string()).unwrap_or_default();
     format!("{}|{title}|{}|{}|{}|{ordinal}", target.role, part(&target.res_id), part(&target.class), part(&target.path))
@@ -88,8 +150,8 @@ pub fn sentence(action: &Action) -> String {
         other => other.word(),
     };
     let role = |t: &Target| if t.role == Role::Any { String::new() } else { format!(" {}", t.role) };
-    let what = action.target.as_ref().map(|t| match (&t.label, t.res_id.as_deref().and_then(|id| id.rsplit('/').next())) {
-        (Some(label), _) => format!("{} \"{label}\"", role(t)),
+    let what = action.target.as_ref().map(|t| match (title(t), t.res_id.as_deref().and_then(|id| id.rsplit('/').next())) {
+        (Some(title), _) => format!("{} {title:?}", role(t)),
         (None, Some(id)) => format!("{} #{id}", role(t)),
         (None, None) => role(t),
     });

@@ -15,7 +15,7 @@ static MIGRATIONS: LazyLock<Migrations<'static>> =
     LazyLock::new(|| Migrations::from_directory(&DIR).expect("the embedded migrations are well-formed"));
 
 /// Newest schema version that this version supports.
-pub const SCHEMA: u32 = 5;
+pub const SCHEMA: u32 = 6;
 
 /// Refuses a database that has tables but no schema version: it belongs to another program and must not be touched.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
@@ -81,12 +81,12 @@ mod tests {
             )
             .expect("inserts");
         run(&mut connection).expect("migrates");
-        let (at, structure): (i64, Option<String>) = connection
-            .query_row("SELECT observed_at, structure_key FROM observations WHERE uid = 'seen'", [], |row| {
-                Ok((row.get("observed_at")?, row.get("structure_key")?))
+        let (at, page): (i64, Option<i64>) = connection
+            .query_row("SELECT observed_at, page_id FROM observations WHERE uid = 'seen'", [], |row| {
+                Ok((row.get("observed_at")?, row.get("page_id")?))
             })
             .expect("the row exists");
-        assert_eq!((at, structure), (7, None));
+        assert_eq!((at, page), (7, None));
         let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get("user_version")).expect("reads");
         assert_eq!(version, SCHEMA);
     }

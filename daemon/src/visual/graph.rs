@@ -193,8 +193,8 @@ fn tally<'a>(moves: &'a [Move], state_of: &impl Fn(&str) -> Option<i64>, interru
             order.push((from, m.action_key.as_str()));
             Attempts::default()
         });
-        entry.attempts += m.successes + m.failures;
-        entry.weight += m.success_weight + m.failure_weight;
+        entry.attempts += m.count;
+        entry.weight += m.weight;
         let Some(to) = m.to.as_deref().and_then(state_of) else { continue };
         // A transition into an interrupt leads to the page under it.
         let to = if interrupting.contains_key(&to) { m.below.as_deref().and_then(state_of) } else { Some(to) };
@@ -203,8 +203,8 @@ fn tally<'a>(moves: &'a [Move], state_of: &impl Fn(&str) -> Option<i64>, interru
             entry.order.push(to);
         }
         let outcome = entry.outcomes.entry(to).or_insert(Outcome { sample: m, count: 0, weight: 0.0, duration_ms: 0, last_at: 0 });
-        outcome.count += m.successes;
-        outcome.weight += m.success_weight;
+        outcome.count += m.count;
+        outcome.weight += m.weight;
         outcome.duration_ms += m.duration_ms;
         outcome.last_at = outcome.last_at.max(m.last_at);
     }

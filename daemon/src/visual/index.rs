@@ -43,6 +43,8 @@ pub struct Recognised {
     pub state: i64,
     /// Key of the structure that names it.
     pub key: Option<String>,
+    /// Whether exactly this structure was seen before.
+    pub exact: bool,
     /// Its code, once it is defined.
     pub code: Option<String>,
 }
@@ -143,7 +145,12 @@ impl Index {
         let identity = loaded.published.read();
         let state = identity.recognise(structure)?;
         let own = |text: Option<&str>| text.map(str::to_owned);
-        Some(Recognised { state, key: own(identity.name_of(state)), code: own(identity.code_of(state)) })
+        Some(Recognised {
+            state,
+            exact: identity.has_seen(structure),
+            key: own(identity.name_of(state)),
+            code: own(identity.code_of(state)),
+        })
     }
 
     /// Marks a scope for the upkeep job, and a state if its set of components is new.

@@ -141,6 +141,19 @@ pub fn by_structure(connection: &Connection, keys: &[&str]) -> Result<Vec<(Strin
     Ok(found)
 }
 
+/// Returns the keys of all structures that are the same state as this one, including its own.
+pub fn structures_of_same_state(connection: &Connection, key: &str) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT key FROM state_variants WHERE state_id = (SELECT state_id FROM state_variants WHERE key = :key)
+         ORDER BY defines DESC, seen DESC LIMIT 200",
+    )?;
+    let mut keys: Vec<String> = statement.query_map(named_params! {":key": key}, |row| row.get("key"))?.collect::<rusqlite::Result<_>>()?;
+    if !keys.iter().any(|k| k == key) {
+        keys.push(key.to_owned());
+    }
+    Ok(keys)
+}
+
 /// Returns the codes of all states of a scope.
 pub(super) fn codes(connection: &Connection, app: i64) -> Result<HashSet<String>> {
     let mut statement =

@@ -51,7 +51,7 @@ fn dynamic_content_creates_no_components_or_states() {
 
 #[test]
 fn paths_are_found_by_name_id_or_component_and_unknown_ones_are_reported() {
-    let world = World::new();
+    let world = World::with_clock();
     let (mut client, home, wifi, details) = explore_settings(&world);
     for to in [details.as_str(), "Network details", "forget_button", "Forget", "network details", "Signal strength: excellent"] {
         let path = client.ok("visual.path", json!({"app": SETTINGS, "from": home, "to": to}));
@@ -65,6 +65,7 @@ fn paths_are_found_by_name_id_or_component_and_unknown_ones_are_reported() {
     let path = client.ok("visual.path", json!({"to": "Network details"}));
     assert_eq!((path["app"].as_str(), path["from"]["id"].as_str()), (Some(SETTINGS), Some(wifi.as_str())));
     // No action led from there to a page that was merely shown.
+    world.advance(11_000);
     world.phone.scene(SETTINGS, Some("battery"));
     let battery = observe_state(&mut client);
     world.phone.scene(SETTINGS, Some("storage"));

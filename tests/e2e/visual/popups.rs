@@ -7,15 +7,17 @@ use super::{SETTINGS, SHOP, names, observe, observe_state, states, tap, transiti
 
 #[test]
 fn pop_up_over_several_pages_is_one_interrupt_with_a_known_dismissal() {
-    let world = World::new();
+    let world = World::with_clock();
     let mut client = world.client();
     for page in ["home", "sale", "search", "me", "help"] {
+        world.advance(11_000);
         world.phone.scene(SHOP, Some(page));
         observe_state(&mut client);
     }
     let pages = states(&mut client, SHOP).len();
     assert_eq!(pages, 5);
     for page in ["home", "sale", "search", "me", "help"] {
+        world.advance(11_000);
         world.phone.scene(SHOP, Some(page));
         observe_state(&mut client);
         world.phone.run(json!({"do": "popup", "dialog": "rate"}));
@@ -35,6 +37,7 @@ fn pop_up_over_several_pages_is_one_interrupt_with_a_known_dismissal() {
     let popup = popups[0]["id"].as_str().expect("an id");
     assert!(transitions(&mut client, SHOP).iter().all(|e| e["from"] != popup && e["to"] != popup));
     // The next observation of it comes with a hint.
+    world.advance(11_000);
     world.phone.run(json!({"do": "popup", "dialog": "rate"}));
     observe(&mut client);
     let hints = client.ok("observe.page", json!({"include": []}))["hints"].clone();
@@ -44,7 +47,7 @@ fn pop_up_over_several_pages_is_one_interrupt_with_a_known_dismissal() {
 
 #[test]
 fn dialog_opened_by_an_action_is_an_ordinary_state() {
-    let world = World::new();
+    let world = World::with_clock();
     let mut client = world.client();
     world.phone.scene(SETTINGS, Some("network"));
     let page = observe_state(&mut client);
@@ -63,9 +66,10 @@ fn dialog_opened_by_an_action_is_an_ordinary_state() {
 
 #[test]
 fn taps_next_to_a_pop_up_are_not_reported_as_dismissals() {
-    let world = World::new();
+    let world = World::with_clock();
     let mut client = world.client();
     for page in ["reviews", "sale", "me", "help"] {
+        world.advance(11_000);
         world.phone.scene(SHOP, Some(page));
         observe_state(&mut client);
         world.phone.run(json!({"do": "popup", "dialog": "rate"}));

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use afd_proto::context::{ConversationContextParams, Format, ModelContext};
 use afd_proto::conversation::{Content, Message, Part, Role};
 use afd_proto::findings::BugStatus;
-use afd_proto::memory::SessionContext;
+use afd_proto::memory::{Scope, SessionContext};
 use afd_proto::notes::Note;
 use afd_proto::pattern::{Pattern, PatternKind};
 use afd_proto::session::SessionCall;
@@ -21,11 +21,11 @@ use base64::Engine;
 use rusqlite::Connection;
 
 use super::super::session::{context_of, known};
-use super::super::{Core, Error, Result};
+use super::super::{Core, Error, Result, experience};
 use super::read::percent_saved;
 use super::{as_i64, counter};
 use crate::artifact;
-use crate::memory::experience::{self, Query};
+use crate::memory::experience::Query;
 use crate::memory::{Place, log, notes, observations};
 use crate::page::pattern;
 use crate::session::conversation::assemble::{self, Assembled, ContextInputs, Item};
@@ -235,10 +235,19 @@ fn now(c: &Connection, session: &Session, app: &str, page: Option<String>, seen:
         }));
     }
     if seen.found {
-        let place = Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, ..Place::default() };
-        let known = experience::find(c, &Query { place, failure_cause: None, limit: MAX_EXPERIENCE })?;
-        items.extend(known.transitions.into_iter().map(|t| item("experience", t.text)));
-        items.extend(known.recoveries.into_iter().map(|r| item("experience", r.text)));
+        let structure = seen.observation_id.as_deref().map(|uid| observations::structure_of(c, uid)).transpose()?.flatten();
+        let place = Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, structure, ..Place::default() };
+        let known = experience::find(c, Query { place, limit: MAX_EXPERIENCE, ..Query::default() })?;
+        let there = |scope: Scope, place: &str| match scope {
+            Scope::State => "here".to_owned(),
+            Scope::Page | Scope::Activity | Scope::App => format!("on another page ({place})"),
+        };
+        items.extend(
+            known.transitions.into_iter().map(|t| item("experience", format!("{}: {}", there(t.match_scope, &t.pre_activity), t.text))),
+        );
+        items.extend(
+            known.recoveries.into_iter().map(|r| item("experience", format!("{}: {}", there(r.match_scope, &r.pre_activity), r.text))),
+        );
     }
     let filter = notes::Filter { app: (!app.is_empty()).then(|| app.to_owned()), topic: None };
     if let Some(query) = text::Query::parse(text::cut::head(asked, MAX_QUERY_CHARS)) {

@@ -13,7 +13,7 @@ use super::super::artifacts::{Content, absolute};
 use super::super::rows::count;
 use super::super::{Call, Core, Error, Result};
 use super::{about, find, state_ref};
-use crate::memory::{log, moves};
+use crate::memory::{log, outcomes};
 use crate::page::structure::Structure;
 use crate::store::{Result as Stored, now_ms};
 use crate::visual::graph::{self, Edge, Graph};
@@ -24,7 +24,7 @@ use crate::visual::{index, render};
 
 /// Reads the graph of a scope.
 pub(super) fn read(connection: &Connection, known: &Known) -> Stored<Graph> {
-    let moves = moves::of_app(connection, &known.scope.app, now_ms())?;
+    let moves = outcomes::of_app(connection, &known.scope.app, now_ms())?;
     graph::read(connection, known.id, &moves)
 }
 
@@ -138,6 +138,8 @@ impl Call {
                 dismissal.attempts
             ),
             target: dismissal.what.as_ref().and_then(|a| a.target.clone()),
+            first: None,
+            alias: None,
             confidence: rounded(dismissal.probability),
             evidence: graph.states.get(&interrupt.state).map(|s| s.uid.clone()).into_iter().collect(),
         })

@@ -109,9 +109,10 @@ impl Call {
         core.visual.recognise(structure)?.code
     }
 
-    /// Returns the key under which to record a structure that has not been learned yet: that of the state it is recognised as, else its
-    /// own.
+    /// Returns the key under which to record a structure that is not learned now: its own if it is known, else that of the state
+    /// that it is recognised as.
     pub(super) fn structure_key(&self, structure: &Structure) -> String {
-        self.core.visual.recognise(structure).and_then(|r| r.key).unwrap_or_else(|| structure.key())
+        let known = self.core.visual.recognise(structure).filter(|r| !r.exact).and_then(|r| r.key);
+        known.unwrap_or_else(|| structure.key())
     }
 }

@@ -1,0 +1,95 @@
+//! Looks at the device by itself after an action, so that its outcome is known even if nobody looks, and a page that comes late
+//! is seen as late.
+//!
+//! The device is not held between reads, and nothing is read while anything waits for it. The looks end when the page differs from
+//! the one acted on and has settled, when the setting's time is over, or when something else is sent to the device. Reads are
+//! few and grow further apart, as each makes the phone work.
+
+use std::time::Duration;
+
+use afd_proto::vocabulary::ObservationSource;
+use tokio::time::Instant;
+
+use super::Call;
+use super::capture::SETTLE_INTERVAL;
+use super::screen_capture::ScreenCapture;
+use crate::memory::{Place, record};
+
+/// Maximum number of reads after an action.
+const MAX_READS: u32 = 6;
+/// By how much the time to the next read grows, percent.
+const GROWTH: u32 = 170;
+/// Minimum time to the next read, as a multiple of the duration of the last one.
+const READ_SHARE: u32 = 3;
+
+impl Call {
+    /// Looks at the device in the background after an action on a page with this content; `inputs` is the number of inputs sent to
+    /// the device until then.
+    pub(super) fn look_after(&self, content: Option<String>, inputs: u64) {
+        let limit = Duration::from_millis(self.core.config.get().observe.after_act_ms);
+        if limit.is_zero() {
+            return;
+        }
+        let call = self.clone();
+        let name = format!("after-act:{}", self.echo.device);
+        self.core.tasks.spawn(name, move || {
+            let (call, content) = (call.clone(), content.clone());
+            async move { call.watch_outcome(content, inputs, limit).await }
+        });
+    }
+
+    async fn watch_outcome(&self, before: Option<String>, inputs: u64, limit: Duration) {
+        let started = Instant::now();
+        let (mut distance, mut next) = (SETTLE_INTERVAL, started + SETTLE_INTERVAL);
+        for read in 1..=MAX_READS {
+            // The last read is the one that can say that nothing changed.
+            let at = if read == MAX_READS { next.max(started + limit) } else { next.min(started + limit) };
+            tokio::time::sleep_until(at).await;
+            if !self.is_quiet(started + limit + SETTLE_INTERVAL).await || self.device().inputs() != inputs {
+                return;
+            }
+            let begun = Instant::now();
+            let Ok(capture) = self.capture_once().await else { return };
+            if capture.reading.inputs != inputs {
+                return;
+            }
+            let over = begun >= started + limit;
+            let changed = before.as_ref() != Some(&capture.hash);
+            if capture.settled && capture.reliable() && (changed || over) {
+                self.take_look(&capture, changed).await;
+            }
+            if over || (changed && capture.settled) {
+                return;
+            }
+            distance = (distance * GROWTH / 100).max(begun.elapsed() * READ_SHARE);
+            next = Instant::now() + distance;
+        }
+    }
+
+    /// Waits until nothing waits for the device; `false` if that takes until the deadline.
+    async fn is_quiet(&self, deadline: Instant) -> bool {
+        while self.device().is_busy() {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            tokio::time::sleep(SETTLE_INTERVAL / 3).await;
+        }
+        true
+    }
+
+    /// Records what a look showed, with a row only if it is new.
+    async fn take_look(&self, capture: &ScreenCapture, changed: bool) {
+        if self.core.views.is_recorded(self.device_id, &capture.hash, capture.reading.inputs) {
+            return;
+        }
+        if changed {
+            self.record_and_learn(capture, ObservationSource::AfterAct, None).await;
+            return;
+        }
+        let structure = capture.structures.as_ref().map(|s| self.structure_key(&s.front));
+        let place = Place { structure, ..self.place_of(capture) };
+        let (origin, seq, at) = (self.origin(), capture.reading.seq, capture.at);
+        let look = move |c: &rusqlite::Connection| record::look(c, &origin, &place, seq, at);
+        self.core.store.write_behind("a look after an action", look, |()| ()).await;
+    }
+}
