@@ -175,3 +175,6 @@ ALTER TABLE store ADD COLUMN rebuild_cursor INTEGER;
 ALTER TABLE store ADD COLUMN rebuild_upto INTEGER;
 UPDATE store SET rebuild_cursor = -1, rebuild_upto = max((SELECT coalesce(max(seq), 0) FROM events),
     (SELECT coalesce(max(seq), 0) FROM observations));
+
+-- Whether a structure is known to be its state, however it looks: the page was only scrolled.
+ALTER TABLE state_variants ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1));

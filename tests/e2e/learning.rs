@@ -325,19 +325,26 @@ fn log_is_filtered_and_paged() {
 }
 
 #[test]
-fn zz_debug() {
+fn scrolled_page_is_the_same_state_with_the_same_ways_out() {
     let world = World::new();
     let mut client = world.client();
     client.ok("observe.page", json!({}));
-    world.phone.run(json!({"do": "scroll", "rows": 6}));
-    client.ok("observe.page", json!({}));
-    let alias = client.alias("Display");
+    let path = |client: &mut Client| client.ok("visual.states", json!({"app": SETTINGS, "all": true}))["states"].clone();
+    for _ in 0..2 {
+        client.ok("act.scroll", json!({"direction": "down", "amount": "large"}));
+        client.ok("observe.page", json!({}));
+    }
+    let alias = client.alias("System");
     client.ok("act.tap", json!({"by": "ref", "value": alias}));
-    client.ok("verify.textContains", json!({"text": "Dark theme"}));
+    client.ok("verify.textContains", json!({"text": "System"}));
+    client.ok("act.back", json!({}));
+    let states = path(&mut client);
+    let settings = states.as_array().expect("states").iter().filter(|s| s["title"] == "Settings").count();
+    assert_eq!(settings, 1, "{states}");
     world.phone.scene(SETTINGS, None);
     world.phone.run(json!({"do": "scroll", "pixels": -9999}));
-    let p = client.ok("observe.page", json!({}));
-    println!("{}", p["hints"]);
-    println!("{}", client.ok("memory.experience", json!({"app": SETTINGS})));
-    println!("{}", client.ok("visual.states", json!({"app": SETTINGS, "all": true})));
+    let hints = client.ok("observe.page", json!({}))["hints"].clone();
+    let hint = hints.as_array().expect("hints").iter().find(|h| h["target"]["title"] == "System").unwrap_or_else(|| panic!("{hints}"));
+    assert_eq!((hint["first"].as_str(), hint.get("alias")), (Some("scroll"), None), "it is not in sight");
+    assert!(hint["text"].as_str().is_some_and(|t| t.starts_with("after scrolling to it: ")), "{hint}");
 }

@@ -16,7 +16,7 @@ use afd_proto::ErrorCode;
 use afd_proto::act::ActCall;
 use afd_proto::events::Message;
 use afd_proto::memory::EventStatus;
-use afd_proto::vocabulary::{DeviceCall, Reply};
+use afd_proto::vocabulary::{DeviceCall, Reply, Verb};
 use rusqlite::Connection;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -157,6 +157,8 @@ impl Call {
         event.sent = true;
         let outcome = self.perform(&guard, plan.steps, resolved, &mut event).await;
         let (content, inputs) = (event.before.content.clone(), self.device().inputs());
+        let scrolls = matches!(plan.action.verb, Verb::Scroll | Verb::ScrollTo);
+        self.core.views.note_action(self.device_id, &event.before, scrolls, inputs);
         // Release the device before the event is committed.
         drop(guard);
         match outcome {

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::Place;
 use crate::page::Snapshot;
 use crate::page::refs::Recorded;
+use crate::page::structure::Structure;
 
 /// Maximum number of views; the least recently updated ones are dropped first.
 const MAX_VIEWS: usize = 512;
@@ -52,6 +53,15 @@ struct Content {
     at: Instant,
 }
 
+/// A page that has only been scrolled since it was recognised.
+#[derive(Debug, Clone)]
+struct ScrolledPage {
+    structure: String,
+    activity: Option<String>,
+    title: Option<String>,
+    inputs: u64,
+}
+
 /// The settled content of a device that was recorded last.
 #[derive(Debug, Clone)]
 struct RecordedContent {
@@ -72,6 +82,8 @@ struct Inner {
     views: HashMap<(i64, i64), View>,
     /// The settled content of each device that was recorded last.
     recorded: HashMap<i64, RecordedContent>,
+    /// The page of each device that has only been scrolled since.
+    scrolled: HashMap<i64, ScrolledPage>,
     contents: HashMap<i64, Content>,
     clock: u64,
 }
@@ -92,6 +104,30 @@ impl Views {
         if shown.is_some() {
             view.shown = shown;
         }
+    }
+
+    /// Notes that an action was sent to a device on this page; `inputs` is the number of inputs since. A page that is scrolled stays
+    /// the page that it is.
+    pub fn note_action(&self, device: i64, page: &Place, scrolls: bool, inputs: u64) {
+        let mut inner = self.inner.lock();
+        let before = inner.scrolled.remove(&device);
+        if !scrolls || page.dialog {
+            return;
+        }
+        let base = before.filter(|b| b.activity == page.activity && b.title == page.title).map(|b| b.structure).or(page.structure.clone());
+        if let Some(structure) = base {
+            let page = ScrolledPage { structure, activity: page.activity.clone(), title: page.title.clone(), inputs };
+            inner.scrolled.insert(device, page);
+        }
+    }
+
+    /// Returns the structure of the page that a device showed before it was scrolled, if that is all that was done to it since and
+    /// place and title are the same.
+    pub fn scrolled_from(&self, device: i64, inputs: u64, now: &Structure) -> Option<String> {
+        let inner = self.inner.lock();
+        let page = inner.scrolled.get(&device).filter(|p| p.inputs == inputs && !now.dialog)?;
+        let same = page.activity.as_deref() == Some(now.place.as_str()) && page.title == now.title;
+        same.then(|| page.structure.clone())
     }
 
     /// Notes that settled content of a device has been recorded as an observation. Returns whether the daemon had recorded the same

@@ -7,6 +7,8 @@
 //! differences vary from time to time; if it merely lacks features, it must also make up a tenth of the visits of the state it
 //! joined. A structure that is similar to no state is what it was before, else a new state.
 //!
+//! A page that was only scrolled since it was recognised stays that state, however it looks now.
+//!
 //! Different titles separate states. Only when a structure is similar to no state of its title but to many of other titles,
 //! titles count as content there (names of products or people) and are ignored.
 //!
@@ -120,6 +122,8 @@ impl Sets {
 struct Variant {
     state: i64,
     seen: u64,
+    /// Whether it is known to be this state, however it looks.
+    pinned: bool,
 }
 
 /// What is known of the states of a scope.
@@ -152,6 +156,8 @@ pub enum Change {
         state: i64,
         /// Whether the state is named by it.
         names: bool,
+        /// Whether it is known to be this state, however it looks: the page was only scrolled.
+        pinned: bool,
     },
     /// A state was defined.
     Code {
@@ -191,7 +197,7 @@ impl Identity {
     /// Applies a change made by a lesson.
     pub fn apply(&mut self, change: &Change) {
         match change {
-            Change::Seen { structure, state, names } => self.note(structure, *state, *names),
+            Change::Seen { structure, state, names, pinned } => self.note(structure, *state, *names, *pinned),
             Change::Code { state, code } => self.set_code(*state, code),
             Change::Set { state, components } => self.add_set(*state, components),
             Change::Component { key, id } => self.add_component(key, *id),
@@ -244,7 +250,7 @@ impl Identity {
         let key = structure.key();
         let known = self.variants.get(&key);
         if let Some(variant) = known
-            && self.states.get(&variant.state).is_some_and(|s| s.named_by.as_deref() == Some(&key))
+            && (variant.pinned || self.states.get(&variant.state).is_some_and(|s| s.named_by.as_deref() == Some(&key)))
         {
             return Verdict::Is(variant.state);
         }
@@ -256,26 +262,32 @@ impl Identity {
         if returns { Verdict::New } else { Verdict::Joins(near.owner) }
     }
 
-    /// Counts a structure that was assigned to a state; with `names` the state is named by it.
-    pub fn note(&mut self, structure: &Structure, state: i64, names: bool) {
+    /// Returns the state that exactly this structure belongs to.
+    pub fn state_of(&self, key: &str) -> Option<i64> {
+        self.variants.get(key).map(|v| v.state)
+    }
+
+    /// Counts a structure that was assigned to a state; with `names` the state is named by it, with `pinned` it stays there.
+    pub fn note(&mut self, structure: &Structure, state: i64, names: bool, pinned: bool) {
         let key = structure.key();
         if names {
             self.pages.add(state, &structure.place, structure.title.as_deref(), &structure.features);
             self.states.entry(state).or_default().named_by = Some(key.clone());
         }
-        let variant = self.variants.entry(key).or_insert(Variant { state, seen: 0 });
+        let variant = self.variants.entry(key).or_insert(Variant { state, seen: 0, pinned });
+        variant.pinned |= pinned;
         variant.state = state;
         variant.seen += 1;
         self.states.entry(state).or_default().visits += 1;
     }
 
     /// Adds a structure from the database; `named` has its place, title and features if it names the state.
-    pub fn add_variant(&mut self, key: &str, state: i64, seen: u64, named: Option<(&str, Option<&str>, &[u64])>) {
+    pub fn add_variant(&mut self, key: &str, state: i64, (seen, pinned): (u64, bool), named: Option<(&str, Option<&str>, &[u64])>) {
         if let Some((place, title, features)) = named {
             self.pages.add(state, place, title, features);
             self.states.entry(state).or_default().named_by = Some(key.to_owned());
         }
-        self.variants.insert(key.to_owned(), Variant { state, seen });
+        self.variants.insert(key.to_owned(), Variant { state, seen, pinned });
     }
 
     /// Sets the number of visits of a state.

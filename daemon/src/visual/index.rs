@@ -187,7 +187,7 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
     let mut identity = Identity::default();
     let Some(known) = scope::find(connection, scope)? else { return Ok(identity) };
     let mut variants = connection.prepare_cached(
-        "SELECT v.key, v.state_id, v.seen, v.place, v.title, v.features, v.defines FROM state_variants v JOIN states s ON s.id = v.state_id
+        "SELECT v.key, v.state_id, v.seen, v.pinned, v.place, v.title, v.features, v.defines FROM state_variants v JOIN states s ON s.id = v.state_id
          WHERE v.app_id = :app_id ORDER BY s.position, v.defines DESC",
     )?;
     let mut rows = variants.query(named_params! {":app_id": known.id})?;
@@ -196,7 +196,7 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
         let (place, title): (String, Option<String>) = (row.get("place")?, row.get("title")?);
         let features = features(row.get_ref("features")?.as_blob().unwrap_or_default());
         let named = row.get::<_, bool>("defines")?.then_some((place.as_str(), title.as_deref(), features.as_slice()));
-        identity.add_variant(&key, state, u64::try_from(seen).unwrap_or_default(), named);
+        identity.add_variant(&key, state, (u64::try_from(seen).unwrap_or_default(), row.get("pinned")?), named);
     }
     let mut states = connection.prepare_cached("SELECT id, visit_count, code FROM states WHERE app_id = :app_id AND deleted_at IS NULL")?;
     let mut rows = states.query(named_params! {":app_id": known.id})?;

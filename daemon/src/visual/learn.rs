@@ -100,7 +100,12 @@ impl Step<'_> {
     /// Learns from a page whose tree can be trusted.
     fn page(&self, identity: &mut index::Lesson<'_>, structure: &Structure, learned: &mut Learned) -> Result<()> {
         let at = self.lesson.at;
-        let verdict = identity.decide(structure);
+        let scrolled = self.lesson.scrolled_from.as_deref().and_then(|from| identity.state_of(from));
+        let (verdict, pinned) = match (identity.decide(structure), scrolled) {
+            // What has a state of its own keeps it.
+            (Verdict::Joins(_) | Verdict::New, Some(state)) => (Verdict::Joins(state), true),
+            (verdict, _) => (verdict, false),
+        };
         // A structure that was assigned to another state before is not seen for the first time.
         let returns = identity.has_seen(structure);
         let (state, names) = match verdict {
@@ -109,9 +114,9 @@ impl Step<'_> {
         };
         let visit = states::visit(self.connection, state, at)?;
         if names || verdict != Verdict::Is(state) {
-            states::put_variant(self.connection, self.origin, self.app, state, structure, names)?;
+            states::put_variant(self.connection, self.origin, self.app, state, structure, (names, pinned))?;
         }
-        identity.change(Change::Seen { structure: structure.clone(), state, names });
+        identity.change(Change::Seen { structure: structure.clone(), state, names, pinned });
         self.update_links(identity, state, visit, true, learned)?;
         (learned.state, learned.key) = (Some(state), Some(structure.key()));
         if let Some(code) = self.define_page(state, visit.count == 1 && !returns, structure)? {

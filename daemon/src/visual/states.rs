@@ -278,12 +278,21 @@ pub fn rename(connection: &Connection, state: i64, name: &str, at: i64) -> Resul
 }
 
 /// Stores that a structure belongs to a state, and whether the state is named by it.
-pub(super) fn put_variant(connection: &Connection, origin: &str, app: i64, state: i64, s: &Structure, names: bool) -> Result<()> {
+pub(super) fn put_variant(
+    connection: &Connection,
+    origin: &str,
+    app: i64,
+    state: i64,
+    s: &Structure,
+    (names, pinned): (bool, bool),
+) -> Result<()> {
     connection
         .prepare_cached(
-            "INSERT INTO state_variants (key, origin, app_id, state_id, place, title, dialog, features, defines, seen, updated_at)
-             VALUES (:key, :origin, :app_id, :state_id, :place, :title, :dialog, :features, :defines, 1, :updated_at)
-             ON CONFLICT (key) DO UPDATE SET state_id = excluded.state_id, defines = excluded.defines, seen = seen + 1,
+            "INSERT INTO state_variants (key, origin, app_id, state_id, place, title, dialog, features, defines, pinned, seen,
+                updated_at)
+             VALUES (:key, :origin, :app_id, :state_id, :place, :title, :dialog, :features, :defines, :pinned, 1, :updated_at)
+             ON CONFLICT (key) DO UPDATE SET state_id = excluded.state_id, defines = excluded.defines,
+                pinned = max(pinned, excluded.pinned), seen = seen + 1,
                 updated_at = excluded.updated_at",
         )?
         .execute(named_params! {
@@ -296,6 +305,7 @@ pub(super) fn put_variant(connection: &Connection, origin: &str, app: i64, state
             ":dialog": s.dialog,
             ":features": blob(&s.features),
             ":defines": names,
+            ":pinned": pinned,
             ":updated_at": now_ms(),
         })?;
     Ok(())

@@ -45,7 +45,7 @@ impl Learner {
                 (self.count, true)
             }
         };
-        self.identity.note(structure, state, names);
+        self.identity.note(structure, state, names, false);
         state
     }
 }

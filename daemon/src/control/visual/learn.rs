@@ -41,6 +41,7 @@ fn lesson(snapshot: &Snapshot, structure: &Structure, page: Option<String>, at: 
         structure: Some(structure.clone()),
         sightings: element::all(snapshot).into_iter().map(sighting).collect(),
         texts: element::visible_texts(snapshot),
+        scrolled_from: None,
         page,
         at,
     }
@@ -72,7 +73,8 @@ impl Call {
             return;
         }
         let (core, origin) = (self.core.clone(), self.core.store.origin().to_owned());
-        let lesson = lesson(look.snapshot(), &structures.front, None, look.at);
+        let mut lesson = lesson(look.snapshot(), &structures.front, None, look.at);
+        lesson.scrolled_from = self.core.views.scrolled_from(self.device_id, look.reading.inputs, &structures.front);
         // If the write queue is full the lesson is dropped: the next look at the screen provides the same one.
         let learn = move |c: &Connection| {
             let learned = learn::learn(c, &origin, &core.visual, &lesson)?;
@@ -142,7 +144,15 @@ async fn from_detections(core: &Arc<Core>, params: &LearnParams, detections: &[D
     }
     let given = detections.iter().map(|d| d.crop.clone()).collect();
     let seen = core.save_given_crops(&scope, given, seen, session).await?;
-    let lesson = Lesson { scope, structure: None, sightings: Vec::new(), texts: Vec::new(), page: params.page.clone(), at: now_ms() };
+    let lesson = Lesson {
+        scope,
+        structure: None,
+        sightings: Vec::new(),
+        texts: Vec::new(),
+        scrolled_from: None,
+        page: params.page.clone(),
+        at: now_ms(),
+    };
     let picture_source = screenshot.map(|screenshot| PictureSource { screenshot, session, device: None });
     ingest(core, lesson, Some(("detections".to_owned(), seen)), picture_source, params.forget_threshold).await
 }
@@ -153,7 +163,15 @@ async fn from_picture(core: &Arc<Core>, params: &LearnParams, picture: &str) -> 
     let screenshot = pictures::from_file(picture).await?;
     let session = core.session_row(params.session.as_deref().unwrap_or(DEFAULT_SESSION)).await?;
     let detected = core.detect(&screenshot).await?;
-    let lesson = Lesson { scope, structure: None, sightings: Vec::new(), texts: Vec::new(), page: params.page.clone(), at: now_ms() };
+    let lesson = Lesson {
+        scope,
+        structure: None,
+        sightings: Vec::new(),
+        texts: Vec::new(),
+        scrolled_from: None,
+        page: params.page.clone(),
+        at: now_ms(),
+    };
     let picture_source = params.pictures.then_some(PictureSource { screenshot, session, device: None });
     ingest(core, lesson, Some(detected), picture_source, params.forget_threshold).await
 }
@@ -196,6 +214,7 @@ async fn from_screen(core: &Arc<Core>, params: &LearnParams, call: Call, first: 
                 structure: None,
                 sightings: Vec::new(),
                 texts: Vec::new(),
+                scrolled_from: None,
                 page: params.page.clone(),
                 at: look.at,
             }
