@@ -251,6 +251,9 @@ wire! {
         pub node_reliability: String,
         /// Identity of the page.
         pub page: PageRef,
+        /// Title of the dialog, menu or pop-up in front, `dialog` if it has none; absent if a page is in front.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub dialog: Option<String>,
         /// What the memory knows about this page.
         #[serde(default)]
         pub hints: Vec<Hint>,

@@ -16,6 +16,7 @@ mod limits;
 mod methods;
 mod notes;
 mod observing;
+mod outcomes;
 mod practice_phone;
 mod privileged;
 mod reaching;

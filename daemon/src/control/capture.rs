@@ -25,10 +25,14 @@ use crate::page::refs::Recorded;
 /// Minimum time between two readings that show whether the page has settled.
 pub(super) const SETTLE_INTERVAL: Duration = Duration::from_millis(150);
 
+/// How long a look waits by itself for the page to settle, so that an animation keeps no page from being learned.
+const SETTLE_WAIT: Duration = Duration::from_millis(1_500);
+
 /// Options of a capture: whether, and for how long, to wait for the page to settle.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CaptureOptions {
-    /// Read a second time if the first reading cannot tell whether the page has settled.
+    /// Read again, up to [`SETTLE_WAIT`], if the first reading cannot tell whether the page has settled; only once more on a page
+    /// that did not settle in its last looks.
     pub settle: bool,
     /// Maximum time to keep reading until the page has settled.
     pub wait: Duration,
@@ -37,15 +41,21 @@ pub(super) struct CaptureOptions {
 impl Call {
     /// Captures the screen, starting with a read that is already queued. The device is not held between reads.
     pub(super) async fn capture(&self, options: CaptureOptions, first: PendingRead<TreeReading>) -> Result<ScreenCapture> {
-        let deadline = Instant::now() + options.wait;
+        let started = Instant::now();
         let mut read = HashedReading::from(first.answer().await?);
         let mut settled = self.is_settled(&read);
         let mut reads = 1;
-        while !settled && (options.settle || !options.wait.is_zero()) && (reads < 2 || Instant::now() < deadline) {
+        let page = fingerprint::identity(&read.reading.value).map(|i| i.key);
+        let restless = page.as_deref().is_some_and(|page| self.core.views.is_restless(self.device_id, page));
+        let wait = if options.settle && !restless { options.wait.max(SETTLE_WAIT) } else { options.wait };
+        while !settled && (options.settle || !options.wait.is_zero()) && (reads < 2 || started.elapsed() < wait) {
             tokio::time::sleep_until(read.reading.at + SETTLE_INTERVAL).await;
             read = self.device().tree(self.target.token.clone())?.answer().await?.into();
             settled = self.is_settled(&read);
             reads += 1;
+        }
+        if let Some(page) = page.filter(|_| settled || reads > 1) {
+            self.core.views.note_settling(self.device_id, &page, settled);
         }
         Ok(ScreenCapture::of(read, settled, reads > 1 && !settled))
     }

@@ -117,6 +117,12 @@ impl ScreenCapture {
             has_web_view: self.has_web_view,
             node_reliability: self.grade.to_owned(),
             page: PageRef { key: identity.key, fingerprint: identity.fingerprint, state: None },
+            dialog: self
+                .structures
+                .as_ref()
+                .map(|s| &s.front)
+                .filter(|f| f.dialog)
+                .map(|f| f.title.clone().unwrap_or_else(|| "dialog".to_owned())),
             hints: Vec::new(),
         }
     }

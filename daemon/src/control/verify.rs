@@ -56,14 +56,19 @@ pub async fn text_contains(core: &Arc<Core>, params: &TextContainsParams) -> Res
 /// `verify.topActivity`
 ///
 /// # Errors
-/// `ASSERTION_FAILED` if another activity is in the foreground.
+/// `ASSERTION_FAILED` if another activity is in the foreground, `UNSUPPORTED` if the phone's service cannot tell.
 pub async fn top_activity(core: &Arc<Core>, params: &TopActivityParams) -> Result<Reply<VerifyResult>> {
     if params.expected.is_empty() {
         return Err(Error::param("expected", "at least one character", "an empty string"));
     }
     let mode = params.mode.unwrap_or(MatchMode::Contains);
     check(core, params, "topActivity", &params.expected, |_, capture| {
-        let actual = capture.place().activity;
+        let snapshot = capture.snapshot();
+        let actual = match (&snapshot.place, snapshot.place_knowable) {
+            (None, false) if is_package(&params.expected) => snapshot.app.clone(),
+            (None, false) => return Err(unknown_activity()),
+            _ => capture.place().activity,
+        };
         let holds = actual.as_deref().is_some_and(|a| match mode {
             MatchMode::Contains => a.contains(&params.expected),
             MatchMode::Equals => a == params.expected,
@@ -72,6 +77,17 @@ pub async fn top_activity(core: &Arc<Core>, params: &TopActivityParams) -> Resul
         Ok(Verdict { holds, nodes: None, actual, message })
     })
     .await
+}
+
+/// Whether an expected activity is only a package.
+fn is_package(expected: &str) -> bool {
+    let part = |p: &str| !p.is_empty() && p.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    expected.contains('.') && expected.split('.').all(part)
+}
+
+fn unknown_activity() -> Error {
+    Error::new(ErrorCode::Unsupported, "the phone's service cannot tell which activity is in the foreground (mode ACCESSIBILITY)")
+        .hint("check for a text or a node instead, or only for the package; Shizuku on the phone makes the activity known")
 }
 
 /// `verify.nodeExists`

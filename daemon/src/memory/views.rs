@@ -14,6 +14,9 @@ use crate::page::structure::Structure;
 /// Maximum number of views; the least recently updated ones are dropped first.
 const MAX_VIEWS: usize = 512;
 
+/// Number of looks in a row in which a page did not settle, after which it is not waited for.
+const RESTLESS_AFTER: u8 = 3;
+
 /// What a session saw last.
 #[derive(Debug, Clone)]
 pub struct LastSeen {
@@ -82,6 +85,8 @@ struct Inner {
     views: HashMap<(i64, i64), View>,
     /// The settled content of each device that was recorded last.
     recorded: HashMap<i64, RecordedContent>,
+    /// In how many looks in a row pages of devices did not settle, by page key.
+    unsettled: HashMap<(i64, String), u8>,
     /// The page of each device that has only been scrolled since.
     scrolled: HashMap<i64, ScrolledPage>,
     contents: HashMap<i64, Content>,
@@ -104,6 +109,24 @@ impl Views {
         if shown.is_some() {
             view.shown = shown;
         }
+    }
+
+    /// Notes whether a page settled in a look.
+    pub fn note_settling(&self, device: i64, page: &str, settled: bool) {
+        let mut inner = self.inner.lock();
+        match settled {
+            true => drop(inner.unsettled.remove(&(device, page.to_owned()))),
+            false if inner.unsettled.len() < MAX_VIEWS => {
+                let times = inner.unsettled.entry((device, page.to_owned())).or_default();
+                *times = times.saturating_add(1);
+            }
+            false => inner.unsettled.clear(),
+        }
+    }
+
+    /// Returns whether a page did not settle in its last looks, as one with a video.
+    pub fn is_restless(&self, device: i64, page: &str) -> bool {
+        self.inner.lock().unsettled.get(&(device, page.to_owned())).is_some_and(|times| *times >= RESTLESS_AFTER)
     }
 
     /// Notes that an action was sent to a device on this page; `inputs` is the number of inputs since. A page that is scrolled stays

@@ -9,6 +9,7 @@ use std::cmp::Reverse;
 
 use super::label::{self, Label};
 use super::snapshot::{Flag, Snapshot, WindowKind};
+use super::touch;
 
 /// An interactive element.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,13 +29,14 @@ fn coarse(v: i32) -> i32 {
     (v / 8) * 8
 }
 
-/// Returns all refs: the focused window first, then by descending layer; within a window from the top left, larger before
+/// Returns all refs, without those behind a modal dialog: the focused window first, then by descending layer; within a window from the top left, larger before
 /// smaller.
 pub fn all(snapshot: &Snapshot) -> Vec<Ref> {
+    let behind = touch::behind_modal(snapshot);
     let mut found: Vec<usize> = (0..snapshot.nodes.len())
         .filter(|i| {
             let node = &snapshot.nodes[*i];
-            node.is_ref() && snapshot.windows.get(node.window).is_some_and(|w| w.kind != WindowKind::Overlay)
+            node.is_ref() && snapshot.windows.get(node.window).is_some_and(|w| w.kind != WindowKind::Overlay) && !behind[node.window]
         })
         .collect();
     found.sort_by_key(|i| {

@@ -133,7 +133,7 @@ fn of_window(snapshot: &Snapshot, window: usize, place: &str, dialog: bool) -> S
         app: snapshot.app.clone().or_else(|| (!own.is_empty()).then(|| own.clone())).unwrap_or_default(),
         site: snapshot.site.clone(),
         place: if dialog { String::new() } else { place.to_owned() },
-        title: title(snapshot, &nodes),
+        title: title(snapshot, &nodes).or_else(|| window_title(snapshot, window)),
         features: names.into_iter().collect(),
         dialog,
     }
@@ -159,6 +159,13 @@ fn title(snapshot: &Snapshot, nodes: &[usize]) -> Option<String> {
         let is_title = text.chars().any(char::is_alphabetic) && text.chars().count() <= MAX_TITLE && !text.contains("://");
         is_title.then_some(text)
     })
+}
+
+/// Returns the title of a window, which tells pages apart where the activity is not known.
+fn window_title(snapshot: &Snapshot, window: usize) -> Option<String> {
+    let title = mask::digits(snapshot.windows[window].title.trim());
+    let tells = !snapshot.place_knowable && snapshot.place.is_none() && title.chars().any(char::is_alphabetic);
+    (tells && title.chars().count() <= MAX_TITLE).then_some(title)
 }
 
 fn names_title(node: &Node) -> bool {

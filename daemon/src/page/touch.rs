@@ -41,7 +41,15 @@ fn middle(r: &Rect) -> Point {
 
 /// Returns a node of a modal window above a node: a focused app window takes every touch, even outside its own bounds.
 fn modal_over(snapshot: &Snapshot, index: usize) -> Option<usize> {
-    let own = snapshot.nodes[index].window;
+    modal_above(snapshot, snapshot.nodes[index].window)
+}
+
+/// Returns which windows lie behind a modal one.
+pub(super) fn behind_modal(snapshot: &Snapshot) -> Vec<bool> {
+    (0..snapshot.windows.len()).map(|window| modal_above(snapshot, window).is_some()).collect()
+}
+
+fn modal_above(snapshot: &Snapshot, own: usize) -> Option<usize> {
     let layer = snapshot.windows.get(own)?.layer;
     let modal = |w: &usize| {
         let window = &snapshot.windows[*w];
