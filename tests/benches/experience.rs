@@ -19,24 +19,45 @@ fn fill(path: &std::path::Path, count: usize) {
     let mut connection = Connection::open(path).expect("opens");
     let transaction = connection.transaction().expect("begins");
     {
-        let mut insert = transaction
+        let mut page = transaction
             .prepare(
-                "INSERT INTO transitions (uid, origin, app, activity, page_key, fingerprint, action_key, action, post_activity, post_page_key,
-                    post_fingerprint, success_count, verified_count, failure_count, last_success_at, last_at, updated_at)
-                 VALUES (?1, 'o', ?2, ?3, ?4, ?4, ?5, '{\"verb\":\"tap\"}', ?3, ?4, ?4, ?6, ?7, ?8, ?9, ?9, ?9)",
+                "INSERT INTO pages (uid, origin, app, activity, page_key, fingerprint, structure_key, updated_at)
+                 VALUES (?1, 'o', ?2, ?3, ?4, ?4, ?5, 0)",
             )
             .expect("prepares");
+        let mut insert = transaction
+            .prepare(
+                "INSERT INTO transitions (uid, origin, from_key, page_id, app, activity, action_key, action, success_count, verified_count,
+                    failure_count, last_success_at, last_at, updated_at)
+                 VALUES (?1, 'o', ?2, ?3, ?4, ?5, ?6, '{\"verb\":\"tap\"}', ?7, ?8, ?9, ?10, ?10, ?10)",
+            )
+            .expect("prepares");
+        let mut outcome = transaction
+            .prepare(
+                "INSERT INTO outcomes (uid, origin, transition_id, kind, to_key, below_key, page_id, count, verified_count, weight,
+                    weighted_at, duration_ms, last_at, updated_at)
+                 VALUES (?1, 'o', ?2, 'page', ?3, '', ?4, ?5, ?6, ?5, 0, 0, 0, 0)",
+            )
+            .expect("prepares");
+        let mut page_id = 0;
         for n in 0..i64::try_from(count).expect("fits in i64") {
-            let page = n / i64::try_from(PER_PAGE).expect("fits in i64");
-            let app = page / i64::try_from(PAGES_PER_APP).expect("fits in i64");
-            let activity = format!("org.app{app}/.Page{}", page % 7);
+            let number = n / i64::try_from(PER_PAGE).expect("fits in i64");
+            let app = number / i64::try_from(PAGES_PER_APP).expect("fits in i64");
+            let activity = format!("org.app{app}/.Page{}", number % 7);
+            let structure = format!("{number:032x}");
+            if n % i64::try_from(PER_PAGE).expect("fits in i64") == 0 {
+                let key = format!("act={activity}|wv=0|rid=p{number}|cls=FrameLayout");
+                page.execute((format!("p{number}"), format!("org.app{app}"), &activity, key, &structure)).expect("inserts");
+                page_id = transaction.last_insert_rowid();
+            }
             let (success, verified) = ((n * 7) % 13, (n * 3) % 5);
             insert
                 .execute((
                     format!("u{n}"),
+                    &structure,
+                    page_id,
                     format!("org.app{app}"),
                     &activity,
-                    format!("act={activity}|wv=0|rid=p{page}|cls=FrameLayout"),
                     format!("tap|{n}"),
                     success,
                     verified,
@@ -44,6 +65,8 @@ fn fill(path: &std::path::Path, count: usize) {
                     n,
                 ))
                 .expect("inserts");
+            let id = transaction.last_insert_rowid();
+            outcome.execute((format!("o{n}"), id, &structure, page_id, success, verified)).expect("inserts");
         }
     }
     transaction.commit().expect("commits");

@@ -307,3 +307,18 @@ fn modal_dialog_is_told_and_what_lies_behind_it_is_not_offered() {
     let labels: Vec<&str> = page["refs"]["rows"].as_array().expect("rows").iter().filter_map(|r| r["label"].as_str()).collect();
     assert!(labels.contains(&"Cancel") && !labels.contains(&"Navigate up"), "{labels:?}");
 }
+
+#[test]
+fn path_leads_to_the_page_behind_a_row_even_if_it_was_seen_once() {
+    let world = World::new();
+    let mut client = world.client();
+    look(&mut client);
+    tap(&mut client, "Storage");
+    look(&mut client);
+    client.ok("act.back", json!({}));
+    look(&mut client);
+    let path = client.ok("visual.path", json!({"to": "storage"}));
+    assert_eq!((path["known"].as_bool(), path["to"]["name"].as_str()), (Some(true), Some("Storage")), "{path}");
+    let steps: Vec<&str> = path["route"]["steps"].as_array().expect("steps").iter().filter_map(|s| s["action"].as_str()).collect();
+    assert_eq!(steps, ["tap row \"Storage\""]);
+}

@@ -68,7 +68,6 @@ impl World {
 
     /// Like [`World::new`], with a daemon whose clock [`World::advance`] advances. Needs debug assertions.
     pub fn with_clock() -> Self {
-        assert!(cfg!(debug_assertions), "the clock can be advanced only in builds with debug assertions");
         let phone = TestPhone::start();
         let settings = with_phone(&phone, "");
         Self::start(phone, &settings, |dir| {

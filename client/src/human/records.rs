@@ -8,7 +8,8 @@ use afd_proto::events::{Message, MessageWithCursor};
 use afd_proto::import::{ImportReport, ImportedSetting, Remark, Tally};
 use afd_proto::job::{Job, JobList, Jobs};
 use afd_proto::memory::{
-    Event, EventStatus, Experience, Log, MemoryExperience, MemoryImportAf, MemoryLog, MemorySave, MemorySearch, Recovery, Transition,
+    Event, EventStatus, Experience, Log, MemoryExperience, MemoryImportAf, MemoryLog, MemorySave, MemorySearch, OutcomeKind, Recovery,
+    Transition,
 };
 use afd_proto::notes::{Note, Notes, SavedNote, TermMatch};
 use serde_json::Value;
@@ -148,10 +149,29 @@ fn what(event: &Event) -> String {
     format!("{} {what}", event.category)
 }
 
+/// Names what an action led to, most frequent first, with how often where that differs.
+fn leads_to(t: &Transition) -> String {
+    let seen = t.outcomes.iter().filter(|o| o.kind != OutcomeKind::Refuted && o.kind != OutcomeKind::Failed);
+    let names: Vec<(String, i64)> = seen
+        .map(|o| {
+            let name = match o.kind {
+                OutcomeKind::Page => o.name.clone().unwrap_or_default(),
+                OutcomeKind::Same => "(stays)".to_owned(),
+                OutcomeKind::Nothing | OutcomeKind::Failed | OutcomeKind::Refuted => "(nothing)".to_owned(),
+            };
+            (name, o.count)
+        })
+        .collect();
+    match names.as_slice() {
+        [(name, _)] => name.clone(),
+        several => several.iter().map(|(name, count)| format!("{name} {count}x")).collect::<Vec<_>>().join(", "),
+    }
+}
+
 /// Renders what is known about a page as two tables.
 pub fn experience(known: &Experience) -> String {
     let transition = |t: &Transition| {
-        let (post, cause) = (maybe(&t.post_activity), maybe(&t.failure_cause));
+        let (post, cause) = (leads_to(t), maybe(&t.failure_cause));
         let [ok, verified, failed] = [t.success_count, t.verified_count, t.failure_count].map(|n| n.to_string());
         [t.match_scope.to_string(), t.pre_activity.clone(), action(&t.action), post, ok, verified, failed, cause]
     };

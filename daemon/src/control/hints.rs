@@ -75,7 +75,9 @@ fn is_useful(t: &Transition) -> bool {
         (None, point) => point.is_none(),
     };
     let waits_once = t.action.verb == Verb::Wait && t.success_count < 2;
-    named && !waits_once && t.success_count + t.nothing_count + t.failure_count > 0
+    // An action without a target that stays on the page, such as a scroll, is no knowledge.
+    let leads = t.action.target.is_some() || t.outcomes.iter().any(|o| o.kind == OutcomeKind::Page);
+    named && leads && !waits_once && t.success_count + t.nothing_count + t.failure_count > 0
 }
 
 /// Orders hints: verified, leading somewhere, changing the page, likely; what did nothing and what failed come last.

@@ -52,7 +52,8 @@ fn cost(edge: &Edge) -> u64 {
 /// Returns the best edge between each two states: the cheapest, or for the fewest steps the first that was seen.
 fn best_edges<'a>(graph: &'a Graph, shortest: bool) -> HashMap<i64, Vec<&'a Edge>> {
     let mut best: HashMap<i64, Vec<&'a Edge>> = HashMap::new();
-    for edge in graph.known_edges().filter(|e| e.from != e.to && !graph.is_interrupt(e.from) && !graph.is_interrupt(e.to)) {
+    // A page that was seen only once can be a goal, too.
+    for edge in graph.edges.iter().filter(|e| e.from != e.to && !graph.is_interrupt(e.from) && !graph.is_interrupt(e.to)) {
         let out = best.entry(edge.from).or_default();
         match out.iter_mut().find(|e| e.to == edge.to) {
             Some(known) if !shortest && cost(edge) < cost(known) => *known = edge,

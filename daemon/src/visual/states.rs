@@ -50,9 +50,15 @@ pub struct State {
 }
 
 impl State {
-    /// Returns the name, else the code.
+    /// Returns the name, else the code; of a state that is not defined yet the title, else the last part of its place.
     pub fn called(&self) -> &str {
-        self.name.as_deref().or(self.code.as_deref()).unwrap_or("?")
+        let place = self.place.rsplit(['/', '.']).next().filter(|p| !p.is_empty());
+        self.name.as_deref().or(self.code.as_deref()).or(self.title.as_deref()).or(place).unwrap_or("?")
+    }
+
+    /// Returns the code, else the uid.
+    pub fn reference(&self) -> &str {
+        self.code.as_deref().unwrap_or(&self.uid)
     }
 }
 

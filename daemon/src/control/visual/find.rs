@@ -116,6 +116,7 @@ pub(super) fn state<'a>(states: impl Iterator<Item = &'a State> + Clone, given: 
     by(&|s| same(s.code.as_deref()) || s.uid == given)
         .or_else(|| by(&|s| same(s.name.as_deref())))
         .or_else(|| by(&|s| alike(s.name.as_deref()) || alike(s.description.as_deref())))
+        .or_else(|| by(&|s| s.code.is_none() && alike(Some(s.called()))))
 }
 
 /// Returns the error for an unknown state. Its details list up to 20 known states, those with a similar name first.

@@ -15,6 +15,7 @@ use super::super::{Call, Core, Error, Result};
 use super::{about, find, state_ref};
 use crate::memory::{log, outcomes};
 use crate::page::structure::Structure;
+use crate::page::target;
 use crate::store::{Result as Stored, now_ms};
 use crate::visual::graph::{self, Edge, Graph};
 use crate::visual::path::{self, RouteQuery};
@@ -40,7 +41,7 @@ fn rounded(value: f64) -> f64 {
 
 /// Converts an edge to its wire type.
 fn transition(graph: &Graph, edge: &Edge) -> Transition {
-    let code = |id: &i64| graph.states.get(id).and_then(|s| s.code.clone()).unwrap_or_default();
+    let code = |id: &i64| graph.states.get(id).map(|s| s.reference().to_owned()).unwrap_or_default();
     let (from, to) = (code(&edge.from), code(&edge.to));
     Transition {
         key: format!("{from}|{}|{to}", edge.action),
@@ -159,11 +160,27 @@ struct PathContext {
     components: BTreeMap<i64, BTreeSet<String>>,
 }
 
+/// Returns the pages that something with this title leads to: who asks for "Display" means the page behind the row, and not the
+/// page that has the row.
+fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
+    let titled = |e: &&Edge| {
+        let target = e.what.as_ref().and_then(|a| a.target.as_ref());
+        target.and_then(target::title).is_some_and(|t| t.to_lowercase() == title.to_lowercase())
+    };
+    graph.edges.iter().filter(|e| e.from != e.to).filter(titled).map(|e| e.to).collect()
+}
+
 /// Reads what the search for a path needs.
 fn path_context(connection: &Connection, known: &Known, params: &PathParams, device: Option<&str>) -> Stored<PathContext> {
     let graph = read(connection, known)?;
-    let places: Vec<&State> = graph.named(known.id).collect();
-    let goals = find::pages(connection, known.id, &places, &params.to)?;
+    let places: Vec<&State> = graph.states.values().filter(|s| s.app == known.id).collect();
+    let goals = match find::state(places.iter().copied(), &params.to) {
+        Some(state) => BTreeSet::from([state.id]),
+        None => match led_to(&graph, &params.to) {
+            goals if goals.is_empty() => find::pages(connection, known.id, &places, &params.to)?,
+            goals => goals,
+        },
+    };
     let from = match &params.from {
         Some(given) => find::pages(connection, known.id, &places, given)?,
         None => BTreeSet::new(),

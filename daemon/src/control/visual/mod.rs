@@ -33,7 +33,7 @@ fn about(known: &Known) -> ScopeInfo {
 
 /// Returns a reference to a state; its id is empty while the state is not defined.
 fn state_ref(state: &State) -> StateRef {
-    StateRef { id: state.code.clone().unwrap_or_default(), name: state.called().to_owned() }
+    StateRef { id: state.reference().to_owned(), name: state.called().to_owned() }
 }
 
 /// Converts a history entry to its wire type.
