@@ -147,7 +147,10 @@ fn launch(start: &Start, report: &Path) -> Result<std::process::Child, NoDaemon>
     let stderr = open_log(&log).map_or_else(|_| Stdio::null(), Stdio::from);
     let mut command = Command::new(&program);
     command.arg("--detached").arg("--socket").arg(&start.socket);
-    if let Some(db) = &start.memory_db {
+    let of_environment = std::env::var_os("AF_DB").filter(|v| !v.is_empty()).map(|v| std::path::absolute(&v).unwrap_or_else(|_| v.into()));
+    let database = start.memory_db.as_ref();
+    let by_flag = database.filter(|db| Some(*db) != of_environment.as_ref());
+    if let Some(db) = by_flag {
         command.arg("--memory-db").arg(db);
     }
     if let Some(config) = &start.config {
@@ -167,6 +170,10 @@ fn launch(start: &Start, report: &Path) -> Result<std::process::Child, NoDaemon>
     ];
     for name in PER_CALL {
         command.env_remove(name);
+    }
+    // The daemon names where its database comes from.
+    if let Some(db) = database.filter(|_| by_flag.is_none()) {
+        command.env("AF_DB", db);
     }
     command
         .env("NOTIFY_SOCKET", report)

@@ -139,8 +139,6 @@ words! {
         Verify = "verify",
         /// visual.learn
         Learn = "learn",
-        /// The daemon by itself, after an action
-        AfterAct = "afterAct",
     }
 }
 

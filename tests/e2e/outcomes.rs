@@ -322,3 +322,28 @@ fn path_leads_to_the_page_behind_a_row_even_if_it_was_seen_once() {
     let steps: Vec<&str> = path["route"]["steps"].as_array().expect("steps").iter().filter_map(|s| s["action"].as_str()).collect();
     assert_eq!(steps, ["tap row \"Storage\""]);
 }
+
+#[test]
+fn pop_up_is_transparent_from_its_first_coming() {
+    let world = World::with_clock();
+    let mut client = world.client();
+    let shop = "org.example.shop";
+    world.phone.scene(shop, Some("me"));
+    look(&mut client);
+    look(&mut client);
+    tap(&mut client, "Help");
+    // It comes together with the page.
+    world.phone.run(json!({"do": "popup", "dialog": "rate"}));
+    look(&mut client);
+    look(&mut client);
+    tap(&mut client, "Not now");
+    look(&mut client);
+    look(&mut client);
+    world.advance(20_000);
+    world.phone.scene(shop, Some("me"));
+    look(&mut client);
+    let path = client.ok("visual.path", json!({"to": "Help"}));
+    let steps: Vec<&str> = path["route"]["steps"].as_array().expect("steps").iter().filter_map(|s| s["action"].as_str()).collect();
+    assert_eq!(steps.len(), 1, "{path}");
+    assert!(steps[0].contains("Help"), "{path}");
+}

@@ -7,12 +7,12 @@
 
 use std::time::Duration;
 
-use afd_proto::vocabulary::ObservationSource;
 use tokio::time::Instant;
 
 use super::Call;
 use super::capture::SETTLE_INTERVAL;
 use super::screen_capture::ScreenCapture;
+use crate::memory::views::LastSeen;
 use crate::memory::{Place, record};
 
 /// Maximum number of reads after an action.
@@ -77,19 +77,28 @@ impl Call {
         true
     }
 
-    /// Records what a look showed, with a row only if it is new.
+    /// Takes what a look showed as the outcome of the act, and learns from it if it is new. It is no observation of the session, so
+    /// no row is written.
     async fn take_look(&self, capture: &ScreenCapture, changed: bool) {
         if self.core.views.is_recorded(self.device_id, &capture.hash, capture.reading.inputs) {
             return;
         }
+        let structure = match changed {
+            // It is learned now, under its own structure.
+            true => capture.structures.as_ref().map(|s| s.front.key()),
+            false => capture.structures.as_ref().map(|s| self.structure_key(&s.front)),
+        };
+        let place = Place { structure, observation: None, ..self.place_of(capture) };
         if changed {
-            self.record_and_learn(capture, ObservationSource::AfterAct, None).await;
-            return;
+            self.core.views.note_recorded(self.device_id, &capture.hash, capture.reading.inputs, true);
+            let seen = LastSeen { place: place.clone(), inputs: capture.reading.inputs, reliable: true };
+            self.core.views.update(self.session_id, self.device_id, seen, None);
         }
-        let structure = capture.structures.as_ref().map(|s| self.structure_key(&s.front));
-        let place = Place { structure, ..self.place_of(capture) };
         let (origin, seq, at) = (self.origin(), capture.reading.seq, capture.at);
         let look = move |c: &rusqlite::Connection| record::look(c, &origin, &place, seq, at);
         self.core.store.write_behind("a look after an action", look, |()| ()).await;
+        if changed {
+            self.learn_in_background(capture);
+        }
     }
 }

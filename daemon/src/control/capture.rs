@@ -74,10 +74,9 @@ impl Call {
 
     /// Records a capture as seen by the session and learns from it. `shown` is the number of refs returned, if refs were returned.
     pub(super) async fn record_and_learn(&self, capture: &ScreenCapture, source: ObservationSource, shown: Option<usize>) {
-        let by_itself = source == ObservationSource::AfterAct;
         let known = capture.settled
             && capture.reliable()
-            && self.core.views.note_recorded(self.device_id, &capture.hash, capture.reading.inputs, by_itself);
+            && self.core.views.note_recorded(self.device_id, &capture.hash, capture.reading.inputs, false);
         self.record_capture(capture, source, shown).await;
         // The same visit to a page is not a second one because two looked at it.
         if !known {

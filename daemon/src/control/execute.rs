@@ -166,7 +166,8 @@ impl Call {
                 let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
                 let body = body(ActionOutcome { event: event.uid.clone(), result, resolved, scrolls, duration_ms, recovers_from });
                 event.status = EventStatus::Ok;
-                event.result = serde_json::to_value(&body).ok();
+                // Only a repeated call with its key is answered from the record.
+                event.result = event.request.as_ref().and_then(|_| serde_json::to_value(&body).ok());
                 if let Some(recorded) = event.result.as_mut().and_then(Value::as_object_mut).filter(|_| plan.private) {
                     recorded.remove("output");
                 }

@@ -47,8 +47,7 @@ impl Observation {
 /// Inserts an observation and, when it is reliable, updates the session's cache.
 pub(super) fn put(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
     insert(connection, origin, observation)?;
-    // The daemon's own looks are not what the session saw.
-    if observation.reliable && observation.source != ObservationSource::AfterAct {
+    if observation.reliable {
         update_cache(connection, origin, observation)?;
     }
     Ok(())
@@ -105,15 +104,16 @@ fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Re
     };
     let source = Some(source.word()).filter(|_| o.source != ObservationSource::Top && o.place.fingerprint.is_some());
     let column = |name: &str| format!("{name} = CASE WHEN {keep} THEN session_state.{name} ELSE excluded.{name} END");
-    let kept =
-        ["page_key", "fingerprint", "fingerprint_source", "mode", "has_web_view", "node_reliability", "stale"].map(column).join(", ");
+    let kept = ["page_key", "fingerprint", "fingerprint_source", "mode", "has_web_view", "node_reliability"].map(column).join(", ");
+    // Place and fingerprint must be of one reading: what was kept of another activity is out of date.
+    let stale = format!("stale = CASE WHEN {keep} THEN session_state.stale OR session_state.activity IS NOT excluded.activity ELSE 0 END");
     connection
         .prepare_cached(&format!(
             "INSERT INTO session_state (session_id, device_id, uid, origin, observation_uid, app, activity, page_key, fingerprint,
                 fingerprint_source, mode, has_web_view, node_reliability, stale, observed_at, updated_at)
              VALUES (:session_id, :device_id, :uid, :origin, :observation_uid, :app, :activity, :page_key, :fingerprint,
              :fingerprint_source, :mode, :has_web_view, :node_reliability, 0, :observed_at, :updated_at)
-             ON CONFLICT (session_id, device_id) DO UPDATE SET {kept}, observation_uid = excluded.observation_uid, app = excluded.app,
+             ON CONFLICT (session_id, device_id) DO UPDATE SET {kept}, {stale}, observation_uid = excluded.observation_uid, app = excluded.app,
                 activity = excluded.activity, observed_at = excluded.observed_at, updated_at = excluded.updated_at"
         ))?
         .execute(named_params! {

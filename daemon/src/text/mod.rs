@@ -238,6 +238,14 @@ impl Part {
         Self { grams: trigrams(&text), text, words, prefix: false }
     }
 
+    /// Returns a compound word such as `Wi-Fi` as one part, which matches its words in a row and the joined word.
+    fn of_compound(word: &str) -> Option<Self> {
+        let found = runs(word);
+        let joined = compounds(word).pop().filter(|_| found.iter().all(|r| r.class == Class::Word))?;
+        let in_a_row = found.iter().map(|r| lower(&r.text)).collect();
+        Some(Self { text: fold(word), words: vec![in_a_row, vec![joined.clone()]], prefix: false, grams: trigrams(&joined) })
+    }
+
     /// Returns the part as an FTS5 expression over tokens of one kind, or over the plain words and trigrams of the text.
     fn expression(&self, kind: Option<TokenKind>) -> String {
         let marked = |tokens: &Vec<String>| match kind {
@@ -256,9 +264,15 @@ impl Query {
     /// Parses a query; `None` if it contains no words. Any character is allowed; there is no query syntax.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts: Vec<Part> = Vec::new();
-        for part in runs(text).iter().map(Part::of) {
-            if !parts.contains(&part) {
-                parts.push(part);
+        for word in text.split(|c: char| class(c) == Class::Gap && !is_joiner(c)) {
+            let found = match Part::of_compound(word) {
+                Some(compound) => vec![compound],
+                None => runs(word).iter().map(Part::of).collect(),
+            };
+            for part in found {
+                if !parts.contains(&part) {
+                    parts.push(part);
+                }
             }
         }
         (!parts.is_empty()).then_some(Self { parts })

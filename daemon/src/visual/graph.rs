@@ -184,7 +184,12 @@ struct Outcome<'a> {
 type AttemptTable<'a> = (Vec<(i64, &'a str)>, HashMap<(i64, &'a str), Attempts<'a>>);
 
 /// Counts attempts and outcomes.
-fn tally<'a>(moves: &'a [Move], state_of: &impl Fn(&str) -> Option<i64>, interrupting: &BTreeMap<i64, BTreeSet<i64>>) -> AttemptTable<'a> {
+fn tally<'a>(
+    moves: &'a [Move],
+    state_of: &impl Fn(&str) -> Option<i64>,
+    interrupting: &BTreeMap<i64, BTreeSet<i64>>,
+    is_dialog: &impl Fn(i64) -> bool,
+) -> AttemptTable<'a> {
     let mut order: Vec<(i64, &str)> = Vec::new();
     let mut tried: HashMap<(i64, &str), Attempts<'a>> = HashMap::new();
     for m in moves {
@@ -196,8 +201,11 @@ fn tally<'a>(moves: &'a [Move], state_of: &impl Fn(&str) -> Option<i64>, interru
         entry.attempts += m.count;
         entry.weight += m.weight;
         let Some(to) = m.to.as_deref().and_then(state_of) else { continue };
-        // A transition into an interrupt leads to the page under it.
-        let to = if interrupting.contains_key(&to) { m.below.as_deref().and_then(state_of) } else { Some(to) };
+        // What leads to a pop-up leads to the page under it: a dialog over another page than the one acted on came by itself, and so
+        // did one that nothing was done for.
+        let under = m.below.as_deref().and_then(state_of);
+        let by_itself = is_dialog(to) && (m.action.verb == Verb::Wait || under.is_some_and(|under| under != from && !is_dialog(from)));
+        let to = if interrupting.contains_key(&to) || by_itself { under } else { Some(to) };
         let Some(to) = to.filter(|to| !(m.action.verb == Verb::Wait && *to == from)) else { continue };
         if !entry.outcomes.contains_key(&to) {
             entry.order.push(to);
@@ -221,7 +229,7 @@ fn build(
 ) -> Graph {
     let state_of = |key: &str| by_key.get(key).copied().filter(|id| states.contains_key(id));
     let interrupting = interrupts(&states, moves, &state_of);
-    let (order, tried) = tally(moves, &state_of, &interrupting);
+    let (order, tried) = tally(moves, &state_of, &interrupting, &|id| states[&id].kind == StateKind::Dialog);
     let mut edges = Vec::new();
     let mut dismissals: HashMap<i64, Vec<Edge>> = HashMap::new();
     for (from, key) in order {

@@ -112,7 +112,8 @@ fn unknown(wanted: &Scope, known: &[Known]) -> Error {
 pub(super) fn state<'a>(states: impl Iterator<Item = &'a State> + Clone, given: &str) -> Option<&'a State> {
     let same = |text: Option<&str>| text.is_some_and(|t| t == given);
     let alike = |text: Option<&str>| text.is_some_and(|t| t.to_lowercase() == given.to_lowercase());
-    let by = |fits: &dyn Fn(&State) -> bool| states.clone().find(|s| fits(s));
+    // Of several with one name, the one that was seen last is meant: the others may be older looks of it.
+    let by = |fits: &dyn Fn(&State) -> bool| states.clone().filter(|s| fits(s)).max_by_key(|s| s.last_seen);
     by(&|s| same(s.code.as_deref()) || s.uid == given)
         .or_else(|| by(&|s| same(s.name.as_deref())))
         .or_else(|| by(&|s| alike(s.name.as_deref()) || alike(s.description.as_deref())))
