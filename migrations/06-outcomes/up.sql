@@ -178,3 +178,4 @@ UPDATE store SET rebuild_cursor = -1, rebuild_upto = max((SELECT coalesce(max(se
 
 -- Whether a structure is known to be its state, however it looks: the page was only scrolled.
 ALTER TABLE state_variants ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1));
+CREATE INDEX states_by_page ON states (app_id, place, title);

@@ -38,6 +38,8 @@ fn words_in_any_language_and_parts_of_identifiers_are_found() {
         ("recyclerview", "selector/list"),
         ("com.a:id/recycler_main", "selector/list"),
         ("CAFE", "pitfall/cafe"),
+        ("login", "pitfall/words"),
+        ("log-in", "pitfall/words"),
         ("don't \"OK\" (100%)", "pitfall/cafe"),
         ("⚙", "nav/icon"),
         ("ｃａｆé", "pitfall/cafe"),

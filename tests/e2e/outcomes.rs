@@ -347,3 +347,23 @@ fn pop_up_is_transparent_from_its_first_coming() {
     assert_eq!(steps.len(), 1, "{path}");
     assert!(steps[0].contains("Help"), "{path}");
 }
+
+#[test]
+fn sites_and_their_pages_keep_hints_to_themselves() {
+    let world = World::with_clock();
+    let mut client = world.client();
+    let browser = "org.example.browser";
+    world.phone.scene(browser, None);
+    look(&mut client);
+    client.ok("act.tap", json!({"by": "desc", "value": "Travel info"}));
+    look(&mut client);
+    for other in ["info", "dev"] {
+        world.advance(20_000);
+        world.phone.scene(browser, Some(other));
+        let there = hints(&mut client);
+        assert!(there.iter().all(|h| !h.contains("Travel info")), "{other}: {there:?}");
+    }
+    world.phone.scene(browser, None);
+    let here = hints(&mut client);
+    assert!(here.iter().any(|h| h.contains("Travel info")), "{here:?}");
+}

@@ -4,9 +4,10 @@
 //! brightness and contrast. Integral images give the mean and the variance of any place in constant time, so only the sum of
 //! products has to visit every pixel.
 //!
-//! A search takes up to three steps and stops at the first that scores [`MATCH_SCORE`] or more: around the last known place, over the
-//! whole area at the coarsest of three sizes (full, half, quarter), and over the whole area at the next finer size. The best
-//! candidates of a reduced size are refined level by level up to the full size, whose score decides.
+//! A search begins around the last known place. Unless the match there is certain, the whole area is searched too, at the coarsest of
+//! three sizes (full, half, quarter) and, if that finds nothing, at the next finer one; the best match wins. The best candidates of a
+//! reduced size are refined level by level up to the full size, whose score decides. A match is sure if it is certain or clearly
+//! better than the second best place; two templates are never both found in one place.
 //!
 //! The correlation with an area of uniform brightness is not defined: flat templates are rejected, and flat places score 0.
 
@@ -19,7 +20,11 @@ pub const MATCH_SCORE: f64 = 0.8;
 /// Two pictures with a higher score than this show the same element.
 pub const SAME_SCORE: f64 = 0.92;
 /// A match with at least this score is accepted without looking for a better one.
-const CERTAIN_SCORE: f64 = 0.95;
+const CERTAIN_SCORE: f64 = 0.98;
+/// By how much the best place must score higher than the second best to be sure.
+const MARGIN: f64 = 0.03;
+/// Two matches that share more than this part of what they cover together are in one place, percent.
+const ONE_PLACE_PERCENT: i64 = 60;
 /// Distance from the last known place that is searched first, pixels.
 const NEAR: i32 = 24;
 /// Minimum width and height of a template at a reduced size, pixels.
@@ -198,6 +203,12 @@ impl Template {
         }
         Some(Self { levels })
     }
+
+    /// Returns width and height, pixels.
+    fn size(&self) -> (i32, i32) {
+        let pixels = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
+        (pixels(self.levels[0].width), pixels(self.levels[0].height))
+    }
 }
 
 /// Search step that found a match.
@@ -222,6 +233,8 @@ pub struct Match {
     pub score: f64,
     /// Search step that found it.
     pub how: SearchStep,
+    /// Whether it is certain, or clearly better than any other place.
+    pub sure: bool,
 }
 
 /// A rectangle of places: left, top, right, bottom; right and bottom are exclusive.
@@ -304,21 +317,30 @@ impl Scene {
 
     /// Searches for a template inside the bounds, beginning around its last known place.
     pub fn find(&self, t: &Template, was_at: Option<(i32, i32)>, bounds: Area) -> Option<Match> {
-        if let Some(hit) = was_at.and_then(|place| self.in_place(t, place, bounds)) {
+        let here = was_at.and_then(|place| self.in_place(t, place, bounds));
+        if let Some(hit) = here.filter(|hit| hit.score >= CERTAIN_SCORE) {
             return Some(hit);
         }
         let coarsest = t.levels.len() - 1;
-        let hit =
-            |found: Option<(f64, i32, i32)>, how| found.filter(|f| f.0 >= MATCH_SCORE).map(|(score, x, y)| Match { x, y, score, how });
-        let look = |level: usize, how: SearchStep| {
+        let look = |level: usize, how: SearchStep| -> Vec<Match> {
             let refined = self.proposals(t, level, bounds).into_iter().filter_map(|(score, x, y)| match level {
                 0 => Some((score, x, y)),
                 _ => self.refine(t, level, (x, y), bounds),
             });
-            hit(refined.max_by(|a, b| a.0.total_cmp(&b.0)), how)
+            refined.filter(|f| f.0 >= MATCH_SCORE).map(|(score, x, y)| Match { x, y, score, how, sure: false }).collect()
         };
         // The coarsest size first, then the next finer one, at which no relevant detail is blurred away.
-        look(coarsest, SearchStep::Coarsely).or_else(|| if coarsest > 0 { look(coarsest - 1, SearchStep::Thoroughly) } else { None })
+        let mut found = look(coarsest, SearchStep::Coarsely);
+        if found.is_empty() && here.is_none() && coarsest > 0 {
+            found = look(coarsest - 1, SearchStep::Thoroughly);
+        }
+        found.extend(here);
+        // Of equal ones the one in its place, which is last, wins.
+        let best = found.iter().copied().max_by(|a, b| a.score.total_cmp(&b.score))?;
+        let (width, height) = t.size();
+        let apart = |m: &&Match| (m.x - best.x).abs() > width / 2 || (m.y - best.y).abs() > height / 2;
+        let second = found.iter().filter(apart).map(|m| m.score).fold(0.0, f64::max);
+        Some(Match { sure: best.score - second >= MARGIN, ..best })
     }
 
     /// Searches at the last known place, then around it.
@@ -327,7 +349,7 @@ impl Scene {
         let inside = |x: i32, y: i32| x >= all.0 && y >= all.1 && x < all.2 && y < all.3;
         let here = if inside(x, y) { self.levels[0].score(&t.levels[0], x as usize, y as usize) } else { 0.0 };
         if here >= CERTAIN_SCORE {
-            return Some(Match { x, y, score: here, how: SearchStep::InPlace });
+            return Some(Match { x, y, score: here, how: SearchStep::InPlace, sure: true });
         }
         let level = t.levels.len() - 1;
         let shrink = 1 << level;
@@ -342,7 +364,8 @@ impl Scene {
         let (score, cx, cy) = self.best(t, level, area)?;
         let found = if level == 0 { Some((score, cx, cy)) } else { self.refine(t, level, (cx, cy), bounds) };
         let better = found.filter(|f| f.0 > here).unwrap_or((here, x, y));
-        (better.0 >= MATCH_SCORE).then_some(Match { x: better.1, y: better.2, score: better.0, how: SearchStep::InPlace })
+        let sure = better.0 >= CERTAIN_SCORE;
+        (better.0 >= MATCH_SCORE).then_some(Match { x: better.1, y: better.2, score: better.0, how: SearchStep::InPlace, sure })
     }
 }
 
@@ -369,7 +392,36 @@ pub fn find_all(scene: &Scene, wanted: &[TemplateQuery], bounds: Area) -> Vec<Op
             worker.join().unwrap_or_default().into_iter().for_each(|(i, hit)| found[i] = hit);
         }
     });
+    leave_each_place_to_the_best(&mut found, wanted);
     found
+}
+
+/// Takes back matches where another template matches better.
+fn leave_each_place_to_the_best(found: &mut [Option<Match>], wanted: &[TemplateQuery]) {
+    let mut order: Vec<usize> = (0..found.len()).filter(|i| found[*i].is_some()).collect();
+    let score = |found: &[Option<Match>], i: usize| found[i].map_or(0.0, |m| m.score);
+    order.sort_by(|a, b| score(found, *b).total_cmp(&score(found, *a)));
+    let area = |i: usize, m: &Match| {
+        let (width, height) = wanted[i].0.size();
+        (m.x, m.y, m.x + width, m.y + height)
+    };
+    let mut taken: Vec<Area> = Vec::new();
+    for i in order {
+        let Some(hit) = &found[i] else { continue };
+        let own = area(i, hit);
+        if taken.iter().any(|other| is_one_place(own, *other)) {
+            found[i] = None;
+        } else {
+            taken.push(own);
+        }
+    }
+}
+
+/// Whether two rectangles cover mostly the same pixels.
+fn is_one_place(a: Area, b: Area) -> bool {
+    let size = |r: Area| i64::from((r.2 - r.0).max(0)) * i64::from((r.3 - r.1).max(0));
+    let common = size((a.0.max(b.0), a.1.max(b.1), a.2.min(b.2), a.3.min(b.3)));
+    common * 100 > (size(a) + size(b) - common) * ONE_PLACE_PERCENT
 }
 
 /// Returns the score of two pictures after scaling both to a common size, -1 to 1. It is 0 when one of them is more than twice

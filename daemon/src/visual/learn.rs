@@ -118,6 +118,7 @@ impl Step<'_> {
         }
         identity.change(Change::Seen { structure: structure.clone(), state, names, pinned });
         self.update_links(identity, state, visit, true, learned)?;
+        self.miss_on_other_looks(structure, state, learned)?;
         (learned.state, learned.key) = (Some(state), Some(structure.key()));
         if let Some(code) = self.define_page(state, visit.count == 1 && !returns, structure)? {
             identity.change(Change::Code { state, code });
@@ -254,6 +255,26 @@ impl Step<'_> {
         }
         for (sighting, link) in still {
             self.see(state, sighting, &link, grows)?;
+        }
+        Ok(())
+    }
+
+    /// Counts misses on other states with the same place and title, which are other looks of this page: what an update of the app
+    /// took away is forgotten although the look that had it does not come again.
+    fn miss_on_other_looks(&self, structure: &Structure, state: i64, learned: &mut Learned) -> Result<()> {
+        let Some(title) = structure.title.as_deref().filter(|_| !structure.dialog) else { return Ok(()) };
+        let seen: HashSet<&str> = self.lesson.sightings.iter().map(|s| s.key.as_str()).collect();
+        for other in states::others_of_page(self.connection, self.app, (&structure.place, title), state)? {
+            for (key, link) in self.links(other)? {
+                if link.source == TREE && !link.scrolls && !seen.contains(key.as_str()) {
+                    self.connection
+                        .prepare_cached(
+                            "UPDATE state_components SET misses = misses + 1 WHERE state_id = :state_id AND component_id = :component_id",
+                        )?
+                        .execute(named_params! {":state_id": other, ":component_id": link.component})?;
+                    learned.missed += 1;
+                }
+            }
         }
         Ok(())
     }

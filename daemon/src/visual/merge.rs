@@ -1,6 +1,6 @@
 //! Merges states that have become similar: sets of detections with a Jaccard index over 0.85.
 //!
-//! Pages are identified by their structure and are never merged by their components. The edges of the state graph refer to
+//! Pages are identified by their structure and are merged only when an update of the app has given a page a new look. The edges of the state graph refer to
 //! structures and need no change; imported edges refer to states and are rewritten.
 
 use std::collections::{HashMap, HashSet};
@@ -11,6 +11,7 @@ use rusqlite::{Connection, named_params};
 use super::history::{Change, Entry};
 use super::identity;
 use super::index::{Touched, defining_sets};
+use super::scope::Known;
 use super::states::{self, State};
 use crate::store::Result;
 
@@ -33,6 +34,49 @@ pub fn similar(connection: &Connection, origin: &str, app: i64, touched: &Touche
         touched.states.insert(survivor.id);
         touched.states.remove(&gone.id);
     }
+}
+
+/// Merges a page into the one that took its place: with the same place and title, whose first visit came after the last one of the
+/// other, which has been there as often as it takes to forget, and whose components are nearly the same by now. Returns the changes.
+pub fn redesigned(connection: &Connection, origin: &str, scope: &Known, at: i64) -> Result<Vec<Entry>> {
+    // The first look with the new design was still taken for the old one.
+    let mut statement = connection.prepare_cached(
+        "SELECT a.id AS gone, b.id AS living FROM states a JOIN states b ON b.app_id = a.app_id AND b.place = a.place AND b.title = a.title
+         WHERE a.app_id = :app_id AND a.kind = 'page' AND b.kind = 'page' AND a.deleted_at IS NULL AND b.deleted_at IS NULL
+            AND a.last_seen < b.first_seen AND b.visit_count + 1 >= :visits ORDER BY b.last_seen DESC LIMIT 20",
+    )?;
+    let found = statement.query_map(named_params! {":app_id": scope.id, ":visits": scope.forget_threshold}, |row| {
+        Ok((row.get::<_, i64>("gone")?, row.get::<_, i64>("living")?))
+    })?;
+    let pairs: Vec<(i64, i64)> = found.collect::<rusqlite::Result<_>>()?;
+    let mut entries = Vec::new();
+    for (gone, living) in pairs {
+        let (old, new) = (tree_components(connection, gone)?, tree_components(connection, living)?);
+        let (common, union) = (old.intersection(&new).count(), old.union(&new).count());
+        if !identity::merges(common, union) {
+            continue;
+        }
+        let (Some(gone), Some(living)) = (states::get(connection, gone)?, states::get(connection, living)?) else { continue };
+        let why = format!("the page has looked like this for {} visits and not as before", living.visit_count);
+        entries.push(merge(connection, origin, &living, &gone, &why, at)?);
+        // The living one is named by its own look.
+        connection.execute(
+            "UPDATE state_variants SET defines = 0 WHERE state_id = :state AND key NOT IN (SELECT key FROM state_variants
+                WHERE state_id = :state AND defines = 1 ORDER BY updated_at DESC LIMIT 1)",
+            named_params! {":state": living.id},
+        )?;
+    }
+    Ok(entries)
+}
+
+/// Returns the components of a state that do not come and go with a list.
+fn tree_components(connection: &Connection, state: i64) -> Result<HashSet<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT sc.component_id FROM state_components sc JOIN components c ON c.id = sc.component_id
+         WHERE sc.state_id = :state AND c.deleted_at IS NULL AND c.scrolls = 0",
+    )?;
+    let found = statement.query_map(named_params! {":state": state}, |row| row.get("component_id"))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Returns the first pair of states, in their order, that is similar enough, with the sizes of intersection and union.

@@ -160,6 +160,17 @@ pub fn structures_of_same_state(connection: &Connection, key: &str) -> Result<Ve
     Ok(keys)
 }
 
+/// Returns the other states that are pages with this place and title, the latest first.
+pub(super) fn others_of_page(connection: &Connection, app: i64, (place, title): (&str, &str), state: i64) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM states WHERE app_id = :app_id AND place = :place AND title = :title AND kind = 'page' AND id <> :state
+            AND deleted_at IS NULL ORDER BY last_seen DESC LIMIT 10",
+    )?;
+    let found =
+        statement.query_map(named_params! {":app_id": app, ":place": place, ":title": title, ":state": state}, |row| row.get("id"))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Returns the codes of all states of a scope.
 pub(super) fn codes(connection: &Connection, app: i64) -> Result<HashSet<String>> {
     let mut statement =

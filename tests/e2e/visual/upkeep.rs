@@ -196,3 +196,50 @@ fn change_is_undone_only_after_later_ones_that_build_on_it() {
     client.ok("visual.undo", json!({"app": "game", "id": first}));
     assert_eq!(names(&components(&mut client, "game")), ["a", "b"]);
 }
+
+/// Makes the phone show a page with a title and buttons with these resource ids, whatever it really shows.
+fn show_buttons(world: &World, ids: &[String]) {
+    let mut rows = vec![
+        "node_0\tFrameLayout\t-\t-\torg.example.app:id/content\t0,0,1080,2400\ton,ena".to_owned(),
+        "node_1\tTextView\tEditor\t-\torg.example.app:id/toolbar_title\t0,100,1080,200\ton,ena".to_owned(),
+    ];
+    rows.extend(ids.iter().enumerate().map(|(i, id)| {
+        let top = 300 + 150 * i;
+        format!("node_{}\tButton\t{id}\t-\torg.example.app:id/{id}\t0,{top},1080,{}\ton,clk,ena", i + 2, top + 140)
+    }));
+    let below: String = (1..rows.len()).map(|i| format!("  node_{i}\n")).collect();
+    let screen = format!(
+        "[mode: SYSTEM_API]\n[topActivity: org.example.app/.Main]\nscreen:1080x2400 density:420 orientation:portrait\n\
+         --- window:1 type:APPLICATION pkg:org.example.app title:App layer:1 focused:true ---\n\
+         node_id\tclass\ttext\tdesc\tres_id\tbounds\tflags\n{}\nhierarchy:\nnode_0\n{below}",
+        rows.join("\n"),
+    );
+    let body = json!({"ok": true, "data": screen, "error": null}).to_string();
+    world.phone.run(json!({"do": "clearFaults"}));
+    let kind = afd_phone::fault::Kind::Status { status: 200, body, content_type: Some("application/json".into()) };
+    world.phone.fault_always("/api/screen", kind);
+}
+
+#[test]
+fn component_with_an_id_goes_with_an_update_of_the_app() {
+    let world = World::new();
+    let mut client = world.client();
+    let all: Vec<String> = ["open", "save", "share", "print", "undo", "redo", "copy", "paste", "find"].map(str::to_owned).to_vec();
+    show_buttons(&world, &all);
+    for _ in 0..3 {
+        client.ok("observe.page", json!({}));
+    }
+    assert!(component(&mut client, "org.example.app", "share").is_some());
+    // The update has no button "share" any more.
+    let after: Vec<String> = all.iter().filter(|id| *id != "share").cloned().collect();
+    show_buttons(&world, &after);
+    for _ in 0..16 {
+        client.ok("observe.page", json!({}));
+    }
+    run_upkeep(&mut client);
+    run_upkeep(&mut client);
+    assert!(component(&mut client, "org.example.app", "share").is_none(), "{:?}", names(&components(&mut client, "org.example.app")));
+    assert!(component(&mut client, "org.example.app", "save").is_some());
+    let editors: Vec<_> = states(&mut client, "org.example.app").into_iter().filter(|s| s["title"] == "Editor").collect();
+    assert_eq!(editors.len(), 1, "one state with a new look: {editors:?}");
+}

@@ -72,6 +72,7 @@ pub(super) async fn tidy(core: &Core) -> crate::job::Outcome {
             // A state that lost a component may now equal another one, so all pairs have to be compared.
             let wanted = if entries.is_empty() { wanted } else { Touched { everything: true, ..wanted } };
             entries.extend(merge::similar(c, &origin, app, &wanted, now_ms())?);
+            entries.extend(merge::redesigned(c, &origin, &known, now_ms())?);
             if !entries.is_empty() {
                 index.reload(&known.scope);
                 crate::visual::history::prune(c)?;

@@ -370,7 +370,10 @@ fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Opt
                     None => Rect { left: hit.x, top: hit.y, right: hit.x + size.0, bottom: hit.y + size.1 },
                 };
                 let moved = component.bounds.is_some_and(|b| b != bounds);
-                seen.push((component.id, bounds));
+                // What is not sure changes nothing that is stored.
+                if hit.sure {
+                    seen.push((component.id, bounds));
+                }
                 let how = match hit.how {
                     ncc::SearchStep::InPlace => MatchStage::InPlace,
                     ncc::SearchStep::Coarsely => MatchStage::Coarsely,

@@ -92,3 +92,43 @@ fn near_duplicates_are_recognised() {
     assert!(similarity(&a, &noise(40, 40, 18)) < 0.5);
     assert_eq!(similarity(&a, &imageops::resize(&a, 90, 40, imageops::FilterType::Triangle)), 0.0, "more than twice as wide");
 }
+
+/// Draws a button with a bar whose length tells it from others like it.
+fn button(bar: u32) -> RgbImage {
+    RgbImage::from_fn(80, 40, |x, y| match (x, y) {
+        (x, y) if x < 2 || y < 2 || x >= 78 || y >= 38 => image::Rgb([20, 20, 20]),
+        (x, y) if (10..10 + bar).contains(&x) && (16..24).contains(&y) => image::Rgb([40, 90, 200]),
+        (x, _) => image::Rgb([200, 200, 190 + u8::try_from(x % 7).unwrap_or_default()]),
+    })
+}
+
+#[test]
+fn swapped_buttons_are_found_where_they_are() {
+    let mut screen = RgbImage::from_pixel(400, 300, image::Rgb([240, 240, 240]));
+    let (first, second) = (button(52), button(40));
+    image::imageops::replace(&mut screen, &second, 30, 40);
+    image::imageops::replace(&mut screen, &first, 30, 200);
+    let scene = Scene::of(&screen);
+    let wanted =
+        [(Template::of(&first).expect("a template"), Some((30, 40))), (Template::of(&second).expect("a template"), Some((30, 200)))];
+    let hits = find_all(&scene, &wanted, (0, 0, 400, 300));
+    assert_eq!(hits.iter().map(|h| h.map(|m| (m.x, m.y))).collect::<Vec<_>>(), [Some((30, 200)), Some((30, 40))], "{hits:?}");
+}
+
+#[test]
+fn two_templates_are_not_found_in_one_place_and_twins_are_not_sure() {
+    let mut screen = RgbImage::from_pixel(400, 300, image::Rgb([240, 240, 240]));
+    image::imageops::replace(&mut screen, &button(40), 30, 40);
+    let scene = Scene::of(&screen);
+    let wanted = [
+        (Template::of(&button(40)).expect("a template"), Some((200, 200))),
+        (Template::of(&button(44)).expect("a template"), Some((30, 40))),
+    ];
+    let hits = find_all(&scene, &wanted, (0, 0, 400, 300));
+    assert_eq!(hits.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false], "{hits:?}");
+    // The same button twice: which one is meant is not sure, unless one is where it was.
+    image::imageops::replace(&mut screen, &button(40), 30, 200);
+    let scene = Scene::of(&screen);
+    let sure = |was_at| find_all(&scene, &[(Template::of(&button(40)).expect("a template"), was_at)], (0, 0, 400, 300))[0].map(|m| m.sure);
+    assert_eq!((sure(None), sure(Some((30, 200)))), (Some(false), Some(true)));
+}
