@@ -189,6 +189,12 @@ wire! {
         pub alias: String,
         /// Label: the element's own text or description, else the texts of its children, title first.
         pub label: String,
+        /// Title: the part of the label that stays, at most 80 characters; absent if it is the whole label.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub title: Option<String>,
+        /// The rest of the label: a subtitle, the position of a switch, a counter; absent if there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub detail: Option<String>,
         /// Node id; equals `id` of the screen row for the same node in the same observation.
         pub node_id: String,
         /// Class name without its package.

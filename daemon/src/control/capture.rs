@@ -138,12 +138,19 @@ impl Call {
     /// Builds the aliases `@n1` to `@n<count>` that the session may use from now on.
     fn shown_refs(&self, capture: &ScreenCapture, count: usize) -> ShownRefs {
         let content: Arc<str> = fingerprint::exact_content(capture.snapshot()).into();
+        let mut titles: HashMap<&str, usize> = HashMap::new();
+        capture.refs.iter().filter(|r| !r.label.title.is_empty()).for_each(|r| *titles.entry(&r.label.title).or_default() += 1);
         let refs: HashMap<String, Recorded> = capture
             .refs
             .iter()
             .take(count)
             .enumerate()
-            .map(|(i, r)| (format!("@n{}", i + 1), Recorded { what: r.clone(), content: content.clone() }))
+            .map(|(i, r)| {
+                (
+                    format!("@n{}", i + 1),
+                    Recorded { what: r.clone(), content: content.clone(), unique_title: titles.get(r.label.title.as_str()) == Some(&1) },
+                )
+            })
             .collect();
         ShownRefs { observation: capture.uid.clone(), place: capture.place(), snapshot: capture.reading.value.clone(), refs }
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::artifacts::{Content, Destination};
 use super::screen_capture::ScreenCapture;
 use super::{Call, Result};
-use crate::page::Node;
+use crate::page::{Node, target};
 
 /// Default maximum number of rows returned.
 const DEFAULT_ROWS: u32 = 120;
@@ -82,6 +82,8 @@ pub(super) fn ref_rows(capture: &ScreenCapture, max: Option<u32>, full: bool) ->
             RefRow {
                 alias: format!("@n{}", i + 1),
                 label: r.label.text(),
+                title: Some(target::short(&r.label.title)).filter(|t| !t.is_empty() && *t != r.label.text()),
+                detail: Some(r.label.rest.join(", ")).filter(|d| !d.is_empty()),
                 node_id: node.id.clone(),
                 class: node.class.clone(),
                 text: node.text.clone(),

@@ -130,3 +130,25 @@ pub fn of(snapshot: &Snapshot, index: usize) -> Label {
     let mut words = words.into_iter();
     Label { title: words.next().unwrap_or_default(), rest: words.collect() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_and_counters_are_no_part_of_a_title() {
+        let split = |text| {
+            let label = split(text);
+            (label.title.clone(), label.rest.join("|"))
+        };
+        let pair = |title: &str, rest: &str| (title.to_owned(), rest.to_owned());
+        assert_eq!(split("Wi-Fi, Connected"), pair("Wi-Fi", "Connected"));
+        assert_eq!(split("Do Not Disturb, ON"), pair("Do Not Disturb", "ON"));
+        assert_eq!(split("Inbox, 3 new"), pair("Inbox", "3 new"));
+        assert_eq!(split("Mail, selected, 99+"), pair("Mail", "selected|99+"));
+        // What is not known to be a condition may be all that tells two elements apart.
+        for whole in ["Hello, Anna", "Paris, France", "ON", "Display", "On, off", "Milk, 3 for 2 euros a piece"] {
+            assert_eq!(split(whole), pair(whole, ""), "{whole}");
+        }
+    }
+}

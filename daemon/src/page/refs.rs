@@ -73,6 +73,13 @@ pub struct Recorded {
     pub what: Ref,
     /// [`exact_content`](super::fingerprint::exact_content) of that observation, to tell duplicates apart.
     pub content: std::sync::Arc<str>,
+    /// Whether no other ref of that observation had its title.
+    pub unique_title: bool,
+}
+
+/// Returns whether a ref has a title that no other ref has.
+pub(super) fn has_unique_title(one: &Ref, all: &[Ref]) -> bool {
+    !one.label.title.is_empty() && all.iter().filter(|r| r.label.title == one.label.title).count() == 1
 }
 
 /// Where a recorded ref is on the current screen.
@@ -85,7 +92,8 @@ pub struct Found {
 }
 
 /// Finds a recorded ref among the current ones: by its exact token, else by its identity token. In both cases its label must
-/// still match, and it must be the only such ref, unless nothing on the page changed at all. `content` is the
+/// still match, and it must be the only such ref, unless nothing on the page changed at all. Where its title was unique and still is,
+/// the rest of the label may differ: a subtitle or the position of a switch changes. `content` is the
 /// [`exact_content`](super::fingerprint::exact_content) of the current screen.
 ///
 /// # Errors
@@ -100,6 +108,13 @@ pub fn find(recorded: &Recorded, now: &[Ref], content: &str) -> Result<Found, us
     {
         return Ok(Found { index: *index, moved: false });
     }
+    let titled = |r: &Ref| {
+        recorded.unique_title
+            && r.identity == recorded.what.identity
+            && r.label.title == recorded.what.label.title
+            && has_unique_title(r, now)
+    };
+    let alike = if alike.is_empty() { (0..now.len()).filter(|i| titled(&now[*i])).collect() } else { alike };
     match alike.as_slice() {
         [index] => Ok(Found { index: *index, moved: now[*index].exact != recorded.what.exact }),
         several => Err(several.len()),

@@ -61,7 +61,11 @@ fn list(rows: &[(String, String)], scroll: i32) -> Snapshot {
 
 fn recorded(snapshot: &Snapshot, index: usize) -> Recorded {
     let all = refs::all(snapshot);
-    Recorded { what: all[index].clone(), content: fingerprint::exact_content(snapshot).into() }
+    Recorded {
+        what: all[index].clone(),
+        content: fingerprint::exact_content(snapshot).into(),
+        unique_title: refs::has_unique_title(&all[index], &all),
+    }
 }
 
 proptest! {

@@ -36,10 +36,10 @@ pub fn similar(connection: &Connection, origin: &str, app: i64, touched: &Touche
     }
 }
 
-/// Merges a page into the one that took its place: with the same place and title, whose first visit came after the last one of the
-/// other, which has been there as often as it takes to forget, and whose components are nearly the same by now. Returns the changes.
+/// Merges a page into the one that took its place: it has the same place and title and nearly the same components, was first visited
+/// after the last visit of the other, and has had so many visits since that a component would be forgotten. Returns the changes.
 pub fn redesigned(connection: &Connection, origin: &str, scope: &Known, at: i64) -> Result<Vec<Entry>> {
-    // The first look with the new design was still taken for the old one.
+    // The first visit with the new look was still taken for the old one.
     let mut statement = connection.prepare_cached(
         "SELECT a.id AS gone, b.id AS living FROM states a JOIN states b ON b.app_id = a.app_id AND b.place = a.place AND b.title = a.title
          WHERE a.app_id = :app_id AND a.kind = 'page' AND b.kind = 'page' AND a.deleted_at IS NULL AND b.deleted_at IS NULL
