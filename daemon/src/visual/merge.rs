@@ -37,7 +37,7 @@ pub fn similar(connection: &Connection, origin: &str, app: i64, touched: &Touche
 }
 
 /// Merges a page into the one that took its place: it has the same place and title and nearly the same components, was first visited
-/// after the last visit of the other, and has had so many visits since that a component would be forgotten. Returns the changes.
+/// after the last visit of the other, and has had enough visits for a component to be forgotten. Returns the changes.
 pub fn redesigned(connection: &Connection, origin: &str, scope: &Known, at: i64) -> Result<Vec<Entry>> {
     // The first visit with the new look was still taken for the old one.
     let mut statement = connection.prepare_cached(
