@@ -291,7 +291,7 @@ fn counters_can_be_rebuilt_from_events() {
     let before = (dump("transitions"), dump("recoveries"));
     assert!(before.0.len() >= 3 && !before.1.is_empty());
     for _ in 0..2 {
-        afd::memory::projection::rebuild(&connection).expect("rebuilds");
+        afd::memory::rebuild::all(&connection).expect("rebuilds");
         assert_eq!((dump("transitions"), dump("recoveries")), before);
     }
 }

@@ -8,7 +8,7 @@ use afd_proto::job::{Job, Jobs, RunParams};
 use serde_json::json;
 
 use super::{Core, Error, Result, artifacts, conversation, replay, visual};
-use crate::memory::projection;
+use crate::memory::rebuild;
 
 /// Interval of the artifact limits job; writing many bytes triggers it earlier.
 const ARTIFACT_LIMITS: Duration = Duration::from_secs(3600);
@@ -47,7 +47,7 @@ pub fn rebuild_experience(core: &Arc<Core>) {
         let weak = weak.clone();
         async move {
             while let Some(core) = weak.upgrade() {
-                match core.store.write(|c| projection::rebuild_some(c, REBUILD_BATCH)).await {
+                match core.store.write(|c| rebuild::some(c, REBUILD_BATCH)).await {
                     Ok(true) => return,
                     Ok(false) => tokio::task::yield_now().await,
                     Err(error) => {

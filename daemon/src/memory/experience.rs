@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row, types::ToSql};
 
 use super::outcomes::{self, Counted};
 use super::pages::{self, Page};
-use super::{Place, projection};
+use super::{Place, rebuild};
 use crate::page::target;
 use crate::store::{Result, json, now_ms, skip_unreadable};
 
@@ -75,7 +75,7 @@ fn tiers(query: &Query) -> Vec<Tier> {
 /// any known place, they come from everywhere. Nothing is returned while counters are made again after an upgrade.
 pub fn find(connection: &Connection, query: &Query, naming: Naming<'_>) -> Result<Experience> {
     let mut experience = Experience { transitions: Vec::new(), recoveries: Vec::new() };
-    if projection::is_rebuilding(connection)? {
+    if rebuild::is_under_way(connection)? {
         return Ok(experience);
     }
     let tiers = tiers(query);

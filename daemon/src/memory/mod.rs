@@ -14,6 +14,7 @@ pub mod observations;
 pub mod outcomes;
 pub mod pages;
 pub mod projection;
+pub mod rebuild;
 pub mod record;
 pub mod recoveries;
 pub mod requests;

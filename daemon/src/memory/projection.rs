@@ -9,7 +9,7 @@
 //! action that is still under way.
 //!
 //! Invariant: outcomes stand with their events, and all counters can be made again from the events and observations
-//! ([`rebuild`]).
+//! ([`super::rebuild`]).
 
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus, OutcomeKind};
@@ -46,7 +46,7 @@ pub(super) struct EventRow {
     /// Whether the page was only assumed, see the column.
     pub assumed: bool,
     content: Option<String>,
-    outcome: Option<OutcomeKind>,
+    pub outcome: Option<OutcomeKind>,
     pub after: Option<i64>,
     below: Option<i64>,
     arrived_ms: i64,
@@ -62,7 +62,7 @@ const COLUMNS: &str = "e.uid, e.origin, e.seq, e.session_id, e.device_id, e.cate
     e.evidence, e.action, e.inherited, e.content_hash, e.outcome, e.after_page_id, e.after_below_id, e.arrived_ms, e.verified, e.refuted,
     e.cured, e.at, e.duration_ms";
 
-fn select(rest: &str) -> String {
+pub(super) fn select(rest: &str) -> String {
     format!("SELECT {COLUMNS}, {} FROM events e LEFT JOIN pages p ON p.id = e.page_id {rest}", pages::COLUMNS)
 }
 
@@ -73,7 +73,7 @@ impl EventRow {
     }
 }
 
-fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
+pub(super) fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
     let action: Option<String> = row.get("action")?;
     let cause: Option<String> = row.get("failure_cause")?;
     let outcome: Option<String> = row.get("outcome")?;
@@ -112,7 +112,7 @@ pub(super) fn find(connection: &Connection, uid: &str) -> Result<Option<EventRow
 
 /// Returns the last action that was sent to a device before `seq`; `None` also when one is still under way. With a session, its
 /// own refused actions count too.
-fn last_action(connection: &Connection, device: i64, seq: i64, refusals_of: Option<i64>) -> Result<Option<EventRow>> {
+pub(super) fn last_action(connection: &Connection, device: i64, seq: i64, refusals_of: Option<i64>) -> Result<Option<EventRow>> {
     let sql = select(
         "WHERE e.device_id = :device AND e.seq < :seq AND e.category <> 'verify' AND (e.sent = 1 OR e.session_id = :session)
          ORDER BY e.seq DESC LIMIT 1",
@@ -166,7 +166,7 @@ pub fn settle(connection: &Connection, look: &Look) -> Result<()> {
 }
 
 /// Takes a look as the outcome of an act. With `confirmed`, a check has passed on that page.
-fn take_outcome(connection: &Connection, mut act: EventRow, look: &Look, confirmed: bool) -> Result<()> {
+pub(super) fn take_outcome(connection: &Connection, mut act: EventRow, look: &Look, confirmed: bool) -> Result<()> {
     if act.status != EventStatus::Ok || (act.verified && !confirmed) {
         return Ok(());
     }
@@ -241,7 +241,7 @@ fn kind_of(connection: &Connection, act: &EventRow, look: &Look) -> Result<Optio
 }
 
 /// Adds what is known of an act to the counters, or takes it back.
-fn count(connection: &Connection, act: &EventRow, times: i64) -> Result<()> {
+pub(super) fn count(connection: &Connection, act: &EventRow, times: i64) -> Result<()> {
     let (Some(from), Some((action, text))) = (act.page.as_ref().filter(|_| !act.assumed), &act.action) else { return Ok(()) };
     let key = action_key(action);
     let page = |id: Option<i64>| id.map(|id| pages::get(connection, id)).transpose().map(Option::flatten);
@@ -329,7 +329,7 @@ pub(super) fn count_event(connection: &Connection, event: &Event) -> Result<()> 
 
 /// Confirms or refutes the act that a check is about. A passing check confirms the page that it saw; a failing one counts
 /// against the act once, until the page turns out to have been on its way.
-fn judge(connection: &Connection, check: &EventRow, cause: Option<ErrorCode>) -> Result<()> {
+pub(super) fn judge(connection: &Connection, check: &EventRow, cause: Option<ErrorCode>) -> Result<()> {
     let Some(act) = check.parent.as_deref().map(|uid| find(connection, uid)).transpose()?.flatten() else { return Ok(()) };
     match check.status {
         EventStatus::Ok => confirm(connection, act, check),
@@ -383,7 +383,7 @@ fn last_below(connection: &Connection, check: &EventRow) -> Result<Option<i64>> 
 }
 
 /// Counts a page that appeared although nothing had been done since the device's previous settled page.
-fn appeared_spontaneously(connection: &Connection, look: &Look, last_act: Option<i64>) -> Result<()> {
+pub(super) fn appeared_spontaneously(connection: &Connection, look: &Look, last_act: Option<i64>) -> Result<()> {
     let sql = format!(
         "SELECT o.seq, o.observed_at, o.origin, {} FROM observations o JOIN pages p ON p.id = o.page_id
          WHERE o.device_id = :device AND o.seq < :seq AND o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''
@@ -420,130 +420,4 @@ fn appeared_spontaneously(connection: &Connection, look: &Look, last_act: Option
         at: look.at,
     };
     outcomes::add(connection, &store, &attempt)
-}
-
-/// Makes all counters again, at once.
-pub fn rebuild(connection: &Connection) -> Result<()> {
-    connection.execute(
-        "UPDATE store SET rebuild_cursor = -1, rebuild_upto = max((SELECT coalesce(max(seq), 0) FROM events),
-            (SELECT coalesce(max(seq), 0) FROM observations))",
-        [],
-    )?;
-    while !rebuild_some(connection, 1_000)? {}
-    Ok(())
-}
-
-/// Returns whether the counters are still being made again after an upgrade.
-pub fn is_rebuilding(connection: &Connection) -> Result<bool> {
-    let found = connection.query_row("SELECT rebuild_cursor IS NOT NULL AS waiting FROM store", [], |row| row.get("waiting")).optional()?;
-    Ok(found.unwrap_or(false))
-}
-
-/// Makes the counters of the next `batch` events and observations again, from where the last call ended. Returns whether all is
-/// done.
-pub fn rebuild_some(connection: &Connection, batch: i64) -> Result<bool> {
-    let state: Option<(Option<i64>, i64)> = connection
-        .query_row("SELECT rebuild_cursor, coalesce(rebuild_upto, 0) AS upto FROM store", [], |row| {
-            Ok((row.get("rebuild_cursor")?, row.get("upto")?))
-        })
-        .optional()?;
-    let Some((Some(cursor), upto)) = state else { return Ok(true) };
-    if cursor < 0 {
-        connection.execute_batch("DELETE FROM outcomes; DELETE FROM transitions; DELETE FROM recoveries;")?;
-        super::imported::project(connection)?;
-    }
-    let to = (cursor.max(0) + batch).min(upto);
-    for uid in uids(connection, "events", cursor, to)? {
-        if let Some(event) = find(connection, &uid)? {
-            recount(connection, event)?;
-        }
-    }
-    for uid in uids(connection, "observations", cursor, to)? {
-        recount_spontaneous(connection, &uid)?;
-    }
-    let next = (to < upto).then_some(to);
-    connection.execute("UPDATE store SET rebuild_cursor = :next", named_params! {":next": next})?;
-    Ok(next.is_none())
-}
-
-fn uids(connection: &Connection, table: &str, after: i64, to: i64) -> Result<Vec<String>> {
-    let sql = format!("SELECT uid FROM {table} WHERE seq > :after AND seq <= :to AND deleted_at IS NULL ORDER BY seq, id");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(named_params! {":after": after, ":to": to}, |row| row.get("uid"))?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Counts an event again. An act whose outcome was never taken, as before an upgrade, takes it from the observations.
-fn recount(connection: &Connection, event: EventRow) -> Result<()> {
-    let done = matches!(event.category, Category::Act | Category::Recover) && event.status == EventStatus::Ok;
-    let event = if done && event.outcome.is_none() { with_observed_outcome(connection, event)? } else { event };
-    count(connection, &event, 1)?;
-    recoveries::count(connection, &event, 1)?;
-    recoveries::judge(connection, &event)
-}
-
-/// Returns an act with its outcome as the observations and checks after it tell.
-fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<EventRow> {
-    let next: i64 = connection
-        .prepare_cached(
-            "SELECT coalesce(min(seq), 9223372036854775807) AS next FROM events
-             WHERE device_id = :device AND seq > :seq AND category <> 'verify' AND sent = 1",
-        )?
-        .query_row(named_params! {":device": act.device, ":seq": act.seq}, |row| row.get("next"))?;
-    let mut statement = connection.prepare_cached(
-        "SELECT o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o JOIN pages p ON p.id = o.page_id
-         WHERE o.device_id = :device AND o.seq > :seq AND o.seq < :next AND o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''
-            AND o.observed_at <= :until ORDER BY o.seq",
-    )?;
-    let until = act.at + OUTCOME_WINDOW_MS;
-    let looks: Vec<Look> = statement
-        .query_map(named_params! {":device": act.device, ":seq": act.seq, ":next": next, ":until": until}, |row| {
-            Ok(Look {
-                device: act.device,
-                seq: row.get("seq")?,
-                page: row.get("page_id")?,
-                below: row.get("below_id")?,
-                content: row.get("content_hash")?,
-                at: row.get("observed_at")?,
-            })
-        })?
-        .collect::<rusqlite::Result<_>>()?;
-    let uid = act.uid.clone();
-    // Not counted yet: the cursor is before this event.
-    for look in looks {
-        if let Some(act) = find(connection, &uid)? {
-            take_outcome(connection, act, &look, false)?;
-        }
-    }
-    let mut checks = connection.prepare_cached(&select("WHERE e.parent_uid = :act AND e.category = 'verify' ORDER BY e.seq"))?;
-    let checks: Vec<EventRow> = checks.query_map(named_params! {":act": uid}, event_row)?.collect::<rusqlite::Result<_>>()?;
-    for check in checks {
-        judge(connection, &check, check.cause)?;
-    }
-    Ok(find(connection, &uid)?.unwrap_or(act))
-}
-
-/// Counts the page of an observation again if it came by itself.
-fn recount_spontaneous(connection: &Connection, uid: &str) -> Result<()> {
-    let look = connection
-        .prepare_cached(
-            "SELECT o.device_id, o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o
-             JOIN pages p ON p.id = o.page_id WHERE o.uid = :uid AND o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''",
-        )?
-        .query_row(named_params! {":uid": uid}, |row| {
-            Ok(Look {
-                device: row.get("device_id")?,
-                seq: row.get("seq")?,
-                page: row.get("page_id")?,
-                below: row.get("below_id")?,
-                content: row.get("content_hash")?,
-                at: row.get("observed_at")?,
-            })
-        })
-        .optional()?;
-    let Some(look) = look else { return Ok(()) };
-    match last_action(connection, look.device, look.seq, None)? {
-        Some(last) if look.at - last.at <= OUTCOME_WINDOW_MS => Ok(()),
-        last => appeared_spontaneously(connection, &look, last.map(|l| l.seq)),
-    }
 }

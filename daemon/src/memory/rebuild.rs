@@ -1,0 +1,136 @@
+//! Makes the counters of experience again from events, observations and imported rows: after an upgrade in steps, in the background.
+
+use afd_proto::memory::{Category, EventStatus};
+use rusqlite::{Connection, OptionalExtension, named_params};
+
+use super::projection::{
+    EventRow, Look, OUTCOME_WINDOW_MS, appeared_spontaneously, count, event_row, find, judge, last_action, select, take_outcome,
+};
+use super::recoveries;
+use crate::store::Result;
+
+/// Makes all counters again, at once.
+pub fn all(connection: &Connection) -> Result<()> {
+    connection.execute(
+        "UPDATE store SET rebuild_cursor = -1, rebuild_upto = max((SELECT coalesce(max(seq), 0) FROM events),
+            (SELECT coalesce(max(seq), 0) FROM observations))",
+        [],
+    )?;
+    while !some(connection, 1_000)? {}
+    Ok(())
+}
+
+/// Returns whether the counters are still being made again after an upgrade.
+pub fn is_under_way(connection: &Connection) -> Result<bool> {
+    let found = connection.query_row("SELECT rebuild_cursor IS NOT NULL AS waiting FROM store", [], |row| row.get("waiting")).optional()?;
+    Ok(found.unwrap_or(false))
+}
+
+/// Makes the counters of the next `batch` events and observations again, from where the last call ended. Returns whether all is
+/// done.
+pub fn some(connection: &Connection, batch: i64) -> Result<bool> {
+    let state: Option<(Option<i64>, i64)> = connection
+        .query_row("SELECT rebuild_cursor, coalesce(rebuild_upto, 0) AS upto FROM store", [], |row| {
+            Ok((row.get("rebuild_cursor")?, row.get("upto")?))
+        })
+        .optional()?;
+    let Some((Some(cursor), upto)) = state else { return Ok(true) };
+    if cursor < 0 {
+        connection.execute_batch("DELETE FROM outcomes; DELETE FROM transitions; DELETE FROM recoveries;")?;
+        super::imported::project(connection)?;
+    }
+    let to = (cursor.max(0) + batch).min(upto);
+    for uid in uids(connection, "events", cursor, to)? {
+        if let Some(event) = find(connection, &uid)? {
+            recount(connection, event)?;
+        }
+    }
+    for uid in uids(connection, "observations", cursor, to)? {
+        recount_spontaneous(connection, &uid)?;
+    }
+    let next = (to < upto).then_some(to);
+    connection.execute("UPDATE store SET rebuild_cursor = :next", named_params! {":next": next})?;
+    Ok(next.is_none())
+}
+
+fn uids(connection: &Connection, table: &str, after: i64, to: i64) -> Result<Vec<String>> {
+    let sql = format!("SELECT uid FROM {table} WHERE seq > :after AND seq <= :to AND deleted_at IS NULL ORDER BY seq, id");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(named_params! {":after": after, ":to": to}, |row| row.get("uid"))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Counts an event again. An act whose outcome was never taken, as before an upgrade, takes it from the observations.
+fn recount(connection: &Connection, event: EventRow) -> Result<()> {
+    let done = matches!(event.category, Category::Act | Category::Recover) && event.status == EventStatus::Ok;
+    let event = if done && event.outcome.is_none() { with_observed_outcome(connection, event)? } else { event };
+    count(connection, &event, 1)?;
+    recoveries::count(connection, &event, 1)?;
+    recoveries::judge(connection, &event)
+}
+
+/// Returns an act with its outcome as the observations and checks after it tell.
+fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<EventRow> {
+    let next: i64 = connection
+        .prepare_cached(
+            "SELECT coalesce(min(seq), 9223372036854775807) AS next FROM events
+             WHERE device_id = :device AND seq > :seq AND category <> 'verify' AND sent = 1",
+        )?
+        .query_row(named_params! {":device": act.device, ":seq": act.seq}, |row| row.get("next"))?;
+    let mut statement = connection.prepare_cached(
+        "SELECT o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o JOIN pages p ON p.id = o.page_id
+         WHERE o.device_id = :device AND o.seq > :seq AND o.seq < :next AND o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''
+            AND o.observed_at <= :until ORDER BY o.seq",
+    )?;
+    let until = act.at + OUTCOME_WINDOW_MS;
+    let looks: Vec<Look> = statement
+        .query_map(named_params! {":device": act.device, ":seq": act.seq, ":next": next, ":until": until}, |row| {
+            Ok(Look {
+                device: act.device,
+                seq: row.get("seq")?,
+                page: row.get("page_id")?,
+                below: row.get("below_id")?,
+                content: row.get("content_hash")?,
+                at: row.get("observed_at")?,
+            })
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    let uid = act.uid.clone();
+    // Not counted yet: the cursor is before this event.
+    for look in looks {
+        if let Some(act) = find(connection, &uid)? {
+            take_outcome(connection, act, &look, false)?;
+        }
+    }
+    let mut checks = connection.prepare_cached(&select("WHERE e.parent_uid = :act AND e.category = 'verify' ORDER BY e.seq"))?;
+    let checks: Vec<EventRow> = checks.query_map(named_params! {":act": uid}, event_row)?.collect::<rusqlite::Result<_>>()?;
+    for check in checks {
+        judge(connection, &check, check.cause)?;
+    }
+    Ok(find(connection, &uid)?.unwrap_or(act))
+}
+
+/// Counts the page of an observation again if it came by itself.
+fn recount_spontaneous(connection: &Connection, uid: &str) -> Result<()> {
+    let look = connection
+        .prepare_cached(
+            "SELECT o.device_id, o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o
+             JOIN pages p ON p.id = o.page_id WHERE o.uid = :uid AND o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''",
+        )?
+        .query_row(named_params! {":uid": uid}, |row| {
+            Ok(Look {
+                device: row.get("device_id")?,
+                seq: row.get("seq")?,
+                page: row.get("page_id")?,
+                below: row.get("below_id")?,
+                content: row.get("content_hash")?,
+                at: row.get("observed_at")?,
+            })
+        })
+        .optional()?;
+    let Some(look) = look else { return Ok(()) };
+    match last_action(connection, look.device, look.seq, None)? {
+        Some(last) if look.at - last.at <= OUTCOME_WINDOW_MS => Ok(()),
+        last => appeared_spontaneously(connection, &look, last.map(|l| l.seq)),
+    }
+}
