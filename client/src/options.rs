@@ -134,3 +134,8 @@ pub fn is_typed(matches: &ArgMatches, id: &str) -> bool {
 pub fn typed_config(global: &Global) -> Option<&std::path::PathBuf> {
     global.config.as_ref().filter(|path| std::env::var_os("AFD_CONFIG").is_none_or(|v| v != path.as_os_str()))
 }
+
+/// Returns the database that `AF_DB` names.
+pub(crate) fn af_database() -> Option<PathBuf> {
+    std::env::var_os("AF_DB").filter(|v| !v.is_empty()).map(Into::into)
+}

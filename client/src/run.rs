@@ -15,7 +15,7 @@ use crate::cli::{self, Run};
 use crate::commands::Call;
 use crate::connection::Connection;
 use crate::dial::{self, Purpose, Retry};
-use crate::options::{Address, Context, Format, Global, is_typed, typed_config};
+use crate::options::{Address, Context, Format, Global, af_database, is_typed, typed_config};
 use crate::outcome::{FAILED, Failure, INTERRUPTED, Outcome, USAGE};
 use crate::output::{effective, print};
 use crate::spawn;
@@ -146,11 +146,6 @@ fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
             .with_hint("its log says what it is waiting for; `afctl status` shows whether it is still running"));
     }
     Ok(result)
-}
-
-/// Returns the database of `af`, from `AF_DB`.
-fn af_database() -> Option<std::path::PathBuf> {
-    std::env::var_os("AF_DB").filter(|v| !v.is_empty()).map(Into::into)
 }
 
 /// Adapts the options to a call: the client waits longer if the daemon enforces the timeout itself, and files of `af` are not

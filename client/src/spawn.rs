@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::connection::Connection;
+use crate::options::af_database;
 use crate::trust;
 
 /// Maximum time for a start, including migrations of a large database.
@@ -147,7 +148,7 @@ fn launch(start: &Start, report: &Path) -> Result<std::process::Child, NoDaemon>
     let stderr = open_log(&log).map_or_else(|_| Stdio::null(), Stdio::from);
     let mut command = Command::new(&program);
     command.arg("--detached").arg("--socket").arg(&start.socket);
-    let of_environment = std::env::var_os("AF_DB").filter(|v| !v.is_empty()).map(|v| std::path::absolute(&v).unwrap_or_else(|_| v.into()));
+    let of_environment = af_database().map(|db| std::path::absolute(&db).unwrap_or(db));
     let database = start.memory_db.as_ref();
     let by_flag = database.filter(|db| Some(*db) != of_environment.as_ref());
     if let Some(db) = by_flag {

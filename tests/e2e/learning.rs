@@ -261,6 +261,63 @@ fn verify_considers_only_visible_content() {
     assert_eq!(error.details["actual"], "com.android.settings/.Settings");
 }
 
+/// Returns the rows of a table, without their ids and times of change.
+fn rows(connection: &rusqlite::Connection, table: &str) -> Vec<Vec<String>> {
+    let sql = format!("SELECT * FROM {table} ORDER BY uid");
+    let mut statement = connection.prepare(&sql).expect("prepares");
+    let skip = ["id", "updated_at", "transition_id"];
+    let skip: Vec<usize> = statement.column_names().iter().enumerate().filter(|(_, n)| skip.contains(n)).map(|(i, _)| i).collect();
+    let columns = statement.column_count();
+    let rows = statement.query_map([], |row| {
+        (0..columns).filter(|i| !skip.contains(i)).map(|i| row.get::<_, rusqlite::types::Value>(i).map(|v| format!("{v:?}"))).collect()
+    });
+    rows.expect("reads").collect::<Result<_, _>>().expect("rows")
+}
+
+/// Events of earlier schemas have no outcomes: an upgrade takes them from the observations, as the daemon does when they come.
+#[test]
+fn outcomes_of_older_events_are_derived_from_observations() {
+    let mut world = World::with(afd_tests::TestPhone::start(), "\n[observe]\nafter_act_ms = 0\n");
+    let mut client = world.client();
+    client.ok("observe.page", json!({}));
+    for _ in 0..2 {
+        client.fails("act.tap", json!({"by": "text", "value": "Font size", "exactMatch": true}), "TARGET_NOT_FOUND");
+        client.ok("recover.relaunch", json!({"package": SETTINGS}));
+        client.ok("observe.page", json!({}));
+        client.ok("act.tap", json!({"by": "text", "value": "Display", "exactMatch": true}));
+        client.fails("verify.textContains", json!({"text": "Pluto"}), "ASSERTION_FAILED");
+        client.ok("act.tap", json!({"by": "text", "value": "Screen timeout", "exactMatch": true}));
+        client.ok("verify.nodeExists", json!({"by": "text", "value": "Screen timeout"}));
+        client.ok("act.back", json!({}));
+        client.ok("act.tap", json!({"by": "text", "value": "Font size", "exactMatch": true}));
+        client.ok("observe.page", json!({}));
+        client.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
+        client.ok("recover.back", json!({}));
+        client.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
+        world.phone.scene(SETTINGS, None);
+        client.ok("act.home", json!({}));
+        client.ok("act.launch", json!({"package": SETTINGS}));
+        world.phone.scene(SETTINGS, None);
+        client.ok("observe.page", json!({}));
+    }
+    world.daemon.stop();
+    let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
+    let all = || ["transitions", "outcomes", "recoveries"].map(|table| rows(&connection, table));
+    let before = all();
+    let recovered: (i64, i64) = connection
+        .query_row("SELECT sum(success_count), sum(failure_count) FROM recoveries", [], |r| Ok((r.get(0)?, r.get(1)?)))
+        .expect("recoveries");
+    assert_eq!(recovered, (2, 2), "the relaunch worked, going back did not: {before:?}");
+    connection
+        .execute_batch(
+            "UPDATE events SET outcome = NULL, after_page_id = NULL, after_below_id = NULL, arrived_ms = NULL, verified = 0, refuted = 0,
+                cured = NULL",
+        )
+        .expect("forgets");
+    afd::memory::rebuild::all(&connection).expect("rebuilds");
+    assert_eq!(all(), before);
+}
+
 #[test]
 fn counters_can_be_rebuilt_from_events() {
     let mut world = World::new();
@@ -277,17 +334,7 @@ fn counters_can_be_rebuilt_from_events() {
     }
     world.daemon.stop();
     let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
-    let dump = |table: &str| -> Vec<Vec<String>> {
-        let sql = format!("SELECT * FROM {table} ORDER BY uid");
-        let mut statement = connection.prepare(&sql).expect("prepares");
-        let skip: Vec<usize> =
-            statement.column_names().iter().enumerate().filter(|(_, n)| ["id", "updated_at"].contains(n)).map(|(i, _)| i).collect();
-        let columns = statement.column_count();
-        let rows = statement.query_map([], |row| {
-            (0..columns).filter(|i| !skip.contains(i)).map(|i| row.get::<_, rusqlite::types::Value>(i).map(|v| format!("{v:?}"))).collect()
-        });
-        rows.expect("reads").collect::<Result<_, _>>().expect("rows")
-    };
+    let dump = |table: &str| rows(&connection, table);
     let before = (dump("transitions"), dump("recoveries"));
     assert!(before.0.len() >= 3 && !before.1.is_empty());
     for _ in 0..2 {

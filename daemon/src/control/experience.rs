@@ -1,5 +1,8 @@
 //! Experience of a place, with its pages named by the states that the visual memory knows.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use afd_proto::memory::Experience;
 use rusqlite::Connection;
 
@@ -9,7 +12,7 @@ use crate::store::Result;
 use crate::visual::states;
 
 /// Names a page by its state, else by what is known of the page itself.
-pub(super) fn name(connection: &Connection, page: &Page) -> Result<PageName> {
+fn name(connection: &Connection, page: &Page) -> Result<PageName> {
     let state = match page.structure.is_empty() {
         true => None,
         false => states::of_structure(connection, &page.structure)?,
@@ -26,5 +29,15 @@ pub(super) fn find(connection: &Connection, mut query: Query) -> Result<Experien
     if let Some(structure) = &query.place.structure {
         query.state = states::structures_of_same_state(connection, structure)?;
     }
-    experience::find(connection, &query, &name)
+    // Most rows share their pages.
+    let names: RefCell<HashMap<i64, PageName>> = RefCell::default();
+    let name_once = |connection: &Connection, page: &Page| {
+        if let Some(known) = names.borrow().get(&page.id) {
+            return Ok(known.clone());
+        }
+        let name = name(connection, page)?;
+        names.borrow_mut().insert(page.id, name.clone());
+        Ok(name)
+    };
+    experience::find(connection, &query, &name_once)
 }

@@ -101,10 +101,14 @@ fn json<T: serde::Serialize>(value: &Option<T>) -> Option<String> {
 }
 
 /// Returns the row id of the page on which an event happened. Where the session has not looked since the last action on the
-/// device, it is the page that this action led to (1), or as long as that is unknown its own (2).
+/// device, it is the page that this action led to (1), or as long as that is unknown its own (2). A check that could not read the
+/// screen is about no page.
 fn page_of(connection: &Connection, origin: &Origin, event: &Event) -> Result<(Option<i64>, i64)> {
     if let Some(page) = pages::id_of(connection, &origin.store, &event.before)? {
         return Ok((Some(page), 0));
+    }
+    if event.category == Category::Verify {
+        return Ok((None, 0));
     }
     let last = connection
         .prepare_cached(
@@ -124,12 +128,18 @@ fn page_of(connection: &Connection, origin: &Origin, event: &Event) -> Result<(O
 
 /// Inserts an event in place of its intent.
 pub(super) fn put(connection: &Connection, origin: &Origin, event: &Event, parent: Option<&str>) -> Result<()> {
-    connection.prepare_cached("DELETE FROM intents WHERE uid = :uid")?.execute(named_params! {":uid": &event.uid})?;
-    insert(connection, origin, event, parent)
+    let intended = connection
+        .prepare_cached("DELETE FROM intents WHERE uid = :uid RETURNING page_id, inherited")?
+        .query_row(named_params! {":uid": &event.uid}, |row| Ok((row.get("page_id")?, row.get("inherited")?)))
+        .optional()?;
+    let place = match intended {
+        Some(place) => place,
+        None => page_of(connection, origin, event)?,
+    };
+    insert(connection, origin, event, parent, place)
 }
 
-fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&str>) -> Result<()> {
-    let (page, inherited) = page_of(connection, origin, e)?;
+fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&str>, (page, inherited): (Option<i64>, i64)) -> Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO events (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, status, sent,

@@ -319,7 +319,7 @@ fn to_wire(connection: &Connection, scope: Scope, rows: Vec<TransitionRow>, nami
         verified_count: verified,
         failure_count: failure,
         last_success_at,
-        failure_cause: first.failure_cause.filter(|c| !c.is_empty()),
+        failure_cause: first.failure_cause.filter(|c| failure > 0 && !c.is_empty()),
     })
 }
 

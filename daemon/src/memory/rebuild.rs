@@ -1,7 +1,7 @@
 //! Makes the counters of experience again from events, observations and imported rows: after an upgrade in steps, in the background.
 
 use afd_proto::memory::{Category, EventStatus};
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::projection::{
     EventRow, Look, OUTCOME_WINDOW_MS, appeared_spontaneously, count, event_row, find, judge, last_action, select, take_outcome,
@@ -42,7 +42,10 @@ pub fn some(connection: &Connection, batch: i64) -> Result<bool> {
     let to = (cursor.max(0) + batch).min(upto);
     for uid in uids(connection, "events", cursor, to)? {
         if let Some(event) = find(connection, &uid)? {
+            // What is decided later about this event, such as that a recovery worked, now changes what was counted.
+            let seq = event.seq;
             recount(connection, event)?;
+            connection.prepare_cached("UPDATE store SET rebuild_cursor = :cursor")?.execute(named_params! {":cursor": seq})?;
         }
     }
     for uid in uids(connection, "observations", cursor, to)? {
@@ -69,6 +72,21 @@ fn recount(connection: &Connection, event: EventRow) -> Result<()> {
     recoveries::judge(connection, &event)
 }
 
+/// The columns of a conclusive look, from an observation.
+const LOOKS: &str = "SELECT o.device_id, o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o
+    JOIN pages p ON p.id = o.page_id WHERE o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''";
+
+fn look(row: &Row<'_>) -> rusqlite::Result<Look> {
+    Ok(Look {
+        device: row.get("device_id")?,
+        seq: row.get("seq")?,
+        page: row.get("page_id")?,
+        below: row.get("below_id")?,
+        content: row.get("content_hash")?,
+        at: row.get("observed_at")?,
+    })
+}
+
 /// Returns an act with its outcome as the observations and checks after it tell.
 fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<EventRow> {
     let next: i64 = connection
@@ -77,23 +95,11 @@ fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<Event
              WHERE device_id = :device AND seq > :seq AND category <> 'verify' AND sent = 1",
         )?
         .query_row(named_params! {":device": act.device, ":seq": act.seq}, |row| row.get("next"))?;
-    let mut statement = connection.prepare_cached(
-        "SELECT o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o JOIN pages p ON p.id = o.page_id
-         WHERE o.device_id = :device AND o.seq > :seq AND o.seq < :next AND o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''
-            AND o.observed_at <= :until ORDER BY o.seq",
-    )?;
+    let sql = format!("{LOOKS} AND o.device_id = :device AND o.seq > :seq AND o.seq < :next AND o.observed_at <= :until ORDER BY o.seq");
+    let mut statement = connection.prepare_cached(&sql)?;
     let until = act.at + OUTCOME_WINDOW_MS;
     let looks: Vec<Look> = statement
-        .query_map(named_params! {":device": act.device, ":seq": act.seq, ":next": next, ":until": until}, |row| {
-            Ok(Look {
-                device: act.device,
-                seq: row.get("seq")?,
-                page: row.get("page_id")?,
-                below: row.get("below_id")?,
-                content: row.get("content_hash")?,
-                at: row.get("observed_at")?,
-            })
-        })?
+        .query_map(named_params! {":device": act.device, ":seq": act.seq, ":next": next, ":until": until}, look)?
         .collect::<rusqlite::Result<_>>()?;
     let uid = act.uid.clone();
     // Not counted yet: the cursor is before this event.
@@ -112,22 +118,7 @@ fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<Event
 
 /// Counts the page of an observation again if it came by itself.
 fn recount_spontaneous(connection: &Connection, uid: &str) -> Result<()> {
-    let look = connection
-        .prepare_cached(
-            "SELECT o.device_id, o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o
-             JOIN pages p ON p.id = o.page_id WHERE o.uid = :uid AND o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''",
-        )?
-        .query_row(named_params! {":uid": uid}, |row| {
-            Ok(Look {
-                device: row.get("device_id")?,
-                seq: row.get("seq")?,
-                page: row.get("page_id")?,
-                below: row.get("below_id")?,
-                content: row.get("content_hash")?,
-                at: row.get("observed_at")?,
-            })
-        })
-        .optional()?;
+    let look = connection.prepare_cached(&format!("{LOOKS} AND o.uid = :uid"))?.query_row(named_params! {":uid": uid}, look).optional()?;
     let Some(look) = look else { return Ok(()) };
     match last_action(connection, look.device, look.seq, None)? {
         Some(last) if look.at - last.at <= OUTCOME_WINDOW_MS => Ok(()),

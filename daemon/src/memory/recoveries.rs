@@ -81,7 +81,7 @@ pub(super) fn count(connection: &Connection, event: &EventRow, times: i64) -> Re
         return Ok(());
     }
     let (Some(failure), Some((action, text))) = (parent(connection, event)?, &event.action) else { return Ok(()) };
-    let Some(page) = &failure.page else { return Ok(()) };
+    let Some(page) = failure.page.as_ref().filter(|_| !failure.assumed) else { return Ok(()) };
     let after = event.after.map(|id| pages::get(connection, id)).transpose()?.flatten();
     let left = after.is_some_and(|after| !after.app.is_empty() && !page.app.is_empty() && after.app != page.app);
     let change = match (event.status, event.cured) {

@@ -26,6 +26,13 @@ pub struct Lesson {
     pub at: i64,
 }
 
+impl Lesson {
+    /// Creates a lesson without an element tree, to which what a detector found is added.
+    pub fn of_picture(scope: Scope, page: Option<String>, at: i64) -> Self {
+        Self { scope, structure: None, sightings: Vec::new(), texts: Vec::new(), scrolled_from: None, page, at }
+    }
+}
+
 /// A component that was seen.
 #[derive(Debug, Clone)]
 pub struct Sighting {

@@ -144,15 +144,7 @@ async fn from_detections(core: &Arc<Core>, params: &LearnParams, detections: &[D
     }
     let given = detections.iter().map(|d| d.crop.clone()).collect();
     let seen = core.save_given_crops(&scope, given, seen, session).await?;
-    let lesson = Lesson {
-        scope,
-        structure: None,
-        sightings: Vec::new(),
-        texts: Vec::new(),
-        scrolled_from: None,
-        page: params.page.clone(),
-        at: now_ms(),
-    };
+    let lesson = Lesson::of_picture(scope, params.page.clone(), now_ms());
     let picture_source = screenshot.map(|screenshot| PictureSource { screenshot, session, device: None });
     ingest(core, lesson, Some(("detections".to_owned(), seen)), picture_source, params.forget_threshold).await
 }
@@ -163,15 +155,7 @@ async fn from_picture(core: &Arc<Core>, params: &LearnParams, picture: &str) -> 
     let screenshot = pictures::from_file(picture).await?;
     let session = core.session_row(params.session.as_deref().unwrap_or(DEFAULT_SESSION)).await?;
     let detected = core.detect(&screenshot).await?;
-    let lesson = Lesson {
-        scope,
-        structure: None,
-        sightings: Vec::new(),
-        texts: Vec::new(),
-        scrolled_from: None,
-        page: params.page.clone(),
-        at: now_ms(),
-    };
+    let lesson = Lesson::of_picture(scope, params.page.clone(), now_ms());
     let picture_source = params.pictures.then_some(PictureSource { screenshot, session, device: None });
     ingest(core, lesson, Some(detected), picture_source, params.forget_threshold).await
 }
@@ -209,15 +193,7 @@ async fn from_screen(core: &Arc<Core>, params: &LearnParams, call: Call, first: 
         }
         None if detected.is_some() => {
             let app = params.app.clone().or(on_screen).ok_or_else(|| untrusted(&look))?;
-            Lesson {
-                scope: Scope { app, site },
-                structure: None,
-                sightings: Vec::new(),
-                texts: Vec::new(),
-                scrolled_from: None,
-                page: params.page.clone(),
-                at: look.at,
-            }
+            Lesson::of_picture(Scope { app, site }, params.page.clone(), look.at)
         }
         None => return Err(untrusted(&look)),
     };
