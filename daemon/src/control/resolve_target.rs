@@ -5,7 +5,7 @@
 //!
 //! * A point must lie on the screen; the node under it is only recorded.
 //! * A selector must lead to exactly one node that accepts taps: a match itself or its nearest ancestor that does.
-//! * An alias (`@n3`) must come from the session's newest observation with refs, the same app and activity must be in the
+//! * An alias (`@n3`) must come from the session's newest observation with refs, the same app, activity and title must be in the
 //!   foreground, and the recorded element must be found again unambiguously (`page::refs::find`). It may have moved.
 //! * A node must have a visible part that no other node or window covers; that part is what gets tapped.
 
@@ -160,6 +160,12 @@ impl Call {
         if shown.snapshot.app != snapshot.app || shown.snapshot.place != snapshot.place {
             return Err(stale_error(alias, "another page is now in the foreground")
                 .details(json!({"then": shown.snapshot.place, "now": snapshot.place})));
+        }
+        // A title may scroll out of view; two that differ are those of two pages.
+        let now = capture.place().title;
+        if shown.place.title.is_some() && now.is_some() && shown.place.title != now {
+            return Err(stale_error(alias, "another page of the same activity is now in the foreground")
+                .details(json!({"then": shown.place.title, "now": now})));
         }
         match refs::find(recorded, &capture.refs, &fingerprint::exact_content(snapshot)) {
             Ok(found) => Ok((capture.refs[found.index].node, found.moved)),
