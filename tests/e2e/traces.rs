@@ -16,7 +16,8 @@ fn screen(name: &str, ids: &[&str], rows: &[&str]) -> Value {
         vec![node(0, -1, "android.widget.FrameLayout", None, None, 0, ""), node(1, 0, "android.view.View", Some("bar"), None, 0, "")];
     for (i, id) in ids.iter().enumerate() {
         let i = i64::try_from(i).expect("fits");
-        nodes.push(node(2 + i, 0, "android.widget.TextView", Some(id), Some(name), 100 * (i + 1), ""));
+        let flags = if id.starts_with("open") { "c" } else { "" };
+        nodes.push(node(2 + i, 0, "android.widget.TextView", Some(id), Some(name), 100 * (i + 1), flags));
     }
     nodes.push(node(50, 0, "androidx.recyclerview.widget.RecyclerView", Some("list"), None, 900, "s"));
     for (i, row) in rows.iter().enumerate() {
@@ -63,4 +64,28 @@ fn recordings_of_real_apps_reach_the_required_scores() {
     assert!(mean.all >= 0.80, "{mean:?}");
     assert!((0.8..=1.3).contains(&mean.frag) && mean.mix <= 1.3, "{mean:?}");
     assert!(mean.robust >= 0.9, "{mean:?}");
+}
+
+#[test]
+fn hints_of_a_replayed_recording_are_about_what_is_on_the_screen() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let states = [screen("a", &["alpha", "open_b"], &["x 1"]), screen("b", &["one", "open_a"], &["x 1"])];
+    let steps: Vec<(&str, &str)> = [("a1", "b1"), ("b1", "a1")].repeat(8);
+    write_recording(dir.path(), &states, &steps);
+    // Each step taps the second element of its screen.
+    let file = dir.path().join("made.steps.jsonl");
+    let tap = |line: &str| {
+        let mut step: Value = serde_json::from_str(line).expect("JSON");
+        let rid = if step["from"] == "a1" { "org.example:id/open_b" } else { "org.example:id/open_a" };
+        step["action"]["target"] =
+            json!({"id": 3, "rid": rid, "cls": "android.widget.TextView", "text": null, "bounds": [0, 200, 1080, 300]});
+        format!("{step}\n")
+    };
+    let text: String = std::fs::read_to_string(&file).expect("reads").lines().map(tap).collect();
+    std::fs::write(&file, text).expect("writes");
+    let recordings = traces::read(dir.path()).expect("reads");
+    let handed = traces::replay(&recordings, usize::MAX)[0];
+    assert!(handed.looks > 0 && handed.hinted_looks == handed.looks, "{handed:?}");
+    assert!(handed.targets > 0 && handed.targets_on_screen == handed.targets, "{handed:?}");
+    assert_eq!((handed.known, handed.right, handed.same_page), (handed.actions, handed.actions, 0), "{handed:?}");
 }

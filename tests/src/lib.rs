@@ -68,8 +68,13 @@ impl World {
 
     /// Like [`World::new`], with a daemon whose clock [`World::advance`] advances. Needs debug assertions.
     pub fn with_clock() -> Self {
+        Self::with_clock_and("")
+    }
+
+    /// Like [`World::with_clock`], with more settings.
+    pub fn with_clock_and(settings: &str) -> Self {
         let phone = TestPhone::start();
-        let settings = with_phone(&phone, "");
+        let settings = with_phone(&phone, settings);
         Self::start(phone, &settings, |dir| {
             let clock = dir.join("clock");
             Daemon::start_with_env(dir, &[("AFD_TEST_CLOCK", clock.to_str().expect("a path in UTF-8"))])

@@ -191,13 +191,23 @@ pub fn name_exists(connection: &Connection, app: i64, name: &str) -> Result<bool
 
 /// Returns the wanted name, with a number appended if another component of the scope has it.
 pub(super) fn free_name(connection: &Connection, app: i64, wanted: &str) -> Result<String> {
-    let mut name = wanted.to_owned();
-    let mut n = 1;
-    while name_exists(connection, app, &name)? {
-        n += 1;
-        name = format!("{wanted}_{n}");
+    if !name_exists(connection, app, wanted)? {
+        return Ok(wanted.to_owned());
     }
-    Ok(name)
+    // Thousands of elements of one name are usual in long pages: the numbers are not tried one by one.
+    let is_taken = |n: u64| name_exists(connection, app, &format!("{wanted}_{n}"));
+    let (mut taken, mut free) = (1, 2);
+    while is_taken(free)? {
+        (taken, free) = (free, free * 2);
+    }
+    while free - taken > 1 {
+        let middle = taken.midpoint(free);
+        match is_taken(middle)? {
+            true => taken = middle,
+            false => free = middle,
+        }
+    }
+    Ok(format!("{wanted}_{free}"))
 }
 
 /// Returns the next position in a table that is ordered per scope.

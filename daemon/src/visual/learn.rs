@@ -246,7 +246,7 @@ impl Step<'_> {
         let observers: HashSet<&str> = self.lesson.sightings.iter().map(|s| s.source.as_str()).collect();
         for link in links.into_values() {
             let observable = observers.contains(link.source.as_str()) || (grows && link.source == TREE);
-            if observable && (!link.scrolls || unscrolled) {
+            if observable && !self.lesson.cut && (!link.scrolls || unscrolled) {
                 self.miss(state, &link, visit.before)?;
                 learned.missed += 1;
             } else {
@@ -262,7 +262,7 @@ impl Step<'_> {
     /// Counts misses on other states with the same place and title, which are other looks of this page: what an update of the app
     /// took away is forgotten although the look that had it does not come again.
     fn miss_on_other_looks(&self, structure: &Structure, state: i64, learned: &mut Learned) -> Result<()> {
-        let Some(title) = structure.title.as_deref().filter(|_| !structure.dialog) else { return Ok(()) };
+        let Some(title) = structure.title.as_deref().filter(|_| !structure.dialog && !self.lesson.cut) else { return Ok(()) };
         let seen: HashSet<&str> = self.lesson.sightings.iter().map(|s| s.key.as_str()).collect();
         for other in states::others_of_page(self.connection, self.app, (&structure.place, title), state)? {
             for (key, link) in self.links(other)? {

@@ -16,6 +16,8 @@ pub struct Lesson {
     pub structure: Option<Structure>,
     /// Components that were seen.
     pub sightings: Vec<Sighting>,
+    /// Whether there were more than these, so that what is not among them was not missed.
+    pub cut: bool,
     /// Texts that could be read.
     pub texts: Vec<String>,
     /// Key of the structure that was in front before the page was scrolled, when only that was done to it since: the same page.
@@ -29,7 +31,7 @@ pub struct Lesson {
 impl Lesson {
     /// Creates a lesson without an element tree, to which what a detector found is added.
     pub fn of_picture(scope: Scope, page: Option<String>, at: i64) -> Self {
-        Self { scope, structure: None, sightings: Vec::new(), texts: Vec::new(), scrolled_from: None, page, at }
+        Self { scope, structure: None, sightings: Vec::new(), cut: false, texts: Vec::new(), scrolled_from: None, page, at }
     }
 }
 

@@ -168,8 +168,16 @@ fn ours(dir: &Path, db: &Path, steps: &[Vec<usize>]) -> (Times, f64, f64) {
         store.write(move |c| files::import_directory(c, "bench", &known, &own, directory, 1).map(|_| ())).await.expect("imports");
         let step = |seen: &Vec<usize>| {
             let sightings = seen.iter().map(|n| sighting(*n)).collect();
-            let lesson =
-                Lesson { scope: scope.clone(), structure: None, sightings, texts: Vec::new(), scrolled_from: None, page: None, at: 2 };
+            let lesson = Lesson {
+                scope: scope.clone(),
+                structure: None,
+                sightings,
+                cut: false,
+                texts: Vec::new(),
+                scrolled_from: None,
+                page: None,
+                at: 2,
+            };
             let index = index.clone();
             let done = store.write(move |c| learn(c, "bench", &index, &lesson));
             async { assert!(done.await.expect("learns").state.is_some_and(|s| s > 0), "the step matches a known state") }

@@ -1,10 +1,11 @@
 //! Forgetting, merging, renaming, deleting, and undo.
 
+use afd_phone::scene::{Node, Rect, Scene, Window};
 use afd_tests::{Client, TestPhone, World};
 use serde_json::{Value, json};
 
 use super::{
-    SETTINGS, as_strs, component, components, explore_settings, learn_detections, names, numbered, run_upkeep, states, transitions,
+    SETTINGS, as_strs, component, components, explore_settings, learn_detections, names, numbered, observe, run_upkeep, states, transitions,
 };
 
 #[test]
@@ -242,4 +243,25 @@ fn component_with_an_id_goes_with_an_update_of_the_app() {
     assert!(component(&mut client, "org.example.app", "save").is_some());
     let editors: Vec<_> = states(&mut client, "org.example.app").into_iter().filter(|s| s["title"] == "Editor").collect();
     assert_eq!(editors.len(), 1, "one state with a new look: {editors:?}");
+}
+
+#[test]
+fn page_of_thousands_of_elements_of_one_name_is_learned_in_part() {
+    let world = World::new();
+    let mut client = world.client();
+    let row = |i: i32| Node {
+        clickable: true,
+        ..Node::new("android.widget.TextView", Rect::new(0, 20 * i, 1080, 20 * i + 20)).id("org.example.long:id/cell").text("cell")
+    };
+    let root = Node { children: (0..5_000).map(row).collect(), ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 100_000)) };
+    let window =
+        Window { id: 1, kind: "APPLICATION", pkg: "org.example.long".into(), title: Some("Long".into()), layer: 0, focused: true, root };
+    let scene = Scene { windows: vec![window], width: 1080, height: 100_000, density: 420 };
+    world.phone.lock().shown = Some((scene, "org.example.long/.Main".into()));
+    (0..4).for_each(|_| _ = observe(&mut client));
+    let found = client.ok("visual.components", json!({"app": "org.example.long", "limit": 10_000}))["components"].clone();
+    let found = found.as_array().expect("components");
+    assert_eq!(found.len(), 500, "a part of the page is learned, in reading order");
+    assert_eq!(names(found).iter().collect::<std::collections::HashSet<_>>().len(), 500, "each has a name of its own");
+    assert!(found.iter().all(|c| c["consecutiveMisses"] == 0), "what was not looked at was not missed");
 }

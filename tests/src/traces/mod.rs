@@ -4,6 +4,7 @@
 //! and reduced to the structure by which states are recognised.
 
 mod disturb;
+mod replay;
 mod score;
 
 use std::collections::HashMap;
@@ -16,7 +17,11 @@ use afd_phone::wire;
 use serde::Deserialize;
 use serde_json::Value;
 
+pub use replay::{Handed, replay};
 pub use score::{Score, score};
+
+/// Density of the recordings' phones, dots per inch.
+const DENSITY: i32 = 420;
 
 /// A recording of one app.
 pub struct Recording {
@@ -89,14 +94,18 @@ fn lines<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Vec<T>, String> 
     text.lines().filter(|l| !l.is_empty()).map(|l| serde_json::from_str(l).map_err(|e| in_file(e.to_string()))).collect()
 }
 
-/// Returns the structure that the daemon derives from a screen.
-fn structure_of(screen: &Screen, size: (i32, i32)) -> Structure {
+/// Returns a screen as the practice phone has it.
+fn scene_of(screen: &Screen, size: (i32, i32)) -> Scene {
     let mut roots = build(&screen.nodes, -1);
     let root = if roots.len() == 1 { roots.remove(0) } else { Node { children: roots, ..Node::default() } };
     let window = Window { id: 1, kind: "APPLICATION", pkg: screen.package.clone(), title: None, layer: 0, focused: true, root };
     let (width, height) = size;
-    let scene = Scene { windows: vec![window], width, height, density: 420 };
-    let text = wire::screen_text(Some(&scene), "SYSTEM_API", Some(&screen.activity), (width, height, 420));
+    Scene { windows: vec![window], width, height, density: DENSITY }
+}
+
+/// Returns the structure that the daemon derives from a screen.
+fn structure_of(screen: &Screen, size: (i32, i32)) -> Structure {
+    let text = wire::screen_text(Some(&scene_of(screen, size)), "SYSTEM_API", Some(&screen.activity), (size.0, size.1, DENSITY));
     let snapshot = afd::device::autofish::parse_screen(&text).expect("the practice phone's text can be read");
     structure::of(&snapshot).map(|s| s.front).unwrap_or_default()
 }

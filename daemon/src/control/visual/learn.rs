@@ -34,12 +34,17 @@ use crate::visual::{files, index, states};
 /// Coordinates of detections must not exceed this in either direction, pixels.
 const MAX_COORDINATE: i32 = 100_000;
 
+/// Maximum number of elements that are learned from one page, in reading order: learning a longer one would hold up other writes.
+const MAX_ELEMENTS: usize = 500;
+
 /// Builds a lesson from the element tree of a screen.
 fn lesson(snapshot: &Snapshot, structure: &Structure, page: Option<String>, at: i64) -> Lesson {
+    let elements = element::all(snapshot);
     Lesson {
         scope: index::of(structure),
         structure: Some(structure.clone()),
-        sightings: element::all(snapshot).into_iter().map(sighting).collect(),
+        cut: elements.len() > MAX_ELEMENTS,
+        sightings: elements.into_iter().take(MAX_ELEMENTS).map(sighting).collect(),
         texts: element::visible_texts(snapshot),
         scrolled_from: None,
         page,

@@ -51,7 +51,8 @@ impl Phone {
 
     /// Launches an app; returns the top activity, or `None` if there is no such app.
     pub fn launch(&mut self, package: &str) -> Option<String> {
-        let opened = self.open(package);
+        // A screen from outside stands for every app.
+        let opened = self.shown.is_some() || self.open(package);
         if opened {
             self.record("launch", None, package.to_owned());
         }

@@ -52,6 +52,8 @@ pub struct Phone {
     pub hint: Option<Hint>,
     /// Number of requests to the service, by path.
     pub requests: HashMap<String, usize>,
+    /// A screen and its activity that are shown instead of those of an app, for example one of a recording.
+    pub shown: Option<(Scene, String)>,
     /// Incremented with every change of the screen.
     pub ui_seq: u64,
     seed: u64,
@@ -88,6 +90,7 @@ impl Phone {
             released: watch::Sender::new(()),
             hint: None,
             requests: HashMap::new(),
+            shown: None,
             ui_seq: 1,
             seed: setup.seed,
             tasks: BTreeMap::new(),
@@ -131,6 +134,9 @@ impl Phone {
 
     /// Returns the top activity as `package/activity`.
     pub fn top_activity(&self) -> String {
+        if let Some((_, activity)) = &self.shown {
+            return activity.clone();
+        }
         let Some((app, page)) = self.app().zip(self.page()) else {
             return format!("{LAUNCHER}/.Launcher");
         };
@@ -183,6 +189,9 @@ impl Phone {
 
     /// Returns what is on the screen.
     pub fn scene(&self) -> Scene {
+        if let Some((scene, _)) = &self.shown {
+            return scene.clone();
+        }
         let minutes = self.clock.now_ms() / 60_000;
         let [status, bar] = layout::system_bars(&format!("{:02}:{:02}", (minutes / 60) % 24, minutes % 60));
         let mut windows = vec![status, bar];
