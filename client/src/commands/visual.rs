@@ -198,6 +198,9 @@ pub struct Delete {
     /// State id or name
     #[arg(long)]
     state: Option<String>,
+    /// Delete for good, with its pictures and all that could undo it
+    #[arg(long)]
+    purge: bool,
 }
 
 /// Options of `cleanup`.
@@ -314,8 +317,8 @@ impl Graph {
 
 impl Delete {
     fn params(self) -> DeleteParams {
-        let Delete { scope: Scope { app, site }, component, state } = self;
-        DeleteParams { app, site, component, state, ..DeleteParams::default() }
+        let Delete { scope: Scope { app, site }, component, state, purge } = self;
+        DeleteParams { app, site, component, state, purge, ..DeleteParams::default() }
     }
 }
 

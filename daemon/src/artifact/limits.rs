@@ -30,12 +30,13 @@ struct RootFile {
 }
 
 fn managed_files(connection: &Connection) -> Result<Vec<RootFile>> {
+    let [component, page] = rows::REFERENCED_KINDS;
     let mut statement = connection.prepare(
-        "SELECT file_path, max(size_bytes) AS size_bytes, max(created_at) AS last_created_at, max(kept = 1 OR kind IN ('component_image',
-            'page_image')) AS for_good FROM artifacts
+        "SELECT file_path, max(size_bytes) AS size_bytes, max(created_at) AS last_created_at,
+            max(kept = 1 OR kind IN (:component, :page)) AS for_good FROM artifacts
          WHERE managed = 1 AND deleted_at IS NULL GROUP BY file_path ORDER BY max(created_at), max(id)",
     )?;
-    let rows = statement.query_map([], |row| {
+    let rows = statement.query_map(named_params! {":component": component, ":page": page}, |row| {
         Ok(RootFile {
             path: PathBuf::from(row.get::<_, String>("file_path")?),
             size: row.get("size_bytes")?,

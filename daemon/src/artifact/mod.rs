@@ -10,6 +10,7 @@ mod new;
 mod rows;
 mod watch;
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +19,7 @@ use afd_proto::artifact::{DeletedArtifact, SavedArtifact};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::config::ArtifactSettings;
-use crate::store::Store;
+use crate::store::{Store, now_ms};
 use crate::task::{Tasks, run_blocking};
 
 pub use error::ArtifactError;
@@ -109,6 +110,23 @@ impl Artifacts {
         };
         self.store.write(move |c| rows::delete(c, id)).await?;
         Ok(Some(DeletedArtifact { artifact_id: id, file_deleted }))
+    }
+
+    /// Deletes the pictures that the visual memory no longer refers to. Younger ones than `min_age_ms` stay, as they may be about to be
+    /// referred to.
+    ///
+    /// # Errors
+    /// When the database cannot be used or a file cannot be deleted.
+    pub async fn delete_unused(&self, in_use: &HashSet<String>, min_age_ms: i64) -> Result<usize, ArtifactError> {
+        let before = now_ms() - min_age_ms;
+        let mut deleted = 0;
+        for kind in rows::REFERENCED_KINDS {
+            let all = self.store.read_all(move |c| rows::of_kind(c, kind, before)).await?;
+            for (id, _) in all.into_iter().filter(|(_, uid)| !in_use.contains(uid)) {
+                deleted += usize::from(self.delete(id).await?.is_some());
+            }
+        }
+        Ok(deleted)
     }
 
     /// Enforces the limits of the shared root and records which files are missing; returns a summary.

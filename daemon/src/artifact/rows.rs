@@ -61,6 +61,32 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// Kinds of the pictures that the visual memory refers to, as long as it does. Equal ones have one row.
+pub const REFERENCED_KINDS: [&str; 2] = ["component_image", "page_image"];
+
+/// Returns the id of the row of an equal picture that the visual memory already has.
+fn equal_picture(connection: &Connection, row: &NewRow) -> Result<Option<i64>> {
+    if !row.managed || !REFERENCED_KINDS.contains(&row.kind.as_str()) {
+        return Ok(None);
+    }
+    Ok(connection
+        .prepare_cached(
+            "SELECT id FROM artifacts WHERE file_path = :file_path AND content_hash = :content_hash AND kind = :kind
+                AND deleted_at IS NULL AND missing_at IS NULL ORDER BY id LIMIT 1",
+        )?
+        .query_row(named_params! {":file_path": text(&row.path), ":content_hash": &row.hash, ":kind": &row.kind}, |r| r.get("id"))
+        .optional()?)
+}
+
+/// Returns the artifacts of a kind that were created before this time (UTC milliseconds), with their uids.
+pub(super) fn of_kind(connection: &Connection, kind: &str, before: i64) -> Result<Vec<(i64, String)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, uid FROM artifacts WHERE kind = :kind AND created_at <= :before AND managed = 1 AND kept = 0 AND deleted_at IS NULL",
+    )?;
+    let rows = statement.query_map(named_params! {":kind": kind, ":before": before}, |row| Ok((row.get("id")?, row.get("uid")?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 pub(super) fn insert(connection: &Connection, origin: &str, session: i64, row: &NewRow) -> Result<SavedArtifact> {
     // Earlier artifacts in this file have been overwritten.
     connection
@@ -69,9 +95,15 @@ pub(super) fn insert(connection: &Connection, origin: &str, session: i64, row: &
              WHERE file_path = :file_path AND content_hash <> :content_hash AND missing_at IS NULL AND deleted_at IS NULL",
         )?
         .execute(named_params! {":file_path": text(&row.path), ":content_hash": &row.hash, ":at": row.at})?;
-    insert_row(connection, origin, session, row)?;
+    let artifact_id = match equal_picture(connection, row)? {
+        Some(id) => id,
+        None => {
+            insert_row(connection, origin, session, row)?;
+            connection.last_insert_rowid()
+        }
+    };
     Ok(SavedArtifact {
-        artifact_id: connection.last_insert_rowid(),
+        artifact_id,
         kind: row.kind.clone(),
         mime_type: row.mime_type.clone(),
         saved_file: text(&row.path),
@@ -229,7 +261,7 @@ pub(super) fn file_if_unshared(connection: &Connection, id: i64) -> Result<Optio
 /// Marks a row as deleted.
 pub(super) fn delete(connection: &Connection, id: i64) -> Result<()> {
     connection
-        .prepare_cached("UPDATE artifacts SET deleted_at = :now, updated_at = :now WHERE id = :id")?
+        .prepare_cached("UPDATE artifacts SET deleted_at = :now, updated_at = :now, file_path = '', content_hash = '' WHERE id = :id")?
         .execute(named_params! {":id": id, ":now": now_ms()})?;
     Ok(())
 }

@@ -256,6 +256,30 @@ pub fn blocked_by(connection: &Connection, id: i64) -> Result<Option<i64>> {
     Ok(None)
 }
 
+/// Returns all changes, this one among them, that touched the same rows.
+pub(super) fn touching(connection: &Connection, id: i64) -> Result<Vec<i64>> {
+    let own = read(connection, id)?.touched();
+    let mut statement =
+        connection.prepare("SELECT id FROM visual_history WHERE app_id = (SELECT app_id FROM visual_history WHERE id = :id)")?;
+    let all: Vec<i64> = statement.query_map(named_params! {":id": id}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
+    let mut found = Vec::new();
+    for other in all {
+        if !read(connection, other)?.touched().is_disjoint(&own) {
+            found.push(other);
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the row ids of the components and of the states that a change recorded.
+pub(super) fn rows_of(connection: &Connection, id: i64) -> Result<Vec<(&'static str, i64)>> {
+    let undo = read(connection, id)?;
+    let of = |table: &'static str| -> Vec<(&'static str, i64)> {
+        undo.restore.get(table).into_iter().flatten().filter_map(|row| Some((table, row["id"].as_i64()?))).collect()
+    };
+    Ok(REFERENCED_TABLES.iter().flat_map(|table| of(table)).collect())
+}
+
 /// Undoes a change. What was seen since is kept; what was missed since is reset, or the next observation would repeat the
 /// change.
 ///

@@ -23,6 +23,7 @@ pub mod learn;
 pub mod lesson;
 pub mod merge;
 pub mod path;
+pub mod purge;
 pub mod render;
 pub mod scope;
 pub mod states;

@@ -2,6 +2,7 @@
 
 use afd_phone::scene::{Node, Rect, Scene, Window};
 use afd_tests::{Client, TestPhone, World};
+use base64::Engine;
 use serde_json::{Value, json};
 
 use super::{
@@ -264,4 +265,79 @@ fn page_of_thousands_of_elements_of_one_name_is_learned_in_part() {
     assert_eq!(found.len(), 500, "a part of the page is learned, in reading order");
     assert_eq!(names(found).iter().collect::<std::collections::HashSet<_>>().len(), 500, "each has a name of its own");
     assert!(found.iter().all(|c| c["consecutiveMisses"] == 0), "what was not looked at was not missed");
+}
+
+/// Learns a component with a picture, and returns the file of that picture.
+fn learn_with_picture(client: &mut Client, name: &str) -> std::path::PathBuf {
+    // Equal for all names.
+    let crop = base64::engine::general_purpose::STANDARD.encode(picture());
+    let detection = json!({"name": name, "type": "icon", "label": "My secret label", "box": [0, 0, 50, 50], "crop": crop});
+    client.ok("visual.learn", json!({"app": "game", "detections": [detection]}));
+    let artifacts = client.ok("artifact.list", json!({"kind": "component_image"}));
+    std::path::PathBuf::from(artifacts["artifacts"][0]["filePath"].as_str().expect("a path"))
+}
+
+fn picture() -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    image::RgbImage::from_fn(50, 50, |x, y| image::Rgb([(x * 5) as u8, (y * 5) as u8, 90]))
+        .write_to(&mut bytes, image::ImageFormat::Png)
+        .expect("encodes");
+    bytes.into_inner()
+}
+
+fn pictures(client: &mut Client) -> usize {
+    client.ok("artifact.list", json!({"kind": "component_image"}))["artifacts"].as_array().expect("artifacts").len()
+}
+
+/// Whether a text is anywhere in the files of the database.
+fn is_stored(world: &World, text: &str) -> bool {
+    let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
+    let tables = ["components", "states", "visual_history"];
+    tables.iter().any(|table| {
+        let mut statement = connection.prepare(&format!("SELECT * FROM {table}")).expect("prepares");
+        let columns = statement.column_count();
+        let mut rows = statement.query([]).expect("queries");
+        while let Some(row) = rows.next().expect("a row") {
+            if (0..columns).any(|i| row.get::<_, String>(i).is_ok_and(|t| t.contains(text))) {
+                return true;
+            }
+        }
+        false
+    })
+}
+
+#[test]
+fn purged_component_leaves_neither_label_nor_picture_nor_undo() {
+    let world = World::bare(TestPhone::start(), "");
+    let mut client = world.client();
+    let file = learn_with_picture(&mut client, "first");
+    learn_with_picture(&mut client, "second");
+    learn_with_picture(&mut client, "second");
+    assert_eq!(pictures(&mut client), 1, "equal pictures are listed once");
+    client.ok("visual.rename", json!({"app": "game", "old": "first", "new": "premier"}));
+    client.ok("visual.delete", json!({"app": "game", "component": "premier", "purge": true}));
+    assert!(file.exists(), "the other component has the same picture");
+    client.ok("visual.delete", json!({"app": "game", "component": "second", "purge": true}));
+    assert!(!file.exists() && pictures(&mut client) == 0);
+    for text in ["My secret label", "first", "premier", "second"] {
+        assert!(!is_stored(&world, text), "{text:?} is still in the database");
+    }
+    client.fails("visual.undo", json!({"app": "game"}), "NOT_FOUND");
+    learn_with_picture(&mut client, "first");
+    assert_eq!(names(&components(&mut client, "game")), ["first"], "it can be learned again");
+}
+
+#[test]
+fn what_was_deleted_a_month_ago_is_gone_for_good() {
+    let world = World::with_clock();
+    let mut client = world.client();
+    let file = learn_with_picture(&mut client, "first");
+    client.ok("visual.delete", json!({"app": "game", "component": "first"}));
+    run_upkeep(&mut client);
+    assert!(file.exists() && is_stored(&world, "My secret label"), "it can still be undone");
+    world.advance(31 * 24 * 3_600_000);
+    run_upkeep(&mut client);
+    assert!(!file.exists() && pictures(&mut client) == 0);
+    assert!(!is_stored(&world, "My secret label") && !is_stored(&world, "first"));
+    client.fails("visual.undo", json!({"app": "game"}), "NOT_FOUND");
 }

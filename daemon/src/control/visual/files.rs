@@ -20,6 +20,7 @@ use crate::store::{new_uid, now_ms};
 use crate::task::run_blocking;
 use crate::visual::components;
 use crate::visual::files::{self, Directory, Export};
+use crate::visual::purge;
 use crate::visual::scope::{self, Known, Scope};
 
 /// Maximum size of an imported or exported picture, bytes.
@@ -142,11 +143,11 @@ impl Core {
         self.save_picture(kind, (mime_type, extension), content, session, None, "visual.import").await.map(|uid| Ok(Some(uid)))
     }
 
-    /// Records the picture of a page and deletes the one it replaces.
+    /// Records the picture of a page and deletes the one that it replaces, unless something else has the same.
     pub(super) async fn save_page_picture(self: &Arc<Self>, app: i64, page: String, uid: String) -> Result<()> {
         let replaced = self.store.write(move |c| match scope::add_page(c, app, &page, &uid)? {
-            Some(before) => artifact::id_of(c, &before),
-            None => Ok(None),
+            Some(before) if !purge::pictures_in_use(c)?.contains(&before) => artifact::id_of(c, &before),
+            _ => Ok(None),
         });
         if let Some(id) = replaced.await? {
             let deleter = self.clone();

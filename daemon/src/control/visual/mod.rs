@@ -17,11 +17,11 @@ use rusqlite::Connection;
 use super::{Call, Core};
 use crate::page::structure::{Structure, Structures};
 use crate::store::{Result as Stored, now_ms};
-use crate::visual::history::Entry;
+use crate::visual::history::{self, Entry};
 use crate::visual::index::{self, Touched};
 use crate::visual::scope::{self, Known};
 use crate::visual::states::State;
-use crate::visual::{forget, merge};
+use crate::visual::{forget, merge, purge};
 
 /// Name of the job that forgets stale components and merges similar states.
 pub(super) const UPKEEP_JOB: &str = "visual-upkeep";
@@ -51,7 +51,16 @@ fn change_to_wire(connection: &Connection, entry: Entry) -> Stored<Change> {
     })
 }
 
+/// Minimum age at which a picture that nothing refers to is deleted, milliseconds: a younger one may be about to be learned.
+const PICTURE_GRACE_MS: i64 = 3_600_000;
+
 impl Core {
+    /// Deletes the pictures of this minimum age that neither a component, a page nor an undo record refers to; returns how many.
+    async fn delete_unused_pictures(self: &Arc<Self>, min_age_ms: i64) -> super::Result<usize> {
+        let in_use = self.store.read_all(purge::pictures_in_use).await?;
+        Ok(self.artifacts.delete_unused(&in_use, min_age_ms).await?)
+    }
+
     /// Logs a change of the visual memory and publishes it to subscribers.
     fn publish_change(&self, change: &Change) {
         let op = if change.undone_at.is_some() { "undo" } else { change.op.word() };
@@ -61,7 +70,7 @@ impl Core {
 }
 
 /// Forgets stale components and merges similar states in all scopes that changed since the last run. Returns a report for the job log.
-pub(super) async fn tidy(core: &Core) -> crate::job::Outcome {
+pub(super) async fn tidy(core: &Arc<Core>) -> crate::job::Outcome {
     let (mut forgotten, mut merged) = (0, 0);
     for (app, touched) in core.visual.take_pending() {
         let (origin, index) = (core.store.origin().to_owned(), core.visual.clone());
@@ -75,7 +84,7 @@ pub(super) async fn tidy(core: &Core) -> crate::job::Outcome {
             entries.extend(merge::redesigned(c, &origin, &known, now_ms())?);
             if !entries.is_empty() {
                 index.reload(&known.scope);
-                crate::visual::history::prune(c)?;
+                history::prune(c)?;
             }
             entries.into_iter().map(|entry| change_to_wire(c, entry)).collect::<Stored<Vec<_>>>()
         });
@@ -89,7 +98,9 @@ pub(super) async fn tidy(core: &Core) -> crate::job::Outcome {
             core.publish_change(&change);
         }
     }
-    Ok(format!("{forgotten} forgotten, {merged} merged"))
+    core.store.write(|c| purge::expired(c, now_ms() - purge::UNDO_MS)).await?;
+    let pictures = core.delete_unused_pictures(PICTURE_GRACE_MS).await?;
+    Ok(format!("{forgotten} forgotten, {merged} merged, {pictures} pictures deleted"))
 }
 
 impl Call {

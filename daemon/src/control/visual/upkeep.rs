@@ -23,7 +23,7 @@ use crate::page::element;
 use crate::store::{Page, Result as Stored, StoreError, now_ms};
 use crate::visual::components::{self, Filter};
 use crate::visual::states::{self, State};
-use crate::visual::{cleanup, edges, forget, history, scope};
+use crate::visual::{cleanup, edges, forget, history, purge, scope};
 
 /// Returns the error for an unknown component, with the names of similar ones in its details.
 fn no_component(name: &str, similar: Vec<String>) -> Error {
@@ -184,11 +184,17 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Change> {
                 return Err(Error::param("component", "either a component or a state", got));
             }
         };
+        if asked.purge {
+            purge::change(c, entry.id)?;
+        }
         index.reload(&own);
         index.touch_all(app);
         Ok::<_, Error>(change_to_wire(c, entry)?)
     });
     let change = done.await?;
+    if params.purge {
+        core.delete_unused_pictures(0).await?;
+    }
     core.jobs.nudge(UPKEEP_JOB);
     core.publish_change(&change);
     Ok(change)
