@@ -132,10 +132,27 @@ fn in_file(document: &DocumentMut, name: &str) -> Option<Value> {
     }
 }
 
+/// Returns a setting of `af`'s only device that the file has under the device `default`.
+fn of_default_device(document: &DocumentMut, name: &str) -> Option<Value> {
+    let key = match name {
+        "remote.url" => "url",
+        "remote.token" => "token",
+        "connection.transport" => return in_file(document, "device.default.usb.serial").map(|_| json!("usb-forward")),
+        "connection.usb.device" => "usb.serial",
+        "connection.usb.local_port" => "usb.local_port",
+        "connection.usb.device_port" => "usb.device_port",
+        _ => return None,
+    };
+    in_file(document, &format!("device.default.{key}"))
+}
+
 fn entry(config: &Config, document: &DocumentMut, name: &str, key: &Key) -> Setting {
     let (mut value, (source, origin)) = match (config.overrides().values.get(key.name), in_file(document, name)) {
         (Some(o), _) => (json!(o.value), (if o.variable.is_some() { Source::Env } else { Source::Flag }, o.variable.map(str::to_owned))),
         (None, Some(value)) => (value, (Source::File, Some(config.path().display().to_string()))),
+        (None, None) if of_default_device(document, name).is_some() => {
+            (of_default_device(document, name).unwrap_or_default(), (Source::File, Some(config.path().display().to_string())))
+        }
         (None, None) => (default_of(key, config), (Source::Default, None)),
     };
     if let Some(url) = value.as_str().filter(|_| key.name.ends_with("url"))

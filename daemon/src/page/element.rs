@@ -32,6 +32,8 @@ pub struct Element {
     pub bounds: Rect,
     /// Whether it lies in a scroll container, and so moves in and out of view.
     pub scrolls: bool,
+    /// Whether it belongs to a web page, or is one.
+    pub web: bool,
 }
 
 /// An element before duplicate keys are resolved.
@@ -80,13 +82,15 @@ fn draft(snapshot: &Snapshot, index: usize) -> Option<Draft> {
         return None;
     }
     let list = snapshot.ancestors(index).find(|a| structure::is_list(&snapshot.nodes[*a]));
-    let web = snapshot.ancestors(index).any(|a| snapshot.nodes[a].class.contains("WebView"));
+    let web = structure::in_web(snapshot, index);
     let role = target::role(node);
-    match list {
+    let mut draft = match list {
         Some(list) => Some(row(node, role, &snapshot.nodes[list])),
         None if web => web_element(snapshot, index, role),
         None => Some(element(snapshot, index, role)),
-    }
+    }?;
+    draft.element.web = web || node.class.contains("WebView");
+    Some(draft)
 }
 
 /// Returns the element that stands for the same part of every row of a list.
@@ -103,6 +107,7 @@ fn row(node: &Node, role: Role, list: &Node) -> Draft {
         class: node.class.clone(),
         bounds: node.bounds,
         scrolls: true,
+        web: false,
     };
     Draft { element, words: None, of_list: true }
 }
@@ -139,6 +144,7 @@ fn element(snapshot: &Snapshot, index: usize, role: Role) -> Draft {
         class: node.class.clone(),
         bounds: node.bounds,
         scrolls: snapshot.ancestors(index).any(|a| snapshot.nodes[a].is(Flag::Scrollable)),
+        web: false,
     };
     Draft { element, words: steady, of_list: false }
 }

@@ -55,6 +55,17 @@ pub fn parse(url: &str) -> Option<Site> {
     Some(Site { name, domain, host, port })
 }
 
+/// Returns the hash of the path pattern of an address (`/item/123` and `/item/456` are one), 8 hexadecimal digits; `None` if the path is
+/// empty or the address cannot be parsed.
+pub fn path_hash(address: &str) -> Option<String> {
+    let address = address.trim();
+    let whole = if address.contains("://") { address.to_owned() } else { format!("https://{address}") };
+    let pattern = super::pattern::of(&whole);
+    let (_, rest) = pattern.split_once("://")?;
+    let path = &rest[rest.find('/')?..];
+    (path != "/").then(|| format!("{:016x}", super::structure::feature(path))[..8].to_owned())
+}
+
 fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let end = authority.rfind(']').map_or(0, |i| i + 1);
     if authority.starts_with('[') && authority[1..end.max(2) - 1].parse::<std::net::Ipv6Addr>().is_err() {
@@ -98,6 +109,15 @@ mod tests {
         assert_eq!(name("http://127.0.0.1:3000").as_deref(), Some("127_0_0_1_3000"));
         assert_eq!(name("https://[::1]:3000/").as_deref(), Some("__1_3000"));
         assert_eq!(name("intranet:81").as_deref(), Some("intranet_81"));
+    }
+
+    #[test]
+    fn addresses_of_one_pattern_have_one_hash() {
+        let hash = path_hash("shop.example.com/item/123?q=1");
+        assert!(hash.as_ref().is_some_and(|h| h.len() == 8));
+        assert_eq!(hash, path_hash("https://shop.example.com/item/456#reviews"));
+        assert_ne!(hash, path_hash("shop.example.com/cart"));
+        assert_eq!((path_hash("shop.example.com"), path_hash("https://shop.example.com/?q=1")), (None, None));
     }
 
     #[test]

@@ -249,6 +249,11 @@ pub struct Snapshot {
     pub place_knowable: bool,
     /// Name of the site, for browsers.
     pub site: Option<String>,
+    /// Host of the site, with its port if it has one.
+    pub host: Option<String>,
+    /// Hash of the path pattern of the address, 8 hexadecimal digits; `None` for the start page. The path itself is not kept, as it
+    /// may have been typed.
+    pub path: Option<String>,
     /// Mode in which the device's service reads the screen.
     pub mode: String,
     /// Whether the service reports that it sees less than it should.

@@ -2,7 +2,8 @@
 //!
 //! A structure consists of the place of a page (activity or URL), its title, and the set of resource ids and classes of its
 //! visible nodes. Everything that changes by itself is left out: positions, counts, texts other than the title, and digits in
-//! the title. A dialog has no place, as it may open anywhere in its app.
+//! the title. A dialog has no place, as it may open anywhere in its app. The place of a website's page includes the pattern of its
+//! address. Nodes inside web pages, and all nodes of a page without ids, are told apart by role and title instead.
 //!
 //! The readable fingerprint ([`super::fingerprint`]) lists at most eight ids. A structure has all of them, so that two pages of
 //! one activity can be told apart, and a page of which a node is missing can still be recognised by similarity. The rules were
@@ -13,7 +14,7 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 
 use super::snapshot::{Flag, Node, Snapshot, WindowKind};
-use super::{mask, site};
+use super::{label, mask, site, target};
 
 /// Maximum length of a title, characters.
 const MAX_TITLE: usize = 40;
@@ -99,13 +100,36 @@ pub fn is_list(node: &Node) -> bool {
     LISTS.iter().any(|c| node.class.contains(c))
 }
 
+/// Returns whether a node lies in a web page.
+pub fn in_web(snapshot: &Snapshot, index: usize) -> bool {
+    snapshot.ancestors(index).any(|a| snapshot.nodes[a].class.contains("WebView"))
+}
+
+/// Returns the place of a screen, the stand-in where it cannot be known; `None` while it is not known.
+fn place(snapshot: &Snapshot) -> Option<String> {
+    match (&snapshot.place, snapshot.place_knowable) {
+        (Some(place), _) => Some(place.clone()),
+        (None, false) => snapshot.stand_in_place(),
+        (None, true) => None,
+    }
+}
+
+/// Returns the structure of a browser's own bars around the page of a website, which belong to the browser; `None` elsewhere.
+pub fn of_bars(snapshot: &Snapshot) -> Option<Structure> {
+    let (place, front) = (place(snapshot)?, front(snapshot)?);
+    let outside = |i: &usize| !in_web(snapshot, *i) && !snapshot.nodes[*i].class.contains("WebView");
+    let nodes: Vec<usize> = front_nodes(snapshot).into_iter().filter(outside).collect();
+    snapshot.site.as_ref().filter(|_| snapshot.has_web_view())?;
+    let names: BTreeSet<u64> = nodes.iter().map(|i| feature(name(&snapshot.nodes[*i]))).collect();
+    Some(Structure { app: app(snapshot, front), site: None, place, title: None, features: names.into_iter().collect(), dialog: false })
+}
+
 /// Computes the structures of a screen; `None` while its place is not known.
 pub fn of(snapshot: &Snapshot) -> Option<Structures> {
-    let place = match (&snapshot.place, snapshot.place_knowable) {
-        (Some(place), _) => place.clone(),
-        (None, false) => snapshot.stand_in_place()?,
-        (None, true) => return None,
-    };
+    let mut place = place(snapshot)?;
+    if let Some(path) = &snapshot.path {
+        place = format!("{place}#{path}");
+    }
     let front = front(snapshot)?;
     let under = app_windows(snapshot).into_iter().find(|i| snapshot.windows[*i].layer < snapshot.windows[front].layer);
     let dialog = under.is_some() || small(snapshot, front);
@@ -126,17 +150,41 @@ fn small(snapshot: &Snapshot, window: usize) -> bool {
 fn of_window(snapshot: &Snapshot, window: usize, place: &str, dialog: bool) -> Structure {
     let nodes: Vec<usize> =
         (0..snapshot.nodes.len()).filter(|i| snapshot.nodes[*i].window == window && snapshot.nodes[*i].is(Flag::Visible)).collect();
-    let names: BTreeSet<u64> =
-        nodes.iter().map(|i| &snapshot.nodes[*i]).map(|n| feature(n.res_id.as_deref().unwrap_or(&n.class))).collect();
-    let own = &snapshot.windows[window].app;
+    let without_ids = nodes.iter().all(|i| snapshot.nodes[*i].res_id.is_none());
+    let mut names: BTreeSet<u64> = nodes.iter().map(|i| feature(name(&snapshot.nodes[*i]))).collect();
+    let told = nodes.iter().filter(|i| without_ids || in_web(snapshot, **i));
+    names.extend(told.filter_map(|i| told_by_title(snapshot, *i)));
     Structure {
-        app: snapshot.app.clone().or_else(|| (!own.is_empty()).then(|| own.clone())).unwrap_or_default(),
+        app: app(snapshot, window),
         site: snapshot.site.clone(),
         place: if dialog { String::new() } else { place.to_owned() },
         title: title(snapshot, &nodes).or_else(|| window_title(snapshot, window)),
         features: names.into_iter().collect(),
         dialog,
     }
+}
+
+/// Returns what a node is recognised by: its resource id, else its class.
+fn name(node: &Node) -> &str {
+    node.res_id.as_deref().unwrap_or(&node.class)
+}
+
+/// Returns the package of a window's app.
+fn app(snapshot: &Snapshot, window: usize) -> String {
+    let own = &snapshot.windows[window].app;
+    snapshot.app.clone().or_else(|| (!own.is_empty()).then(|| own.clone())).unwrap_or_default()
+}
+
+/// Returns the feature of an element that has no id: its role and title, if it can be acted on, is not a row of a list, and has a
+/// title that is short and without digits.
+fn told_by_title(snapshot: &Snapshot, index: usize) -> Option<u64> {
+    let node = &snapshot.nodes[index];
+    if !node.is_ref() || node.res_id.is_some() || node.is(Flag::Editable) || in_list(snapshot, index) {
+        return None;
+    }
+    let title = label::of(snapshot, index).title;
+    let plain = !title.is_empty() && title.chars().count() <= MAX_TITLE && !title.chars().any(char::is_numeric);
+    plain.then(|| feature(&format!("{}|{title}", target::role(node))))
 }
 
 /// Returns the title of a page: the first static text in its toolbar, or in a node whose id contains `title`.

@@ -253,6 +253,17 @@ pub(super) fn insert(connection: &Connection, origin: &str, app: i64, s: &Sighti
     Ok(connection.last_insert_rowid())
 }
 
+/// Gives the components of a state that were learned without the name of a page that of the state, once it has one.
+pub(super) fn name_page(connection: &Connection, state: i64) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE components SET page = (SELECT name FROM states WHERE id = :state) WHERE page IS NULL
+                AND id IN (SELECT component_id FROM state_components WHERE state_id = :state)",
+        )?
+        .execute(named_params! {":state": state})?;
+    Ok(())
+}
+
 /// Marks a component as belonging to a page.
 pub(super) fn mark_attached(connection: &Connection, id: i64) -> Result<()> {
     connection.prepare_cached("UPDATE components SET loose = 0 WHERE id = :id AND loose = 1")?.execute(named_params! {":id": id})?;

@@ -14,6 +14,13 @@ pub fn naming(connection: &Connection, app: i64, names: &[&str]) -> Result<Vec<i
     Ok(rows.into_iter().filter(|(_, action)| named(action)).map(|(id, _)| id).collect())
 }
 
+/// Adds an edge to another one: counts are added up, the later use is kept, and the success rate is that of both together.
+pub(super) const JOIN_EDGES: &str = "UPDATE imported_edges AS kept SET
+        success_rate = (kept.success_rate * kept.count + other.success_rate * other.count) / max(kept.count + other.count, 1),
+        count = kept.count + other.count,
+        last_used = nullif(max(coalesce(kept.last_used, 0), coalesce(other.last_used, 0)), 0), updated_at = :at
+    FROM imported_edges other WHERE kept.id = :kept AND other.id = :other";
+
 /// Renames a component in the actions of imported edges. If an edge with the new name already exists, the counts are added up.
 pub fn rename(connection: &Connection, app: i64, old: &str, new: &str, at: i64) -> Result<()> {
     const RENAMED: &str = "substr(action, 1, instr(action, ':')) || :name";
@@ -27,12 +34,7 @@ pub fn rename(connection: &Connection, app: i64, old: &str, new: &str, at: i64) 
             .optional()?;
         match twin {
             Some(twin) => {
-                connection
-                    .prepare_cached(
-                        "UPDATE imported_edges SET count = count + (SELECT count FROM imported_edges WHERE id = :edge),
-                        updated_at = :updated_at WHERE id = :id",
-                    )?
-                    .execute(named_params! {":id": twin, ":edge": edge, ":updated_at": at})?;
+                connection.prepare_cached(JOIN_EDGES)?.execute(named_params! {":kept": twin, ":other": edge, ":at": at})?;
                 connection.prepare_cached("DELETE FROM imported_edges WHERE id = :id")?.execute(named_params! {":id": edge})?;
             }
             None => {

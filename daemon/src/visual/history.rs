@@ -57,6 +57,9 @@ const TABLES: &[Table] = &[
 /// Tables whose rows others refer to.
 const REFERENCED_TABLES: &[&str] = &["components", "states"];
 
+/// Columns of components that only observations change.
+const SEEN: &[&str] = &["label", "dynamic", "bounds_left", "bounds_top", "bounds_right", "bounds_bottom", "confidence", "crop"];
+
 /// What is needed to undo a change.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Undo {
@@ -360,7 +363,9 @@ fn reset_misses(connection: &Connection, undo: &Undo, since: &[(i64, i64, i64)])
 fn restore_row(connection: &Connection, table: Table, row: &Map<String, Value>) -> Result<()> {
     let columns: Vec<&str> = row.keys().map(String::as_str).collect();
     let places = (1..=columns.len()).map(|i| format!("?{i}")).collect::<Vec<_>>().join(", ");
-    let update = columns.iter().map(|c| format!("{c} = excluded.{c}")).collect::<Vec<_>>().join(", ");
+    // What a component says and where it is now was seen since, and no change of the memory changes it.
+    let seen = |c: &&&str| table.0 == "components" && SEEN.contains(c);
+    let update = columns.iter().filter(|c| !seen(c)).map(|c| format!("{c} = excluded.{c}")).collect::<Vec<_>>().join(", ");
     let sql = format!(
         "INSERT INTO {} ({}) VALUES ({places}) ON CONFLICT ({}) DO UPDATE SET {update}",
         table.0,

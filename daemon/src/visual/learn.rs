@@ -75,6 +75,10 @@ fn store_lesson(connection: &Connection, origin: &str, index: &Index, lesson: &L
         learn_count: scope::count_learning(connection, scope.id, lesson.structure.is_none(), lesson.at)?,
         ..Learned::default()
     };
+    scope::note_screen(connection, scope.id, lesson.size)?;
+    if let Some(host) = &lesson.host {
+        scope::add_host(connection, &lesson.scope, host)?;
+    }
     let step = Step { connection, origin, app: scope.id, lesson };
     match &lesson.structure {
         Some(structure) => step.page(&mut identity, structure, &mut learned)?,
@@ -123,6 +127,9 @@ impl Step<'_> {
         if let Some(code) = self.define_page(state, visit.count == 1 && !returns, structure)? {
             identity.change(Change::Code { state, code });
             learned.defined = true;
+        }
+        if learned.defined || learned.new_components > 0 {
+            components::name_page(self.connection, state)?;
         }
         Ok(())
     }

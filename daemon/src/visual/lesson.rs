@@ -24,6 +24,10 @@ pub struct Lesson {
     pub scrolled_from: Option<String>,
     /// Name that the caller gave the page.
     pub page: Option<String>,
+    /// Host of the site, with its port if it has one.
+    pub host: Option<String>,
+    /// Width and height of the screen, pixels.
+    pub size: Option<(i32, i32)>,
     /// Time of the observation, UTC milliseconds.
     pub at: i64,
 }
@@ -31,7 +35,18 @@ pub struct Lesson {
 impl Lesson {
     /// Creates a lesson without an element tree, to which what a detector found is added.
     pub fn of_picture(scope: Scope, page: Option<String>, at: i64) -> Self {
-        Self { scope, structure: None, sightings: Vec::new(), cut: false, texts: Vec::new(), scrolled_from: None, page, at }
+        Self {
+            scope,
+            structure: None,
+            sightings: Vec::new(),
+            cut: false,
+            texts: Vec::new(),
+            scrolled_from: None,
+            page,
+            host: None,
+            size: None,
+            at,
+        }
     }
 }
 

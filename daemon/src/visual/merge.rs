@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use afd_proto::history::ChangeOp;
 use rusqlite::{Connection, named_params};
 
+use super::edges::JOIN_EDGES;
 use super::history::{Change, Entry};
 use super::identity;
 use super::index::{Touched, defining_sets};
@@ -182,36 +183,22 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
     Ok(())
 }
 
-/// Moves imported edges to the survivor. Of equal edges, counts are added up, the latest use is kept, and all else is that of
-/// the first.
+/// Moves imported edges to the survivor; equal edges become one, see [`JOIN_EDGES`].
 fn join_edges(connection: &Connection, survivor: &State, gone: &State, at: i64) -> Result<()> {
-    let mut statement = connection.prepare(
-        "SELECT id, from_state, action, to_state, count, last_used FROM imported_edges WHERE app_id = :app_id ORDER BY position",
-    )?;
+    let mut statement =
+        connection.prepare("SELECT id, from_state, action, to_state FROM imported_edges WHERE app_id = :app_id ORDER BY position")?;
     let rows = statement.query_map(named_params! {":app_id": survivor.app}, |row| {
-        Ok((
-            row.get::<_, i64>("id")?,
-            row.get::<_, i64>("from_state")?,
-            row.get::<_, String>("action")?,
-            row.get::<_, i64>("to_state")?,
-            row.get::<_, i64>("count")?,
-            row.get::<_, Option<i64>>("last_used")?,
-        ))
+        Ok((row.get::<_, i64>("id")?, row.get::<_, i64>("from_state")?, row.get::<_, String>("action")?, row.get::<_, i64>("to_state")?))
     })?;
     let edges = rows.collect::<rusqlite::Result<Vec<_>>>()?;
     let mapped = |state: i64| if state == gone.id { survivor.id } else { state };
     let mut first: HashMap<(i64, String, i64), i64> = HashMap::new();
     let mut renamed = Vec::new();
-    for (id, from, action, to, count, last_used) in edges {
+    for (id, from, action, to) in edges {
         let key = (mapped(from), action, mapped(to));
         match first.get(&key) {
             Some(kept) => {
-                connection.execute(
-                    "UPDATE imported_edges SET count = count + :count, last_used = nullif(max(coalesce(last_used, 0), coalesce(:last_used,
-                        0)), 0),
-                        updated_at = :updated_at WHERE id = :id",
-                    named_params! {":id": kept, ":count": count, ":last_used": last_used, ":updated_at": at},
-                )?;
+                connection.execute(JOIN_EDGES, named_params! {":kept": kept, ":other": id, ":at": at})?;
                 connection.execute("DELETE FROM imported_edges WHERE id = :id", named_params! {":id": id})?;
             }
             None => {

@@ -125,9 +125,20 @@ pub(super) fn count_detector_look(connection: &Connection, id: i64) -> Result<()
     Ok(())
 }
 
-/// Adds a host, with its port, to the hosts seen of a site.
-pub fn add_host(connection: &Connection, scope: &Scope, host: &str, port: Option<u16>) -> Result<()> {
-    let host = port.map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+/// Stores the size of the screen, pixels, on which the scope was seen last.
+pub(super) fn note_screen(connection: &Connection, id: i64, size: Option<(i32, i32)>) -> Result<()> {
+    let Some((width, height)) = size else { return Ok(()) };
+    connection
+        .prepare_cached(
+            "UPDATE apps SET image_width = :width, image_height = :height
+             WHERE id = :id AND (image_width IS NOT :width OR image_height IS NOT :height)",
+        )?
+        .execute(named_params! {":id": id, ":width": width, ":height": height})?;
+    Ok(())
+}
+
+/// Adds a host, with its port if it has one, to the hosts seen of a site.
+pub fn add_host(connection: &Connection, scope: &Scope, host: &str) -> Result<()> {
     connection
         .prepare_cached(
             "UPDATE apps SET hosts = json_insert(hosts, '$[#]', :host), updated_at = :now WHERE app = :app AND site = :site

@@ -175,6 +175,8 @@ fn ours(dir: &Path, db: &Path, steps: &[Vec<usize>]) -> (Times, f64, f64) {
                 cut: false,
                 texts: Vec::new(),
                 scrolled_from: None,
+                host: None,
+                size: None,
                 page: None,
                 at: 2,
             };

@@ -1,5 +1,6 @@
 //! Websites in a browser.
 
+use afd_phone::scene::{Node, Rect, Scene, Window};
 use afd_tests::{Client, TestPhone, World};
 use serde_json::json;
 
@@ -74,4 +75,107 @@ fn sites_of_one_browser_are_separate() {
     let out = world.dir().join("out");
     let exported = client.ok("visual.export", json!({"dir": out, "app": "org.example.browser", "site": "united.com"}));
     assert_eq!(exported["exported"][0]["transitions"], 2, "{exported}");
+}
+
+/// Shows a page of a browser: its address, and links of the web page.
+fn show_web(world: &World, address: &str, links: &[&str]) {
+    let text = |id: &str, text: &str, top: i32| {
+        Node::new("android.widget.TextView", Rect::new(0, top, 1080, top + 80)).id(format!("org.example.browser:id/{id}")).text(text)
+    };
+    let link = |(i, name): (i32, &&str)| Node {
+        clickable: true,
+        ..Node::new("android.view.View", Rect::new(0, 400 + i * 100, 1080, 480 + i * 100)).text(*name)
+    };
+    let page = Node {
+        children: (0..).zip(links).map(link).collect(),
+        scrollable: true,
+        ..Node::new("android.webkit.WebView", Rect::new(0, 300, 1080, 2300))
+    };
+    let tabs = Node { clickable: true, ..text("tab_switcher", "Tabs", 80) };
+    let bar = Node { editable: true, ..text("url_bar", address, 0) };
+    let root = Node { children: vec![bar, tabs, page], ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 2400)) };
+    let window = Window { id: 1, kind: "APPLICATION", pkg: "org.example.browser".into(), title: None, layer: 0, focused: true, root };
+    let scene = Scene { windows: vec![window], width: 1080, height: 2400, density: 420 };
+    let mut phone = world.phone.lock();
+    phone.shown = Some((scene, "org.example.browser/.Main".into()));
+    phone.ui_seq += 1;
+}
+
+fn state_at(world: &World, client: &mut Client, address: &str, links: &[&str]) -> String {
+    show_web(world, address, links);
+    observe_state(client)
+}
+
+#[test]
+fn pages_of_a_site_are_told_apart_by_address_and_links() {
+    let world = World::new();
+    let mut client = world.client();
+    let menu = ["Home", "Search", "Basket", "Help"];
+    let item = state_at(&world, &mut client, "shop.example.com/item/123", &menu);
+    assert_eq!(state_at(&world, &mut client, "shop.example.com/item/456?from=list", &menu), item, "one pattern is one page");
+    let basket = state_at(&world, &mut client, "shop.example.com/basket", &menu);
+    assert_ne!(basket, item, "another address is another page");
+    let other = state_at(&world, &mut client, "shop.example.com/basket", &["Sign in", "Forgot password", "New account"]);
+    assert_ne!(other, basket, "other links are another page");
+    for file in ["memory.db", "memory.db-wal"] {
+        let text = std::fs::read(world.dir().join(file)).expect("the database is there");
+        assert!(!text.windows(8).any(|w| w == b"/item/12"), "what may have been typed is not stored");
+    }
+}
+
+#[test]
+fn bars_of_the_browser_belong_to_the_browser() {
+    let world = World::new();
+    let mut client = world.client();
+    state_at(&world, &mut client, "shop.example.com/basket", &["Home", "Search"]);
+    state_at(&world, &mut client, "news.example.org/today", &["World", "Sports"]);
+    let of = |client: &mut Client, scope: serde_json::Value| {
+        let all = client.ok("visual.components", scope);
+        all["components"]
+            .as_array()
+            .expect("components")
+            .iter()
+            .map(|c| c["name"].as_str().unwrap_or_default().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of(&mut client, json!({"app": "org.example.browser", "site": "news.example.org"})),
+        ["unlabeled_540_1300", "World", "Sports"]
+    );
+    assert!(of(&mut client, json!({"app": "org.example.browser"})).contains(&"Tabs".to_owned()));
+}
+
+#[test]
+fn export_of_a_browser_can_be_imported_again() {
+    let world = World::new();
+    let mut client = world.client();
+    state_at(&world, &mut client, "www.shop.example.com/basket", &["Home", "Search"]);
+    state_at(&world, &mut client, "localhost:8080/x", &["World", "Sports"]);
+    let out = world.dir().join("out");
+    client.ok("visual.export", json!({"dir": out, "app": "org.example.browser"}));
+    let meta = |site: &str| -> serde_json::Value {
+        let text = std::fs::read_to_string(out.join("org.example.browser/sites").join(site).join("meta.json")).expect("reads");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    assert_eq!((&meta("example_com")["domain"], &meta("example_com")["img_size"]), (&json!("example.com"), &json!([1080, 2400])));
+    assert_eq!(meta("localhost_8080")["domain"], "localhost:8080");
+    let components = std::fs::read_to_string(out.join("org.example.browser/sites/example_com/components.json")).expect("reads");
+    let components: serde_json::Value = serde_json::from_str(&components).expect("JSON");
+    assert!(components["Home"]["page"].is_string(), "what observations teach has its page: {components}");
+    let other = World::new();
+    let mut elsewhere = other.client();
+    let dir = out.join("org.example.browser");
+    let report = elsewhere.ok("visual.import", json!({"dir": dir}));
+    let found: Vec<_> = report["imported"].as_array().expect("imported").iter().map(|i| (i["app"].clone(), i["site"].clone())).collect();
+    assert_eq!(
+        found,
+        [
+            (json!("org.example.browser"), json!(null)),
+            (json!("org.example.browser"), json!("example_com")),
+            (json!("org.example.browser"), json!("localhost_8080"))
+        ]
+    );
+    let again = other.dir().join("again");
+    elsewhere.ok("visual.export", json!({"dir": again, "app": "org.example.browser"}));
+    assert_eq!(super::read_tree(&again.join("org.example.browser/sites")), super::read_tree(&out.join("org.example.browser/sites")));
 }

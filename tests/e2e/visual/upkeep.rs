@@ -341,3 +341,20 @@ fn what_was_deleted_a_month_ago_is_gone_for_good() {
     assert!(!is_stored(&world, "My secret label") && !is_stored(&world, "first"));
     client.fails("visual.undo", json!({"app": "game"}), "NOT_FOUND");
 }
+
+#[test]
+fn undone_rename_keeps_what_a_component_says_now() {
+    let world = World::bare(TestPhone::start(), "");
+    let mut client = world.client();
+    let learn = |client: &mut Client, name: &str, label: &str| {
+        let detection = json!({"name": name, "type": "icon", "label": label, "box": [0, 0, 50, 50]});
+        client.ok("visual.learn", json!({"app": "game", "detections": [detection]}))
+    };
+    learn(&mut client, "cart", "3 items");
+    learn(&mut client, "cart", "3 items");
+    client.ok("visual.rename", json!({"app": "game", "old": "cart", "new": "basket"}));
+    learn(&mut client, "basket", "4 items");
+    assert_eq!(component(&mut client, "game", "basket").expect("is there")["label"], "4 items");
+    client.ok("visual.undo", json!({"app": "game"}));
+    assert_eq!(component(&mut client, "game", "cart").expect("has its name again")["label"], "4 items");
+}

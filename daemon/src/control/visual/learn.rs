@@ -18,9 +18,10 @@ use super::pictures::{self, Screenshot};
 use super::{UPKEEP_JOB, find};
 use crate::device::{Device, PendingRead, TreeReading};
 use crate::memory::Place;
+use crate::page::element::Element;
 use crate::page::snapshot::Rect;
 use crate::page::structure::Structure;
-use crate::page::{Flag, Node, Snapshot, element, site};
+use crate::page::{Flag, Node, Snapshot, element, site, structure};
 use crate::store::now_ms;
 use crate::task::run_blocking;
 use crate::visual::detections::{self, Detected};
@@ -37,19 +38,24 @@ const MAX_COORDINATE: i32 = 100_000;
 /// Maximum number of elements that are learned from one page, in reading order: learning a longer one would hold up other writes.
 const MAX_ELEMENTS: usize = 500;
 
-/// Builds a lesson from the element tree of a screen.
-fn lesson(snapshot: &Snapshot, structure: &Structure, page: Option<String>, at: i64) -> Lesson {
-    let elements = element::all(snapshot);
-    Lesson {
+/// Builds a lesson from the element tree of a screen, and one about the browser's own bars around the page of a website.
+fn lessons(snapshot: &Snapshot, structure: &Structure, page: Option<String>, at: i64) -> (Lesson, Option<Lesson>) {
+    let bars = structure::of_bars(snapshot).filter(|_| structure.site.is_some() && !structure.dialog);
+    let (of_page, of_bars) = element::all(snapshot).into_iter().partition(|e| bars.is_none() || e.web);
+    let build = |structure: &Structure, elements: Vec<Element>, texts, page| Lesson {
         scope: index::of(structure),
         structure: Some(structure.clone()),
         cut: elements.len() > MAX_ELEMENTS,
         sightings: elements.into_iter().take(MAX_ELEMENTS).map(sighting).collect(),
-        texts: element::visible_texts(snapshot),
+        texts,
         scrolled_from: None,
         page,
+        host: snapshot.host.clone().filter(|_| structure.site.is_some()),
+        size: snapshot.size,
         at,
-    }
+    };
+    let about_bars = bars.map(|bars| build(&bars, of_bars, Vec::new(), None));
+    (build(structure, of_page, element::visible_texts(snapshot), page), about_bars)
 }
 
 fn sighting(element: element::Element) -> Sighting {
@@ -77,10 +83,16 @@ impl Call {
         if !self.core.config.get().visual.learn {
             return;
         }
-        let (core, origin) = (self.core.clone(), self.core.store.origin().to_owned());
-        let mut lesson = lesson(look.snapshot(), &structures.front, None, look.at);
+        let (mut lesson, bars) = lessons(look.snapshot(), &structures.front, None, look.at);
         lesson.scrolled_from = self.core.views.scrolled_from(self.device_id, look.reading.inputs, &structures.front);
         // If the write queue is full the lesson is dropped: the next look at the screen provides the same one.
+        self.learn_behind(lesson);
+        bars.into_iter().for_each(|bars| self.learn_behind(bars));
+    }
+
+    /// Learns a lesson when the writer has time.
+    fn learn_behind(&self, lesson: Lesson) {
+        let (core, origin) = (self.core.clone(), self.core.store.origin().to_owned());
         let learn = move |c: &Connection| {
             let learned = learn::learn(c, &origin, &core.visual, &lesson)?;
             if learned.missed > 0 {
@@ -124,7 +136,8 @@ async fn learn_all(core: &Arc<Core>, params: &LearnParams, first: Option<(Call, 
     };
     if let Some(site) = params.site.as_deref().and_then(site::parse) {
         let scope = Scope { app: learned.about.app.clone(), site: learned.about.site.clone() };
-        core.store.write(move |c| scope::add_host(c, &scope, &site.host, site.port)).await?;
+        let host = site.port.map_or_else(|| site.host.clone(), |port| format!("{}:{port}", site.host));
+        core.store.write(move |c| scope::add_host(c, &scope, &host)).await?;
     }
     Ok(learned)
 }
@@ -194,7 +207,7 @@ async fn from_screen(core: &Arc<Core>, params: &LearnParams, call: Call, first: 
     let lesson = match structures {
         Some(structures) => {
             let structure = Structure { site: site.clone(), ..structures.front.clone() };
-            lesson(look.snapshot(), &structure, params.page.clone(), look.at)
+            lessons(look.snapshot(), &structure, params.page.clone(), look.at).0
         }
         None if detected.is_some() => {
             let app = params.app.clone().or(on_screen).ok_or_else(|| untrusted(&look))?;

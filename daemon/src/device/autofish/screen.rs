@@ -67,16 +67,19 @@ pub(super) fn parse(text: &str) -> Result<Screen, ScreenParseError> {
         }
     }
     snapshot.windows.is_empty().then(|| snapshot.nodes.clear());
-    snapshot.site = current_site(&snapshot);
+    set_site(&mut snapshot);
     set_place(&mut snapshot, top.filter(|t| t.contains('/')));
     Ok(Screen { snapshot, has_top_line })
 }
 
-/// Returns the site in a browser's address bar, unless a keyboard is shown: the user may be typing there.
-fn current_site(snapshot: &Snapshot) -> Option<String> {
+/// Sets the site in a browser's address bar, unless a keyboard is shown: the user may be typing there.
+fn set_site(snapshot: &mut Snapshot) {
     let typing = snapshot.windows.iter().any(|w| w.kind == WindowKind::InputMethod);
-    let bar = snapshot.nodes.iter().find(|n| site::is_address_bar(n.id_name()))?;
-    if typing { None } else { site::parse(bar.text.as_deref()?).map(|s| s.name) }
+    let bar = snapshot.nodes.iter().find(|n| site::is_address_bar(n.id_name())).and_then(|n| n.text.clone());
+    let Some((address, site)) = bar.filter(|_| !typing).and_then(|a| site::parse(&a).map(|s| (a, s))) else { return };
+    snapshot.path = site::path_hash(&address);
+    snapshot.host = Some(site.port.map_or_else(|| site.host.clone(), |port| format!("{}:{port}", site.host)));
+    snapshot.site = Some(site.name);
 }
 
 /// Sets the activity and the package derived from it; without an activity, the package of the focused application window.

@@ -7,10 +7,11 @@ use rusqlite::{Connection, named_params};
 use serde_json::{Map, Value, json};
 
 use super::{Content, OURS, Ordered, directory_of, local, picture_of};
+use crate::page::site;
 use crate::store::Result;
 use crate::visual::components::{self, Component};
 use crate::visual::graph::Graph;
-use crate::visual::scope::Known;
+use crate::visual::scope::{self, Known};
 use crate::visual::states::{self, State};
 
 /// A picture to be copied to the files.
@@ -92,6 +93,18 @@ fn put_rest(row: &mut Ordered, extra: Map<String, Value>) {
     row.0.extend(extra.into_iter().filter(|(key, _)| !key.starts_with('_')));
 }
 
+/// Returns the domain of a site, from which its name follows again; empty for an app.
+fn domain(connection: &Connection, known: &Known) -> Result<String> {
+    let Some(site) = &known.scope.site else { return Ok(String::new()) };
+    let hosts = scope::hosts(connection, known.id)?;
+    let of_host = hosts.iter().find_map(|host| {
+        let parsed = site::parse(host).filter(|s| &s.name == site)?;
+        // What has no registrable domain is named with its port.
+        Some(if site::parse(&parsed.domain).is_some_and(|s| &s.name == site) { parsed.domain } else { host.clone() })
+    });
+    Ok(of_host.unwrap_or_else(|| site.clone()))
+}
+
 fn meta(connection: &Connection, known: &Known, pictures: &mut Vec<Picture>) -> Result<Ordered> {
     let (text, width, height): (Option<String>, Option<i64>, Option<i64>) = connection.query_row(
         "SELECT extra, image_width, image_height FROM apps WHERE id = :id",
@@ -105,7 +118,7 @@ fn meta(connection: &Connection, known: &Known, pictures: &mut Vec<Picture>) -> 
     }
     let mut row = Ordered::default();
     put(&mut row, &extra, "app", json!(known.scope.app));
-    put(&mut row, &extra, "domain", json!(known.scope.site.as_deref().unwrap_or_default()));
+    put(&mut row, &extra, "domain", json!(domain(connection, known)?));
     put(&mut row, &extra, "detect_count", json!(known.learn_count));
     put(&mut row, &extra, "last_updated", known.learned_at.map_or(Value::Null, |at| json!(local(at))));
     put(&mut row, &extra, "img_size", width.zip(height).map_or(Value::Null, |(w, h)| json!([w, h])));
