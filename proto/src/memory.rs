@@ -227,6 +227,9 @@ wire! {
         pub pre_activity: String,
         /// Page before the action.
         pub pre_page: PageRef,
+        /// Name of that page: of its state, else its title, else its activity.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub pre_name: Option<String>,
         /// The action.
         pub action: Action,
         /// What it led to, most frequent first.
@@ -270,6 +273,9 @@ wire! {
         pub pre_activity: String,
         /// Page on which the failure occurred.
         pub pre_page: PageRef,
+        /// Name of that page: of its state, else its title, else its activity.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub pre_name: Option<String>,
         /// Error code of the failure.
         pub failure_cause: String,
         /// Action that was taken to recover.
@@ -330,6 +336,9 @@ wire! {
         /// Reliability of the element tree: `high`, or `low` if it may be incomplete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub node_reliability: Option<String>,
+        /// Version of the refs that the session was shown last; absent if it was shown none since the daemon started.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub ref_version: Option<u64>,
         /// Id of the observation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observation_id: Option<String>,

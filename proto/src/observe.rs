@@ -288,6 +288,10 @@ wire! {
 
     /// Refs of an observation.
     pub struct RefRows {
+        /// Version of the device's refs, from 1; grows whenever their content is another than that returned last. A restart of the
+        /// daemon begins anew.
+        #[serde(default)]
+        pub ref_version: u64,
         /// Total number of refs.
         pub ref_count: u32,
         /// Number of refs returned; only these have a valid alias.

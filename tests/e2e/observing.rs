@@ -1,7 +1,7 @@
 //! Observations: consistent page identity, settling, reliability, rows and hints.
 
 use afd_phone::fault::Kind;
-use afd_tests::{TestPhone, World};
+use afd_tests::{Client, TestPhone, World};
 use serde_json::{Value, json};
 
 /// Returns the fingerprints and the page keys that the three page observations report.
@@ -163,4 +163,16 @@ fn health_reports_whether_the_token_is_accepted() {
     world.phone.run(json!({"do": "token", "token": "another"}));
     let health = client.ok("device.health", json!({}));
     assert_eq!((health["status"].as_str(), health["token"].as_str()), (Some("healthy"), Some("refused")));
+}
+
+#[test]
+fn version_of_refs_grows_when_their_content_differs() {
+    let world = World::new();
+    let mut client = world.client();
+    let version = |client: &mut Client| client.ok("observe.refs", json!({"hints": false}))["refVersion"].as_i64().expect("a number");
+    assert_eq!((version(&mut client), version(&mut client)), (1, 1), "the same content");
+    world.phone.scene("com.android.settings", Some("network"));
+    assert_eq!(version(&mut client), 2);
+    assert_eq!(client.ok("memory.context", json!({}))["refVersion"], 2);
+    assert!(world.client_for("other").ok("memory.context", json!({}))["refVersion"].is_null());
 }

@@ -7,6 +7,7 @@ use afd_proto::vocabulary::DEFAULT_SESSION;
 
 use super::paging::{limit, page};
 use super::{Core, Result, experience};
+use crate::device;
 use crate::memory::experience::Query;
 use crate::memory::{Place, log, observations};
 use crate::page::fingerprint;
@@ -49,7 +50,14 @@ pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<E
 pub async fn context(core: &Arc<Core>, params: &ContextParams) -> Result<SessionContext> {
     let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
     let device = params.device.as_deref().map(|d| core.devices.name_of(d));
-    Ok(core.store.read_all(move |c| log::context(c, &session, device.as_deref())).await?)
+    let read = move |c: &rusqlite::Connection| {
+        let context = log::context(c, &session, device.as_deref())?;
+        let device = context.device.as_deref().map(|name| device::find(c, name)).transpose()?.flatten();
+        Ok((crate::session::find(c, &session)?.zip(device), context))
+    };
+    let (ids, mut context) = core.store.read_all(read).await?;
+    context.ref_version = ids.and_then(|(session, device)| core.views.ref_version_shown(session, device));
+    Ok(context)
 }
 
 /// `memory.log`

@@ -1,5 +1,6 @@
 //! `observe.*`: the foreground activity, screen, refs, page, and the device's own overlay.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -86,6 +87,7 @@ pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> 
     let capture = call.capture(options, first).await?;
     let mut refs = ref_rows(&capture, params.max_rows, params.full);
     call.record_and_learn(&capture, ObservationSource::Refs, Some(refs.rows.len())).await;
+    refs.ref_version = call.ref_version(&capture);
     let context = call.with_hints(&capture, params.hints, refs.rows.len()).await;
     let policy = SpillPolicy { kind: "page_refs_json", op: "observe.refs", always: false, destination: Destination::default() };
     call.spill(&context, &mut refs, policy).await?;
@@ -104,6 +106,9 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
     let mut refs = wants(Part::Refs).then(|| ref_rows(&capture, params.max_rows, params.full));
     let mut screen = wants(Part::Screen).then(|| screen_rows(&capture, &columns(None, params.full), params.max_rows, params.full));
     call.record_and_learn(&capture, ObservationSource::Page, refs.as_ref().map(|r| r.rows.len())).await;
+    if let Some(refs) = &mut refs {
+        refs.ref_version = call.ref_version(&capture);
+    }
     let context = call.with_hints(&capture, params.hints, refs.as_ref().map_or(0, |r| r.rows.len())).await;
     let destination = Destination { path: params.save_dir.as_deref().map(|p| ("saveDir", p)), root: params.artifact_dir.as_deref() };
     if let Some(screen) = &mut screen {
@@ -159,6 +164,17 @@ pub async fn set_overlay(core: &Arc<Core>, params: &OverlaySetParams) -> Result<
 }
 
 impl Call {
+    /// Returns the version of the device's refs, as shown to the session now. Unreliable refs are not noted.
+    pub(super) fn ref_version(&self, capture: &ScreenCapture) -> u64 {
+        let mut hash = std::hash::DefaultHasher::new();
+        for r in &capture.refs {
+            let node = &capture.snapshot().nodes[r.node];
+            (r.label.text(), &node.res_id, &node.class, node.bounds.to_string(), node.flags.text(false)).hash(&mut hash);
+        }
+        let session = capture.reliable().then_some(self.session_id);
+        self.core.views.ref_version(session, self.device_id, hash.finish())
+    }
+
     /// Returns the context of a capture with its state and, unless `wanted` is false, with hints; `shown` is the number of refs
     /// returned with it.
     pub(super) async fn with_hints(&self, capture: &ScreenCapture, wanted: Option<bool>, shown: usize) -> afd_proto::observe::Context {

@@ -96,6 +96,7 @@ pub(super) fn ref_rows(capture: &ScreenCapture, max: Option<u32>, full: bool) ->
         })
         .collect();
     RefRows {
+        ref_version: 0,
         ref_count: count(capture.refs.len()),
         returned_rows: count(rows.len()),
         truncated: rows.len() < capture.refs.len(),

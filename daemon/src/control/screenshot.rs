@@ -129,6 +129,7 @@ async fn add_refs(
     body: &mut Screenshot,
 ) -> Result<()> {
     let mut refs = ref_rows(capture, Some(count(options.max_marks)), false);
+    refs.ref_version = call.ref_version(capture);
     call.record_and_learn(capture, ObservationSource::Refs, Some(refs.rows.len())).await;
     let destination = Destination { path: None, ..destination };
     let policy = SpillPolicy { kind: "page_refs_json", op: "observe.screenshot", always: false, destination };

@@ -45,6 +45,7 @@ pub struct ShownRefs {
 struct View {
     seen: Option<LastSeen>,
     shown: Option<Arc<ShownRefs>>,
+    ref_version: Option<u64>,
     used: u64,
 }
 
@@ -90,6 +91,8 @@ struct Inner {
     /// The page of each device that has only been scrolled since.
     scrolled: HashMap<i64, ScrolledPage>,
     contents: HashMap<i64, Content>,
+    /// Version and content of the refs of each device that were returned last.
+    ref_versions: HashMap<i64, (u64, u64)>,
     clock: u64,
 }
 
@@ -109,6 +112,26 @@ impl Views {
         if shown.is_some() {
             view.shown = shown;
         }
+    }
+
+    /// Returns the version of a device's refs, which grows whenever their content (a hash of it) is another than that returned last,
+    /// and notes that a session, if one is given, was shown it.
+    pub fn ref_version(&self, session: Option<i64>, device: i64, content: u64) -> u64 {
+        let mut inner = self.inner.lock();
+        let (version, known) = inner.ref_versions.entry(device).or_default();
+        if *version == 0 || *known != content {
+            (*version, *known) = (*version + 1, content);
+        }
+        let version = *version;
+        if let Some(view) = session.and_then(|session| inner.views.get_mut(&(session, device))) {
+            view.ref_version = Some(version);
+        }
+        version
+    }
+
+    /// Returns the version of the refs that a session was shown last of a device.
+    pub fn ref_version_shown(&self, session: i64, device: i64) -> Option<u64> {
+        self.inner.lock().views.get(&(session, device)).and_then(|v| v.ref_version)
     }
 
     /// Notes whether a page settled in a look.
@@ -149,7 +172,8 @@ impl Views {
     pub fn scrolled_from(&self, device: i64, inputs: u64, now: &Structure) -> Option<String> {
         let inner = self.inner.lock();
         let page = inner.scrolled.get(&device).filter(|p| p.inputs == inputs && !now.dialog)?;
-        let same = page.activity.as_deref() == Some(now.place.as_str()) && page.title == now.title;
+        // The place of a page of a website ends with the hash of its address.
+        let same = page.activity.as_deref() == now.place.split('#').next() && page.title == now.title;
         same.then(|| page.structure.clone())
     }
 

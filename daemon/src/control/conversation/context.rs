@@ -238,16 +238,13 @@ fn now(c: &Connection, session: &Session, app: &str, page: Option<String>, seen:
         let structure = seen.observation_id.as_deref().map(|uid| observations::structure_of(c, uid)).transpose()?.flatten();
         let place = Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, structure, ..Place::default() };
         let known = experience::find(c, Query { place, limit: MAX_EXPERIENCE, ..Query::default() })?;
-        let there = |scope: Scope, place: &str| match scope {
-            Scope::State => "here".to_owned(),
-            Scope::Page | Scope::Activity | Scope::App => format!("on another page ({place})"),
+        let on = |scope: Scope, name: Option<String>, activity: String| {
+            let which = if scope == Scope::State { "this page" } else { "another page" };
+            format!("on {which}, {:?}", name.unwrap_or(activity))
         };
-        items.extend(
-            known.transitions.into_iter().map(|t| item("experience", format!("{}: {}", there(t.match_scope, &t.pre_activity), t.text))),
-        );
-        items.extend(
-            known.recoveries.into_iter().map(|r| item("experience", format!("{}: {}", there(r.match_scope, &r.pre_activity), r.text))),
-        );
+        let done = known.transitions.into_iter().map(|t| format!("{}: {}", on(t.match_scope, t.pre_name, t.pre_activity), t.text));
+        let recovered = known.recoveries.into_iter().map(|r| format!("{}: {}", on(r.match_scope, r.pre_name, r.pre_activity), r.text));
+        items.extend(done.chain(recovered).map(|text| item("experience", text)));
     }
     let filter = notes::Filter { app: (!app.is_empty()).then(|| app.to_owned()), topic: None };
     if let Some(query) = text::Query::parse(text::cut::head(asked, MAX_QUERY_CHARS)) {
