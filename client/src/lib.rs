@@ -6,6 +6,7 @@
 //! * [`outcome`] is the result of a command; [`output`] and [`human`] print it, and [`safe`] escapes what could control a terminal.
 //! * [`follow`] prints the live event stream; [`demo`] is the guided tour.
 
+mod agent;
 pub mod cli;
 pub mod commands;
 pub mod connection;

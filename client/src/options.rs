@@ -88,6 +88,8 @@ pub enum Format {
     Auto,
     /// Tables and colours
     Human,
+    /// Short text for language models: outlines of pages, one call for a step
+    Agent,
     /// One line of JSON
     Json,
     /// `key=value` lines

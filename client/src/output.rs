@@ -4,10 +4,10 @@ use std::io::{IsTerminal, Write};
 
 use serde_json::Value;
 
-use crate::human;
 use crate::options::Format;
 use crate::outcome::Outcome;
 use crate::safe;
+use crate::{agent, human};
 
 /// Resolves `auto` by whether standard output is a terminal.
 pub fn effective(format: Format) -> Format {
@@ -25,6 +25,7 @@ pub fn print(outcome: &Outcome, format: Format) -> bool {
             human::print(outcome);
             true
         }
+        Format::Agent => write(format!("{}\n", agent::text(outcome)).as_bytes()),
         Format::Text => {
             let envelope = serde_json::from_str(&outcome.json()).unwrap_or_default();
             write(format!("{}\n", text(&envelope)).as_bytes())

@@ -11,6 +11,7 @@ use clap::{ArgMatches, FromArgMatches};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::agent;
 use crate::cli::{self, Run};
 use crate::commands::Call;
 use crate::connection::Connection;
@@ -130,6 +131,9 @@ fn perform(context: &Context, call: Call) -> Outcome {
 fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
     let mut params = std::mem::replace(&mut call.params, Ok(Map::new()))?;
     add_shared_params(&call, context, &mut params);
+    if output_of(&context.global) == Format::Agent {
+        agent::add_defaults(&call.method, &mut params);
+    }
     let retry = add_request_key(&call.method, &mut params);
     let global = options_for(&context.global, &call);
     let purpose = if call.starts_daemon { Purpose::Call } else { Purpose::RunningOnly };

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     Secret,
     artifact::SavedArtifact,
+    observe::{Context, RefRows},
     vocabulary::{By, Point, Reply, Target},
 };
 
@@ -12,6 +13,66 @@ use crate::{
 pub trait ActCall {
     /// Returns the idempotency key of the caller.
     fn request_key(&self) -> Option<&str>;
+
+    /// Returns what to look at afterwards.
+    fn then(&self) -> Option<Then>;
+}
+
+/// Result of an action, which may have a look at what came of it.
+pub trait WithLook {
+    /// Adds the look.
+    fn set_look(&mut self, look: Look);
+}
+
+/// Implements [`WithLook`] by the field `look`.
+macro_rules! with_look {
+    ($($name:ty),*) => { $(
+        impl $crate::act::WithLook for $name {
+            fn set_look(&mut self, look: $crate::act::Look) {
+                self.look = Some(look);
+            }
+        }
+    )* };
+}
+pub(crate) use with_look;
+
+with_look!(ActResult, ScrollToResult, ShellResult);
+
+words! {
+    /// What an action returns of the page that it led to.
+    Then {
+        /// The outline of the page.
+        Outline = "outline",
+        /// What changed, as an outline; the whole outline if it is another page.
+        Diff = "diff",
+        /// The page with its refs.
+        Page = "page",
+        /// Nothing.
+        None = "none",
+    }
+}
+
+wire! {
+    /// What came of an action.
+    pub struct Look {
+        /// Whether anything on the screen changed; false only after a second, or as long as this action took before. Null if that is not
+        /// known: another call acted in between, or the session had not seen the page.
+        pub changed: Option<bool>,
+        /// What the action led to before, in a few words; absent if that is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub expected: Option<String>,
+        /// What should be known about the outcome.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub note: Option<String>,
+        /// Time until this look, milliseconds.
+        pub waited_ms: u64,
+        /// The page, with its outline unless `then` is `page`; absent if it could not be read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub observation: Option<Context>,
+        /// Refs; only with `then: "page"`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub refs: Option<RefRows>,
+    }
 }
 
 act_params! {
@@ -184,6 +245,9 @@ wire! {
         pub moved: bool,
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
+        /// What came of it; only with `then`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub look: Option<Look>,
         /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
         #[serde(default, skip_serializing_if = "is_false")]
         pub replayed: bool,
@@ -207,6 +271,9 @@ wire! {
         pub scrolls: u32,
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
+        /// What came of it; only with `then`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub look: Option<Look>,
         /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
         #[serde(default, skip_serializing_if = "is_false")]
         pub replayed: bool,
@@ -227,6 +294,9 @@ wire! {
         pub artifact: Option<SavedArtifact>,
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
+        /// What came of it; only with `then`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub look: Option<Look>,
         /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
         #[serde(default, skip_serializing_if = "is_false")]
         pub replayed: bool,

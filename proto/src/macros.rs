@@ -55,7 +55,7 @@ macro_rules! device_params {
     )* };
 }
 
-/// Like [`device_params!`], for actions: adds `requestKey`.
+/// Like [`device_params!`], for actions: adds `requestKey` and `then`.
 macro_rules! act_params {
     ($( $(#[$m:meta])* pub struct $name:ident { $( $(#[$fm:meta])* pub $field:ident : $ty:ty, )* } )*) => { $(
         device_params! {
@@ -64,12 +64,19 @@ macro_rules! act_params {
                 /// Idempotency key of this action. Repeating a key returns the recorded outcome instead of acting again.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub request_key: Option<String>,
+                /// What to return of the page that the action led to, once it has settled; by default nothing.
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub then: Option<$crate::act::Then>,
                 $( $(#[$fm])* pub $field: $ty, )*
             }
         }
         impl $crate::act::ActCall for $name {
             fn request_key(&self) -> Option<&str> {
                 self.request_key.as_deref()
+            }
+
+            fn then(&self) -> Option<$crate::act::Then> {
+                self.then.filter(|then| *then != $crate::act::Then::None)
             }
         }
     )* };

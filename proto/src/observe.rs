@@ -1,7 +1,7 @@
 //! `observe.*`: reading the screen.
 
 use crate::artifact::SavedArtifact;
-use crate::vocabulary::{Hint, PageRef, Reply};
+use crate::vocabulary::{Hint, PageRef, Reply, Role};
 
 device_params! {
     /// Parameters of `observe.top`.
@@ -32,6 +32,13 @@ device_params! {
         /// Maximum time to keep reading until the page has settled, milliseconds, at most 60,000; by default 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub wait_ms: Option<u64>,
+        /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub format: Option<Format>,
+        /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what changed, if the
+        /// page is still the same, and elements keep their aliases.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub since: Option<String>,
         /// Whether to return hints; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub hints: Option<bool>,
@@ -52,6 +59,13 @@ device_params! {
         /// Maximum time to keep reading until the page has settled, milliseconds, at most 60,000; by default 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub wait_ms: Option<u64>,
+        /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub format: Option<Format>,
+        /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what changed, if the
+        /// page is still the same, and elements keep their aliases.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub since: Option<String>,
         /// Whether to return hints; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub hints: Option<bool>,
@@ -81,6 +95,13 @@ device_params! {
         /// Maximum time to keep reading until the page has settled, milliseconds, at most 60,000; by default 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub wait_ms: Option<u64>,
+        /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub format: Option<Format>,
+        /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what changed, if the
+        /// page is still the same, and elements keep their aliases.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub since: Option<String>,
         /// Whether to return hints; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub hints: Option<bool>,
@@ -104,6 +125,14 @@ device_params! {
 }
 
 words! {
+    /// Form of an observation.
+    Format {
+        /// Short text, one line per element: for language models.
+        Outline = "outline",
+        /// Elements with alias, role, label and depth, none told twice.
+        Rows = "rows",
+    }
+
     /// Column of a screen row.
     Column {
         /// Node id.
@@ -263,6 +292,35 @@ wire! {
         /// What the memory knows about this page.
         #[serde(default)]
         pub hints: Vec<Hint>,
+        /// The outline; only with `format: "outline"`. What the screen says is quoted on its line.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub outline: Option<String>,
+        /// Id of the observation since which the outline has the changes; absent if it is the whole one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub since: Option<String>,
+        /// Elements in the order of the tree; only with `format: "rows"`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub elements: Option<Vec<Element>>,
+    }
+
+    /// An element of the screen, or a text on it.
+    pub struct Element {
+        /// Alias, if it can be acted on.
+        #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
+        pub alias: Option<String>,
+        /// Role.
+        pub role: Role,
+        /// Label, also of what it contains and cannot be acted on by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub label: Option<String>,
+        /// Text of a field.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub value: Option<String>,
+        /// Number of elements that it lies in.
+        pub depth: u32,
+        /// Whether it is disabled.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub disabled: bool,
     }
 
     /// Rows of the screen.

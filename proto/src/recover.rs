@@ -27,11 +27,16 @@ wire! {
         pub failure_event_id: Option<String>,
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
+        /// What came of it; only with `then`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub look: Option<crate::act::Look>,
         /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
         #[serde(default)]
         pub replayed: bool,
     }
 }
+
+crate::act::with_look!(RecoverResult);
 
 methods! {
     /// Presses Back to recover from a failure.

@@ -244,6 +244,9 @@ wire! {
         /// Alias of that element, if the observation returned refs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub alias: Option<String>,
+        /// What came of it in a few words, as an outline tells it: `-> "Wi-Fi" 4/4`; absent for a recovery.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub outcome: Option<String>,
         /// Success rate, 0 to 1; pulled towards 0.5 while there are few attempts.
         pub confidence: f64,
         /// Uids of the records that the hint is based on.

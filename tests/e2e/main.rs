@@ -17,6 +17,7 @@ mod methods;
 mod notes;
 mod observing;
 mod outcomes;
+mod outline;
 mod practice_phone;
 mod privileged;
 mod reaching;

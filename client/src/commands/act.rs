@@ -4,7 +4,7 @@ use afd_proto::Secret;
 use afd_proto::act::{
     ActBack, ActDoubleTap, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe,
     ActTap, ActText, Amount, AppParams, Direction, IntentParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ShellParams,
-    SwipeParams, TapParams, TextParams,
+    SwipeParams, TapParams, TextParams, Then,
 };
 use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};
@@ -45,12 +45,15 @@ pub enum Act {
     Intent(Intent),
 }
 
-/// Option that makes an action safe to repeat.
+/// Options of every action.
 #[derive(Debug, Args)]
 pub struct Key {
     /// Idempotency key: reusing it returns the recorded outcome instead of acting again
     #[arg(long, value_name = "KEY")]
-    request_key: Option<String>,
+    pub request_key: Option<String>,
+    /// Wait until the page has settled, and return what came of the action
+    #[arg(long, value_enum)]
+    pub then: Option<Then>,
 }
 
 /// Options of `tap`, `double-tap` and `long-press`.
@@ -209,6 +212,7 @@ impl Tap {
             exact_match: self.exact_match,
             observation_id: self.observation_id,
             request_key: self.key.request_key,
+            then: self.key.then,
             ..TapParams::default()
         }
     }
@@ -216,34 +220,52 @@ impl Tap {
 
 impl Key {
     fn params(self) -> PlainParams {
-        PlainParams { request_key: self.request_key, ..PlainParams::default() }
+        PlainParams { request_key: self.request_key, then: self.then, ..PlainParams::default() }
     }
 }
 
 impl Package {
     fn params(self) -> AppParams {
-        AppParams { package: self.package, request_key: self.key.request_key, ..AppParams::default() }
+        AppParams { package: self.package, request_key: self.key.request_key, then: self.key.then, ..AppParams::default() }
     }
 }
 
 impl Scroll {
     fn params(self) -> ScrollParams {
         let Scroll { direction, amount, key } = self;
-        ScrollParams { direction, amount, request_key: key.request_key, device: None, session: None, url: None, token: None }
+        ScrollParams {
+            direction,
+            amount,
+            request_key: key.request_key,
+            then: key.then,
+            device: None,
+            session: None,
+            url: None,
+            token: None,
+        }
     }
 }
 
 impl ScrollTo {
     fn params(self) -> ScrollToParams {
         let ScrollTo { text, by, exact_match, key } = self;
-        ScrollToParams { text, by, exact_match, request_key: key.request_key, ..ScrollToParams::default() }
+        ScrollToParams { text, by, exact_match, request_key: key.request_key, then: key.then, ..ScrollToParams::default() }
     }
 }
 
 impl Swipe {
     fn params(self) -> SwipeParams {
         let ((x1, y1), (x2, y2)) = (self.from, self.to);
-        SwipeParams { x1, y1, x2, y2, duration_ms: self.duration, request_key: self.key.request_key, ..SwipeParams::default() }
+        SwipeParams {
+            x1,
+            y1,
+            x2,
+            y2,
+            duration_ms: self.duration,
+            request_key: self.key.request_key,
+            then: self.key.then,
+            ..SwipeParams::default()
+        }
     }
 }
 
@@ -251,7 +273,7 @@ impl Intent {
     fn params(self) -> IntentParams {
         let Intent { action, data, package, component, extras, key } = self;
         let extras = extras.into_iter().map(|(name, text)| (name, Secret::new(text))).collect();
-        IntentParams { action, data, package, component, extras, request_key: key.request_key, ..IntentParams::default() }
+        IntentParams { action, data, package, component, extras, request_key: key.request_key, then: key.then, ..IntentParams::default() }
     }
 }
 
@@ -264,18 +286,24 @@ impl Group for Act {
             Act::Swipe(swipe) => Call::of::<ActSwipe>(swipe.params()),
             Act::Scroll(scroll) => Call::of::<ActScroll>(scroll.params()),
             Act::ScrollTo(scroll) => Call::of::<ActScrollTo>(scroll.params()),
-            Act::Shell(Shell { command, key }) => {
-                Call::of::<ActShell>(ShellParams { command: Secret::new(command), request_key: key.request_key, ..ShellParams::default() })
-            }
+            Act::Shell(Shell { command, key }) => Call::of::<ActShell>(ShellParams {
+                command: Secret::new(command),
+                request_key: key.request_key,
+                then: key.then,
+                ..ShellParams::default()
+            }),
             Act::Intent(intent) => Call::of::<ActIntent>(intent.params()),
             Act::Back(key) => Call::of::<ActBack>(key.params()),
             Act::Home(key) => Call::of::<ActHome>(key.params()),
             Act::Key(KeyCode { key_code, key }) => {
-                Call::of::<ActKey>(KeyParams { key_code, request_key: key.request_key, ..KeyParams::default() })
+                Call::of::<ActKey>(KeyParams { key_code, request_key: key.request_key, then: key.then, ..KeyParams::default() })
             }
-            Act::Text(Text { text, key }) => {
-                Call::of::<ActText>(TextParams { text: Secret::new(text), request_key: key.request_key, ..TextParams::default() })
-            }
+            Act::Text(Text { text, key }) => Call::of::<ActText>(TextParams {
+                text: Secret::new(text),
+                request_key: key.request_key,
+                then: key.then,
+                ..TextParams::default()
+            }),
             Act::Launch(package) => Call::of::<ActLaunch>(package.params()),
             Act::Stop(package) => Call::of::<ActStop>(package.params()),
         }

@@ -1,8 +1,8 @@
 //! The `observe` commands.
 
 use afd_proto::observe::{
-    Column, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait, PageParams, Part, RefsParams, ScreenParams, TopParams, Until,
-    WaitParams,
+    Column, Format, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait, PageParams, Part, RefsParams, ScreenParams,
+    TopParams, Until, WaitParams,
 };
 use afd_proto::picture::{
     MarkScope, ObserveOverlayGet, ObserveOverlaySet, ObserveScreenshot, OverlayGetParams, OverlaySetParams, PictureFormat, ScreenshotParams,
@@ -60,6 +60,12 @@ pub struct Rows {
     /// Maximum time to keep reading until the page has settled, in milliseconds
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     wait_ms: Option<u64>,
+    /// Form of the result: an outline for language models, or rows without repetition
+    #[arg(long, value_enum, conflicts_with = "full")]
+    format: Option<Format>,
+    /// Return only what changed since this observation, by its id, or since the last one shown
+    #[arg(long, value_name = "ID|last", conflicts_with = "full")]
+    since: Option<String>,
     /// Omit hints from memory
     #[arg(long)]
     no_hints: bool,
@@ -86,6 +92,12 @@ pub struct Page {
     /// Maximum time to keep reading until the page has settled, in milliseconds
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     wait_ms: Option<u64>,
+    /// Form of the result: an outline for language models, or rows without repetition
+    #[arg(long, value_enum, conflicts_with = "full")]
+    format: Option<Format>,
+    /// Return only what changed since this observation, by its id, or since the last one shown
+    #[arg(long, value_name = "ID|last", conflicts_with = "full")]
+    since: Option<String>,
     /// Omit hints from memory
     #[arg(long)]
     no_hints: bool,
@@ -196,12 +208,14 @@ fn artifact_root() -> Option<String> {
 
 impl Screen {
     fn params(self) -> ScreenParams {
-        let Rows { max_rows, full, settle, wait_ms, no_hints } = self.rows;
+        let Rows { max_rows, full, settle, wait_ms, format, since, no_hints } = self.rows;
         ScreenParams {
             max_rows,
             full,
             settle,
             wait_ms,
+            format,
+            since,
             hints: false_if(no_hints),
             fields: non_empty(self.fields),
             save_file: full.then(|| path_from(self.save_file, "AF_SCREEN_FILE")).flatten(),
@@ -213,8 +227,8 @@ impl Screen {
 
 impl Rows {
     fn params(self) -> RefsParams {
-        let Rows { max_rows, full, settle, wait_ms, no_hints } = self;
-        RefsParams { max_rows, full, settle, wait_ms, hints: false_if(no_hints), ..RefsParams::default() }
+        let Rows { max_rows, full, settle, wait_ms, format, since, no_hints } = self;
+        RefsParams { max_rows, full, settle, wait_ms, format, since, hints: false_if(no_hints), ..RefsParams::default() }
     }
 }
 
@@ -228,6 +242,8 @@ impl Page {
             artifact_dir: artifact_root(),
             settle: false_if(self.no_settle),
             wait_ms: self.wait_ms,
+            format: self.format,
+            since: self.since,
             hints: false_if(self.no_hints),
             ..PageParams::default()
         }

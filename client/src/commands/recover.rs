@@ -4,6 +4,7 @@ use afd_proto::act::{AppParams, PlainParams};
 use afd_proto::recover::{BackParams, RecoverBack, RecoverHome, RecoverRelaunch};
 use clap::Subcommand;
 
+use super::act::Key;
 use super::{Call, Group};
 use crate::options::Context;
 
@@ -15,23 +16,35 @@ pub enum Recover {
         /// Number of times to press Back [default: 1]
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         times: Option<u32>,
+        /// Options of every action
+        #[command(flatten)]
+        key: Key,
     },
     /// Press Home
-    Home,
+    Home(Key),
     /// Press Home and launch the app again
     Relaunch {
         /// Package name, for example com.android.settings
         #[arg(long)]
         package: String,
+        /// Options of every action
+        #[command(flatten)]
+        key: Key,
     },
 }
 
 impl Group for Recover {
     fn call(self, _: &Context) -> Call {
         match self {
-            Recover::Back { times } => Call::of::<RecoverBack>(BackParams { times, ..BackParams::default() }),
-            Recover::Home => Call::of::<RecoverHome>(PlainParams::default()),
-            Recover::Relaunch { package } => Call::of::<RecoverRelaunch>(AppParams { package, ..AppParams::default() }),
+            Recover::Back { times, key: Key { request_key, then } } => {
+                Call::of::<RecoverBack>(BackParams { times, request_key, then, ..BackParams::default() })
+            }
+            Recover::Home(Key { request_key, then }) => {
+                Call::of::<RecoverHome>(PlainParams { request_key, then, ..PlainParams::default() })
+            }
+            Recover::Relaunch { package, key: Key { request_key, then } } => {
+                Call::of::<RecoverRelaunch>(AppParams { package, request_key, then, ..AppParams::default() })
+            }
         }
     }
 }

@@ -92,7 +92,7 @@ impl Story {
     fn scroll(&mut self, session: Option<&str>, direction: Direction) -> Result<(), DemoError> {
         let session = session.map(str::to_owned);
         let amount = Some(Amount::Small);
-        let params = ScrollParams { direction, amount, session, device: None, url: None, token: None, request_key: None };
+        let params = ScrollParams { direction, amount, session, device: None, url: None, token: None, request_key: None, then: None };
         self.must::<ActScroll>(&params).map(|_| ())
     }
 

@@ -103,6 +103,7 @@ pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Repl
         point: done.resolved.map(|r| r.point),
         scrolls: done.scrolls,
         duration_ms: done.duration_ms,
+        look: None,
         replayed: false,
     })
     .await
@@ -173,6 +174,7 @@ pub(super) async fn run<P: DeviceCall + ActCall + Serialize>(core: &Arc<Core>, p
         point: done.resolved.as_ref().map(|r| r.point),
         moved: done.resolved.is_some_and(|r| r.moved),
         duration_ms: done.duration_ms,
+        look: None,
         replayed: false,
     })
     .await

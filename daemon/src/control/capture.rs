@@ -135,7 +135,7 @@ impl Call {
         self.core.store.write_behind("an observation", record, move |()| live.publish(Message::Observation(message))).await;
     }
 
-    /// Builds the aliases `@n1` to `@n<count>` that the session may use from now on.
+    /// Builds the aliases of the first `count` refs, which the session may use from now on.
     fn shown_refs(&self, capture: &ScreenCapture, count: usize) -> ShownRefs {
         let content: Arc<str> = fingerprint::exact_content(capture.snapshot()).into();
         let mut titles: HashMap<&str, usize> = HashMap::new();
@@ -147,7 +147,7 @@ impl Call {
             .enumerate()
             .map(|(i, r)| {
                 (
-                    format!("@n{}", i + 1),
+                    capture.alias(i),
                     Recorded { what: r.clone(), content: content.clone(), unique_title: titles.get(r.label.title.as_str()) == Some(&1) },
                 )
             })

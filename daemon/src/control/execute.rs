@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use afd_proto::ErrorCode;
-use afd_proto::act::ActCall;
+use afd_proto::act::{ActCall, Then, WithLook};
 use afd_proto::events::Message;
 use afd_proto::memory::EventStatus;
 use afd_proto::vocabulary::{DeviceCall, Reply, Verb};
@@ -49,7 +49,7 @@ pub(super) struct ActionOutcome {
 pub(super) async fn execute_once<P, B>(core: &Arc<Core>, params: &P, plan: Plan, body: fn(ActionOutcome) -> B) -> Result<Reply<B>>
 where
     P: DeviceCall + ActCall + Serialize,
-    B: Serialize + serde::de::DeserializeOwned + Send + 'static,
+    B: Serialize + serde::de::DeserializeOwned + WithLook + Send + 'static,
 {
     let addressed = core.addressed(params)?;
     let request = match params.request_key() {
@@ -57,6 +57,7 @@ where
         Some(key) => Some(Request { key: key.to_owned(), hash: core.secrets.hash(&fingerprint(params, &plan)) }),
         None => None,
     };
+    let then = params.then();
     let running = core.runtime.enter();
     // Queue before the first await, so that calls of one connection act in the order in which they arrived. A call whose request
     // key is in use by another call queues only after that call is done; otherwise the two would deadlock.
@@ -80,7 +81,7 @@ where
             Some(ticket) => ticket,
             None => call.device().queue()?,
         };
-        call.execute(plan, request, ticket, body).await.map(|body| call.reply(body))
+        call.execute(plan, request, ticket, then, body).await.map(|body| call.reply(body))
     });
     match task.await {
         Ok(done) => done,
@@ -93,7 +94,7 @@ fn fingerprint<P: Serialize>(params: &P, plan: &Plan) -> String {
     let mut value = serde_json::to_value(params).unwrap_or_default();
     if let Some(object) = value.as_object_mut() {
         // Device and session are already part of the key, however the caller named them.
-        for name in ["device", "session", "url", "token", "requestKey"] {
+        for name in ["device", "session", "url", "token", "requestKey", "then"] {
             object.remove(name);
         }
     }
@@ -125,7 +126,14 @@ impl Call {
         }
     }
 
-    async fn execute<B: Serialize>(&self, plan: Plan, request: Option<Request>, ticket: Ticket, body: fn(ActionOutcome) -> B) -> Result<B> {
+    async fn execute<B: Serialize + WithLook>(
+        &self,
+        plan: Plan,
+        request: Option<Request>,
+        ticket: Ticket,
+        then: Option<Then>,
+        body: fn(ActionOutcome) -> B,
+    ) -> Result<B> {
         let started = Instant::now();
         self.device().check_lease(&self.echo.session)?;
         let scope = scope::current();
@@ -164,15 +172,24 @@ impl Call {
         match outcome {
             Ok(SearchOutcome { result, resolved, scrolls }) => {
                 let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-                let body = body(ActionOutcome { event: event.uid.clone(), result, resolved, scrolls, duration_ms, recovers_from });
+                let mut body = body(ActionOutcome { event: event.uid.clone(), result, resolved, scrolls, duration_ms, recovers_from });
                 event.status = EventStatus::Ok;
                 // Only a repeated call with its key is answered from the record.
                 event.result = event.request.as_ref().and_then(|_| serde_json::to_value(&body).ok());
                 if let Some(recorded) = event.result.as_mut().and_then(Value::as_object_mut).filter(|_| plan.private) {
                     recorded.remove("output");
                 }
+                let (action, before) = (event.action.clone(), event.before.clone());
                 self.commit(event, started).await.map_err(unrecorded)?;
-                self.look_after(content, inputs);
+                let look = match then {
+                    Some(then) => Some(self.look_then(then, action.as_ref(), &before, inputs).await),
+                    None => None,
+                };
+                // A look that saw the outcome needs no other one.
+                if look.as_ref().is_none_or(|look| look.changed != Some(true)) {
+                    self.look_after(content, inputs);
+                }
+                look.into_iter().for_each(|look| body.set_look(look));
                 Ok(body)
             }
             Err(error) if plan.private => self.fail_redacted(event, started, error).await,

@@ -2,13 +2,14 @@
 
 use std::cmp::Reverse;
 
-use afd_proto::memory::{OutcomeKind, Recovery, Scope, Transition};
+use afd_proto::memory::{Outcome, OutcomeKind, Recovery, Scope, Transition};
 use afd_proto::vocabulary::{Hint, HintKind, Role, Verb};
 
 use super::screen_capture::ScreenCapture;
 use super::{Call, experience};
 use crate::memory::Place;
 use crate::memory::experience::Query;
+use crate::page::outline::quoted;
 use crate::page::target;
 
 /// Maximum number of hints of an observation.
@@ -95,7 +96,7 @@ fn confidence(good: i64, bad: i64) -> f64 {
 }
 
 fn action_hint(t: Transition, sight: Sight, capture: &ScreenCapture, shown: usize) -> Hint {
-    let fails = t.success_count + t.nothing_count == 0;
+    let (fails, outcome) = (t.success_count + t.nothing_count == 0, in_brief(&t));
     // What is known of the page only by its key may be about one that looks like it.
     let elsewhere = if t.match_scope == Scope::State { "" } else { "on a page with this key: " };
     Hint {
@@ -108,12 +109,39 @@ fn action_hint(t: Transition, sight: Sight, capture: &ScreenCapture, shown: usiz
             Sight::NoTarget | Sight::Scroll => t.action.target,
         },
         alias: match sight {
-            Sight::At(index) if index < shown => Some(format!("@n{}", index + 1)),
+            Sight::At(index) if index < shown => Some(capture.alias(index)),
             _ => None,
         },
+        outcome: Some(outcome),
         confidence: confidence(t.success_count, t.nothing_count + t.failure_count),
         evidence: vec![t.uid],
     }
+}
+
+/// Maximum number of outcomes that are told in brief.
+const MAX_OUTCOMES: usize = 2;
+/// Maximum length of a page's name in them, characters.
+const MAX_NAME: usize = 40;
+
+/// Returns what came of an action in a few words: `-> "Wi-Fi" 4/4`, `does nothing 5/5`.
+pub(super) fn in_brief(t: &Transition) -> String {
+    let tried: i64 = t.outcomes.iter().filter(|o| o.kind != OutcomeKind::Refuted).map(|o| o.count).sum();
+    let one = |o: &Outcome| {
+        let what = match o.kind {
+            OutcomeKind::Page => {
+                let name = quoted(o.name.as_deref().unwrap_or("another page"), MAX_NAME);
+                format!("-> {}{name}", if o.dialog { "dialog " } else { "" })
+            }
+            OutcomeKind::Same => "changes this page".to_owned(),
+            OutcomeKind::Nothing => "does nothing".to_owned(),
+            OutcomeKind::Failed => format!("fails with {}", o.failure_cause.as_deref().unwrap_or("an error")),
+            OutcomeKind::Refuted => "was not what was expected".to_owned(),
+        };
+        format!("{what} {}/{tried}", o.count)
+    };
+    let told: Vec<String> = t.outcomes.iter().filter(|o| o.kind != OutcomeKind::Refuted).take(MAX_OUTCOMES).map(one).collect();
+    let verb = if t.action.verb == Verb::Tap { String::new() } else { format!("{}: ", t.action.verb) };
+    format!("{verb}{}", told.join(", "))
 }
 
 fn recovery_hint(r: &Recovery) -> Hint {
@@ -123,6 +151,7 @@ fn recovery_hint(r: &Recovery) -> Hint {
         first: None,
         target: None,
         alias: None,
+        outcome: None,
         confidence: confidence(r.success_count, r.failure_count),
         evidence: vec![r.uid.clone()],
     }

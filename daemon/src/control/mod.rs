@@ -22,6 +22,7 @@ mod locks;
 pub mod memory;
 pub mod notes;
 pub mod observe;
+mod outline;
 mod paging;
 pub mod patterns;
 mod plan;
@@ -39,6 +40,7 @@ pub mod shell;
 mod streams;
 #[cfg(test)]
 mod tests;
+mod then;
 pub mod usb;
 pub mod verify;
 pub mod visual;

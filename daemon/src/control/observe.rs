@@ -4,12 +4,13 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-use afd_proto::observe::{Page, PageParams, Part, Refs, RefsParams, Screen, ScreenParams, Top, TopParams};
+use afd_proto::observe::{Page, PageParams, Part, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Top, TopParams};
 use afd_proto::picture::{MarkScope, Overlay, OverlayGetParams, OverlaySetParams};
 use afd_proto::vocabulary::{ObservationSource, Reply};
 
 use super::artifacts::Destination;
 use super::capture::CaptureOptions;
+use super::outline::Shape;
 use super::rows::{SpillPolicy, columns, ref_rows, screen_rows};
 use super::screen_capture::ScreenCapture;
 use super::{Call, Core, Error, Result};
@@ -61,9 +62,15 @@ pub async fn top(core: &Arc<Core>, params: &TopParams) -> Result<Reply<Top>> {
 /// # Errors
 /// If the screen cannot be read, or if a file cannot be written.
 pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Screen>> {
-    let options = CaptureOptions { settle: params.settle, wait: wait(params.wait_ms)? };
+    let settle = params.settle || params.format.is_some() || params.since.is_some();
+    let options = CaptureOptions { settle, wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
-    let capture = call.capture(options, first).await?;
+    let mut capture = call.capture(options, first).await?;
+    let shape = Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows };
+    if shape.is_outline() {
+        let context = call.shaped(&mut capture, ObservationSource::Screen, &shape).await;
+        return Ok(call.reply(Screen { context, screen: ScreenRows { rows: Vec::new(), ..screen_rows(&capture, &[], Some(0), false) } }));
+    }
     call.record_and_learn(&capture, ObservationSource::Screen, None).await;
     let mut screen = screen_rows(&capture, &columns(params.fields.as_deref(), params.full), params.max_rows, params.full);
     let context = call.with_hints(&capture, params.hints, 0).await;
@@ -82,9 +89,16 @@ pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Scr
 /// # Errors
 /// If the screen cannot be read.
 pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> {
-    let options = CaptureOptions { settle: params.settle, wait: wait(params.wait_ms)? };
+    let settle = params.settle || params.format.is_some() || params.since.is_some();
+    let options = CaptureOptions { settle, wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
-    let capture = call.capture(options, first).await?;
+    let mut capture = call.capture(options, first).await?;
+    let shape = Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows };
+    if shape.is_outline() {
+        let context = call.shaped(&mut capture, ObservationSource::Refs, &shape).await;
+        let refs = RefRows { ref_version: call.ref_version(&capture), ..ref_rows(&capture, Some(0), false) };
+        return Ok(call.reply(Refs { context, refs }));
+    }
     let mut refs = ref_rows(&capture, params.max_rows, params.full);
     call.record_and_learn(&capture, ObservationSource::Refs, Some(refs.rows.len())).await;
     refs.ref_version = call.ref_version(&capture);
@@ -101,7 +115,12 @@ pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> 
 pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> {
     let options = CaptureOptions { settle: params.settle.unwrap_or(true), wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
-    let capture = call.capture(options, first).await?;
+    let mut capture = call.capture(options, first).await?;
+    let shape = Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows };
+    if shape.is_outline() {
+        let context = call.shaped(&mut capture, ObservationSource::Page, &shape).await;
+        return Ok(call.reply(Page { context, screen: None, refs: None }));
+    }
     let wants = |part| params.include.as_ref().is_none_or(|parts| parts.contains(&part));
     let mut refs = wants(Part::Refs).then(|| ref_rows(&capture, params.max_rows, params.full));
     let mut screen = wants(Part::Screen).then(|| screen_rows(&capture, &columns(None, params.full), params.max_rows, params.full));

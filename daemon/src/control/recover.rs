@@ -61,6 +61,7 @@ async fn run<P: DeviceCall + ActCall + Serialize>(
             failure_cause,
             failure_event_id,
             duration_ms: done.duration_ms,
+            look: None,
             replayed: false,
         }
     })

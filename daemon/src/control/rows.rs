@@ -10,7 +10,7 @@ use super::{Call, Result};
 use crate::page::{Node, target};
 
 /// Default maximum number of rows returned.
-const DEFAULT_ROWS: u32 = 120;
+pub(super) const DEFAULT_ROWS: u32 = 120;
 
 /// Converts a count for the wire, saturating.
 pub(super) fn count(n: usize) -> u32 {
@@ -80,7 +80,7 @@ pub(super) fn ref_rows(capture: &ScreenCapture, max: Option<u32>, full: bool) ->
         .map(|(i, r)| {
             let node = &nodes[r.node];
             RefRow {
-                alias: format!("@n{}", i + 1),
+                alias: capture.alias(i),
                 label: r.label.text(),
                 title: Some(target::short(&r.label.title)).filter(|t| !t.is_empty() && *t != r.label.text()),
                 detail: Some(r.label.rest.join(", ")).filter(|d| !d.is_empty()),

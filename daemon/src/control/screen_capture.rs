@@ -20,6 +20,8 @@ pub(super) struct ScreenCapture {
     pub uid: String,
     pub reading: TreeReading,
     pub refs: Vec<Ref>,
+    /// Numbers of their aliases.
+    pub numbers: Vec<u32>,
     /// Fingerprint and page key; `None` while the activity is unknown.
     pub identity: Option<Identity>,
     pub structures: Option<Arc<Structures>>,
@@ -67,6 +69,11 @@ impl ScreenCapture {
         Self { uid: new_uid(), ..self.clone() }
     }
 
+    /// Returns the alias of a ref, by its index.
+    pub(super) fn alias(&self, index: usize) -> String {
+        format!("@n{}", self.numbers.get(index).copied().unwrap_or_default())
+    }
+
     pub(super) fn reliable(&self) -> bool {
         self.doubt.is_none()
     }
@@ -78,9 +85,11 @@ impl ScreenCapture {
         let doubt = reliability::doubt(snapshot).or(moving.then_some(reliability::MOVING));
         let identity = fingerprint::identity(snapshot);
         let structures = structure::of(snapshot).map(Arc::new);
+        let refs = refs::all(snapshot);
         Self {
             uid: new_uid(),
-            refs: refs::all(snapshot),
+            numbers: (1..).take(refs.len()).collect(),
+            refs,
             place: Place {
                 content: Some(hash.clone()),
                 ..place(snapshot, identity.as_ref().filter(|_| doubt.is_none()), structures.as_deref().filter(|_| doubt.is_none()))
@@ -124,6 +133,9 @@ impl ScreenCapture {
                 .filter(|f| f.dialog)
                 .map(|f| f.title.clone().unwrap_or_else(|| "dialog".to_owned())),
             hints: Vec::new(),
+            outline: None,
+            since: None,
+            elements: None,
         }
     }
 }

@@ -195,7 +195,7 @@ fn marks(capture: &ScreenCapture, scale: f64, options: &Options) -> Vec<Mark> {
         touch::point(snapshot, node).err().is_none_or(|blocker| snapshot.nodes[blocker].window == snapshot.nodes[node].window)
     };
     let refs = capture.refs.iter().take(options.max_marks).enumerate().filter(|(_, r)| shows(r.node));
-    let labelled = refs.map(|(i, r)| Mark { bounds: bounds(r.node), label: Some(format!("@n{}", i + 1)) });
+    let labelled = refs.map(|(i, r)| Mark { bounds: bounds(r.node), label: Some(capture.alias(i)) });
     let unlabelled = (0..snapshot.nodes.len()).filter(|i| options.scope == MarkScope::All && has_words(snapshot, *i));
     unlabelled.map(|i| Mark { bounds: bounds(i), label: None }).chain(labelled).collect()
 }

@@ -64,6 +64,7 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<ShellRe
         truncated: false,
         artifact: None,
         duration_ms: done.duration_ms,
+        look: None,
         replayed: false,
     })
     .await?;

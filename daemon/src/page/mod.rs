@@ -10,6 +10,7 @@ pub mod fingerprint;
 pub mod label;
 pub mod mask;
 pub mod moves;
+pub mod outline;
 pub mod pattern;
 pub mod refs;
 pub mod reliability;

@@ -141,6 +141,7 @@ impl Call {
             target: dismissal.what.as_ref().and_then(|a| a.target.clone()),
             first: None,
             alias: None,
+            outcome: None,
             confidence: rounded(dismissal.probability),
             evidence: graph.states.get(&interrupt.state).map(|s| s.uid.clone()).into_iter().collect(),
         })

@@ -1,0 +1,96 @@
+//! Output for language models: the outline of a page, what came of an action, errors with what to do next. Nothing is told twice, and
+//! what a screen says is quoted on its line.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+
+use crate::outcome::Outcome;
+use crate::safe;
+
+/// Adds what an agent wants by default: outlines of pages, and with an action what changed.
+pub fn add_defaults(method: &str, params: &mut Map<String, Value>) {
+    match method {
+        "observe.page" | "observe.screen" | "observe.refs" => {
+            params.entry("format").or_insert_with(|| json!("outline"));
+        }
+        _ if method.starts_with("act.") || method.starts_with("recover.") => {
+            params.entry("then").or_insert_with(|| json!("diff"));
+        }
+        _ => {}
+    }
+}
+
+/// Returns an outcome as text for a language model.
+pub fn text(outcome: &Outcome) -> String {
+    match &outcome.result {
+        Ok(data) => {
+            let mut data: Value = serde_json::from_str(data.get()).unwrap_or_default();
+            safe::value(&mut data);
+            result(outcome, &data).trim_end().to_owned()
+        }
+        Err(failure) => {
+            let mut text = format!("error {}: {}", failure.code, safe::line(&failure.message));
+            for candidate in failure.details["candidates"].as_array().into_iter().flatten() {
+                let word = |key: &str| candidate[key].as_str().map(safe::line);
+                let _ = write!(text, "\ncandidate: {:?}", word("label").unwrap_or_default());
+                if let Some(id) = word("resId") {
+                    let _ = write!(text, " {id}");
+                }
+            }
+            if let Some(hint) = &failure.hint {
+                let _ = write!(text, "\nhint: {}", safe::line(hint));
+            }
+            text
+        }
+    }
+}
+
+fn result(outcome: &Outcome, data: &Value) -> String {
+    if let Some(outline) = data["outline"].as_str() {
+        return outline.to_owned();
+    }
+    if data["look"].is_object() {
+        return act(outcome, &data["look"]);
+    }
+    let text = outcome.render.and_then(|render| render(data)).unwrap_or_else(|| data.to_string());
+    anstream::adapter::strip_str(&text).to_string()
+}
+
+/// Returns what came of an action in one line, and the page below.
+fn act(outcome: &Outcome, look: &Value) -> String {
+    let changed = match (look["changed"].as_bool(), look["note"].as_str()) {
+        (_, Some(note)) => note,
+        (Some(true), None) => "changed",
+        (_, None) => "done",
+    };
+    let mut text = format!("{}: {changed}", outcome.op);
+    if let Some(expected) = look["expected"].as_str() {
+        let _ = write!(text, "; before: {expected}");
+    }
+    if let Some(outline) = look["observation"]["outline"].as_str() {
+        let _ = write!(text, "\n{outline}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::Failure;
+
+    fn of(result: Result<Value, Failure>) -> String {
+        let result = result.map(|data| serde_json::value::to_raw_value(&data).expect("JSON"));
+        text(&Outcome { category: "act".into(), op: "tap".into(), result, render: None })
+    }
+
+    #[test]
+    fn outcomes_are_told_once_and_briefly() {
+        assert_eq!(of(Ok(json!({"outline": "page \"A\"\n@n1 \"B\"", "rows": []}))), "page \"A\"\n@n1 \"B\"");
+        let look = json!({"changed": true, "expected": "-> \"Wi-Fi\" 4/4", "observation": {"outline": "page \"Wi-Fi\""}});
+        assert_eq!(of(Ok(json!({"look": look}))), "tap: changed; before: -> \"Wi-Fi\" 4/4\npage \"Wi-Fi\"");
+        let mut failure = Failure::new("TARGET_AMBIGUOUS", "2 elements match", 1).with_hint("name one of them");
+        failure.details = json!({"candidates": [{"label": "Me\n@n1"}]});
+        assert_eq!(of(Err(failure)), "error TARGET_AMBIGUOUS: 2 elements match\ncandidate: \"Me\\\\n@n1\"\nhint: name one of them");
+    }
+}

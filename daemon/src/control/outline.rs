@@ -1,0 +1,235 @@
+//! Observations as outlines: the page, a dialog over it, the elements with what memory knows of them, notes below; or what changed since
+//! an earlier observation.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use afd_proto::observe::{Context, Element, Format};
+use afd_proto::vocabulary::{Hint, ObservationSource};
+
+use super::Call;
+use super::rows::DEFAULT_ROWS;
+use super::screen_capture::ScreenCapture;
+use crate::memory::views::ShownRefs;
+use crate::page::outline::{self, Item, quoted};
+
+/// Maximum length of the notes below an outline, characters.
+const MAX_NOTES: usize = 600;
+/// Stands for the newest observation with refs that the session was shown.
+const LAST: &str = "last";
+/// Maximum length of a page's name, characters.
+const MAX_NAME: usize = 60;
+
+/// What form an observation takes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Shape {
+    /// The form.
+    pub format: Option<Format>,
+    /// Id of the observation since which changes are wanted.
+    pub since: Option<String>,
+    /// Whether hints are wanted.
+    pub hints: Option<bool>,
+    /// Maximum number of elements.
+    pub max_rows: Option<u32>,
+}
+
+impl Shape {
+    /// Returns whether this is another form than rows of screen and refs.
+    pub(super) fn is_outline(&self) -> bool {
+        self.format.is_some() || self.since.is_some()
+    }
+}
+
+impl Call {
+    /// Records a capture, and returns it in the given form. The aliases of elements that the session has been shown stay the same if it
+    /// asks for changes.
+    pub(super) async fn shaped(&self, capture: &mut ScreenCapture, source: ObservationSource, shape: &Shape) -> Context {
+        let before = self.core.views.shown(self.session_id, self.device_id);
+        let before = before.filter(|b| shape.since.as_ref().is_some_and(|since| since == LAST || *since == b.observation));
+        // Another page begins with fresh numbers.
+        let before = before.filter(|b| is_same_page(b, capture));
+        let since = before.as_ref().map(|b| b.observation.clone());
+        if let Some(before) = &before {
+            let shown: Vec<(u32, &_)> = before.refs.iter().filter_map(|(alias, r)| Some((number_of(alias)?, &r.what))).collect();
+            capture.numbers = outline::carried_numbers(&capture.refs, &shown);
+        }
+        self.record_and_learn(capture, source, Some(capture.refs.len())).await;
+        let mut context = self.with_hints(capture, shape.hints, capture.refs.len()).await;
+        let max = shape.max_rows.unwrap_or(DEFAULT_ROWS) as usize;
+        match shape.format {
+            Some(Format::Rows) => context.elements = Some(elements(capture, max)),
+            Some(Format::Outline) | None => {
+                let changes = before.map(|b| changes(&b, capture, &context));
+                context.since = since.filter(|_| changes.is_some());
+                context.outline = Some(changes.unwrap_or_else(|| whole(capture, &context, max)));
+            }
+        }
+        context
+    }
+}
+
+fn number_of(alias: &str) -> Option<u32> {
+    alias.strip_prefix("@n")?.parse().ok()
+}
+
+/// Returns the title that stands in the first line, and so need not be told again.
+fn title(capture: &ScreenCapture) -> Option<&str> {
+    capture.structures.as_ref().and_then(|s| s.front.title.as_deref())
+}
+
+fn items(capture: &ScreenCapture) -> Vec<Item> {
+    outline::items(capture.snapshot(), &capture.refs, title(capture))
+}
+
+fn alias(capture: &ScreenCapture, item: &Item) -> Option<String> {
+    item.at.map(|at| capture.alias(at))
+}
+
+fn elements(capture: &ScreenCapture, max: usize) -> Vec<Element> {
+    let element = |item: Item| Element {
+        alias: alias(capture, &item),
+        role: item.role,
+        label: Some(item.label).filter(|l| !l.is_empty()),
+        value: item.value,
+        depth: u32::try_from(item.depth).unwrap_or(u32::MAX),
+        disabled: item.disabled,
+    };
+    items(capture).into_iter().take(max).map(element).collect()
+}
+
+/// Returns the first lines: the page, and the dialog over it.
+fn head(capture: &ScreenCapture, context: &Context) -> String {
+    let structures = capture.structures.as_deref();
+    let front = structures.map(|s| &s.front);
+    let dialog = front.filter(|f| f.dialog);
+    let page = match (dialog, structures) {
+        (Some(_), Some(structures)) => structures.below.as_ref(),
+        _ => front,
+    };
+    let activity = context.top_activity.as_deref().map(|a| a.rsplit(['.', '/']).next().unwrap_or(a));
+    let name = page.and_then(|p| p.title.as_deref()).or(activity).unwrap_or("unknown");
+    let state = context.page.state.as_deref().map(|s| format!(" {s}")).unwrap_or_default();
+    let mut head = format!("page {}", quoted(name, MAX_NAME));
+    if dialog.is_none() {
+        head.push_str(&state);
+    }
+    if let Some(app) = &context.app {
+        let _ = write!(head, " {app}");
+    }
+    if let Some(reason) = &context.reason {
+        let _ = write!(head, "; not reliable: {reason}");
+    } else if !context.settled {
+        head.push_str("; may still be moving");
+    }
+    if let Some(dialog) = dialog {
+        let name = dialog.title.as_deref().map(|t| format!(" {}", quoted(t, MAX_NAME))).unwrap_or_default();
+        let behind = outline::behind(capture.snapshot());
+        let _ = write!(head, "\ndialog{name}{state}");
+        if behind > 0 {
+            let _ = write!(head, "; {behind} elements behind it");
+        }
+    }
+    head
+}
+
+/// Returns the whole outline.
+fn whole(capture: &ScreenCapture, context: &Context, max: usize) -> String {
+    let all = items(capture);
+    let mut text = head(capture, context);
+    let mut told: Vec<&Hint> = Vec::new();
+    for item in all.iter().take(max) {
+        let alias = alias(capture, item);
+        let _ = write!(text, "\n{}{}", " ".repeat(item.depth), item.line(alias.as_deref()));
+        let about = |h: &&Hint| h.alias.is_some() && h.alias == alias && h.outcome.is_some();
+        for hint in context.hints.iter().filter(about) {
+            let _ = write!(text, " {}", hint.outcome.as_deref().unwrap_or_default());
+            told.push(hint);
+        }
+    }
+    if all.len() > max {
+        let _ = write!(text, "\n{} more elements, see maxRows", all.len() - max);
+    }
+    let rest: Vec<&Hint> = context.hints.iter().filter(|h| !told.iter().any(|t| std::ptr::eq(*t, *h))).collect();
+    text + &notes(&rest)
+}
+
+/// Returns the hints that stand at no element.
+fn notes(hints: &[&Hint]) -> String {
+    let mut text = String::new();
+    for hint in hints {
+        let line = format!("\nknown: {}", one_line(&hint.text));
+        if text.chars().count() + line.chars().count() > MAX_NOTES {
+            break;
+        }
+        text.push_str(&line);
+    }
+    text
+}
+
+/// Escapes what would begin a new line; the texts of hints quote what comes from a screen.
+fn one_line(text: &str) -> String {
+    let quoted = quoted(text, MAX_NOTES).replace("\\\"", "\"").replace("\\\\", "\\");
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// Whether a capture shows the page that a session was shown: otherwise its changes would say less than the whole.
+fn is_same_page(before: &ShownRefs, capture: &ScreenCapture) -> bool {
+    let (then, now) = (&before.place, capture.place());
+    then.page_key.is_some() && then.activity == now.activity && then.title == now.title && then.dialog == now.dialog
+}
+
+/// Returns what changed: lines that came (`+`), went (`-`) or are different (`~`).
+fn changes(before: &ShownRefs, capture: &ScreenCapture, context: &Context) -> String {
+    let refs = crate::page::refs::all(&before.snapshot);
+    let numbers: HashMap<usize, u32> = before.refs.iter().filter_map(|(a, r)| Some((r.what.node, number_of(a)?))).collect();
+    let old_title = before.place.title.as_deref();
+    let old = outline::items(&before.snapshot, &refs, old_title);
+    let old_alias = |item: &Item| item.at.and_then(|at| numbers.get(&refs[at].node)).map(|n| format!("@n{n}"));
+    let mut by_alias: HashMap<String, String> = HashMap::new();
+    let mut texts: HashMap<String, usize> = HashMap::new();
+    for item in &old {
+        match old_alias(item) {
+            Some(alias) => drop(by_alias.insert(alias.clone(), item.line(Some(&alias)))),
+            None => *texts.entry(item.line(None)).or_default() += 1,
+        }
+    }
+    let (mut came, mut different) = (Vec::new(), Vec::new());
+    for item in items(capture) {
+        let alias = alias(capture, &item);
+        let line = item.line(alias.as_deref());
+        match alias {
+            Some(alias) => match by_alias.remove(&alias) {
+                Some(before) if before == line => {}
+                Some(_) => different.push(line),
+                None => came.push(line),
+            },
+            None => match texts.get_mut(&line) {
+                Some(count) if *count > 0 => *count -= 1,
+                _ => came.push(line),
+            },
+        }
+    }
+    let mut gone: Vec<String> = Vec::new();
+    for item in &old {
+        match old_alias(item) {
+            Some(alias) => gone.extend(by_alias.remove(&alias)),
+            None => {
+                let line = item.line(None);
+                if let Some(count) = texts.get_mut(&line).filter(|count| **count > 0) {
+                    *count -= 1;
+                    gone.push(line);
+                }
+            }
+        }
+    }
+    let mut text = head(capture, context);
+    if came.is_empty() && different.is_empty() && gone.is_empty() {
+        text.push_str("\nnothing changed");
+    }
+    for (sign, lines) in [('~', different), ('+', came), ('-', gone)] {
+        for line in lines {
+            let _ = write!(text, "\n{sign} {line}");
+        }
+    }
+    text
+}
