@@ -5,6 +5,8 @@
 use clap::builder::TypedValueParser;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
+use crate::commands::act::Act;
+use crate::commands::observe::Observe;
 use crate::commands::{
     Call, Group, act, app, artifact, config, connect, conversation, daemon, device, import, job, memory, observe, pattern, recover,
     session, verify, visual,
@@ -52,6 +54,18 @@ const fn program<A: Args>(name: &'static str, about: &'static str, run: fn(&ArgM
     Entry { name, about, describe: describe_args::<A>, run: Run::Program(run) }
 }
 
+/// A command of a group that can be called without the name of the group.
+macro_rules! short {
+    ($name:literal, $about:literal, $variant:path, $args:ty) => {
+        Entry {
+            name: $name,
+            about: $about,
+            describe: describe_args::<$args>,
+            run: Run::Call(|matches, context| Ok($variant(<$args>::from_arg_matches(matches)?).call(context))),
+        }
+    };
+}
+
 fn describe_group<G: Group>(command: Command) -> Command {
     let about = command.get_about().cloned().unwrap_or_default();
     G::augment_subcommands(command).about(about).long_about(None).subcommand_required(true).arg_required_else_help(true)
@@ -82,6 +96,12 @@ pub const ENTRIES: &[Entry] = &[
     },
     group::<observe::Observe>("observe", "Read the screen"),
     group::<act::Act>("act", "Perform actions on the device"),
+    short!("look", "Show the page; the same as `observe page`", Observe::Page, observe::Page),
+    short!("tap", "Tap a target; the same as `act tap`", Act::Tap, act::Tap),
+    short!("type", "Type text into the focused field; the same as `act text`", Act::Text, act::Text),
+    short!("scroll", "Scroll the screen; the same as `act scroll`", Act::Scroll, act::Scroll),
+    short!("launch", "Launch an app; the same as `act launch`", Act::Launch, act::Package),
+    short!("back", "Press Back; the same as `act back`", Act::Back, act::Key),
     group::<verify::Verify>("verify", "Check that the screen is as expected"),
     group::<recover::Recover>("recover", "Recover from a failure; afd remembers which recovery fixed it"),
     group::<memory::Memory>("memory", "Notes, event log, and what was learned about pages"),

@@ -76,18 +76,22 @@ wire! {
 }
 
 act_params! {
-    /// Parameters of `act.tap`, `act.longPress` and `act.doubleTap`: either `by` with `value`, or `x` with `y`.
+    /// Parameters of `act.tap`, `act.longPress` and `act.doubleTap`: either `value`, or `x` with `y`. Of the elements that a value
+    /// matches, the closest is meant: the whole label or title, in any case; else its beginning; else the beginning of a word in it.
     #[derive(Default)]
     pub struct TapParams {
-        /// Property by which the target is selected; requires `value`.
+        /// Property by which the target is selected; by default an alias such as `@n3` is one, and anything else is a label.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub by: Option<By>,
-        /// Text, description, resource id, class or alias to look for; requires `by`.
+        /// Label, text, description, resource id, class or alias to look for.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub value: Option<String>,
-        /// Whether `value` must match completely and case-sensitively; by default a part of it in any case is enough.
+        /// Whether `value` must match completely and case-sensitively.
         #[serde(default)]
         pub exact_match: bool,
+        /// Whether a match inside a word, or in the detail of a row, is enough; such a match is refused otherwise.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pub partial: bool,
         /// Id of the observation that the alias came from. The call is refused unless it is the session's newest observation with refs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observation_id: Option<String>,

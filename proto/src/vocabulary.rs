@@ -39,6 +39,8 @@ words! {
     By {
         /// Visible text.
         Text = "text",
+        /// Label as it is printed: text or description.
+        Label = "label",
         /// Content description.
         Desc = "desc" | "content_desc" | "content-desc" | "contentDesc",
         /// Resource id or part of it.

@@ -36,7 +36,7 @@ fn covered_target_is_not_tapped() {
     let world = World::new();
     let mut client = world.client();
     world.phone.run(json!({"do": "popup", "dialog": "update"}));
-    let error = client.fails("act.tap", json!({"by": "text", "value": "Notification history"}), "TARGET_COVERED");
+    let error = client.fails("act.tap", json!({"by": "text", "value": "Notifications"}), "TARGET_COVERED");
     assert_eq!(error.details["coveredBy"]["label"], "A restart is needed.");
     assert!(world.phone.hits("tap").is_empty());
     let refs = client.ok("observe.refs", json!({"full": true}));
@@ -44,7 +44,7 @@ fn covered_target_is_not_tapped() {
     assert_eq!(windows[0], None, "the focused window comes first");
     assert!(!windows.contains(&Some("APPLICATION com.android.settings")), "what lies behind the dialog is not offered");
     client.ok("act.tap", json!({"by": "text", "value": "Later"}));
-    client.ok("act.tap", json!({"by": "text", "value": "Notification history"}));
+    client.ok("act.tap", json!({"by": "text", "value": "Notifications"}));
 }
 
 /// Returns the body of the phone's response to a screenshot request.
@@ -234,8 +234,9 @@ fn target_must_be_given_in_exactly_one_way() {
         (json!({}), "by"),
         (json!({"x": 1}), "y"),
         (json!({"by": "text"}), "value"),
-        (json!({"value": "a"}), "by"),
+        (json!({"value": "a", "x": 1, "y": 1}), "x"),
         (json!({"by": "text", "value": "a", "x": 1, "y": 1}), "x"),
+        (json!({"value": "@nine"}), "value"),
         (json!({"by": "text", "value": " "}), "value"),
         (json!({"x": -1, "y": 1}), "x"),
         (json!({"x": 1, "y": 1, "durationMs": 5}), "durationMs"),
@@ -243,4 +244,54 @@ fn target_must_be_given_in_exactly_one_way() {
         let error = client.fails("act.tap", params.clone(), "INVALID_PARAMS");
         assert_eq!(error.details["path"], path, "{params}");
     }
+}
+
+#[test]
+fn selector_means_the_closest_label_and_never_a_detail() {
+    let world = World::new();
+    let mut client = world.client();
+    let taps = |client: &mut afd_tests::Client, value: &str| {
+        let done = client.ok("act.tap", json!({"value": value}));
+        world.phone.scene("com.android.settings", None);
+        done["target"]["title"].as_str().unwrap_or_default().to_owned()
+    };
+    for (value, title) in [
+        ("Display", "Display"),
+        ("display", "Display"),
+        ("Wi-Fi, Connected", "Wi-Fi"),
+        ("wi-fi", "Wi-Fi"),
+        ("Connected", "Connected devices"),
+        ("devices", "Connected devices"),
+        ("Blue", "Bluetooth"),
+    ] {
+        assert_eq!(taps(&mut client, value), title, "{value:?}");
+    }
+    for value in ["luetoot", "Pair new device", "Volume", "brightness"] {
+        let error = client.fails("act.tap", json!({"value": value}), "TARGET_NOT_FOUND");
+        assert!(error.hint.is_some_and(|h| h.contains("--partial")), "{value:?}");
+        assert!(error.details["candidates"][0]["selector"]["value"].is_string(), "{value:?}: {}", error.details);
+        client.ok("act.tap", json!({"value": value, "partial": true}));
+        world.phone.scene("com.android.settings", None);
+    }
+    world.phone.scene("org.example.shop", None);
+    assert_eq!(taps(&mut client, "Me"), "Me", "which is also a part of Home");
+    world.phone.scene("org.example.shop", None);
+    client.ok("act.tap", json!({"value": "Home"}));
+    assert_eq!(world.phone.hits("tap").pop().as_deref(), Some("Home"), "that of the app, not of the system");
+    assert_eq!(world.phone.lock().foreground().0, "org.example.shop");
+}
+
+#[test]
+fn candidates_of_an_ambiguous_target_can_be_used_as_they_are() {
+    let world = World::new();
+    let mut client = world.client();
+    world.phone.scene("com.android.settings", Some("wifi"));
+    let error = client.fails("act.tap", json!({"value": "Cafe"}), "TARGET_AMBIGUOUS");
+    let selector = error.details["candidates"][1]["selector"].clone();
+    assert_eq!(selector, json!({"by": "label", "value": "Cafe, Open"}));
+    client.ok("act.tap", selector);
+    assert_eq!(world.phone.hits("tap").len(), 1);
+    world.phone.scene("com.android.settings", Some("wifi"));
+    let alias = client.alias("Cafe, Saved");
+    client.ok("act.tap", json!({"value": alias}));
 }

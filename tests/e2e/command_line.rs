@@ -260,7 +260,7 @@ fn events_command_prints_events() {
 fn usage_errors_name_what_is_missing_in_the_format_that_was_asked_for() {
     let home = temporary_home();
     for (args, expected) in [
-        (["act", "tap", "--exact-match"].as_slice(), "--by <BY>|--xy <X,Y>"),
+        (["act", "tap", "--exact-match"].as_slice(), "<TARGET|--value <VALUE>|--xy <X,Y>>"),
         (&["observe", "wait", "--until", "text"], "--text <TEXT>"),
         (&["device", "add", "pixel"], "missing --url"),
     ] {

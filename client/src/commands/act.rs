@@ -34,6 +34,7 @@ pub enum Act {
     /// Press a key by its Android key code
     Key(KeyCode),
     /// Type text into the focused field; the text is never stored
+    #[command(alias = "type")]
     Text(Text),
     /// Launch an app
     Launch(Package),
@@ -59,20 +60,26 @@ pub struct Key {
 /// Options of `tap`, `double-tap` and `long-press`.
 #[derive(Debug, Args)]
 #[group(skip)]
-#[command(group = clap::ArgGroup::new("target").required(true).args(["by", "xy"]))]
+#[command(group = clap::ArgGroup::new("target").required(true).args(["what", "value", "xy"]))]
 pub struct Tap {
+    /// Alias such as @n3, or the label of the target
+    #[arg(value_name = "TARGET", allow_hyphen_values = true)]
+    what: Option<String>,
     /// Point in device pixels
-    #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point, conflicts_with = "value")]
+    #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point)]
     xy: Option<(f64, f64)>,
-    /// Property that identifies the target
-    #[arg(long, value_enum, requires = "value")]
+    /// Property that identifies the target [default: ref for an alias, else label]
+    #[arg(long, value_enum, conflicts_with = "xy")]
     by: Option<By>,
-    /// Text, description, id, class or alias of the target
-    #[arg(long, requires = "by", allow_hyphen_values = true)]
+    /// Label, text, description, id, class or alias of the target
+    #[arg(long, allow_hyphen_values = true)]
     value: Option<String>,
-    /// Match the whole value and its case, instead of any part of it in any case
+    /// Match the whole value and its case
     #[arg(long)]
     exact_match: bool,
+    /// Accept a match inside a word, or in the detail of a row
+    #[arg(long, conflicts_with = "exact_match")]
+    partial: bool,
     /// Observation the alias must come from
     #[arg(long, value_name = "ID")]
     observation_id: Option<String>,
@@ -110,8 +117,11 @@ pub struct Swipe {
 #[derive(Debug, Args)]
 pub struct Scroll {
     /// Direction to scroll; down shows the content below
+    #[arg(value_name = "DIRECTION", value_enum, required_unless_present = "direction", conflicts_with = "direction")]
+    way: Option<Direction>,
+    /// The same as a flag
     #[arg(long, value_enum)]
-    direction: Direction,
+    direction: Option<Direction>,
     /// Distance [default: medium]
     #[arg(long, value_enum)]
     amount: Option<Amount>,
@@ -123,8 +133,11 @@ pub struct Scroll {
 #[derive(Debug, Args)]
 pub struct ScrollTo {
     /// Part of the text or description to find
+    #[arg(value_name = "TEXT", allow_hyphen_values = true, required_unless_present = "text", conflicts_with = "text")]
+    what: Option<String>,
+    /// The same as a flag
     #[arg(long, allow_hyphen_values = true)]
-    text: String,
+    text: Option<String>,
     /// Property to compare [default: text and description]; ref is not allowed
     #[arg(long, value_enum)]
     by: Option<By>,
@@ -175,9 +188,12 @@ fn extra(text: &str) -> Result<(String, String), Expected> {
 /// Options of `key`.
 #[derive(Debug, Args)]
 pub struct KeyCode {
+    /// Name of a key, for example back or enter, or an Android key code
+    #[arg(value_name = "KEY", value_parser = key_code, required_unless_present = "key_code", conflicts_with = "key_code")]
+    what: Option<i32>,
     /// Android key code, for example 66 for Enter
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    key_code: i32,
+    key_code: Option<i32>,
     #[command(flatten)]
     key: Key,
 }
@@ -186,8 +202,11 @@ pub struct KeyCode {
 #[derive(Debug, Args)]
 pub struct Text {
     /// Text to type
+    #[arg(value_name = "TEXT", allow_hyphen_values = true, required_unless_present = "text", conflicts_with = "text")]
+    what: Option<String>,
+    /// The same as a flag
     #[arg(long, allow_hyphen_values = true)]
-    text: String,
+    text: Option<String>,
     #[command(flatten)]
     key: Key,
 }
@@ -196,10 +215,44 @@ pub struct Text {
 #[derive(Debug, Args)]
 pub struct Package {
     /// Package name, for example com.android.settings
+    #[arg(value_name = "PACKAGE", required_unless_present = "package", conflicts_with = "package")]
+    what: Option<String>,
+    /// The same as a flag
     #[arg(long)]
-    package: String,
+    package: Option<String>,
     #[command(flatten)]
     key: Key,
+}
+
+/// Names of keys and their Android key codes.
+const KEYS: &[(&str, i32)] = &[
+    ("home", 3),
+    ("back", 4),
+    ("up", 19),
+    ("down", 20),
+    ("left", 21),
+    ("right", 22),
+    ("volume-up", 24),
+    ("volume-down", 25),
+    ("power", 26),
+    ("tab", 61),
+    ("space", 62),
+    ("enter", 66),
+    ("delete", 67),
+    ("backspace", 67),
+    ("menu", 82),
+    ("search", 84),
+    ("escape", 111),
+    ("recent", 187),
+];
+
+/// Parses the name of a key, or its code.
+fn key_code(text: &str) -> Result<i32, Expected> {
+    let named = KEYS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text.replace('_', "-"))).map(|(_, code)| *code);
+    named.or_else(|| text.parse().ok()).ok_or(Expected(
+        "a key code, or one of: home, back, up, down, left, right, volume-up, volume-down, power, tab, space, enter, delete, menu, \
+         search, escape, recent",
+    ))
 }
 
 impl Tap {
@@ -208,8 +261,9 @@ impl Tap {
             x: self.xy.map(|p| p.0),
             y: self.xy.map(|p| p.1),
             by: self.by,
-            value: self.value,
+            value: self.value.or(self.what),
             exact_match: self.exact_match,
+            partial: self.partial,
             observation_id: self.observation_id,
             request_key: self.key.request_key,
             then: self.key.then,
@@ -226,13 +280,19 @@ impl Key {
 
 impl Package {
     fn params(self) -> AppParams {
-        AppParams { package: self.package, request_key: self.key.request_key, then: self.key.then, ..AppParams::default() }
+        AppParams {
+            package: self.package.or(self.what).unwrap_or_default(),
+            request_key: self.key.request_key,
+            then: self.key.then,
+            ..AppParams::default()
+        }
     }
 }
 
 impl Scroll {
     fn params(self) -> ScrollParams {
-        let Scroll { direction, amount, key } = self;
+        let Scroll { way, direction, amount, key } = self;
+        let direction = direction.or(way).unwrap_or(Direction::Down);
         ScrollParams {
             direction,
             amount,
@@ -248,7 +308,8 @@ impl Scroll {
 
 impl ScrollTo {
     fn params(self) -> ScrollToParams {
-        let ScrollTo { text, by, exact_match, key } = self;
+        let ScrollTo { what, text, by, exact_match, key } = self;
+        let text = text.or(what).unwrap_or_default();
         ScrollToParams { text, by, exact_match, request_key: key.request_key, then: key.then, ..ScrollToParams::default() }
     }
 }
@@ -295,11 +356,12 @@ impl Group for Act {
             Act::Intent(intent) => Call::of::<ActIntent>(intent.params()),
             Act::Back(key) => Call::of::<ActBack>(key.params()),
             Act::Home(key) => Call::of::<ActHome>(key.params()),
-            Act::Key(KeyCode { key_code, key }) => {
+            Act::Key(KeyCode { what, key_code, key }) => {
+                let key_code = key_code.or(what).unwrap_or_default();
                 Call::of::<ActKey>(KeyParams { key_code, request_key: key.request_key, then: key.then, ..KeyParams::default() })
             }
-            Act::Text(Text { text, key }) => Call::of::<ActText>(TextParams {
-                text: Secret::new(text),
+            Act::Text(Text { what, text, key }) => Call::of::<ActText>(TextParams {
+                text: Secret::new(text.or(what).unwrap_or_default()),
                 request_key: key.request_key,
                 then: key.then,
                 ..TextParams::default()

@@ -391,7 +391,7 @@ fn unrecorded(store: Error) -> Error {
 fn spec_json(spec: &TargetSpec) -> Value {
     let entries: BTreeMap<&str, Value> = match spec {
         TargetSpec::Point(p) => BTreeMap::from([("x", json!(p.x)), ("y", json!(p.y))]),
-        TargetSpec::Node { by, value, exact } => {
+        TargetSpec::Node { by, value, exact, .. } => {
             BTreeMap::from([("by", json!(by.word())), ("value", json!(value)), ("exactMatch", json!(exact))])
         }
         TargetSpec::Alias { alias, .. } => BTreeMap::from([("by", json!("ref")), ("value", json!(alias))]),

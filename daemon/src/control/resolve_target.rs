@@ -18,7 +18,7 @@ use super::screen_capture::ScreenCapture;
 use super::{Call, Error, Result};
 use crate::memory::Place;
 use crate::page::refs::{self, Ref};
-use crate::page::select::{self, Selector};
+use crate::page::select::{self, Fit, Selector};
 use crate::page::{Snapshot, fingerprint, target, touch};
 
 /// Maximum number of candidates listed in an error.
@@ -30,7 +30,7 @@ pub(super) enum TargetSpec {
     /// A point, in device pixels.
     Point(Point),
     /// A node selected by one of its properties.
-    Node { by: By, value: String, exact: bool },
+    Node { by: By, value: String, exact: bool, partial: bool },
     /// An alias from an observation, and optionally the id of that observation.
     Alias { alias: String, observation: Option<String> },
 }
@@ -40,23 +40,28 @@ impl TargetSpec {
     pub(super) fn of(params: &TapParams) -> Result<Self> {
         match (params.by, &params.value, params.x, params.y) {
             (None, None, Some(x), Some(y)) => Ok(TargetSpec::Point(Point { x: coordinate("x", x)?, y: coordinate("y", y)? })),
-            (Some(by), Some(value), None, None) => Self::named(by, value, params.exact_match, params.observation_id.clone()),
+            (Some(by), Some(value), None, None) => {
+                Self::named(by, value, (params.exact_match, params.partial), params.observation_id.clone())
+            }
+            (None, Some(value), None, None) => {
+                let by = if value.trim().starts_with("@n") { By::Ref } else { By::Label };
+                Self::named(by, value, (params.exact_match, params.partial), params.observation_id.clone())
+            }
             (Some(_), None, ..) => Err(Error::param("value", "a value to look for", "nothing")),
-            (None, Some(_), ..) => Err(Error::param("by", "text, desc, resId, class or ref", "nothing")),
             (None, None, Some(_), None) => Err(Error::param("y", "a number, because x is given", "nothing")),
             (None, None, None, Some(_)) => Err(Error::param("x", "a number, because y is given", "nothing")),
-            (None, None, None, None) => Err(Error::param("by", "either by with value, or x with y", "neither")),
-            (Some(_), Some(_), ..) => Err(Error::param("x", "either by with value, or x with y", "both")),
+            (None, None, None, None) => Err(Error::param("by", "a value, or x with y", "neither")),
+            (_, Some(_), ..) => Err(Error::param("x", "either a value, or x with y", "both")),
         }
     }
 
     /// Creates a target from a selector or an alias.
-    pub(super) fn named(by: By, value: &str, exact: bool, observation: Option<String>) -> Result<Self> {
+    pub(super) fn named(by: By, value: &str, (exact, partial): (bool, bool), observation: Option<String>) -> Result<Self> {
         if value.trim().is_empty() {
             return Err(Error::param("value", "at least one character", "an empty string"));
         }
         if by != By::Ref {
-            return Ok(TargetSpec::Node { by, value: value.to_owned(), exact });
+            return Ok(TargetSpec::Node { by, value: value.to_owned(), exact, partial });
         }
         let alias = value.trim();
         let number =
@@ -74,7 +79,7 @@ pub(super) fn named_target(by: By, value: &str) -> Target {
     match by {
         By::ResId => Target { role, res_id: value, ..Target::default() },
         By::Class => Target { role, class: value, ..Target::default() },
-        By::Text | By::Desc | By::Ref => Target { role, label: value, ..Target::default() },
+        By::Text | By::Label | By::Desc | By::Ref => Target { role, label: value, ..Target::default() },
     }
 }
 
@@ -107,8 +112,8 @@ impl Call {
                 let acted = touch::touched_node(snapshot, point.x, point.y);
                 Ok(resolved(snapshot, *point, acted, false))
             }
-            TargetSpec::Node { by, value, exact } => {
-                let index = single_node(capture, &Selector { by: *by, value, exact: *exact })?;
+            TargetSpec::Node { by, value, exact, partial } => {
+                let index = single_node(capture, &Selector { by: *by, value, exact: *exact }, *partial)?;
                 let point = touch::point(snapshot, index).map_err(|blocker| covered_error(snapshot, blocker))?;
                 check_on_screen(snapshot, &point)?;
                 Ok(resolved(snapshot, point, Some(index), false))
@@ -201,11 +206,23 @@ fn check_on_screen(snapshot: &Snapshot, point: &Point) -> Result<()> {
     Ok(())
 }
 
-/// Returns the only tappable node that a selector matches.
-fn single_node(capture: &ScreenCapture, selector: &Selector<'_>) -> Result<usize> {
+/// Returns the only tappable node that a selector is about.
+fn single_node(capture: &ScreenCapture, selector: &Selector<'_>, partial: bool) -> Result<usize> {
     let snapshot = capture.snapshot();
     let matches = select::visible(snapshot, selector);
-    let candidates = select::tappable(snapshot, &matches);
+    let by_words = matches!(selector.by, By::Label | By::Text | By::Desc);
+    let named = by_words.then(|| select::named(snapshot, selector, &matches)).flatten();
+    let candidates = match named {
+        Some((Fit::Part, candidates)) if !partial => {
+            let what = format!("nothing on the screen is called {:?}; it is only part of other texts", selector.value);
+            return Err(Error::new(ErrorCode::TargetNotFound, what)
+                .hint("use a whole label, a ref, or partial (afctl: --partial) to take such a match")
+                .details(json!({"matchedCount": matches.len(), "candidateCount": candidates.len(), "candidates": candidate_list(capture, &candidates)})));
+        }
+        Some((fit, candidates)) if !selector.exact || fit == Fit::Exact => candidates,
+        Some(_) => Vec::new(),
+        None => select::tappable(snapshot, &matches),
+    };
     match candidates.as_slice() {
         [one] => Ok(*one),
         [] if matches.is_empty() => {
@@ -220,7 +237,7 @@ fn single_node(capture: &ScreenCapture, selector: &Selector<'_>) -> Result<usize
             ErrorCode::TargetAmbiguous,
             format!("{} elements match {}={:?}", several.len(), selector.by.word(), selector.value),
         )
-        .hint("use exactMatch, a longer value, another property, or a ref")
+        .hint("use one of the candidates' selectors, a longer value, or a ref")
         .details(json!({"matchedCount": matches.len(), "candidateCount": several.len(), "candidates": candidate_list(capture, several)}))),
     }
 }
@@ -235,7 +252,8 @@ fn candidate_list(capture: &ScreenCapture, nodes: &[usize]) -> Vec<Value> {
         .take(MAX_CANDIDATES)
         .map(|i| {
             let node = &snapshot.nodes[*i];
-            json!({"label": label(*i).text(), "class": node.class, "resId": node.res_id, "bounds": node.bounds.to_string()})
+            let selector = target::selector(snapshot, &capture.refs, *i).map(|(by, value)| json!({"by": by, "value": value}));
+            json!({"label": label(*i).text(), "class": node.class, "resId": node.res_id, "bounds": node.bounds.to_string(), "selector": selector})
         })
         .collect()
 }

@@ -95,7 +95,7 @@ fn unknown_activity() -> Error {
 /// # Errors
 /// `ASSERTION_FAILED` if no visible node matches; `REF_ALIAS_UNOBSERVED` if the alias is not among those returned to the session.
 pub async fn node_exists(core: &Arc<Core>, params: &NodeExistsParams) -> Result<Reply<VerifyResult>> {
-    let spec = TargetSpec::named(params.by, &params.value, params.exact_match, None)?;
+    let spec = TargetSpec::named(params.by, &params.value, (params.exact_match, true), None)?;
     check(core, params, "nodeExists", &params.value, |call, capture| {
         let nodes = match &spec {
             TargetSpec::Alias { alias, .. } => match call.resolve_alias(alias, None, capture) {

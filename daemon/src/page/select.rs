@@ -2,6 +2,7 @@
 
 use afd_proto::vocabulary::By;
 
+use super::label;
 use super::snapshot::{Flag, Node, Snapshot, WindowKind};
 
 /// Selects nodes by one of their properties.
@@ -21,6 +22,10 @@ impl Selector<'_> {
         let value = match self.by {
             By::Text => node.text.as_deref(),
             By::Desc => node.desc.as_deref(),
+            By::Label => {
+                let own = [&node.text, &node.desc].into_iter().flatten();
+                return own.into_iter().any(|text| compare(text, self.value, self.exact));
+            }
             By::ResId => node.res_id.as_deref(),
             By::Class => {
                 let wanted = self.value.rsplit('.').next().unwrap_or(self.value);
@@ -36,6 +41,74 @@ impl Selector<'_> {
 
 fn compare(value: &str, wanted: &str, exact: bool) -> bool {
     if exact { value == wanted } else { value.to_lowercase().contains(&wanted.to_lowercase()) }
+}
+
+/// How closely a text fits what was looked for, closest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fit {
+    /// It is the same.
+    Exact,
+    /// It is the same in another case.
+    Whole,
+    /// It begins with it.
+    Start,
+    /// A word in it begins with it.
+    Word,
+    /// It contains it inside a word, or only a detail does.
+    Part,
+}
+
+/// Returns how closely a text fits; `None` if it does not contain what was looked for.
+fn fit(text: &str, wanted: &str) -> Option<Fit> {
+    if text == wanted {
+        return Some(Fit::Exact);
+    }
+    let (text, wanted) = (text.to_lowercase(), wanted.to_lowercase());
+    if text == wanted {
+        return Some(Fit::Whole);
+    }
+    let mut places = text.match_indices(&wanted).map(|(at, _)| at).peekable();
+    places.peek()?;
+    let begins_word = |at: usize| text[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
+    Some(match places.clone().next() {
+        Some(0) => Fit::Start,
+        _ if places.any(begins_word) => Fit::Word,
+        _ => Fit::Part,
+    })
+}
+
+/// Returns the elements that a selector by label, text or description is about, those that fit best, and how closely they do. `matches`
+/// are the nodes that it matches. A text that is only the detail of a row does not name the row.
+pub fn named(snapshot: &Snapshot, selector: &Selector<'_>, matches: &[usize]) -> Option<(Fit, Vec<usize>)> {
+    let mut found: Vec<(Fit, usize)> = Vec::new();
+    for index in matches {
+        let node = &snapshot.nodes[*index];
+        let Some(target) = tappable(snapshot, &[*index]).pop() else { continue };
+        let own = [&node.text, &node.desc].into_iter().flatten().filter_map(|text| fit(text.trim(), selector.value.trim())).min();
+        let is_name = target == *index || [&node.text, &node.desc].into_iter().flatten().any(|t| *t == label::of(snapshot, target).title);
+        found.extend(own.map(|fit| (if is_name { fit } else { Fit::Part }, target)));
+    }
+    // A label as it is printed has the texts of several nodes.
+    let all: Vec<usize> = (0..snapshot.nodes.len()).collect();
+    let refs = all.into_iter().filter(|i| snapshot.nodes[*i].is_ref() && selector.by != By::Desc && tappable(snapshot, &[*i]) == [*i]);
+    for index in refs {
+        let label = label::of(snapshot, index);
+        let whole = [label.text(), label.title].into_iter().filter_map(|text| fit(&text, selector.value.trim())).min();
+        found.extend(whole.filter(|fit| *fit <= Fit::Whole).map(|fit| (fit, index)));
+    }
+    // What belongs to the app comes before a system bar.
+    let of_app = |i: usize| snapshot.is_content(&snapshot.nodes[i]);
+    if found.iter().any(|(fit, target)| of_app(*target) && *fit < Fit::Part) {
+        found.retain(|(_, target)| of_app(*target));
+    }
+    let best = found.iter().map(|(fit, _)| *fit).min()?;
+    let mut targets: Vec<usize> = Vec::new();
+    for (_, target) in found.into_iter().filter(|(fit, _)| *fit == best) {
+        if !targets.contains(&target) {
+            targets.push(target);
+        }
+    }
+    Some((best, targets))
 }
 
 /// Returns the indices of the visible nodes whose text or description contains `text`, without overlays.

@@ -1,6 +1,6 @@
 //! Targets: descriptions of nodes by their properties, which stay valid after the observation they were made from.
 
-use afd_proto::vocabulary::{Action, Role, Target, Verb};
+use afd_proto::vocabulary::{Action, By, Role, Target, Verb};
 
 use super::label;
 use super::snapshot::{Flag, Node, Snapshot};
@@ -75,6 +75,22 @@ pub fn locate(snapshot: &Snapshot, refs: &[super::Ref], wanted: &Target) -> Opti
     };
     let mut found = candidates.into_iter().filter(same);
     found.next().filter(|_| found.next().is_none())
+}
+
+/// Returns a selector that names only this element among the refs, by label or resource id; `None` if nothing does.
+pub fn selector(snapshot: &Snapshot, refs: &[super::Ref], index: usize) -> Option<(By, String)> {
+    let own = refs.iter().find(|r| r.node == index)?;
+    let (title, text) = (&own.label.title, own.label.text());
+    let only = |is: &dyn Fn(&super::Ref) -> bool| refs.iter().filter(|r| is(r)).count() == 1;
+    let folded = |text: &str| text.to_lowercase();
+    if !title.is_empty() && only(&|r| folded(&r.label.title) == folded(title) || folded(&r.label.text()) == folded(title)) {
+        return Some((By::Label, title.clone()));
+    }
+    if !text.is_empty() && only(&|r| folded(&r.label.text()) == folded(&text)) {
+        return Some((By::Label, text));
+    }
+    let id = snapshot.nodes[index].res_id.clone()?;
+    only(&|r| snapshot.nodes[r.node].res_id.as_deref() == Some(&id)).then_some((By::ResId, id))
 }
 
 /// Returns whether a described element, which is not in sight, can lie further along in something on the screen that scrolls: a

@@ -86,7 +86,7 @@ fn tap(mut action: Action, args: &Map<String, Value>) -> Parsed {
     action.target = Some(match by {
         By::ResId => Target { role, res_id: value, ..Target::default() },
         By::Class => Target { role, class: value, ..Target::default() },
-        By::Text | By::Desc | By::Ref => Target { role, label: value, ..Target::default() },
+        By::Text | By::Label | By::Desc | By::Ref => Target { role, label: value, ..Target::default() },
     });
     Parsed::Clean(action)
 }
