@@ -53,8 +53,13 @@ fn result(outcome: &Outcome, data: &Value) -> String {
     if data["look"].is_object() {
         return act(outcome, &data["look"]);
     }
+    if outcome.category == "verify" {
+        return "passed".to_owned();
+    }
     let text = outcome.render.and_then(|render| render(data)).unwrap_or_else(|| data.to_string());
-    anstream::adapter::strip_str(&text).to_string()
+    let text = anstream::adapter::strip_str(&text).to_string();
+    // What was waited for is on the screen now; the page is read by a look.
+    if outcome.op == "wait" { text.lines().next().unwrap_or_default().to_owned() } else { text }
 }
 
 /// Returns what came of an action in one line, and the page below.

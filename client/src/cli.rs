@@ -8,7 +8,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use crate::commands::act::Act;
 use crate::commands::observe::Observe;
 use crate::commands::{
-    Call, Group, act, app, artifact, config, connect, conversation, daemon, device, import, job, memory, observe, pattern, recover,
+    Call, Group, act, app, artifact, config, connect, conversation, daemon, device, import, job, mcp, memory, observe, pattern, recover,
     session, verify, visual,
 };
 use crate::options::{Context, Global};
@@ -118,6 +118,7 @@ pub const ENTRIES: &[Entry] = &[
     group::<import::Import>("import", "Import data from another tool"),
     group::<job::Job>("job", "Background jobs of the daemon"),
     group::<daemon::Daemon>("daemon", "Start, stop and inspect the daemon"),
+    program::<mcp::Mcp>("mcp", "Serve MCP clients such as Claude Code on standard input and output", mcp::run),
     program::<follow::Follow>("events", "Follow events live", follow::run),
     Entry {
         name: "rpc",

@@ -3,10 +3,10 @@
 //! * [`cli`] defines the command line, [`commands`] turns it into calls, and [`run`] executes them.
 //! * [`connection`] sends calls, [`dial`] connects to the daemon, [`spawn`] starts it if none is running, and [`trust`] checks that
 //!   its socket belongs to the caller.
-//! * [`outcome`] is the result of a command; [`output`] and [`human`] print it, and [`safe`] escapes what could control a terminal.
+//! * [`outcome`] is the result of a command; [`output`], [`human`] and [`agent`] print it, and [`safe`] escapes what could control a terminal.
 //! * [`follow`] prints the live event stream; [`demo`] is the guided tour.
 
-mod agent;
+pub mod agent;
 pub mod cli;
 pub mod commands;
 pub mod connection;

@@ -200,13 +200,13 @@ fn add_shared_params(call: &Call, context: &Context, params: &mut Map<String, Va
 fn add_request_key(method: &str, params: &mut Map<String, Value>) -> Retry {
     let Some(info) = afd_proto::method(method) else { return Retry::Never };
     if info.takes_request_key() {
-        params.entry("requestKey").or_insert_with(|| json!(random_key()));
+        params.entry("requestKey").or_insert_with(|| json!(request_key()));
     }
     Retry::Safe
 }
 
-/// Returns a unique key: 128 random bits, taken from the seeds of standard library hash tables, with time and process id.
-fn random_key() -> String {
+/// Returns a unique request key: 128 random bits, taken from the seeds of standard library hash tables, with time and process id.
+pub fn request_key() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
     let draw = || RandomState::new().build_hasher().finish();
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();

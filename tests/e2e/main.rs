@@ -13,6 +13,7 @@ mod importing;
 mod learning;
 mod lifecycle;
 mod limits;
+mod mcp;
 mod methods;
 mod notes;
 mod observing;

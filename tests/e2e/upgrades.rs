@@ -64,3 +64,34 @@ fn every_earlier_schema_is_upgraded_and_keeps_its_rows() {
         client.ok("memory.save", json!({"topic": "after/upgrade", "content": "the upgraded database takes writes"}));
     }
 }
+
+#[test]
+fn acts_of_schema_6_that_did_nothing_are_told_as_such() {
+    let mut world = World::with_clock();
+    let mut client = world.client();
+    for _ in 0..3 {
+        world.advance(20_000);
+        world.phone.scene("com.android.settings", Some("display"));
+        client.ok("observe.page", json!({}));
+        client.ok("act.tap", json!({"value": "Font size"}));
+        world.advance(5_000);
+        client.ok("observe.page", json!({}));
+    }
+    client.ok("memory.stats", json!({}));
+    world.daemon.stop();
+    // As an upgrade to schema 6 left it: the content of the page before the act is unknown, and its outcome was taken for a change.
+    let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
+    let changed = connection
+        .execute("UPDATE events SET content_hash = NULL, outcome = 'same' WHERE category = 'act' AND before_uid IS NOT NULL", [])
+        .expect("updates");
+    assert_eq!(changed, 3);
+    connection.execute_batch("PRAGMA user_version = 6").expect("sets the version");
+    drop(connection);
+    world.daemon = Daemon::start(world.dir());
+    let mut client = world.client();
+    let text = wait::until("the rebuilt experience", || {
+        let known = client.ok("memory.experience", json!({"app": "com.android.settings"}));
+        known["transitions"].as_array()?.iter().find(|t| t["action"]["verb"] == "tap")?["text"].as_str().map(str::to_owned)
+    });
+    assert!(text.contains("did nothing 3 of 3 times"), "{text}");
+}

@@ -63,7 +63,7 @@ pub struct Key {
 #[command(group = clap::ArgGroup::new("target").required(true).args(["what", "value", "xy"]))]
 pub struct Tap {
     /// Alias such as @n3, or the label of the target
-    #[arg(value_name = "TARGET", allow_hyphen_values = true)]
+    #[arg(value_name = "TARGET")]
     what: Option<String>,
     /// Point in device pixels
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point)]
@@ -133,7 +133,7 @@ pub struct Scroll {
 #[derive(Debug, Args)]
 pub struct ScrollTo {
     /// Part of the text or description to find
-    #[arg(value_name = "TEXT", allow_hyphen_values = true, required_unless_present = "text", conflicts_with = "text")]
+    #[arg(value_name = "TEXT", required_unless_present = "text", conflicts_with = "text")]
     what: Option<String>,
     /// The same as a flag
     #[arg(long, allow_hyphen_values = true)]
@@ -202,7 +202,7 @@ pub struct KeyCode {
 #[derive(Debug, Args)]
 pub struct Text {
     /// Text to type
-    #[arg(value_name = "TEXT", allow_hyphen_values = true, required_unless_present = "text", conflicts_with = "text")]
+    #[arg(value_name = "TEXT", required_unless_present = "text", conflicts_with = "text")]
     what: Option<String>,
     /// The same as a flag
     #[arg(long, allow_hyphen_values = true)]

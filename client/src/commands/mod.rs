@@ -12,6 +12,7 @@ pub mod device;
 pub mod findings;
 pub mod import;
 pub mod job;
+pub mod mcp;
 pub mod memory;
 pub mod observe;
 pub mod pattern;

@@ -19,7 +19,7 @@ fn name(connection: &Connection, page: &Page) -> Result<PageName> {
     };
     let plain = plain_name(page);
     Ok(match state {
-        Some(state) => PageName { name: state.name.unwrap_or(plain.name), state: state.code },
+        Some(state) => PageName { id: Some(state.id), name: state.name.unwrap_or(plain.name), state: state.code },
         None => plain,
     })
 }

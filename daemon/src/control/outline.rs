@@ -209,10 +209,12 @@ fn changes(before: &ShownRefs, capture: &ScreenCapture, context: &Context) -> St
             },
         }
     }
-    let mut gone: Vec<String> = Vec::new();
+    let (mut gone, mut aliases): (Vec<String>, Vec<String>) = Default::default();
     for item in &old {
         match old_alias(item) {
-            Some(alias) => gone.extend(by_alias.remove(&alias)),
+            // What an alias stood for was told before.
+            Some(alias) if by_alias.remove(&alias).is_some() => aliases.push(alias),
+            Some(_) => {}
             None => {
                 let line = item.line(None);
                 if let Some(count) = texts.get_mut(&line).filter(|count| **count > 0) {
@@ -221,6 +223,9 @@ fn changes(before: &ShownRefs, capture: &ScreenCapture, context: &Context) -> St
                 }
             }
         }
+    }
+    if !aliases.is_empty() {
+        gone.push(aliases.join(" "));
     }
     let mut text = head(capture, context);
     if came.is_empty() && different.is_empty() && gone.is_empty() {

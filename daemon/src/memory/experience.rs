@@ -30,6 +30,8 @@ pub struct Query {
 /// What a page is called: code and name of its state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageName {
+    /// Row id of the state, as codes are unique only within an app or site; `None` if the page is no known state.
+    pub id: Option<i64>,
     /// Code of the state, once it is defined.
     pub state: Option<String>,
     /// Name for people.
@@ -43,7 +45,7 @@ pub type Naming<'a> = &'a dyn Fn(&Connection, &Page) -> Result<PageName>;
 pub fn plain_name(page: &Page) -> PageName {
     let activity = page.activity.rsplit(['/', '.']).next().filter(|a| !a.is_empty());
     let name = page.title.as_deref().or(activity).unwrap_or(&page.app);
-    PageName { state: None, name: name.to_owned() }
+    PageName { id: None, state: None, name: name.to_owned() }
 }
 
 /// A tier: how close it is, the condition on a row, and its value.
@@ -204,13 +206,13 @@ fn named(connection: &Connection, counted: Vec<Counted>, from: &PageName, naming
     let mut out: Vec<Named> = Vec::new();
     for mut one in counted {
         let name = one.page.as_ref().map(|page| naming(connection, page)).transpose()?;
-        if name.as_ref().is_some_and(|n| n.state.is_some() && n.state == from.state) {
+        if name.as_ref().is_some_and(|n| n.id.is_some() && n.id == from.id) {
             (one.kind, one.page) = (OutcomeKind::Same, None);
         }
         let name = name.filter(|_| one.page.is_some());
         let same = |o: &&mut Named| {
             let place = |c: &Counted| c.page.as_ref().map(|p| (p.structure.clone(), p.key.clone()));
-            let known = name.as_ref().is_some_and(|n| n.state.is_some()) && o.name == name;
+            let known = name.as_ref().is_some_and(|n| n.id.is_some()) && o.name == name;
             o.counted.kind == one.kind && o.counted.cause == one.cause && (known || place(&o.counted) == place(&one))
         };
         match out.iter_mut().find(same) {

@@ -235,7 +235,8 @@ fn kind_of(connection: &Connection, act: &EventRow, look: &Look) -> Result<Optio
         (Some(before), Some(after)) if before != after => Some(OutcomeKind::Same),
         (Some(_), Some(_)) if look.at - act.at < NOTHING_AFTER_MS => None,
         (Some(_), Some(_)) => Some(OutcomeKind::Nothing),
-        // It is still this page; whether it changed is not known.
+        // It is still this page; whether it changed is not known, nor whether it is about to.
+        _ if look.at - act.at < NOTHING_AFTER_MS => None,
         _ => Some(OutcomeKind::Same),
     })
 }

@@ -79,6 +79,11 @@ pub fn content_hash(snapshot: &Snapshot) -> String {
         hash.update([0]);
     };
     put(snapshot.place.as_deref().unwrap_or(""));
+    // The address bar is a field, whose text does not count; the site that it names does.
+    if let Some(site) = &snapshot.site {
+        put(site);
+        put(snapshot.path.as_deref().unwrap_or(""));
+    }
     for window in snapshot.windows.iter().filter(|w| !matches!(w.kind, WindowKind::System | WindowKind::Overlay)) {
         put(&format!("{}{}{}", window.app, window.layer, window.focused));
     }

@@ -179,3 +179,20 @@ fn export_of_a_browser_can_be_imported_again() {
     elsewhere.ok("visual.export", json!({"dir": again, "app": "org.example.browser"}));
     assert_eq!(super::read_tree(&again.join("org.example.browser/sites")), super::read_tree(&out.join("org.example.browser/sites")));
 }
+
+#[test]
+fn page_of_another_site_with_the_same_structure_is_another_page() {
+    let world = World::new();
+    let mut client = world.client();
+    let next = ["Next", "Previous", "Contents"];
+    for _ in 0..3 {
+        let alpha = state_at(&world, &mut client, "alpha.com", &next);
+        client.ok("act.tap", json!({"value": "Next"}));
+        let beta = state_at(&world, &mut client, "beta.com", &next);
+        assert_eq!(alpha, beta, "codes are those of a site, and may be equal");
+    }
+    let known = client.ok("memory.experience", json!({"app": "org.example.browser"}));
+    let tap = known["transitions"].as_array().expect("transitions").iter().find(|t| t["action"]["verb"] == "tap").unwrap_or_else(|| panic!("{known} {}", client.ok("memory.log", json!({}))));
+    assert_eq!(tap["outcomes"][0]["kind"], "page", "{tap}");
+    assert_eq!(tap["outcomes"][0]["count"], 3, "{tap}");
+}
