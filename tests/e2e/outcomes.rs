@@ -350,6 +350,10 @@ fn pop_up_is_transparent_from_its_first_coming() {
     let steps: Vec<&str> = path["route"]["steps"].as_array().expect("steps").iter().filter_map(|s| s["action"].as_str()).collect();
     assert_eq!(steps.len(), 1, "{path}");
     assert!(steps[0].contains("Help"), "{path}");
+    let all = client.ok("memory.experience", json!({"app": shop, "limit": 100}));
+    let help =
+        all["transitions"].as_array().expect("transitions").iter().find(|t| t["action"]["target"]["title"] == "Help").expect("known");
+    assert_eq!(outcomes(help), [outcome("page", "Help", 1)], "not the dialog that came by itself: {help}");
 }
 
 #[test]

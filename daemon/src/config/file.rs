@@ -252,6 +252,8 @@ choices! {
         Auto = "auto",
         /// For people.
         Human = "human",
+        /// Short text for language models.
+        Agent = "agent",
         /// One line of JSON.
         Json = "json",
         /// `key=value` lines.

@@ -200,11 +200,24 @@ struct Named {
     name: Option<PageName>,
 }
 
+/// Returns the page under a dialog that came by itself: over another page than the one acted on, which was no dialog.
+fn under_pop_up(connection: &Connection, one: &Counted, from: (&Page, &PageName), naming: Naming<'_>) -> Result<Option<Page>> {
+    let over = one.below.as_ref().filter(|_| one.page.as_ref().is_some_and(|p| p.dialog) && !from.0.dialog);
+    let Some(under) = over.map(|key| pages::of_structure(connection, key)).transpose()?.flatten() else { return Ok(None) };
+    let name = naming(connection, &under)?;
+    // Only between known states: a page that merely looks different may be the same.
+    let other = name.id.is_some() && from.1.id.is_some() && name.id != from.1.id;
+    Ok(other.then_some(under))
+}
+
 /// Names outcomes and puts those together that are the same page by name; most frequent first. A page that is the state which
 /// the action was done on counts as that page, changed.
-fn named(connection: &Connection, counted: Vec<Counted>, from: &PageName, naming: Naming<'_>) -> Result<Vec<Named>> {
+fn named(connection: &Connection, counted: Vec<Counted>, (page, from): (&Page, &PageName), naming: Naming<'_>) -> Result<Vec<Named>> {
     let mut out: Vec<Named> = Vec::new();
     for mut one in counted {
+        if let Some(under) = under_pop_up(connection, &one, (page, from), naming)? {
+            one.page = Some(under);
+        }
         let name = one.page.as_ref().map(|page| naming(connection, page)).transpose()?;
         if name.as_ref().is_some_and(|n| n.id.is_some() && n.id == from.id) {
             (one.kind, one.page) = (OutcomeKind::Same, None);
@@ -288,7 +301,7 @@ fn to_wire(connection: &Connection, scope: Scope, rows: Vec<TransitionRow>, nami
     for row in &rows {
         counted.extend(outcomes::of_transition(connection, row.id, now)?);
     }
-    let outcomes = named(connection, counted, &pre, naming)?;
+    let outcomes = named(connection, counted, (&page, &pre), naming)?;
     let sum = |of: fn(&TransitionRow) -> i64| rows.iter().map(of).sum::<i64>();
     let (success, nothing, verified, failure) = (sum(|r| r.success), sum(|r| r.nothing), sum(|r| r.verified), sum(|r| r.failure));
     let last_success_at = rows.iter().filter_map(|r| r.last_success_at).max();

@@ -176,6 +176,8 @@ pub struct Counted {
     pub kind: Kind,
     /// The page that it led to.
     pub page: Option<Page>,
+    /// Structure key of the page under it, if it is a dialog.
+    pub below: Option<String>,
     /// Cause of a failure.
     pub cause: Option<String>,
     /// How often.
@@ -193,7 +195,7 @@ pub struct Counted {
 /// Returns the outcomes of a transition, most frequent first, with their weights at the time `now`.
 pub fn of_transition(connection: &Connection, transition: i64, now: i64) -> Result<Vec<Counted>> {
     let sql = format!(
-        "SELECT o.kind, o.to_key, o.count, o.verified_count, o.weight, o.weighted_at, o.duration_ms, o.last_at, {}
+        "SELECT o.kind, o.to_key, o.below_key, o.count, o.verified_count, o.weight, o.weighted_at, o.duration_ms, o.last_at, {}
          FROM outcomes o LEFT JOIN pages p ON p.id = o.page_id WHERE o.transition_id = :transition
          ORDER BY o.count DESC, o.last_at DESC, o.id",
         pages::COLUMNS
@@ -203,6 +205,7 @@ pub fn of_transition(connection: &Connection, transition: i64, now: i64) -> Resu
         Ok(Counted {
             kind,
             page: pages::read(row)?,
+            below: Some(row.get::<_, String>("below_key")?).filter(|key| !key.is_empty()),
             cause: if matches!(kind, Kind::Failed | Kind::Refuted) { Some(row.get("to_key")?) } else { None },
             count,
             verified: row.get("verified_count")?,

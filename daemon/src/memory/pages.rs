@@ -133,6 +133,12 @@ pub fn id_of_below(connection: &Connection, store: &str, place: &Place) -> Resul
     }
 }
 
+/// Returns the page of a structure of which most is known; `None` for a structure that was never seen.
+pub fn of_structure(connection: &Connection, key: &str) -> Result<Option<Page>> {
+    let sql = format!("SELECT {COLUMNS} FROM pages p WHERE p.structure_key = :key ORDER BY length(p.page_key) DESC, p.id LIMIT 1");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":key": key}, read).optional()?.flatten())
+}
+
 /// Returns a page by its row id.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<Page>> {
     let sql = format!("SELECT {COLUMNS} FROM pages p WHERE p.id = :id");

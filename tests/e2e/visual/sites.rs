@@ -192,7 +192,12 @@ fn page_of_another_site_with_the_same_structure_is_another_page() {
         assert_eq!(alpha, beta, "codes are those of a site, and may be equal");
     }
     let known = client.ok("memory.experience", json!({"app": "org.example.browser"}));
-    let tap = known["transitions"].as_array().expect("transitions").iter().find(|t| t["action"]["verb"] == "tap").unwrap_or_else(|| panic!("{known} {}", client.ok("memory.log", json!({}))));
+    let tap = known["transitions"]
+        .as_array()
+        .expect("transitions")
+        .iter()
+        .find(|t| t["action"]["verb"] == "tap")
+        .unwrap_or_else(|| panic!("{known} {}", client.ok("memory.log", json!({}))));
     assert_eq!(tap["outcomes"][0]["kind"], "page", "{tap}");
     assert_eq!(tap["outcomes"][0]["count"], 3, "{tap}");
 }
