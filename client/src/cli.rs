@@ -7,12 +7,13 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use crate::commands::act::Act;
 use crate::commands::observe::Observe;
+use crate::commands::verify::Verify;
 use crate::commands::{
     Call, Group, act, app, artifact, config, connect, conversation, daemon, device, import, job, mcp, memory, observe, pattern, recover,
     session, verify, visual,
 };
 use crate::options::{Context, Global};
-use crate::{demo, follow};
+use crate::{demo, follow, setup};
 
 /// One-line description of the program.
 const ABOUT: &str = "Let AI agents operate phones, and remember what they did there";
@@ -40,6 +41,8 @@ pub enum Run {
 pub struct Entry {
     /// Name on the command line.
     pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
     about: &'static str,
     describe: fn(Command) -> Command,
     /// How it is executed.
@@ -47,18 +50,19 @@ pub struct Entry {
 }
 
 const fn group<G: Group>(name: &'static str, about: &'static str) -> Entry {
-    Entry { name, about, describe: describe_group::<G>, run: Run::Call(call_of_group::<G>) }
+    Entry { name, aliases: &[], about, describe: describe_group::<G>, run: Run::Call(call_of_group::<G>) }
 }
 
 const fn program<A: Args>(name: &'static str, about: &'static str, run: fn(&ArgMatches, &Context) -> Result<u8, clap::Error>) -> Entry {
-    Entry { name, about, describe: describe_args::<A>, run: Run::Program(run) }
+    Entry { name, aliases: &[], about, describe: describe_args::<A>, run: Run::Program(run) }
 }
 
 /// A command of a group that can be called without the name of the group.
 macro_rules! short {
-    ($name:literal, $about:literal, $variant:path, $args:ty) => {
+    ($name:literal, $aliases:expr, $about:literal, $variant:path, $args:ty) => {
         Entry {
             name: $name,
+            aliases: $aliases,
             about: $about,
             describe: describe_args::<$args>,
             run: Run::Call(|matches, context| Ok($variant(<$args>::from_arg_matches(matches)?).call(context))),
@@ -84,24 +88,40 @@ fn call_of_group<G: Group>(matches: &ArgMatches, context: &Context) -> Result<Ca
 pub const ENTRIES: &[Entry] = &[
     Entry {
         name: "health",
+        aliases: &[],
         about: "Check that the phone's service responds",
         describe: |c| c,
         run: Run::Call(|_, _| Ok(device::health())),
     },
     Entry {
         name: "status",
+        aliases: &[],
         about: "Show the state of the daemon, its devices and its database, without starting it",
         describe: |c| c,
         run: Run::Call(|_, _| Ok(daemon::status())),
     },
     group::<observe::Observe>("observe", "Read the screen"),
     group::<act::Act>("act", "Perform actions on the device"),
-    short!("look", "Show the page; the same as `observe page`", Observe::Page, observe::Page),
-    short!("tap", "Tap a target; the same as `act tap`", Act::Tap, act::Tap),
-    short!("type", "Type text into the focused field; the same as `act text`", Act::Text, act::Text),
-    short!("scroll", "Scroll the screen; the same as `act scroll`", Act::Scroll, act::Scroll),
-    short!("launch", "Launch an app; the same as `act launch`", Act::Launch, act::Package),
-    short!("back", "Press Back; the same as `act back`", Act::Back, act::Key),
+    short!("look", &["snapshot", "dump", "ui"], "Show the page; the same as `observe page`", Observe::Page, observe::Page),
+    short!("screenshot", &[], "Take a screenshot; the same as `observe screenshot`", Observe::Screenshot, observe::Screenshot),
+    short!("wait", &["wait-for"], "Wait for something on the screen; the same as `observe wait`", Observe::Wait, observe::Wait),
+    short!("tap", &["click"], "Tap a target; the same as `act tap`", Act::Tap, act::Tap),
+    short!("long-press", &["longpress"], "Long-press a target; the same as `act long-press`", Act::LongPress, act::LongPress),
+    short!("type", &[], "Type text into the focused field; the same as `act text`", Act::Text, act::Text),
+    short!("fill", &[], "Fill a field; the same as `act fill`", Act::Fill, act::Fill),
+    short!("press", &["key", "keyevent"], "Press a key; the same as `act key`", Act::Key, act::KeyCode),
+    short!("scroll", &[], "Scroll the screen; the same as `act scroll`", Act::Scroll, act::Scroll),
+    short!("scroll-to", &[], "Scroll until an element is on the screen; the same as `act scroll-to`", Act::ScrollTo, act::ScrollTo),
+    short!("launch", &["open", "start"], "Launch an app; the same as `act launch`", Act::Launch, act::Package),
+    short!("back", &[], "Press Back; the same as `act back`", Act::Back, act::Key),
+    short!("home", &[], "Press Home; the same as `act home`", Act::Home, act::Key),
+    short!(
+        "check",
+        &["assert"],
+        "Check that a text is on the screen; the same as `verify text-contains`",
+        Verify::TextContains,
+        verify::TextContains
+    ),
     group::<verify::Verify>("verify", "Check that the screen is as expected"),
     group::<recover::Recover>("recover", "Recover from a failure; afd remembers which recovery fixed it"),
     group::<memory::Memory>("memory", "Notes, event log, and what was learned about pages"),
@@ -119,9 +139,11 @@ pub const ENTRIES: &[Entry] = &[
     group::<job::Job>("job", "Background jobs of the daemon"),
     group::<daemon::Daemon>("daemon", "Start, stop and inspect the daemon"),
     program::<mcp::Mcp>("mcp", "Serve MCP clients such as Claude Code on standard input and output", mcp::run),
+    program::<setup::Setup>("setup", "Add afd to Claude Code, Codex, Cursor or VS Code", setup::run),
     program::<follow::Follow>("events", "Follow events live", follow::run),
     Entry {
         name: "rpc",
+        aliases: &[],
         about: "Call any daemon method with JSON parameters",
         describe: describe_args::<Rpc>,
         run: Run::Call(|matches, _| Ok(Rpc::from_arg_matches(matches)?.call())),
@@ -140,7 +162,7 @@ pub fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true);
     ENTRIES.iter().fold(Global::augment_args(command).about(ABOUT).long_about(LONG_ABOUT), |command, entry| {
-        command.subcommand(Command::new(entry.name).about(entry.about).defer(entry.describe))
+        command.subcommand(Command::new(entry.name).aliases(entry.aliases).about(entry.about).defer(entry.describe))
     })
 }
 

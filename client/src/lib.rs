@@ -4,7 +4,8 @@
 //! * [`connection`] sends calls, [`dial`] connects to the daemon, [`spawn`] starts it if none is running, and [`trust`] checks that
 //!   its socket belongs to the caller.
 //! * [`outcome`] is the result of a command; [`output`], [`human`] and [`agent`] print it, and [`safe`] escapes what could control a terminal.
-//! * [`follow`] prints the live event stream; [`demo`] is the guided tour.
+//! * [`follow`] prints the live event stream; [`demo`] is the guided tour, and [`setup`] adds afd to
+//!   the configuration of agents' programs.
 
 pub mod agent;
 pub mod cli;
@@ -13,11 +14,13 @@ pub mod connection;
 pub mod demo;
 pub mod dial;
 pub mod follow;
+mod guess;
 pub mod human;
 pub mod options;
 pub mod outcome;
 pub mod output;
 pub mod run;
 pub mod safe;
+pub mod setup;
 pub mod spawn;
 pub mod trust;

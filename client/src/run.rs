@@ -20,6 +20,7 @@ use crate::options::{Address, Context, Format, Global, af_database, is_typed, ty
 use crate::outcome::{FAILED, Failure, INTERRUPTED, Outcome, USAGE};
 use crate::output::{effective, print};
 use crate::spawn;
+use crate::{guess, human};
 
 /// Runs a command line and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
@@ -106,6 +107,15 @@ fn typed_format(args: &[std::ffi::OsString]) -> Format {
 
 /// Reports a usage error: text on standard error, and the envelope on standard output unless the output is for people.
 fn usage(error: &clap::Error, format: Format) -> u8 {
+    if let Some((word, command)) = guessed(error) {
+        let failure = Failure::new("INVALID_PARAMS", format!("there is no command {word:?}"), USAGE).with_hint(format!("try: {command}"));
+        let outcome = Outcome::failed("cli", "parse", failure);
+        if effective(format) != Format::Human {
+            let _ = writeln!(std::io::stderr(), "error: there is no command {word:?}; try: {command}");
+        }
+        print(&outcome, format);
+        return USAGE;
+    }
     let _ = error.print();
     if !error.use_stderr() {
         return 0;
@@ -122,6 +132,13 @@ fn usage(error: &clap::Error, format: Format) -> u8 {
     USAGE
 }
 
+/// Returns the unknown command of an error, and the one that was meant.
+fn guessed(error: &clap::Error) -> Option<(String, &'static str)> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    (error.kind() == ErrorKind::InvalidSubcommand).then(|| Some((word.clone(), guess::meant(word)?)))?
+}
+
 fn perform(context: &Context, call: Call) -> Outcome {
     let Call { category, op, render, .. } = &call;
     let (category, op, render) = (category.clone(), op.clone(), *render);
@@ -131,8 +148,10 @@ fn perform(context: &Context, call: Call) -> Outcome {
 fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
     let mut params = std::mem::replace(&mut call.params, Ok(Map::new()))?;
     add_shared_params(&call, context, &mut params);
-    if output_of(&context.global) == Format::Agent {
-        agent::add_defaults(&call.method, &mut params);
+    match effective(output_of(&context.global)) {
+        Format::Agent => agent::add_defaults(&call.method, &mut params),
+        Format::Human => human::add_defaults(&call.method, &mut params),
+        Format::Auto | Format::Json | Format::Text => {}
     }
     let retry = add_request_key(&call.method, &mut params);
     let global = options_for(&context.global, &call);

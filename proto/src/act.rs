@@ -196,6 +196,18 @@ act_params! {
         pub text: Secret,
     }
 
+    /// Parameters of `act.fill`.
+    #[derive(Default)]
+    pub struct FillParams {
+        /// Property by which the field is selected; by default an alias such as `@n3` is one, and anything else is a label.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub by: Option<By>,
+        /// Label, text, description, resource id, class or alias of the field.
+        pub value: String,
+        /// Text to put into it, in the place of what is there. It is never stored, logged or returned.
+        pub text: Secret,
+    }
+
     /// Parameters of `act.launch` and `act.stop`.
     #[derive(Default)]
     pub struct AppParams {
@@ -332,6 +344,8 @@ methods! {
     ActKey = "act.key" (KeyParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"keyCode":66}"#;
     /// Types text into the focused field; the text is not stored.
     ActText = "act.text" (TextParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"text":"hello"}"#;
+    /// Fills a field: taps it, deletes what is in it, types a text, and checks what it shows.
+    ActFill = "act.fill" (FillParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, LimitExceeded, Conflict], r#"{"value":"User name","text":"alice"}"#;
     /// Launches an app.
     ActLaunch = "act.launch" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
     /// Stops an app.

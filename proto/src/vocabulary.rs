@@ -99,6 +99,8 @@ words! {
         Key = "key",
         /// Type text.
         Text = "text",
+        /// Fill a field.
+        Fill = "fill",
         /// Launch an app.
         Launch = "launch",
         /// Stop an app.

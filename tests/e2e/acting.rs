@@ -295,3 +295,28 @@ fn candidates_of_an_ambiguous_target_can_be_used_as_they_are() {
     let alias = client.alias("Cafe, Saved");
     client.ok("act.tap", json!({"value": alias}));
 }
+
+#[test]
+fn field_is_filled_in_the_place_of_what_was_there() {
+    let world = World::new();
+    let mut client = world.client();
+    world.phone.scene("org.example.bank", None);
+    let user = |world: &World| world.phone.lock().var("user");
+    for name in ["alice", "bob"] {
+        let done = client.ok("act.fill", json!({"value": "User name", "text": name}));
+        assert_eq!((done["result"].as_str(), user(&world).as_str()), (Some("filled"), name), "{done}");
+        // Its label is another one now that it has a text, so it is found by its id.
+        client.ok("act.fill", json!({"by": "resId", "value": "user_field", "text": "carol"}));
+        assert_eq!(user(&world), "carol");
+        client.ok("act.fill", json!({"by": "resId", "value": "user_field", "text": ""}));
+    }
+    let secret = client.ok("act.fill", json!({"by": "resId", "value": "password_field", "text": "hunter2"}));
+    assert!(secret["result"].as_str().is_some_and(|r| r.starts_with("typed; the field hides")), "{secret}");
+    assert_eq!(world.phone.lock().var("password"), "hunter2");
+    // The service drops what is not ASCII.
+    let partly = client.ok("act.fill", json!({"by": "resId", "value": "user_field", "text": "Zo\u{eb}"}));
+    assert!(partly["result"].as_str().is_some_and(|r| r.contains("another text")), "{partly}");
+    client.fails("act.fill", json!({"value": "Log in", "text": "x"}), "TARGET_NOT_FOUND");
+    let log = client.ok("memory.log", json!({"limit": 100})).to_string();
+    assert!(["alice", "carol", "hunter2"].iter().all(|text| !log.contains(text)), "{log}");
+}

@@ -82,10 +82,10 @@ pub const TOOLS: &[Tool] = &[
         sends: r#"{"then":"outline"}"#,
     },
     Tool {
-        name: "af_swipe",
-        method: "act.swipe",
-        about: "Swipe from one point to another, in pixels of the screen; for sliders, maps and carousels.",
-        takes: &["x1", "y1", "x2", "y2", "durationMs"],
+        name: "af_fill",
+        method: "act.fill",
+        about: "Fill a field, by its label or alias: deletes what is in it, types the text, and checks what it shows. Rather than af_type.",
+        takes: &["value", "text"],
         sends: r#"{"then":"diff"}"#,
     },
     Tool {

@@ -2,9 +2,9 @@
 
 use afd_proto::Secret;
 use afd_proto::act::{
-    ActBack, ActDoubleTap, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe,
-    ActTap, ActText, Amount, AppParams, Direction, IntentParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ShellParams,
-    SwipeParams, TapParams, TextParams, Then,
+    ActBack, ActDoubleTap, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop,
+    ActSwipe, ActTap, ActText, Amount, AppParams, Direction, FillParams, IntentParams, KeyParams, PlainParams, ScrollParams,
+    ScrollToParams, ShellParams, SwipeParams, TapParams, TextParams, Then,
 };
 use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};
@@ -36,6 +36,8 @@ pub enum Act {
     /// Type text into the focused field; the text is never stored
     #[command(alias = "type")]
     Text(Text),
+    /// Fill a field: tap it, delete what is in it, type the text, and check what it shows
+    Fill(Fill),
     /// Launch an app
     Launch(Package),
     /// Stop an app
@@ -211,6 +213,22 @@ pub struct Text {
     key: Key,
 }
 
+/// Options of `fill`.
+#[derive(Debug, Args)]
+pub struct Fill {
+    /// Label or alias of the field
+    #[arg(value_name = "FIELD")]
+    value: String,
+    /// Text to put into it; it is never stored
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    text: String,
+    /// Property that identifies the field [default: ref for an alias, else label]
+    #[arg(long, value_enum)]
+    by: Option<By>,
+    #[command(flatten)]
+    key: Key,
+}
+
 /// Options of `launch` and `stop`.
 #[derive(Debug, Args)]
 pub struct Package {
@@ -248,7 +266,9 @@ const KEYS: &[(&str, i32)] = &[
 
 /// Parses the name of a key, or its code.
 fn key_code(text: &str) -> Result<i32, Expected> {
-    let named = KEYS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text.replace('_', "-"))).map(|(_, code)| *code);
+    let plain = text.to_lowercase().replace('_', "-");
+    let plain = plain.strip_prefix("keycode-").unwrap_or(&plain);
+    let named = KEYS.iter().find(|(name, _)| *name == plain).map(|(_, code)| *code);
     named.or_else(|| text.parse().ok()).ok_or(Expected(
         "a key code, or one of: home, back, up, down, left, right, volume-up, volume-down, power, tab, space, enter, delete, menu, \
          search, escape, recent",
@@ -256,7 +276,11 @@ fn key_code(text: &str) -> Result<i32, Expected> {
 }
 
 impl Tap {
-    fn params(self) -> TapParams {
+    fn params(mut self) -> TapParams {
+        // No label is two numbers with a comma.
+        if let Some(at) = self.what.as_deref().and_then(|what| point(what).ok()) {
+            (self.xy, self.what) = (Some(at), None);
+        }
         TapParams {
             x: self.xy.map(|p| p.0),
             y: self.xy.map(|p| p.1),
@@ -365,6 +389,14 @@ impl Group for Act {
                 request_key: key.request_key,
                 then: key.then,
                 ..TextParams::default()
+            }),
+            Act::Fill(Fill { value, text, by, key }) => Call::of::<ActFill>(FillParams {
+                by,
+                value,
+                text: Secret::new(text),
+                request_key: key.request_key,
+                then: key.then,
+                ..FillParams::default()
             }),
             Act::Launch(package) => Call::of::<ActLaunch>(package.params()),
             Act::Stop(package) => Call::of::<ActStop>(package.params()),

@@ -128,6 +128,9 @@ pub struct Screenshot {
     #[arg(long, value_enum, requires = "annotate")]
     mark_scope: Option<MarkScope>,
     /// File to write the picture to; the extension .png selects PNG
+    #[arg(value_name = "FILE", conflicts_with = "save_file")]
+    what: Option<String>,
+    /// The same as a flag
     #[arg(long, value_name = "FILE")]
     save_file: Option<String>,
     /// Picture format
@@ -179,9 +182,12 @@ pub struct OverlaySet {
 /// Options of `wait`.
 #[derive(Debug, Args)]
 pub struct Wait {
+    /// Text to wait for: the same as --until text --text TEXT
+    #[arg(value_name = "TEXT", required_unless_present = "until", conflicts_with_all = ["until", "text"])]
+    what: Option<String>,
     /// Condition to wait for
     #[arg(long, value_enum)]
-    until: Until,
+    until: Option<Until>,
     /// Text that appears or disappears, or part of package/activity
     #[arg(long, allow_hyphen_values = true, required_if_eq_any([("until", "text"), ("until", "activity"), ("until", "gone")]))]
     text: Option<String>,
@@ -261,7 +267,7 @@ impl Screenshot {
             mark_scope: self.mark_scope,
             format: self.format,
             inline: self.inline,
-            save_file: path_from(self.save_file, "AF_SCREENSHOT_FILE"),
+            save_file: path_from(self.save_file.or(self.what), "AF_SCREENSHOT_FILE"),
             artifact_dir: artifact_root(),
             ..ScreenshotParams::default()
         }
@@ -285,7 +291,8 @@ impl OverlaySet {
 
 impl Wait {
     fn params(self) -> WaitParams {
-        let Wait { until, text, no_hints } = self;
+        let Wait { what, until, text, no_hints } = self;
+        let (until, text) = (until.unwrap_or(Until::Text), text.or(what));
         WaitParams { until, text, hints: false_if(no_hints), timeout_ms: None, device: None, session: None, url: None, token: None }
     }
 }

@@ -24,8 +24,11 @@ pub enum Verify {
 #[derive(Debug, Args)]
 pub struct TextContains {
     /// Text to look for
+    #[arg(value_name = "TEXT", required_unless_present = "text", conflicts_with = "text")]
+    what: Option<String>,
+    /// The same as a flag
     #[arg(long, allow_hyphen_values = true)]
-    text: String,
+    text: Option<String>,
     /// Match case
     #[arg(long)]
     case_sensitive: bool,
@@ -62,7 +65,8 @@ pub struct NodeExists {
 impl Group for Verify {
     fn call(self, _: &Context) -> Call {
         match self {
-            Verify::TextContains(TextContains { text, case_sensitive, ignore_case: _ }) => {
+            Verify::TextContains(TextContains { what, text, case_sensitive, ignore_case: _ }) => {
+                let text = text.or(what).unwrap_or_default();
                 Call::of::<VerifyTextContains>(TextContainsParams { text, case_sensitive, ..TextContainsParams::default() })
             }
             Verify::TopActivity(TopActivity { expected, mode }) => {

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use afd_proto::Method;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::outcome::Outcome;
 use crate::safe;
@@ -21,6 +21,15 @@ pub use observe::ref_table;
 use parts::{BAD, WARN, fields};
 pub use parts::{kebab, paint, table};
 pub use records::{experience, live, log};
+
+/// Adds what people want by default: the outline of a page, unless they asked for more.
+pub fn add_defaults(method: &str, params: &mut Map<String, Value>) {
+    let more =
+        ["include", "maxRows", "saveDir"].iter().any(|name| params.contains_key(*name)) || params.get("full") == Some(&Value::Bool(true));
+    if method == "observe.page" && !more {
+        params.entry("format").or_insert_with(|| "outline".into());
+    }
+}
 
 /// A method whose result can be rendered for people.
 pub trait Human: Method {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use afd_proto::Method;
 use afd_proto::act::{
-    ActBack, ActDoubleTap, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActResult, ActScroll, ActScrollTo, ActShell, ActStop,
-    ActSwipe, ActTap, ActText, ScrollToResult, ShellResult,
+    ActBack, ActDoubleTap, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActResult, ActScroll, ActScrollTo, ActShell,
+    ActStop, ActSwipe, ActTap, ActText, ScrollToResult, ShellResult,
 };
 use afd_proto::artifact::SavedArtifact;
 use afd_proto::observe::{
@@ -38,6 +38,7 @@ human! {
     ActHome => |r| acted(ActHome::INFO.name, r);
     ActKey => |r| acted(ActKey::INFO.name, r);
     ActText => |r| acted(ActText::INFO.name, r);
+    ActFill => |r| acted(ActFill::INFO.name, r);
     ActLaunch => |r| acted(ActLaunch::INFO.name, r);
     ActStop => |r| acted(ActStop::INFO.name, r);
     ActIntent => |r| acted(ActIntent::INFO.name, r);
@@ -62,6 +63,9 @@ fn top(reply: &Reply<Top>) -> String {
 
 fn page(reply: &Reply<Page>) -> String {
     let Page { context, screen, refs } = &reply.body;
+    if let Some(outline) = &context.outline {
+        return format!("{outline}\n");
+    }
     let rows = screen.iter().map(screen_rows).chain(refs.iter().map(ref_rows));
     observation(context) + &rows.collect::<String>() + &hints(context)
 }

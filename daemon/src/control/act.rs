@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use afd_proto::Secret;
 use afd_proto::act::{
-    ActCall, ActResult, Amount, AppParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams, TapParams,
-    TextParams,
+    ActCall, ActResult, Amount, AppParams, FillParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams,
+    TapParams, TextParams,
 };
 use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
 use serde::Serialize;
@@ -134,6 +134,21 @@ pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<ActResu
         return Err(Error::param("text", "at least one character", "an empty string"));
     }
     let mut plan = Plan::single(Verb::Text, Input::Text(Secret::new(text)));
+    plan.action.slots.push("text".to_owned());
+    plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.secrets.hash(text)}));
+    core.secrets.remember(text);
+    run(core, params, plan).await
+}
+
+/// `act.fill`. The text is sent to the device and stored nowhere, as that of [`text`].
+///
+/// # Errors
+/// If the target is missing, ambiguous, covered or stale, if it is no field, or if the device fails to act.
+pub async fn fill(core: &Arc<Core>, params: &FillParams) -> Result<Reply<ActResult>> {
+    let text = params.text.expose();
+    let by = params.by.unwrap_or(if params.value.trim().starts_with("@n") { By::Ref } else { By::Label });
+    let spec = TargetSpec::named(by, &params.value, (false, false), None)?;
+    let mut plan = Plan { target_spec: Some(spec), ..Plan::of(Verb::Fill, Steps::Fill(Secret::new(text))) };
     plan.action.slots.push("text".to_owned());
     plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.secrets.hash(text)}));
     core.secrets.remember(text);

@@ -210,6 +210,7 @@ impl Call {
                 Ok(SearchOutcome { result, resolved, scrolls: 0 })
             }
             Steps::Search(search) => self.search(guard, &search, event).await,
+            Steps::Fill(text) => self.fill(guard, &text, resolved, event).await,
         }
     }
 
@@ -296,7 +297,12 @@ impl Call {
     }
 
     /// Sends inputs in order and returns the device's results, joined by "; ". Clears `event.sent` if nothing reached the device.
-    async fn send(&self, guard: &DeviceGuard, inputs: Vec<Input>, event: &mut Event) -> std::result::Result<String, DriverError> {
+    pub(super) async fn send(
+        &self,
+        guard: &DeviceGuard,
+        inputs: Vec<Input>,
+        event: &mut Event,
+    ) -> std::result::Result<String, DriverError> {
         let mut words = Vec::new();
         for (done, input) in inputs.iter().enumerate() {
             match guard.perform(self.target.token.as_ref(), input).await {

@@ -14,6 +14,7 @@ mod error;
 pub mod events;
 mod execute;
 mod experience;
+mod fill;
 mod forwards;
 mod hints;
 pub mod import;

@@ -1,5 +1,6 @@
 //! What an action is to do, before it is executed.
 
+use afd_proto::Secret;
 use afd_proto::memory::Category;
 use afd_proto::vocabulary::{Action, Point, Verb};
 use serde_json::Value;
@@ -46,4 +47,6 @@ pub(super) enum Steps {
     Send(Inputs),
     /// Scrolls until a node is found.
     Search(Search),
+    /// Fills a field with a text.
+    Fill(Secret),
 }

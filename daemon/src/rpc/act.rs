@@ -1,8 +1,8 @@
 //! Handlers of the `act.*` methods.
 
 use afd_proto::act::{
-    ActBack, ActDoubleTap, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop, ActSwipe,
-    ActTap, ActText,
+    ActBack, ActDoubleTap, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop,
+    ActSwipe, ActTap, ActText,
 };
 use afd_proto::vocabulary::Verb;
 
@@ -18,6 +18,7 @@ pub(super) fn register(module: &mut Module) {
     method::<ActBack, _, _>(module, |core, p| async move { act::back(&core, &p).await });
     method::<ActHome, _, _>(module, |core, p| async move { act::home(&core, &p).await });
     method::<ActKey, _, _>(module, |core, p| async move { act::key(&core, &p).await });
+    method::<ActFill, _, _>(module, |core, p| async move { act::fill(&core, &p).await });
     method::<ActText, _, _>(module, |core, p| async move { act::text(&core, &p).await });
     method::<ActLaunch, _, _>(module, |core, p| async move { act::launch(&core, &p).await });
     method::<ActStop, _, _>(module, |core, p| async move { act::stop(&core, &p).await });
