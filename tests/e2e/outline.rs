@@ -207,3 +207,114 @@ fn outcome_is_not_claimed_when_another_session_acted_in_between() {
     });
     assert!(acting["changed"].is_null() && acting["note"].as_str().is_some_and(|n| n.contains("another")), "{acting}");
 }
+
+/// Shows rows with a title and a button each; returns nothing. A row without a button has none after the title.
+fn show_rows(world: &World, rows: &[(&str, Option<&str>)]) {
+    let row = |(i, (title, button)): (i32, &(&str, Option<&str>))| {
+        let top = 200 + 200 * i;
+        let button = button.map(|label| Node {
+            clickable: true,
+            ..Node::new("android.widget.Button", Rect::new(800, top + 20, 1000, top + 120)).id("org.example.app:id/act").text(label)
+        });
+        Node {
+            clickable: true,
+            children: std::iter::once(Node::new("android.widget.TextView", Rect::new(20, top, 700, top + 100)).text(*title))
+                .chain(button)
+                .collect(),
+            ..Node::new("android.widget.LinearLayout", Rect::new(0, top, 1080, top + 190)).id("org.example.app:id/row")
+        }
+    };
+    let root = Node {
+        children: (0..).zip(rows).map(row).collect(),
+        ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 2400)).id("org.example.app:id/content")
+    };
+    let window = Window { id: 1, kind: "APPLICATION", pkg: "org.example.app".into(), title: None, layer: 0, focused: true, root };
+    let scene = Scene { windows: vec![window], width: 1080, height: 2400, density: 420 };
+    let mut phone = world.phone.lock();
+    phone.shown = Some((scene, "org.example.app/.Main".into()));
+    phone.ui_seq += 1;
+}
+
+/// Shows rows with a title and a detail each.
+fn show_texts(world: &World, rows: &[(&str, Option<&str>)]) {
+    show_rows(world, rows);
+    let mut phone = world.phone.lock();
+    let scene = &mut phone.shown.as_mut().expect("is shown").0;
+    scene.windows[0].root.children.iter_mut().flat_map(|row| &mut row.children).for_each(|text| text.clickable = false);
+}
+
+/// Returns the vertical positions that were tapped, as numbers of rows.
+fn tapped_rows(world: &World) -> Vec<i32> {
+    let top = |detail: &str| detail.split(',').nth(1).and_then(|y| y.parse::<f64>().ok()).map(|y| (y as i32 - 200) / 200);
+    world.phone.lock().inputs.iter().filter_map(|i| top(&i.detail)).collect()
+}
+
+#[test]
+fn alias_of_a_button_belongs_to_its_row() {
+    let world = World::new();
+    let mut client = world.client();
+    let delete = Some("Delete");
+    let (ann, ben, cid) = (("Ann", delete), ("Ben", delete), ("Cid", delete));
+    show_rows(&world, &[ann, ben, cid]);
+    let text = outline(&mut client);
+    let buttons: Vec<String> = text.lines().filter(|l| l.contains("\"Delete\"")).map(|l| alias(l, "Delete")).collect();
+    // Ann and Ben change places; the aliases follow their rows, told or not.
+    show_rows(&world, &[ben, ann, cid]);
+    client.ok("act.tap", json!({"value": buttons[0]}));
+    client.ok("observe.page", json!({"since": "last"}));
+    client.ok("act.tap", json!({"value": buttons[0]}));
+    client.ok("act.tap", json!({"value": buttons[1]}));
+    assert_eq!(tapped_rows(&world), [1, 1, 0]);
+    world.phone.clear_inputs();
+    // Ann is gone, and then Ben has another name.
+    show_rows(&world, &[ben, cid]);
+    client.fails("act.tap", json!({"value": buttons[0]}), "REF_ALIAS_STALE");
+    show_rows(&world, &[("Bob", delete), cid]);
+    client.fails("act.tap", json!({"value": buttons[1]}), "REF_ALIAS_STALE");
+    assert!(tapped_rows(&world).is_empty());
+}
+
+#[test]
+fn rows_that_differ_in_digits_are_not_confused() {
+    let world = World::new();
+    let mut client = world.client();
+    let row = |title, detail| (title, Some(detail));
+    show_texts(&world, &[row("Lamp", "2 EUR"), row("Lamp", "12 EUR"), row("Chair", "3 EUR")]);
+    let text = outline(&mut client);
+    let (first, chair) = (alias(&text, "\"Lamp, 2 EUR\""), alias(&text, "Chair"));
+    show_texts(&world, &[row("Lamp", "1 EUR"), row("Lamp", "12 EUR"), row("Chair", "4 EUR")]);
+    client.fails("act.tap", json!({"value": first}), "REF_ALIAS_STALE");
+    client.ok("act.tap", json!({"value": chair}));
+    assert_eq!(tapped_rows(&world), [2]);
+}
+
+#[test]
+fn typed_text_and_counters_are_changes() {
+    let world = World::new();
+    let mut client = world.client();
+    world.phone.scene("org.example.bank", None);
+    outline(&mut client);
+    act(&mut client, "act.tap", json!({"by": "resId", "value": "user_field", "then": "diff"}));
+    let typed = act(&mut client, "act.text", json!({"text": "bob", "then": "diff"}));
+    assert_eq!((&typed["changed"], &typed["note"]), (&json!(true), &Value::Null), "{typed}");
+    let text = typed["observation"]["outline"].as_str().expect("an outline");
+    assert!(text.lines().next().is_some_and(|l| l.contains("keyboard open")) && text.contains("\"bob\""), "{text}");
+}
+
+#[test]
+fn counter_that_an_action_changes_is_not_known_as_doing_nothing() {
+    let world = World::with_clock_and("[observe]\nafter_act_ms = 0\n");
+    let mut client = world.client();
+    for count in 0..3 {
+        world.advance(20_000);
+        show(&world, &["Add", &format!("{count} items")]);
+        outline(&mut client);
+        outline(&mut client);
+        client.ok("act.tap", json!({"value": "Add"}));
+        world.advance(4_000);
+        show(&world, &["Add", &format!("{} items", count + 1)]);
+        outline(&mut client);
+    }
+    let text = outline(&mut client);
+    assert!(!text.contains("does nothing") && text.contains("changes this page"), "{text}");
+}

@@ -54,7 +54,7 @@ impl Call {
                 return;
             }
             let over = begun >= started + limit;
-            let changed = before.as_ref() != Some(&capture.hash);
+            let changed = before != capture.place().content;
             if capture.settled && capture.reliable() && (changed || over) {
                 self.take_look(&capture, changed).await;
             }

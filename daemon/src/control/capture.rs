@@ -20,7 +20,7 @@ use crate::memory::observations::Observation;
 use crate::memory::record;
 use crate::memory::views::{LastSeen, ShownRefs};
 use crate::page::fingerprint;
-use crate::page::refs::Recorded;
+use crate::page::refs::{self, Recorded};
 
 /// Minimum time between two readings that show whether the page has settled.
 pub(super) const SETTLE_INTERVAL: Duration = Duration::from_millis(150);
@@ -140,6 +140,7 @@ impl Call {
         let content: Arc<str> = fingerprint::exact_content(capture.snapshot()).into();
         let mut titles: HashMap<&str, usize> = HashMap::new();
         capture.refs.iter().filter(|r| !r.label.title.is_empty()).for_each(|r| *titles.entry(&r.label.title).or_default() += 1);
+        let digits = refs::differing_in_digits(&capture.refs);
         let refs: HashMap<String, Recorded> = capture
             .refs
             .iter()
@@ -148,7 +149,12 @@ impl Call {
             .map(|(i, r)| {
                 (
                     capture.alias(i),
-                    Recorded { what: r.clone(), content: content.clone(), unique_title: titles.get(r.label.title.as_str()) == Some(&1) },
+                    Recorded {
+                        what: r.clone(),
+                        content: content.clone(),
+                        unique_title: titles.get(r.label.title.as_str()) == Some(&1),
+                        digits_count: digits[i],
+                    },
                 )
             })
             .collect();

@@ -61,6 +61,10 @@ enum Sight {
 /// Returns where the target of a transition is; `None` if it cannot be acted on from here, and for failures out of sight.
 fn in_sight(t: &Transition, capture: &ScreenCapture) -> Option<Sight> {
     let Some(wanted) = &t.action.target else { return Some(Sight::NoTarget) };
+    // Of several equal elements nobody knows which one it was: their order may have changed.
+    if wanted.ordinal.is_some() {
+        return None;
+    }
     let leads = t.outcomes.iter().any(|o| o.kind == OutcomeKind::Page);
     match target::locate(capture.snapshot(), &capture.refs, wanted) {
         Some(index) => Some(Sight::At(index)),

@@ -12,6 +12,7 @@ use super::rows::DEFAULT_ROWS;
 use super::screen_capture::ScreenCapture;
 use crate::memory::views::ShownRefs;
 use crate::page::outline::{self, Item, quoted};
+use crate::page::{WindowKind, mask};
 
 /// Maximum length of the notes below an outline, characters.
 const MAX_NOTES: usize = 600;
@@ -74,7 +75,13 @@ fn number_of(alias: &str) -> Option<u32> {
 
 /// Returns the title that stands in the first line, and so need not be told again.
 fn title(capture: &ScreenCapture) -> Option<&str> {
-    capture.structures.as_ref().and_then(|s| s.front.title.as_deref())
+    capture.structures.as_ref().and_then(|s| s.front.title.as_deref()).map(|title| as_shown(capture, title))
+}
+
+/// Returns a title as the screen shows it: digits are masked in those by which pages are recognised.
+fn as_shown<'a>(capture: &'a ScreenCapture, title: &'a str) -> &'a str {
+    let texts = capture.snapshot().content().filter_map(|n| n.text.as_deref()).map(str::trim);
+    texts.into_iter().find(|text| mask::digits(text) == title).unwrap_or(title)
 }
 
 fn items(capture: &ScreenCapture) -> Vec<Item> {
@@ -107,7 +114,7 @@ fn head(capture: &ScreenCapture, context: &Context) -> String {
         _ => front,
     };
     let activity = context.top_activity.as_deref().map(|a| a.rsplit(['.', '/']).next().unwrap_or(a));
-    let name = page.and_then(|p| p.title.as_deref()).or(activity).unwrap_or("unknown");
+    let name = page.and_then(|p| p.title.as_deref()).map(|t| as_shown(capture, t)).or(activity).unwrap_or("unknown");
     let state = context.page.state.as_deref().map(|s| format!(" {s}")).unwrap_or_default();
     let mut head = format!("page {}", quoted(name, MAX_NAME));
     if dialog.is_none() {
@@ -121,8 +128,11 @@ fn head(capture: &ScreenCapture, context: &Context) -> String {
     } else if !context.settled {
         head.push_str("; may still be moving");
     }
+    if capture.snapshot().windows.iter().any(|w| w.kind == WindowKind::InputMethod) {
+        head.push_str("; keyboard open");
+    }
     if let Some(dialog) = dialog {
-        let name = dialog.title.as_deref().map(|t| format!(" {}", quoted(t, MAX_NAME))).unwrap_or_default();
+        let name = dialog.title.as_deref().map(|t| format!(" {}", quoted(as_shown(capture, t), MAX_NAME))).unwrap_or_default();
         let behind = outline::behind(capture.snapshot());
         let _ = write!(head, "\ndialog{name}{state}");
         if behind > 0 {

@@ -219,7 +219,7 @@ fn single_node(capture: &ScreenCapture, selector: &Selector<'_>, partial: bool) 
                 .hint("use a whole label, a ref, or partial (afctl: --partial) to take such a match")
                 .details(json!({"matchedCount": matches.len(), "candidateCount": candidates.len(), "candidates": candidate_list(capture, &candidates)})));
         }
-        Some((fit, candidates)) if !selector.exact || fit == Fit::Exact => candidates,
+        Some((fit, candidates)) if !selector.exact || fit <= Fit::Title => candidates,
         Some(_) => Vec::new(),
         None => select::tappable(snapshot, &matches),
     };

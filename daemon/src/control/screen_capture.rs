@@ -91,7 +91,9 @@ impl ScreenCapture {
             numbers: (1..).take(refs.len()).collect(),
             refs,
             place: Place {
-                content: Some(hash.clone()),
+                // With digits, whose change is a change of the page, too.
+                content: Some(format!("{hash}{}", &fingerprint::exact_content(snapshot)[..16])),
+                screen: Some(fingerprint::screen_hash(snapshot)),
                 ..place(snapshot, identity.as_ref().filter(|_| doubt.is_none()), structures.as_deref().filter(|_| doubt.is_none()))
             },
             identity,
@@ -153,5 +155,6 @@ fn place(snapshot: &Snapshot, identity: Option<&Identity>, structures: Option<&S
         title: structures.and_then(|s| s.front.title.clone()),
         dialog: structures.is_some_and(|s| s.front.dialog),
         content: None,
+        screen: None,
     }
 }

@@ -70,10 +70,10 @@ impl Call {
             if capture.reading.inputs != inputs {
                 return Ok((capture, None));
             }
-            let Some(then) = &before.content else {
+            let (Some(then), Some(now)) = (before.screen, capture.place().screen) else {
                 return Ok((capture, None));
             };
-            let (changed, over) = (*then != capture.hash, started.elapsed());
+            let (changed, over) = (then != now, started.elapsed());
             if (changed && (capture.settled || over >= SETTLE_LIMIT)) || (!changed && over >= patience) {
                 return Ok((capture, Some(changed)));
             }

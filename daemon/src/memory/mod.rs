@@ -63,6 +63,8 @@ pub struct Place {
     pub dialog: bool,
     /// Hash of the content.
     pub content: Option<String>,
+    /// Hash of everything on the screen, typed text too; only in memory.
+    pub screen: Option<u64>,
 }
 
 /// Derives the uid of a projected row from what it is about, so that a rebuild results in the same uid.

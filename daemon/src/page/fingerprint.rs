@@ -71,6 +71,21 @@ pub fn exact_content(snapshot: &Snapshot) -> String {
     crate::hex::encode(&hash.finalize()[..16])
 }
 
+/// Hashes everything that the app shows, typed text too: equal hashes mean that nothing on the screen changed. It is never stored, as a
+/// short text could be guessed from it.
+pub fn screen_hash(snapshot: &Snapshot) -> u64 {
+    use std::hash::{Hash, Hasher};
+    let mut hash = std::hash::DefaultHasher::new();
+    (&snapshot.place, &snapshot.site, &snapshot.path).hash(&mut hash);
+    for window in snapshot.windows.iter().filter(|w| !matches!(w.kind, WindowKind::System | WindowKind::Overlay)) {
+        (&window.app, window.layer, window.focused).hash(&mut hash);
+    }
+    for node in snapshot.content() {
+        (&node.class, &node.text, &node.desc, &node.res_id, node.bounds.to_string(), node.flags.text(true)).hash(&mut hash);
+    }
+    hash.finish()
+}
+
 /// Hashes what the page shows, except volatile nodes, digits and typed text. Equal hashes mean that nothing moved.
 pub fn content_hash(snapshot: &Snapshot) -> String {
     let mut hash = Sha256::new();

@@ -14,7 +14,7 @@ use super::snapshot::{Flag, Snapshot};
 use super::{label, target, touch};
 
 /// Maximum length of a label or value in an outline, characters.
-const MAX_TEXT: usize = 100;
+const MAX_TEXT: usize = 200;
 
 /// An element of an outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct Item {
     pub role: Role,
     /// Label; empty if there is none.
     pub label: String,
+    /// Name of its resource id, where it has no label.
+    pub id: Option<String>,
     /// Text of a field.
     pub value: Option<String>,
     /// Whether it looks like something that can be acted on, but is disabled.
@@ -70,11 +72,10 @@ fn element(snapshot: &Snapshot, r: &Ref, at: usize, depth: usize) -> Item {
     let node = &snapshot.nodes[r.node];
     // An empty field shows its hint.
     let value = node.text.clone().filter(|t| node.is(Flag::Editable) && !t.is_empty() && *t != r.label.title);
-    let named = if r.label.title.is_empty() { node.id_name().map(|id| format!("#{id}")).unwrap_or_default() } else { r.label.text() };
-    // A container that scrolls needs no name.
     let role = target::role(node);
-    let label = if role == Role::List && r.label.title.is_empty() { String::new() } else { named };
-    Item { depth, at: Some(at), role, label, value, disabled: false }
+    // A container that scrolls needs no name.
+    let id = node.id_name().filter(|_| r.label.title.is_empty() && role != Role::List).map(str::to_owned);
+    Item { depth, at: Some(at), role, label: r.label.text(), id, value, disabled: false }
 }
 
 /// Returns the item of a node that cannot be acted on: its text, unless the label of what it lies in contains it.
@@ -87,7 +88,7 @@ fn plain_text(snapshot: &Snapshot, index: usize, depth: usize, enclosing: Option
     let able = [Flag::Clickable, Flag::Editable].into_iter().any(|f| node.is(f)) || target::role(node) == Role::Button;
     let disabled = able && !node.is(Flag::Enabled);
     let role = if disabled { target::role(node) } else { Role::Text };
-    Some(Item { depth, at: None, role, label: label::of(snapshot, index).text(), value: None, disabled })
+    Some(Item { depth, at: None, role, label: label::of(snapshot, index).text(), id: None, value: None, disabled })
 }
 
 /// Returns the number of elements behind a modal dialog that could be acted on without it.
@@ -108,7 +109,8 @@ impl Item {
         if telling {
             let _ = write!(line, "{} ", self.role);
         }
-        if let Some(id) = self.label.strip_prefix('#').filter(|id| id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')) {
+        let plain = |id: &&String| id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        if let Some(id) = self.id.as_ref().filter(plain) {
             let _ = write!(line, "#{id} ");
         } else if !self.label.is_empty() {
             let _ = write!(line, "{} ", quoted(&self.label, MAX_TEXT));
@@ -149,24 +151,24 @@ pub fn quoted(text: &str, max: usize) -> String {
 /// Whether a character changes how a line is displayed: controls, line separators, and marks that turn the direction of text.
 fn is_steering(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(c, '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}' | '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Finds the numbers of aliases for the current refs: a ref that was shown before keeps its number, others get new ones above all
 /// that were used. Refs are paired by what they are and their titles; where several are alike and their count changed, none keeps its
 /// number.
 pub fn carried_numbers(now: &[Ref], before: &[(u32, &Ref)]) -> Vec<u32> {
-    fn what(r: &Ref) -> (&str, &str) {
-        (&r.identity, &r.label.title)
+    fn what(r: &Ref) -> (&str, &str, &str) {
+        (&r.identity, &r.label.title, &r.context)
     }
-    let mut known: HashMap<(&str, &str), Vec<u32>> = HashMap::new();
+    let mut known: HashMap<(&str, &str, &str), Vec<u32>> = HashMap::new();
     let mut ordered: Vec<&(u32, &Ref)> = before.iter().collect();
     ordered.sort_by_key(|(number, _)| *number);
     ordered.iter().for_each(|(number, r)| known.entry(what(r)).or_default().push(*number));
-    let mut counts: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut counts: HashMap<(&str, &str, &str), usize> = HashMap::new();
     now.iter().for_each(|r| *counts.entry(what(r)).or_default() += 1);
     let mut next = before.iter().map(|(number, _)| *number).max().unwrap_or_default();
-    let mut met: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut met: HashMap<(&str, &str, &str), usize> = HashMap::new();
     now.iter()
         .map(|r| {
             let nth = met.entry(what(r)).or_default();
@@ -194,7 +196,7 @@ mod tests {
 
     fn r(title: &str) -> Ref {
         let label = label::Label { title: title.to_owned(), rest: Vec::new() };
-        Ref { node: 0, label, exact: String::new(), identity: "row".to_owned() }
+        Ref { node: 0, label, exact: String::new(), identity: "row".to_owned(), context: String::new() }
     }
 
     #[test]

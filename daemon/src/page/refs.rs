@@ -6,10 +6,11 @@
 //! again only if its label still matches, and only if there is exactly one candidate or the page did not change at all.
 
 use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 use super::label::{self, Label};
 use super::snapshot::{Flag, Snapshot, WindowKind};
-use super::touch;
+use super::{mask, touch};
 
 /// An interactive element.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +23,9 @@ pub struct Ref {
     pub exact: String,
     /// Token that is equal for the same kind of element anywhere.
     pub identity: String,
+    /// What it belongs to: the title of the row or card that it lies in, or the text before it among equal elements; empty if there is
+    /// none.
+    pub context: String,
 }
 
 /// Rounds toward zero to a multiple of 8, as the service does, so that a shift of a few pixels makes no difference.
@@ -44,7 +48,43 @@ pub fn all(snapshot: &Snapshot) -> Vec<Ref> {
         let window = &snapshot.windows[node.window];
         (!window.focused, Reverse(window.layer), node.bounds.top, node.bounds.left, Reverse(node.bounds.area()))
     });
-    found.into_iter().map(|node| make(snapshot, node)).collect()
+    let mut refs: Vec<Ref> = found.into_iter().map(|node| make(snapshot, node)).collect();
+    add_contexts(snapshot, &mut refs);
+    refs
+}
+
+/// Tells equal elements apart by what they belong to.
+fn add_contexts(snapshot: &Snapshot, refs: &mut [Ref]) {
+    let what = |r: &Ref| (r.identity.clone(), r.label.title.clone());
+    let mut alike: HashMap<(String, String), Vec<usize>> = HashMap::new();
+    refs.iter().for_each(|r| alike.entry(what(r)).or_default().push(r.node));
+    let titles: HashMap<usize, String> = refs.iter().map(|r| (r.node, r.label.title.clone())).collect();
+    for r in refs.iter_mut() {
+        let row = snapshot.ancestors(r.node).take_while(|a| !snapshot.nodes[*a].is(Flag::Scrollable)).find_map(|a| titles.get(&a));
+        let twins = &alike[&what(r)];
+        r.context = match row {
+            Some(title) => title.clone(),
+            None if twins.len() > 1 => text_before(snapshot, r.node, twins),
+            None => String::new(),
+        };
+    }
+}
+
+/// Maximum number of nodes among which the text before an element is looked for.
+const MAX_BEFORE: usize = 100;
+
+/// Returns the nearest text between an element and the one of its twins before it; empty if there is none. Texts of other elements do
+/// not count.
+fn text_before(snapshot: &Snapshot, index: usize, twins: &[usize]) -> String {
+    let twin = twins.iter().filter(|twin| **twin < index).max().map_or(0, |twin| twin + 1);
+    let text = |i: usize| {
+        let node = &snapshot.nodes[i];
+        let own = node.text.as_deref().or(node.desc.as_deref()).filter(|t| !t.trim().is_empty())?;
+        let apart = node.window == snapshot.nodes[index].window && node.is(Flag::Visible) && !node.is_ref();
+        let acts = |a: usize| snapshot.nodes[a].is_ref() && !snapshot.nodes[a].is(Flag::Scrollable);
+        (apart && !snapshot.ancestors(i).any(acts)).then(|| own.to_owned())
+    };
+    (twin.max(index.saturating_sub(MAX_BEFORE))..index).rev().find_map(text).unwrap_or_default()
 }
 
 fn make(snapshot: &Snapshot, index: usize) -> Ref {
@@ -63,6 +103,7 @@ fn make(snapshot: &Snapshot, index: usize) -> Ref {
         label: label::of(snapshot, index),
         exact: format!("{words}|{},{},{},{}|{place}", coarse(b.left), coarse(b.top), coarse(b.right), coarse(b.bottom)),
         identity: format!("{words}|{},{}|{able}|{place}", coarse(b.width()), coarse(b.height())),
+        context: String::new(),
     }
 }
 
@@ -75,6 +116,16 @@ pub struct Recorded {
     pub content: std::sync::Arc<str>,
     /// Whether no other ref of that observation had its title.
     pub unique_title: bool,
+    /// Whether another ref of that observation differed from it in digits only, so that digits count.
+    pub digits_count: bool,
+}
+
+/// Returns for each ref whether another one differs from it in the digits of its label only.
+pub fn differing_in_digits(all: &[Ref]) -> Vec<bool> {
+    let masked = |r: &Ref| (r.identity.clone(), r.label.title.clone(), r.label.rest.iter().map(|w| mask::digits(w)).collect::<Vec<_>>());
+    let mut labels: HashMap<_, HashSet<&[String]>> = HashMap::new();
+    all.iter().for_each(|r| _ = labels.entry(masked(r)).or_default().insert(&r.label.rest));
+    all.iter().map(|r| labels[&masked(r)].len() > 1).collect()
 }
 
 /// Returns whether a ref has a title that no other ref has.
@@ -99,10 +150,14 @@ pub struct Found {
 /// # Errors
 /// The number of candidates, when there was not exactly one.
 pub fn find(recorded: &Recorded, now: &[Ref], content: &str) -> Result<Found, usize> {
-    let same = |r: &Ref| r.identity == recorded.what.identity && r.label.same_element(&recorded.what.label);
+    let labelled = |r: &Ref| match recorded.digits_count {
+        true => r.label == recorded.what.label,
+        false => r.label.same_element(&recorded.what.label),
+    };
+    let named = |r: &Ref| r.context == recorded.what.context && labelled(r);
+    let same = |r: &Ref| r.identity == recorded.what.identity && named(r);
     let alike: Vec<usize> = (0..now.len()).filter(|i| same(&now[*i])).collect();
-    let exact: Vec<usize> =
-        (0..now.len()).filter(|i| now[*i].exact == recorded.what.exact && now[*i].label.same_element(&recorded.what.label)).collect();
+    let exact: Vec<usize> = (0..now.len()).filter(|i| now[*i].exact == recorded.what.exact && named(&now[*i])).collect();
     if let [index] = exact.as_slice()
         && (alike.len() <= 1 || *recorded.content == *content)
     {
@@ -110,6 +165,8 @@ pub fn find(recorded: &Recorded, now: &[Ref], content: &str) -> Result<Found, us
     }
     let titled = |r: &Ref| {
         recorded.unique_title
+            && !recorded.digits_count
+            && r.context == recorded.what.context
             && r.identity == recorded.what.identity
             && r.label.title == recorded.what.label.title
             && has_unique_title(r, now)

@@ -2,8 +2,8 @@
 
 use afd_proto::vocabulary::By;
 
-use super::label;
 use super::snapshot::{Flag, Node, Snapshot, WindowKind};
+use super::{label, touch};
 
 /// Selects nodes by one of their properties.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +48,8 @@ fn compare(value: &str, wanted: &str, exact: bool) -> bool {
 pub enum Fit {
     /// It is the same.
     Exact,
+    /// It is the same as the title, and there is more to the label.
+    Title,
     /// It is the same in another case.
     Whole,
     /// It begins with it.
@@ -86,15 +88,24 @@ pub fn named(snapshot: &Snapshot, selector: &Selector<'_>, matches: &[usize]) ->
         let Some(target) = tappable(snapshot, &[*index]).pop() else { continue };
         let own = [&node.text, &node.desc].into_iter().flatten().filter_map(|text| fit(text.trim(), selector.value.trim())).min();
         let is_name = target == *index || [&node.text, &node.desc].into_iter().flatten().any(|t| *t == label::of(snapshot, target).title);
-        found.extend(own.map(|fit| (if is_name { fit } else { Fit::Part }, target)));
+        let has_detail = !label::of(snapshot, target).rest.is_empty();
+        let named = |fit: Fit| if has_detail { fit.max(Fit::Title) } else { fit };
+        found.extend(own.map(|fit| (if is_name { named(fit) } else { Fit::Part }, target)));
     }
     // A label as it is printed has the texts of several nodes.
     let all: Vec<usize> = (0..snapshot.nodes.len()).collect();
     let refs = all.into_iter().filter(|i| snapshot.nodes[*i].is_ref() && selector.by != By::Desc && tappable(snapshot, &[*i]) == [*i]);
     for index in refs {
         let label = label::of(snapshot, index);
-        let whole = [label.text(), label.title].into_iter().filter_map(|text| fit(&text, selector.value.trim())).min();
-        found.extend(whole.filter(|fit| *fit <= Fit::Whole).map(|fit| (fit, index)));
+        let whole = fit(&label.text(), selector.value.trim()).filter(|fit| *fit <= Fit::Whole);
+        let title = fit(&label.title, selector.value.trim()).filter(|fit| *fit <= Fit::Whole).map(|fit| fit.max(Fit::Title));
+        found.extend(whole.into_iter().chain(title).min().map(|fit| (fit, index)));
+    }
+    // What lies behind a dialog is not meant while something else is.
+    let behind = touch::behind_modal(snapshot);
+    let in_front = |i: usize| !behind[snapshot.nodes[i].window];
+    if found.iter().any(|(fit, target)| in_front(*target) && *fit < Fit::Part) {
+        found.retain(|(_, target)| in_front(*target));
     }
     // What belongs to the app comes before a system bar.
     let of_app = |i: usize| snapshot.is_content(&snapshot.nodes[i]);
