@@ -37,6 +37,10 @@ pub fn text(outcome: &Outcome) -> String {
                 if let Some(id) = word("resId") {
                     let _ = write!(text, " {id}");
                 }
+                // Equal elements have nothing but their place.
+                if let (true, Some(bounds)) = (candidate["selector"].is_null(), word("bounds")) {
+                    let _ = write!(text, " at {bounds}");
+                }
             }
             if let Some(hint) = &failure.hint {
                 let _ = write!(text, "\nhint: {}", safe::line(hint));

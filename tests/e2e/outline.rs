@@ -42,10 +42,12 @@ fn show(world: &World, labels: &[&str]) {
         clickable: true,
         ..Node::new("android.widget.Button", Rect::new(0, 200 + 100 * i, 1080, 290 + 100 * i)).text(*label)
     };
-    let root = Node {
-        children: (0..).zip(labels).map(button).collect(),
-        ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 2400)).id("org.example.app:id/content")
-    };
+    show_nodes(world, (0..).zip(labels).map(button).collect());
+}
+
+/// Shows a page with these nodes.
+fn show_nodes(world: &World, children: Vec<Node>) {
+    let root = Node { children, ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 2400)).id("org.example.app:id/content") };
     let window = Window { id: 1, kind: "APPLICATION", pkg: "org.example.app".into(), title: None, layer: 0, focused: true, root };
     let scene = Scene { windows: vec![window], width: 1080, height: 2400, density: 420 };
     let mut phone = world.phone.lock();
@@ -224,15 +226,7 @@ fn show_rows(world: &World, rows: &[(&str, Option<&str>)]) {
             ..Node::new("android.widget.LinearLayout", Rect::new(0, top, 1080, top + 190)).id("org.example.app:id/row")
         }
     };
-    let root = Node {
-        children: (0..).zip(rows).map(row).collect(),
-        ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 2400)).id("org.example.app:id/content")
-    };
-    let window = Window { id: 1, kind: "APPLICATION", pkg: "org.example.app".into(), title: None, layer: 0, focused: true, root };
-    let scene = Scene { windows: vec![window], width: 1080, height: 2400, density: 420 };
-    let mut phone = world.phone.lock();
-    phone.shown = Some((scene, "org.example.app/.Main".into()));
-    phone.ui_seq += 1;
+    show_nodes(world, (0..).zip(rows).map(row).collect());
 }
 
 /// Shows rows with a title and a detail each.

@@ -276,11 +276,7 @@ fn key_code(text: &str) -> Result<i32, Expected> {
 }
 
 impl Tap {
-    fn params(mut self) -> TapParams {
-        // No label is two numbers with a comma.
-        if let Some(at) = self.what.as_deref().and_then(|what| point(what).ok()) {
-            (self.xy, self.what) = (Some(at), None);
-        }
+    fn params(self) -> TapParams {
         TapParams {
             x: self.xy.map(|p| p.0),
             y: self.xy.map(|p| p.1),
