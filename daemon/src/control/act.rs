@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::execute::execute_once;
 use super::plan::{Inputs, Plan, Steps};
-use super::resolve_target::{TargetSpec, coordinate};
+use super::resolve_target::{TargetSpec, coordinate, default_by};
 use super::scroll::Search;
 use super::{Core, Error, Result};
 use crate::device::Input;
@@ -146,7 +146,7 @@ pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<ActResu
 /// If the target is missing, ambiguous, covered or stale, if it is no field, or if the device fails to act.
 pub async fn fill(core: &Arc<Core>, params: &FillParams) -> Result<Reply<ActResult>> {
     let text = params.text.expose();
-    let by = params.by.unwrap_or(if params.value.trim().starts_with("@n") { By::Ref } else { By::Label });
+    let by = params.by.unwrap_or_else(|| default_by(&params.value));
     let spec = TargetSpec::named(by, &params.value, (false, false), None)?;
     let mut plan = Plan { target_spec: Some(spec), ..Plan::of(Verb::Fill, Steps::Fill(Secret::new(text))) };
     plan.action.slots.push("text".to_owned());

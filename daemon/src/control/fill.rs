@@ -34,21 +34,22 @@ impl Call {
         event: &mut Event,
     ) -> Result<SearchOutcome> {
         let Some(target) = resolved else { return Err(Error::param("value", "the label or alias of a field", "nothing")) };
+        // Nothing is sent before the field has been looked at.
+        event.sent = false;
         let Some((before, hidden)) = self.field_at(guard, target.point).await? else {
-            event.sent = false;
             return Err(Error::new(ErrorCode::TargetNotFound, "the target is not a field that accepts text")
                 .hint("observe the page for its fields"));
         };
         // The text of an empty field is its hint, which deleting does not change.
         let length = if hidden { HIDDEN_LENGTH } else { before.chars().count() };
         if length > MAX_DELETED {
-            event.sent = false;
             return Err(Error::new(ErrorCode::LimitExceeded, format!("the field contains {length} characters, more than {MAX_DELETED}"))
                 .hint("delete them in the app, then use act text"));
         }
         let mut inputs = vec![Input::Tap(target.point.x, target.point.y), Input::Key(KEY_MOVE_END)];
         inputs.extend(std::iter::repeat_n(Input::Key(KEY_DELETE), length));
         inputs.push(Input::Text(text.clone()));
+        event.sent = true;
         self.send(guard, inputs, event).await?;
         let after = self.field_at(guard, target.point).await.ok().flatten();
         let result = match after {

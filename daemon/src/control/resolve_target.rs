@@ -44,8 +44,7 @@ impl TargetSpec {
                 Self::named(by, value, (params.exact_match, params.partial), params.observation_id.clone())
             }
             (None, Some(value), None, None) => {
-                let by = if value.trim().starts_with("@n") { By::Ref } else { By::Label };
-                Self::named(by, value, (params.exact_match, params.partial), params.observation_id.clone())
+                Self::named(default_by(value), value, (params.exact_match, params.partial), params.observation_id.clone())
             }
             (Some(_), None, ..) => Err(Error::param("value", "a value to look for", "nothing")),
             (None, None, Some(_), None) => Err(Error::param("y", "a number, because x is given", "nothing")),
@@ -71,6 +70,11 @@ impl TargetSpec {
             None => Err(Error::param("value", "an alias such as @n3", value)),
         }
     }
+}
+
+/// Returns what a value is if the caller does not say: an alias if it looks like one, else a label.
+pub(super) fn default_by(value: &str) -> By {
+    if value.trim().starts_with("@n") { By::Ref } else { By::Label }
 }
 
 /// Describes a target of which only one property is known.
