@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use afd_proto::Method;
 use afd_proto::daemon::DaemonVersion;
+use afd_proto::rpc::{PROGRESS, Progress, ReportProgressParams, RpcReportProgress};
 use afd_proto::vocabulary::NoParams;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -76,11 +77,15 @@ struct Request<'a, P> {
 #[derive(Deserialize)]
 struct Response {
     #[serde(default)]
+    id: Option<u64>,
+    #[serde(default)]
+    method: Option<String>,
+    #[serde(default)]
     result: Option<Box<RawValue>>,
     #[serde(default)]
     error: Option<RpcError>,
     #[serde(default)]
-    params: Option<Notification>,
+    params: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -89,12 +94,6 @@ struct RpcError {
     message: String,
     #[serde(default)]
     data: Value,
-}
-
-#[derive(Deserialize)]
-struct Notification {
-    #[serde(default)]
-    result: Value,
 }
 
 /// Timeout for connecting to a daemon that accepts no connections.
@@ -111,7 +110,11 @@ pub struct Connection {
     /// Interval of liveness probes while waiting for the daemon; `None` for none.
     probe: Option<Duration>,
     interrupted: Option<Arc<AtomicBool>>,
+    progress: Option<OnProgress>,
 }
+
+/// Receives the progress of a call.
+pub type OnProgress = Box<dyn FnMut(Progress) + Send>;
 
 /// Start of a blocked read or write, and the time of the next liveness probe.
 struct Wait {
@@ -139,7 +142,7 @@ impl Connection {
         trust::check_peer(&stream, socket)?;
         stream.set_read_timeout(Some(POLL_INTERVAL))?;
         stream.set_write_timeout(Some(POLL_INTERVAL))?;
-        Ok(Self { stream: BufReader::new(stream), socket: socket.to_owned(), next_id: 1, timeout: None, probe: None, interrupted: None })
+        Ok(Self { stream: BufReader::new(stream), socket: socket.to_owned(), next_id: 1, timeout: None, probe: None, interrupted: None, progress: None })
     }
 
     /// Sets the timeout for a response; `None` waits forever.
@@ -163,6 +166,17 @@ impl Connection {
     /// Sets a flag that makes pending calls fail with [`Interrupted`] soon after it is raised.
     pub fn set_interrupt(&mut self, flag: Arc<AtomicBool>) {
         self.interrupted = Some(flag);
+    }
+
+    /// Sets what is called with the progress of the calls that report any, such as waits.
+    pub fn set_progress(&mut self, progress: OnProgress) {
+        self.progress = Some(progress);
+    }
+
+    /// Returns the stream, and what has been read of it that belongs to no response yet.
+    pub fn into_stream(self) -> (UnixStream, Vec<u8>) {
+        let rest = self.stream.buffer().to_vec();
+        (self.stream.into_inner(), rest)
     }
 
     fn read(&mut self) -> io::Result<Response> {
@@ -227,16 +241,37 @@ impl Connection {
 
     /// Calls a method and returns its result as raw JSON.
     pub fn call_raw(&mut self, method: &str, params: &impl Serialize) -> Result<Box<RawValue>, CallError> {
+        if self.progress.is_some() && method != RpcReportProgress::INFO.name {
+            self.send(RpcReportProgress::INFO.name, &ReportProgressParams { enabled: true })?;
+        }
+        let id = self.send(method, params)?;
+        let response = loop {
+            let message = self.read()?;
+            match (message.method.as_deref(), message.params) {
+                (Some(PROGRESS), Some(params)) => {
+                    if let (Some(progress), Ok(step)) = (&mut self.progress, serde_json::from_value(params)) {
+                        progress(step);
+                    }
+                }
+                // The daemon answers a message that it could not read without an id.
+                (None, params) if message.id == Some(id) || message.id.is_none() => break Response { params, ..message },
+                _ => {}
+            }
+        };
+        match response.error {
+            Some(error) => Err(CallError::Rpc { number: error.code, message: error.message, data: error.data }),
+            None => Ok(response.result.unwrap_or_else(|| RawValue::NULL.to_owned())),
+        }
+    }
+
+    /// Sends a request; returns its id.
+    fn send(&mut self, method: &str, params: &impl Serialize) -> io::Result<u64> {
         let id = self.next_id;
         self.next_id += 1;
         let mut text = serde_json::to_string(&Request { jsonrpc: "2.0", id, method, params }).map_err(io::Error::other)?;
         text.push('\n');
         self.write(text.as_bytes())?;
-        let response = self.read()?;
-        match response.error {
-            Some(error) => Err(CallError::Rpc { number: error.code, message: error.message, data: error.data }),
-            None => Ok(response.result.unwrap_or_else(|| RawValue::NULL.to_owned())),
-        }
+        Ok(id)
     }
 
     /// Calls a method by name and returns its result.
@@ -257,8 +292,8 @@ impl Connection {
     /// Waits for the next notification of a subscription.
     pub fn notification(&mut self) -> io::Result<Value> {
         loop {
-            if let Some(notification) = self.read()?.params {
-                return Ok(notification.result);
+            if let Some(mut params) = self.read()?.params {
+                return Ok(params["result"].take());
             }
         }
     }

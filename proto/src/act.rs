@@ -122,6 +122,35 @@ act_params! {
         pub duration_ms: Option<u32>,
     }
 
+    /// Parameters of `act.drag`: from `value`, or `x` with `y`, to the target `to`, or `toX` with `toY`.
+    #[derive(Default)]
+    pub struct DragParams {
+        /// Label or alias of what is dragged.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub value: Option<String>,
+        /// Horizontal start position in device pixels from the left; requires `y`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub x: Option<f64>,
+        /// Vertical start position in device pixels from the top; requires `x`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub y: Option<f64>,
+        /// Label or alias of the element that it is dragged to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub to: Option<String>,
+        /// Horizontal end position in device pixels from the left; requires `toY`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub to_x: Option<f64>,
+        /// Vertical end position in device pixels from the top; requires `toX`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub to_y: Option<f64>,
+        /// Whether a match inside a word, or in the detail of a row, is enough; such a match is refused otherwise.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pub partial: bool,
+        /// Duration of the drag, milliseconds, at most 60,000; by default 1,000. A slow swipe: the service cannot hold before it moves.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub duration_ms: Option<u32>,
+    }
+
     /// Parameters of `act.scroll`.
     pub struct ScrollParams {
         /// Direction in which to look further: `down` reveals the content below.
@@ -325,31 +354,33 @@ fn is_false(b: &bool) -> bool {
 
 methods! {
     /// Taps a target or a point.
-    ActTap = "act.tap" (TapParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"by":"text","value":"Wi-Fi"}"#;
+    ActTap = "act.tap" (TapParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"by":"text","value":"Wi-Fi"}"#, TAP;
     /// Long-presses a target or a point.
-    ActLongPress = "act.longPress" (TapParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#;
+    ActLongPress = "act.longPress" (TapParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#, LONG_PRESS;
     /// Taps a target or a point twice in quick succession.
-    ActDoubleTap = "act.doubleTap" (TapParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#;
+    ActDoubleTap = "act.doubleTap" (TapParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#, DOUBLE_TAP;
     /// Swipes from one point to another.
-    ActSwipe = "act.swipe" (SwipeParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"x1":540,"y1":1600,"x2":540,"y2":600}"#;
+    ActSwipe = "act.swipe" (SwipeParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"x1":540,"y1":1600,"x2":540,"y2":600}"#, SWIPE;
+    /// Drags an element, or from a point, to another element or point.
+    ActDrag = "act.drag" (DragParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"value":"Milk","to":"Done"}"#, DRAG;
     /// Scrolls the screen in a direction.
-    ActScroll = "act.scroll" (ScrollParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"direction":"down"}"#;
+    ActScroll = "act.scroll" (ScrollParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"direction":"down"}"#, SCROLL;
     /// Scrolls down to the end, then up to the top, until a matching element is on the screen.
-    ActScrollTo = "act.scrollTo" (ScrollToParams, DEVICE, TIMEOUT) -> Reply<ScrollToResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, TargetNotFound, Timeout, Conflict], r#"{"text":"About phone"}"#;
+    ActScrollTo = "act.scrollTo" (ScrollToParams, DEVICE, TIMEOUT) -> Reply<ScrollToResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, TargetNotFound, Timeout, Conflict], r#"{"text":"About phone"}"#, SCROLL_TO;
     /// Presses the Back key.
-    ActBack = "act.back" (PlainParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
+    ActBack = "act.back" (PlainParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}", BACK;
     /// Presses the Home key.
-    ActHome = "act.home" (PlainParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
+    ActHome = "act.home" (PlainParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}", HOME;
     /// Presses a key by its Android key code.
-    ActKey = "act.key" (KeyParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"keyCode":66}"#;
+    ActKey = "act.key" (KeyParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"keyCode":66}"#, KEY;
     /// Types text into the focused field; the text is not stored.
-    ActText = "act.text" (TextParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"text":"hello"}"#;
+    ActText = "act.text" (TextParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"text":"hello"}"#, TYPE;
     /// Fills a field: taps it, deletes what is in it, types a text, and checks what it shows.
-    ActFill = "act.fill" (FillParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, LimitExceeded, Conflict], r#"{"value":"User name","text":"alice"}"#;
+    ActFill = "act.fill" (FillParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, LimitExceeded, Conflict], r#"{"value":"User name","text":"alice"}"#, FILL;
     /// Launches an app.
-    ActLaunch = "act.launch" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
+    ActLaunch = "act.launch" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#, LAUNCH;
     /// Stops an app.
-    ActStop = "act.stop" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#;
+    ActStop = "act.stop" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#, STOP;
     /// Runs a command in the shell of the device, if its settings allow it.
     ActShell = "act.shell" (ShellParams, DEVICE, TIMEOUT) -> Reply<ShellResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict], r#"{"command":"getprop ro.product.model"}"#;
     /// Sends an Android intent, if the settings of the device allow it.

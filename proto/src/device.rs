@@ -62,6 +62,9 @@ device_params! {
     pub struct LeaseParams {
         /// Duration of the lease unless it is renewed, milliseconds, from 1 to 3,600,000.
         pub ttl_ms: u64,
+        /// Whether the lease also ends with the connection that this call came on; not over plain HTTP.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub until_disconnect: bool,
     }
 
     /// Parameters of `device.packages`.
@@ -270,15 +273,15 @@ methods! {
     /// Adds a device; fails if the name belongs to a device with other settings.
     DeviceAdd = "device.add" (AddParams) -> AddResult, Admin, [Conflict], r#"{"name":"pixel","url":"http://127.0.0.1:8081"}"#;
     /// Lists all devices with their state.
-    DeviceList = "device.list" (crate::vocabulary::NoParams) -> Devices, Read, [], "{}";
+    DeviceList = "device.list" (crate::vocabulary::NoParams) -> Devices, Read, [], "{}", DEVICES;
     /// Removes a device, also from the configuration file.
     DeviceRemove = "device.remove" (RemoveParams) -> RemoveResult, Admin, [DeviceUnknown, Conflict], r#"{"name":"pixel"}"#;
     /// Checks whether the phone's service responds and accepts the token.
     DeviceHealth = "device.health" (DeviceParams, DEVICE) -> Reply<Health>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceError], "{}";
     /// Reserves the device for the session, so that other sessions can observe but not act; repeating the call renews the lease.
-    DeviceLease = "device.lease" (LeaseParams, DEVICE) -> Reply<LeaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceBusy], r#"{"ttlMs":30000}"#;
+    DeviceLease = "device.lease" (LeaseParams, DEVICE) -> Reply<LeaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, Unsupported], r#"{"ttlMs":30000}"#, LEASE;
     /// Releases the lease of the session.
-    DeviceRelease = "device.release" (DeviceParams, DEVICE) -> Reply<ReleaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous], "{}";
+    DeviceRelease = "device.release" (DeviceParams, DEVICE) -> Reply<ReleaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous], "{}", RELEASE;
     /// Lists the installed packages.
     DevicePackages = "device.packages" (PackagesParams, DEVICE) -> Reply<Packages>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
     /// Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a device.

@@ -45,6 +45,14 @@ wire! {
         },
         /// Something in the visual memory was forgotten, merged, renamed or deleted, or such a change was undone.
         Visual(Box<Change>),
+        /// A call changed the daemon, its settings or its memory: a note was saved, a task was finished.
+        Changed {
+            /// Method that was called.
+            method: String,
+            /// Session that the call belonged to; absent if the method takes none.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            session: Option<String>,
+        },
         /// Messages were dropped because the subscriber was too slow. Subscribing again with `since` returns the missed events.
         Lagged {
             /// Number of dropped messages.

@@ -153,7 +153,7 @@ methods! {
     /// Lists the known transitions between the states of an app or site.
     VisualTransitions = "visual.transitions" (TransitionsParams, SCOPE) -> Transitions, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
     /// Finds the most reliable route to a state, or to a state that shows a component.
-    VisualPath = "visual.path" (PathParams, SCOPE) -> Path, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings","to":"Wi-Fi"}"#;
+    VisualPath = "visual.path" (PathParams, SCOPE) -> Path, Read, [NotFound, StoreUnavailable], r#"{"app":"com.android.settings","to":"Wi-Fi"}"#, PATH;
     /// Renders the state graph.
     VisualGraph = "visual.graph" (GraphParams, SCOPE) -> RenderedGraph, Read, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","format":"mermaid"}"#;
 }

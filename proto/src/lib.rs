@@ -38,6 +38,7 @@ pub mod secret;
 pub mod session;
 pub mod tasks;
 pub mod template_match;
+pub mod tool;
 #[cfg(feature = "clap")]
 mod typed;
 pub mod verify;

@@ -85,7 +85,7 @@ macro_rules! act_params {
 /// Defines the methods of a namespace: a marker type per method that ties its name to its types, and `METHODS`. The first line of a
 /// marker's documentation is the summary of the method.
 macro_rules! methods {
-    ($( $(#[$m:meta])* $marker:ident = $name:literal ($params:ty $(, $takes:ident)*) -> $result:ty, $effect:ident, [$($code:ident),*], $example:literal; )*) => {
+    ($( $(#[$m:meta])* $marker:ident = $name:literal ($params:ty $(, $takes:ident)*) -> $result:ty, $effect:ident, [$($code:ident),*], $example:literal $(, $tool:ident)?; )*) => {
         $(
             $(#[$m])*
             #[derive(Debug, Clone, Copy)]
@@ -100,6 +100,7 @@ macro_rules! methods {
                     takes: $crate::SharedParams::NONE$(.with($crate::SharedParams::$takes))*,
                     errors: &[$($crate::ErrorCode::$code),*],
                     example: $example,
+                    tool: [$($crate::tool::$tool,)?].as_slice().first(),
                     #[cfg(feature = "schema")]
                     params_schema: |g| g.subschema_for::<$params>(),
                     #[cfg(feature = "schema")]

@@ -93,6 +93,8 @@ pub struct MethodInfo {
     pub errors: &'static [ErrorCode],
     /// Example of valid parameters, as a JSON object.
     pub example: &'static str,
+    /// Tool by which agents call it; `None` if it is offered to programs only.
+    pub tool: Option<&'static crate::tool::Tool>,
     /// Schema of the parameters.
     #[cfg(feature = "schema")]
     pub params_schema: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,

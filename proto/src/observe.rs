@@ -107,6 +107,10 @@ device_params! {
         pub hints: Option<bool>,
     }
 
+    /// Parameters of `observe.last`.
+    #[derive(Default)]
+    pub struct LastParams {}
+
     /// Parameters of `observe.wait`.
     pub struct WaitParams {
         /// Condition to wait for.
@@ -399,6 +403,22 @@ wire! {
         pub refs: Option<RefRows>,
     }
 
+    /// Result of `observe.last`.
+    pub struct LastPage {
+        /// Id of the observation.
+        pub observation_id: String,
+        /// Time of the observation, UTC milliseconds.
+        pub at: i64,
+        /// Session that made it.
+        pub seen_by: String,
+        /// Whether the page had settled.
+        pub settled: bool,
+        /// Whether an action was sent to the device since, so that it may show something else.
+        pub outdated: bool,
+        /// The page as an outline, with aliases if the caller's session may use them.
+        pub outline: String,
+    }
+
     /// Result of `observe.wait`.
     pub struct WaitResult {
         /// The base context when the condition was met.
@@ -425,7 +445,9 @@ methods! {
     /// Reads the interactive elements of the screen, each with an alias.
     ObserveRefs = "observe.refs" (RefsParams, DEVICE) -> Reply<Refs>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxRows":80}"#;
     /// Reads the page: base context, rows, refs, and hints from the memory.
-    ObservePage = "observe.page" (PageParams, DEVICE) -> Reply<Page>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"include":["refs"]}"#;
+    ObservePage = "observe.page" (PageParams, DEVICE) -> Reply<Page>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"include":["refs"]}"#, LOOK;
+    /// Returns the page that was observed last on the device, by whichever session, without reading the screen.
+    ObserveLast = "observe.last" (LastParams, DEVICE) -> Reply<LastPage>, Read, [DeviceUnknown, DeviceAmbiguous, NotFound], "{}";
     /// Waits until a condition holds on the screen, without blocking the device for others.
-    ObserveWait = "observe.wait" (WaitParams, DEVICE, TIMEOUT) -> Reply<WaitResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Timeout], r#"{"until":"settled","timeoutMs":5000}"#;
+    ObserveWait = "observe.wait" (WaitParams, DEVICE, TIMEOUT) -> Reply<WaitResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Timeout], r#"{"until":"settled","timeoutMs":5000}"#, WAIT;
 }

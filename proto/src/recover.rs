@@ -40,7 +40,7 @@ crate::act::with_look!(RecoverResult);
 
 methods! {
     /// Presses Back to recover from a failure.
-    RecoverBack = "recover.back" (BackParams, DEVICE) -> Reply<RecoverResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"times":1}"#;
+    RecoverBack = "recover.back" (BackParams, DEVICE) -> Reply<RecoverResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"times":1}"#, RECOVER_BACK;
     /// Presses Home to recover from a failure.
     RecoverHome = "recover.home" (crate::act::PlainParams, DEVICE) -> Reply<RecoverResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}";
     /// Presses Home and launches the app to recover from a failure.

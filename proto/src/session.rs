@@ -357,7 +357,7 @@ wire! {
 
 methods! {
     /// Starts a session with a goal and tasks; earlier records under its name become part of it.
-    SessionStart = "session.start" (StartParams, SESSION) -> SessionDetails, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","goal":"test the checkout","app":"org.example.shop"}"#;
+    SessionStart = "session.start" (StartParams, SESSION) -> SessionDetails, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","goal":"test the checkout","app":"org.example.shop"}"#, SESSION_START;
     /// Lists sessions, newest first.
     SessionList = "session.list" (ListParams) -> Sessions, Read, [StoreUnavailable], r#"{"status":"active"}"#;
     /// Returns a session with its summary, statistics, tasks, bugs and pages.
@@ -365,7 +365,7 @@ methods! {
     /// Ends a session: compacts its conversation and writes the report, the final summary and the progress files.
     SessionEnd = "session.end" (EndParams, SESSION) -> EndResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
     /// Writes a report of a session for people, with its screenshots.
-    SessionReport = "session.report" (ReportParams, SESSION) -> ReportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","format":"html"}"#;
+    SessionReport = "session.report" (ReportParams, SESSION) -> ReportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","format":"html"}"#, REPORT;
     /// Exports the complete record of a session as one document.
     SessionExport = "session.export" (ExportParams, SESSION) -> ExportResult, Read, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

@@ -87,6 +87,8 @@ words! {
         DoubleTap = "doubleTap",
         /// Swipe.
         Swipe = "swipe",
+        /// Drag.
+        Drag = "drag",
         /// Scroll.
         Scroll = "scroll",
         /// Scroll until a target is on the screen.

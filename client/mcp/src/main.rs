@@ -1,27 +1,54 @@
-//! `afmcp`: lets clients of the Model Context Protocol use afd, over standard input and output. `afctl mcp` executes it.
+//! `afmcp`: lets clients of the Model Context Protocol use afd, over standard input and output or over HTTP on 127.0.0.1. `afctl mcp`
+//! executes it.
 //!
-//! It is thin: [`tools`] says which methods are offered and how they are described, [`schema`] makes the input schemas from the
-//! method table, and [`server`] forwards calls to the daemon, which it starts when needed and finds again after a restart.
+//! It is thin: [`schema`] makes the tools from the marked rows of the method table, [`server`] answers the client, [`daemon`] forwards calls
+//! to the daemon, which it starts when needed and finds again after a restart. [`resources`] and [`prompts`] offer what the daemon
+//! remembers, [`follow`] tells which of it has changed, and [`http`] serves several clients.
 
+mod daemon;
+mod follow;
+mod http;
+mod prompts;
+mod resources;
 mod schema;
 mod server;
-mod tools;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use afctl::options::Global;
+use afctl::options::{Address, Global};
+use afd_proto::tool::Toolset;
 use clap::{Args, Command, FromArgMatches};
 use rmcp::ServiceExt;
 
+use daemon::Daemon;
 use server::Bridge;
 
+/// Options beside the global ones.
+#[derive(Debug, Args)]
+struct Options {
+    /// Sets of tools to offer, separated by commas
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "core", value_name = "SET")]
+    toolsets: Vec<Toolset>,
+    /// Serve HTTP on this port of 127.0.0.1 instead of standard input and output; 0 takes a free one
+    #[arg(long, value_name = "PORT")]
+    http: Option<u16>,
+    /// File with the token that HTTP clients must send; created with a new token if it does not exist
+    #[arg(long, value_name = "FILE", requires = "http")]
+    token_file: Option<PathBuf>,
+}
+
 fn main() -> ExitCode {
-    let command = Command::new("afmcp").version(env!("CARGO_PKG_VERSION")).about("Serve afd to an MCP client on standard input and output");
-    let matches = Global::augment_args(command).get_matches();
-    let global = match Global::from_arg_matches(&matches) {
-        Ok(global) => global,
+    let about = "Serve afd to MCP clients on standard input and output, or over HTTP";
+    let command = Command::new("afmcp").version(env!("CARGO_PKG_VERSION")).about(about);
+    let matches = Options::augment_args(Global::augment_args(command)).get_matches();
+    let parsed = Global::from_arg_matches(&matches).and_then(|global| Ok((global, Options::from_arg_matches(&matches)?)));
+    let (global, options) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => error.exit(),
     };
+    let address = Address::of(&global, &matches);
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -30,13 +57,20 @@ fn main() -> ExitCode {
         }
     };
     let served = runtime.block_on(async {
-        let service = Bridge::new(global).serve(rmcp::transport::stdio()).await.map_err(|e| e.to_string())?;
-        service.waiting().await.map_err(|e| e.to_string())
+        let daemon = Arc::new(Daemon::new(global, address));
+        match options.http {
+            Some(port) => http::serve(daemon, options.toolsets, port, options.token_file).await,
+            None => {
+                let bridge = Bridge::new(daemon, options.toolsets, None);
+                let service = bridge.serve(rmcp::transport::stdio()).await.map_err(|e| e.to_string())?;
+                service.waiting().await.map(|_| ()).map_err(|e| e.to_string())
+            }
+        }
     });
     // Calls that are still waiting end with the process: the daemon cancels them.
     runtime.shutdown_background();
     match served {
-        Ok(_) => ExitCode::SUCCESS,
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("afmcp: {error}");
             ExitCode::FAILURE

@@ -1,11 +1,10 @@
 //! Input schemas of tools, made from the schemas of the method table: only the parameters that a tool takes, without references and
 //! without unions of null, as models read them.
 
+use afd_proto::tool::Tool;
 use afd_proto::{DeviceUse, MethodInfo};
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
-
-use crate::tools::Tool;
 
 /// Returns the input schema of a tool.
 pub fn of(tool: &Tool, info: &MethodInfo) -> Map<String, Value> {
@@ -75,13 +74,13 @@ fn plain(schema: &Value, definitions: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::TOOLS;
+    use afd_proto::tool::Toolset;
 
     #[test]
-    fn each_tool_is_a_method_with_a_plain_schema() {
-        assert!(TOOLS.len() <= 16);
-        for tool in TOOLS {
-            let info = afd_proto::method(tool.method).unwrap_or_else(|| panic!("{} is no method", tool.method));
+    fn each_tool_has_a_plain_schema() {
+        let tools = || afd_proto::methods().filter_map(|info| Some((info.tool?, info)));
+        assert!(tools().filter(|(tool, _)| tool.toolset == Toolset::Core).count() <= 16);
+        for (tool, info) in tools() {
             let schema = of(tool, info);
             let text = Value::Object(schema.clone()).to_string();
             assert!(!text.contains("$ref") && !text.contains("null") && !text.contains("anyOf"), "{}: {text}", tool.name);
@@ -91,8 +90,8 @@ mod tests {
             }
             assert!(serde_json::from_str::<Map<String, Value>>(tool.sends).is_ok());
         }
-        let scroll = TOOLS.iter().find(|t| t.name == "af_scroll").expect("a tool");
-        let schema = of(scroll, afd_proto::method(scroll.method).expect("a method"));
+        let (scroll, info) = tools().find(|(tool, _)| tool.name == "af_scroll").expect("a tool");
+        let schema = of(scroll, info);
         assert_eq!(schema["required"], json!(["direction"]));
         assert_eq!(schema["properties"]["direction"]["enum"], json!(["up", "down", "left", "right"]));
     }

@@ -1,103 +1,132 @@
-//! Answers an MCP client: lists the tools, and forwards their calls to the daemon.
+//! Answers an MCP client: tools, resources and prompts.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, OnceLock};
 
-use afctl::dial::{self, Purpose, Retry};
-use afctl::human;
-use afctl::options::Global;
-use afctl::outcome::{Outcome, Render};
-use afctl::{agent, run};
-use afd_proto::graph::VisualPath;
-use afd_proto::memory::{MemorySave, MemorySearch};
-use afd_proto::observe::ObserveWait;
-use afd_proto::picture::ObserveScreenshot;
-use afd_proto::verify::VerifyTextContains;
-use afd_proto::{Effect, Method, MethodInfo};
-use rmcp::ServerHandler;
+use afctl::agent;
+use afctl::outcome::Outcome;
+use afd_proto::tool::{INSTRUCTIONS, Tool, Toolset};
+use afd_proto::{Effect, MethodInfo};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptMessage,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents, Role, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, ToolAnnotations, UnsubscribeRequestParams,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
+use rmcp::{ErrorData, ServerHandler};
 use serde_json::{Map, Value, json};
+use tokio::task::JoinHandle;
 
-use crate::schema;
-use crate::tools::{INSTRUCTIONS, TOOLS, Tool};
+use crate::daemon::{Daemon, LeaseConnection};
+use crate::follow::Following;
+use crate::http::Names;
+use crate::{prompts, resources, schema};
 
 /// One client's connection.
 pub struct Bridge {
-    global: Global,
+    daemon: Arc<Daemon>,
+    toolsets: Vec<Toolset>,
     directory: String,
+    /// Names in use by the clients of this process; `None` if there is one client.
+    names: Option<Names>,
+    session: OnceLock<String>,
+    leases: LeaseConnection,
+    following: OnceLock<Arc<Following>>,
+    /// Task that tells the client which of its resources have changed.
+    telling: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Drop for Bridge {
+    fn drop(&mut self) {
+        if let (Some(names), Some(session)) = (&self.names, self.session.get())
+            && let Ok(mut names) = names.lock()
+        {
+            names.remove(session);
+        }
+        if let Some(task) = self.telling.lock().ok().and_then(|mut task| task.take()) {
+            task.abort();
+        }
+    }
 }
 
 impl Bridge {
-    /// Creates a bridge with the options of the command line.
-    pub fn new(global: Global) -> Self {
+    /// Creates a bridge for one client. `names` are those in use, if there can be several clients.
+    pub fn new(daemon: Arc<Daemon>, toolsets: Vec<Toolset>, names: Option<Names>) -> Self {
         let here = std::env::current_dir().ok();
         let directory = here.as_deref().and_then(|d| d.file_name()).map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        Self { global, directory }
+        Self {
+            daemon,
+            toolsets,
+            directory,
+            names,
+            session: OnceLock::new(),
+            leases: LeaseConnection::default(),
+            following: OnceLock::new(),
+            telling: Mutex::default(),
+        }
     }
 
     /// Returns the session: the one of the command line, else one per client and directory.
-    fn session(&self, context: &RequestContext<RoleServer>) -> String {
-        if let Some(session) = self.global.session.clone().filter(|s| !s.is_empty()) {
-            return session;
-        }
-        let client = context.peer.peer_info().map(|info| info.client_info.name.clone()).unwrap_or_default();
-        let plain = |text: &str| -> String {
-            text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }).take(40).collect()
-        };
-        ["mcp".to_owned(), plain(&client), plain(&self.directory)].into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join("-")
+    fn session(&self, context: &RequestContext<RoleServer>) -> &str {
+        self.session.get_or_init(|| {
+            if let Some(session) = self.daemon.session() {
+                return session.to_owned();
+            }
+            let client = context.client_info().map(|info| info.name).unwrap_or_default();
+            let plain = |text: &str| -> String {
+                text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }).take(40).collect()
+            };
+            let parts = ["mcp".to_owned(), plain(&client), plain(&self.directory)];
+            let name = parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join("-");
+            let Some(Ok(mut names)) = self.names.as_ref().map(|names| names.lock()) else { return name };
+            let free = std::iter::once(name.clone()).chain((2..).map(|n| format!("{name}-{n}"))).find(|name| !names.contains(name));
+            let free = free.unwrap_or(name);
+            names.insert(free.clone());
+            free
+        })
     }
 
-    /// Calls a method of the daemon, which is cancelled with the request.
-    async fn call(
-        &self,
-        tool: &'static Tool,
-        info: &'static MethodInfo,
-        params: Map<String, Value>,
-        context: &RequestContext<RoleServer>,
-    ) -> Outcome {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let (flag, global, method) = (interrupted.clone(), self.global.clone(), tool.method);
-        let work = tokio::task::spawn_blocking(move || {
-            let prepare = |connection: &mut afctl::connection::Connection| connection.set_interrupt(flag.clone());
-            dial::call(&global, Purpose::Call, Retry::Safe, prepare, method, &Value::Object(params))
-        });
-        tokio::pin!(work);
-        let done = tokio::select! {
-            done = &mut work => done,
-            () = context.ct.cancelled() => {
-                interrupted.store(true, Ordering::Relaxed);
-                work.await
-            }
-        };
-        let (category, op) = info.name.split_once('.').unwrap_or(("", info.name));
-        let (category, op) = (category.to_owned(), human::kebab(op));
-        match done {
-            Ok(result) => Outcome { category, op, result, render: render_of(tool.method) },
-            Err(error) => {
-                let failure = afctl::outcome::Failure::new("INTERNAL", format!("the call was aborted: {error}"), 1);
-                Outcome::failed(&category, &op, failure)
-            }
-        }
+    fn tools(&self) -> impl Iterator<Item = (&'static Tool, &'static MethodInfo)> {
+        let marked = afd_proto::methods().filter_map(|info| Some((info.tool?, info)));
+        marked.filter(|(tool, _)| self.toolsets.contains(&tool.toolset))
     }
-}
 
-/// Returns how the result of a method is told, where it has no outline.
-fn render_of(method: &str) -> Option<Render> {
-    [
-        (ObserveWait::INFO.name, human::render::<ObserveWait> as Render),
-        (ObserveScreenshot::INFO.name, human::render::<ObserveScreenshot>),
-        (VerifyTextContains::INFO.name, human::render::<VerifyTextContains>),
-        (VisualPath::INFO.name, human::render::<VisualPath>),
-        (MemorySearch::INFO.name, human::render::<MemorySearch>),
-        (MemorySave::INFO.name, human::render::<MemorySave>),
-    ]
-    .into_iter()
-    .find(|(name, _)| *name == method)
-    .map(|(_, render)| render)
+    async fn call(&self, info: &'static MethodInfo, params: Map<String, Value>, context: &RequestContext<RoleServer>) -> Outcome {
+        self.daemon.call(info, params, self.session(context), &self.leases, context).await
+    }
+
+    async fn read(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<ResourceContents, ErrorData> {
+        let unknown = || ErrorData::resource_not_found(format!("no such resource: {uri:?}"), Some(json!({"uri": uri})));
+        let source = resources::source(uri).ok_or_else(unknown)?;
+        let info = afd_proto::method(source.info.name).ok_or_else(unknown)?;
+        let outcome = self.call(info, source.params, context).await;
+        let data: Value = match &outcome.result {
+            Ok(data) => serde_json::from_str(data.get()).unwrap_or_default(),
+            Err(failure) if failure.code == "NOT_FOUND" => {
+                return Err(ErrorData::resource_not_found(failure.message.clone(), Some(json!({"uri": uri, "hint": failure.hint}))));
+            }
+            Err(failure) => return Err(ErrorData::internal_error(agent::text(&outcome), Some(json!({"code": failure.code})))),
+        };
+        let mime = data["mimeType"].as_str();
+        if let Some(blob) = data["base64"].as_str() {
+            return Ok(ResourceContents::blob(blob, uri).with_mime_type(mime.unwrap_or("application/octet-stream")));
+        }
+        let text = ["outline", "graph", "text"].iter().find_map(|key| data[*key].as_str()).map(str::to_owned);
+        let text = text.unwrap_or_else(|| agent::text(&outcome));
+        Ok(ResourceContents::text(text, uri).with_mime_type(source.mime_type))
+    }
+
+    /// Returns what the client follows.
+    fn following(&self, context: &RequestContext<RoleServer>) -> &Arc<Following> {
+        self.following.get_or_init(|| Arc::new(Following::new(self.daemon.clone(), self.session(context).to_owned())))
+    }
+
+    /// Checks that a resource can be followed.
+    fn check_followed(uri: &str) -> Result<(), ErrorData> {
+        let unknown = || ErrorData::resource_not_found(format!("no such resource: {uri:?}"), Some(json!({"uri": uri})));
+        resources::source(uri).map(|_| ()).ok_or_else(unknown)
+    }
 }
 
 /// Returns the content for a model: text, and a picture if the result has one.
@@ -133,54 +162,53 @@ fn structured(outcome: &Outcome) -> Option<Value> {
     (!out.is_empty()).then_some(Value::Object(out))
 }
 
-fn annotations(info: &MethodInfo) -> ToolAnnotations {
+fn described((tool, info): (&'static Tool, &'static MethodInfo)) -> rmcp::model::Tool {
     let reads = info.effect == Effect::Read;
-    ToolAnnotations::default()
-        .read_only(reads)
-        .destructive(info.effect == Effect::Act)
-        .idempotent(reads)
-        .open_world(info.effect != Effect::Admin)
-}
-
-fn descriptions() -> Vec<rmcp::model::Tool> {
-    let describe = |tool: &Tool| {
-        let info = afd_proto::method(tool.method)?;
-        let mut described = rmcp::model::Tool::new(tool.name, tool.about, schema::of(tool, info));
-        described.annotations = Some(annotations(info));
-        Some(described)
-    };
-    TOOLS.iter().filter_map(describe).collect()
+    let mut described = rmcp::model::Tool::new(tool.name, tool.about, schema::of(tool, info));
+    let annotations = ToolAnnotations::default().read_only(reads).destructive(info.effect == Effect::Act).idempotent(reads);
+    described.annotations = Some(annotations.open_world(info.effect != Effect::Admin));
+    described
 }
 
 impl ServerHandler for Bridge {
     fn get_info(&self) -> ServerConfig {
         let name = Implementation::new("afd", env!("CARGO_PKG_VERSION"));
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build()).with_server_info(name).with_instructions(INSTRUCTIONS)
+        let capabilities =
+            ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources().enable_resources_subscribe().build();
+        ServerConfig::new(capabilities).with_server_info(name).with_instructions(INSTRUCTIONS)
+    }
+
+    /// Over HTTP only versions with sessions: aliases and leases belong to one.
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        match self.names {
+            Some(_) => Cow::Borrowed(ProtocolVersion::known_up_to(&ProtocolVersion::V_2025_11_25)),
+            None => Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS),
+        }
     }
 
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, rmcp::ErrorData> {
-        Ok(ListToolsResult::with_all_items(descriptions()))
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tools().map(described).collect()))
     }
 
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, rmcp::ErrorData> {
-        let known = TOOLS.iter().find(|tool| tool.name == request.name).and_then(|tool| Some((tool, afd_proto::method(tool.method)?)));
-        let Some((tool, info)) = known else {
-            let names: Vec<&str> = TOOLS.iter().map(|t| t.name).collect();
-            return Err(rmcp::ErrorData::invalid_params(format!("no such tool: {:?}", request.name), Some(json!({"known": names}))));
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some((tool, info)) = self.tools().find(|(tool, _)| tool.name == request.name) else {
+            let names: Vec<&str> = self.tools().map(|(tool, _)| tool.name).collect();
+            return Err(ErrorData::invalid_params(format!("no such tool: {:?}", request.name), Some(json!({"known": names}))));
         };
         let mut params: Map<String, Value> = serde_json::from_str(tool.sends).unwrap_or_default();
+        let takes_device = info.takes.device == afd_proto::DeviceUse::Reached;
         for (name, value) in request.arguments.unwrap_or_default() {
-            if !tool.takes.contains(&name.as_str()) && name != "device" {
-                let takes = tool.takes.join(", ");
-                let text = format!("error INVALID_PARAMS: {} takes no {name:?}\nhint: it takes: {takes}", tool.name);
+            if !tool.takes.contains(&name.as_str()) && !(takes_device && name == "device") {
+                let takes = if tool.takes.is_empty() { "no arguments".to_owned() } else { tool.takes.join(", ") };
+                let text = format!("error INVALID_PARAMS: {} takes no {name:?}\nhint: it takes {takes}", tool.name);
                 return Ok(CallToolResult::error(vec![ContentBlock::text(text)]).into());
             }
             // Models send null for what they leave out.
@@ -188,21 +216,107 @@ impl ServerHandler for Bridge {
                 params.insert(name, value);
             }
         }
-        if info.takes.session {
-            params.insert("session".to_owned(), json!(self.session(&context)));
-        }
-        if let Some(device) = self.global.device.clone().filter(|_| info.takes.device != afd_proto::DeviceUse::None) {
-            params.entry("device").or_insert_with(|| json!(device));
-        }
-        if info.takes_request_key() {
-            params.entry("requestKey").or_insert_with(|| json!(run::request_key()));
-        }
-        let outcome = self.call(tool, info, params, &context).await;
+        let outcome = self.call(info, params, &context).await;
         let mut result = match outcome.result {
             Ok(_) => CallToolResult::success(content(&outcome)),
             Err(_) => CallToolResult::error(content(&outcome)),
         };
         result.structured_content = structured(&outcome);
         Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(resources::list()))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Ok(ReadResourceResult::new(vec![self.read(&request.uri, &context).await?]).into())
+    }
+
+    async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        Self::check_followed(&request.uri)?;
+        let following = self.following(&context).clone();
+        if let Ok(mut telling) = self.telling.lock()
+            && telling.is_none()
+        {
+            let (followed, peer) = (following.clone(), context.peer.clone());
+            *telling = Some(tokio::spawn(async move {
+                loop {
+                    let updated = rmcp::model::ResourceUpdatedNotificationParam::new(followed.changed().await);
+                    if peer.notify_resource_updated(updated).await.is_err() {
+                        break;
+                    }
+                }
+            }));
+        }
+        following.add(&request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(&self, request: UnsubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.following(&context).remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let mut accepted = SubscriptionFilter::new();
+        let uris = requested.resource_subscriptions.iter().flatten().filter(|uri| resources::source(uri).is_some());
+        accepted.resource_subscriptions = Some(uris.cloned().collect());
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let following = Following::new(self.daemon.clone(), self.session.get().cloned().unwrap_or_default());
+        context.accepted().resource_subscriptions.iter().flatten().for_each(|uri| following.add(uri));
+        loop {
+            tokio::select! {
+                uri = following.changed() => {
+                    if context.sink().notify_resource_updated(uri).await.is_err() {
+                        return Ok(());
+                    }
+                }
+                () = context.cancelled() => return Ok(()),
+            }
+        }
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::list()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let (mut prompt, about_session) = prompts::get(&request.name, &request.arguments.unwrap_or_default())?;
+        if about_session {
+            let record = match self.read(resources::SESSION, &context).await {
+                Ok(record) => record,
+                Err(error) => ResourceContents::text(format!("no record: {}", error.message), resources::SESSION),
+            };
+            prompt.messages.push(PromptMessage::new(Role::User, ContentBlock::resource(record)));
+        }
+        Ok(prompt.into())
     }
 }

@@ -2,8 +2,8 @@
 
 use afd_proto::Secret;
 use afd_proto::act::{
-    ActBack, ActDoubleTap, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop,
-    ActSwipe, ActTap, ActText, Amount, AppParams, Direction, FillParams, IntentParams, KeyParams, PlainParams, ScrollParams,
+    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop,
+    ActSwipe, ActTap, ActText, Amount, AppParams, Direction, DragParams, FillParams, IntentParams, KeyParams, PlainParams, ScrollParams,
     ScrollToParams, ShellParams, SwipeParams, TapParams, TextParams, Then,
 };
 use afd_proto::vocabulary::By;
@@ -23,6 +23,8 @@ pub enum Act {
     DoubleTap(Tap),
     /// Swipe from one point to another
     Swipe(Swipe),
+    /// Drag an element, or from a point, to another element or point
+    Drag(Drag),
     /// Scroll the screen
     Scroll(Scroll),
     /// Scroll down, then up, until an element is on the screen, for up to --timeout-ms [default: 60000]
@@ -109,6 +111,33 @@ pub struct Swipe {
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point)]
     to: (f64, f64),
     /// Duration of the swipe in milliseconds [default: 300]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    duration: Option<u32>,
+    #[command(flatten)]
+    key: Key,
+}
+
+/// Options of `drag`.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("start").required(true).args(["what", "from_xy"]))]
+#[command(group = clap::ArgGroup::new("end").required(true).args(["onto", "to_xy"]))]
+pub struct Drag {
+    /// Label or alias of what is dragged
+    #[arg(value_name = "TARGET")]
+    what: Option<String>,
+    /// Label or alias of the element to drag it to
+    #[arg(long = "to", value_name = "TARGET")]
+    onto: Option<String>,
+    /// Start point in device pixels
+    #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point)]
+    from_xy: Option<(f64, f64)>,
+    /// End point in device pixels
+    #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point)]
+    to_xy: Option<(f64, f64)>,
+    /// Accept a match inside a word, or in the detail of a row
+    #[arg(long)]
+    partial: bool,
+    /// Duration of the drag in milliseconds [default: 1000]
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     duration: Option<u32>,
     #[command(flatten)]
@@ -350,6 +379,24 @@ impl Swipe {
     }
 }
 
+impl Drag {
+    fn params(self) -> DragParams {
+        DragParams {
+            value: self.what,
+            to: self.onto,
+            x: self.from_xy.map(|p| p.0),
+            y: self.from_xy.map(|p| p.1),
+            to_x: self.to_xy.map(|p| p.0),
+            to_y: self.to_xy.map(|p| p.1),
+            partial: self.partial,
+            duration_ms: self.duration,
+            request_key: self.key.request_key,
+            then: self.key.then,
+            ..DragParams::default()
+        }
+    }
+}
+
 impl Intent {
     fn params(self) -> IntentParams {
         let Intent { action, data, package, component, extras, key } = self;
@@ -365,6 +412,7 @@ impl Group for Act {
             Act::DoubleTap(tap) => Call::of::<ActDoubleTap>(tap.params()),
             Act::LongPress(press) => Call::of::<ActLongPress>(TapParams { duration_ms: press.duration, ..press.tap.params() }),
             Act::Swipe(swipe) => Call::of::<ActSwipe>(swipe.params()),
+            Act::Drag(drag) => Call::of::<ActDrag>(drag.params()),
             Act::Scroll(scroll) => Call::of::<ActScroll>(scroll.params()),
             Act::ScrollTo(scroll) => Call::of::<ActScrollTo>(scroll.params()),
             Act::Shell(Shell { command, key }) => Call::of::<ActShell>(ShellParams {

@@ -4,30 +4,47 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use clap::{ArgMatches, Args};
+use afd_proto::tool::Toolset;
+use clap::{ArgMatches, Args, FromArgMatches};
 
 use crate::options::Context;
 use crate::outcome::{FAILED, Failure, Outcome};
 use crate::output::print;
 
-/// Options of `mcp`: only global ones.
+/// Options of `mcp`.
 #[derive(Debug, Args)]
-pub struct Mcp {}
+pub struct Mcp {
+    /// Sets of tools to offer, separated by commas [default: core]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "SET")]
+    toolsets: Vec<Toolset>,
+    /// Serve HTTP on this port of 127.0.0.1 instead of standard input and output; 0 takes a free one
+    #[arg(long, value_name = "PORT")]
+    http: Option<u16>,
+    /// File with the token that HTTP clients must send; created with a new token if it does not exist
+    #[arg(long, value_name = "FILE", requires = "http")]
+    token_file: Option<PathBuf>,
+}
 
 /// Replaces this program by the bridge; returns only if that fails.
 ///
 /// # Errors
 /// None; a bridge that cannot be executed is printed as a failure.
-pub fn run(_: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
+pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
+    let Mcp { toolsets, http, token_file } = Mcp::from_arg_matches(matches)?;
     let global = &context.global;
     let mut command = Command::new(program());
-    let paths = [("--socket", &global.socket), ("--memory-db", &global.memory_db), ("--config", &global.config)];
+    let paths = [("--socket", &global.socket), ("--memory-db", &global.memory_db), ("--config", &global.config), ("--token-file", &token_file)];
     for (flag, path) in paths {
         if let Some(path) = path {
             command.arg(flag).arg(path);
         }
     }
-    for (flag, text) in [("--session", &global.session), ("--device", &global.device)] {
+    let toolsets = (!toolsets.is_empty()).then(|| toolsets.iter().map(|set| set.word()).collect::<Vec<_>>().join(","));
+    let http = http.map(|port| port.to_string());
+    let url = context.address.url.clone();
+    let texts =
+        [("--session", &global.session), ("--device", &global.device), ("--url", &url), ("--toolsets", &toolsets), ("--http", &http)];
+    for (flag, text) in texts {
         if let Some(text) = text {
             command.arg(flag).arg(text);
         }
@@ -35,6 +52,12 @@ pub fn run(_: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     if global.no_spawn {
         command.arg("--no-spawn");
     }
+    // Not as an argument, which others can read.
+    match &context.address.token {
+        Some(token) => command.env("AF_TOKEN", token),
+        None => command.env_remove("AF_TOKEN"),
+    };
+    command.env_remove("AF_URL");
     let error = command.exec();
     let failure = Failure::new("INTERNAL", format!("cannot execute {}: {error}", program().display()), FAILED)
         .with_hint("afmcp belongs beside afctl, or in a directory of PATH");

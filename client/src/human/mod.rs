@@ -14,7 +14,7 @@ use std::io::Write as _;
 use afd_proto::Method;
 use serde_json::{Map, Value};
 
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Render};
 use crate::safe;
 
 pub use observe::ref_table;
@@ -39,15 +39,28 @@ pub trait Human: Method {
 
 /// Methods and the functions that render their results.
 macro_rules! human {
-    ($($method:path => $function:expr;)*) => { $(
+    ($($method:path => $function:expr;)*) => {
+        /// How the results of these methods are rendered.
+        pub(crate) const RENDERS: &[(&str, $crate::outcome::Render)] =
+            &[$((<$method as afd_proto::Method>::INFO.name, $crate::human::render::<$method>)),*];
+        $(
         impl $crate::human::Human for $method {
             fn human(result: &Self::Result) -> String {
                 ($function)(result)
             }
         }
-    )* };
+        )*
+    };
 }
 pub(crate) use human;
+
+/// Returns how the result of a method is rendered, by its name; `None` if only its fields are shown.
+pub fn render_of(method: &str) -> Option<Render> {
+    let daemon = crate::commands::daemon::RENDERS;
+    let modules =
+        [conversation::RENDERS, daemon, devices::RENDERS, observe::RENDERS, records::RENDERS, session::RENDERS, visual::RENDERS];
+    modules.into_iter().flatten().find(|(name, _)| *name == method).map(|(_, render)| *render)
+}
 
 /// Decodes and renders a result of a method; `None` if it cannot be decoded, for example if it comes from a newer daemon.
 pub fn render<M: Human>(data: &Value) -> Option<String> {

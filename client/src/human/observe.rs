@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use afd_proto::Method;
 use afd_proto::act::{
-    ActBack, ActDoubleTap, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActResult, ActScroll, ActScrollTo, ActShell,
+    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActResult, ActScroll, ActScrollTo, ActShell,
     ActStop, ActSwipe, ActTap, ActText, ScrollToResult, ShellResult,
 };
 use afd_proto::artifact::SavedArtifact;
@@ -38,6 +38,7 @@ human! {
     ActHome => |r| acted(ActHome::INFO.name, r);
     ActKey => |r| acted(ActKey::INFO.name, r);
     ActText => |r| acted(ActText::INFO.name, r);
+    ActDrag => |r| acted(ActDrag::INFO.name, r);
     ActFill => |r| acted(ActFill::INFO.name, r);
     ActLaunch => |r| acted(ActLaunch::INFO.name, r);
     ActStop => |r| acted(ActStop::INFO.name, r);

@@ -212,6 +212,10 @@ pub fn live(sent: &MessageWithCursor) -> String {
         }
         Message::Visual(change) => visual::change(change).trim_end().to_owned(),
         Message::Device { device, state } => format!("device {device} is {}", paint(WARN, state.word())),
+        Message::Changed { method, session } => {
+            let session = session.as_deref().map(|s| format!(" in {s}")).unwrap_or_default();
+            format!("{} {method}{session}", paint(DIM, "changed by"))
+        }
         Message::Lagged { missed } => paint(WARN, &format!("{missed} messages were dropped; use --since CURSOR to get the events")),
     }
 }

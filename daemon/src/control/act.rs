@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use afd_proto::Secret;
 use afd_proto::act::{
-    ActCall, ActResult, Amount, AppParams, FillParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams,
+    ActCall, ActResult, Amount, AppParams, DragParams, FillParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams,
     TapParams, TextParams,
 };
 use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
@@ -63,6 +63,23 @@ pub async fn swipe(core: &Arc<Core>, params: &SwipeParams) -> Result<Reply<ActRe
     let ms = duration(params.duration_ms, 300)?;
     let plan = Plan::single(Verb::Swipe, Input::Swipe(points.map(|(_, v)| v), ms));
     let plan = points.into_iter().fold(plan, |plan, (name, value)| plan.with_param(name, value));
+    run(core, params, plan).await
+}
+
+/// `act.drag`
+///
+/// # Errors
+/// If one of the targets is missing, ambiguous, covered or stale, or if the device fails to act.
+pub async fn drag(core: &Arc<Core>, params: &DragParams) -> Result<Reply<ActResult>> {
+    let ms = duration(params.duration_ms, 1000)?;
+    let from = TargetSpec::end(["value", "x", "y"], params.value.as_deref(), (params.x, params.y), params.partial)?;
+    let to = TargetSpec::end(["to", "toX", "toY"], params.to.as_deref(), (params.to_x, params.to_y), params.partial)?;
+    let mut plan = Plan { target_spec: Some(from), ..Plan::of(Verb::Drag, Steps::Drag(to, ms)) };
+    // Typed text must not enter memory as the label of a target; aliases mean nothing there.
+    match params.to.as_deref().filter(|to| default_by(to) != By::Ref) {
+        Some(to) if !core.secrets.was_typed(to) => plan = plan.with_param("to", to),
+        _ => {}
+    }
     run(core, params, plan).await
 }
 

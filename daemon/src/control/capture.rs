@@ -12,7 +12,7 @@ use afd_proto::vocabulary::ObservationSource;
 use rusqlite::Connection;
 use tokio::time::Instant;
 
-use super::screen_capture::{HashedReading, ScreenCapture};
+use super::screen_capture::{HashedReading, NewestCapture, ScreenCapture};
 use super::{Call, Result};
 use crate::device::{DriverError, PendingRead, TreeReading};
 use crate::memory::Place;
@@ -93,6 +93,8 @@ impl Call {
     pub(super) async fn record_capture_at(&self, capture: &ScreenCapture, source: ObservationSource, shown: Option<usize>, place: Place) {
         let seen = LastSeen { place: place.clone(), inputs: capture.reading.inputs, reliable: capture.reliable() };
         self.core.views.update(self.session_id, self.device_id, seen, shown.map(|count| Arc::new(self.shown_refs(capture, count))));
+        let newest = NewestCapture { session: self.echo.session.clone(), capture: capture.clone() };
+        self.core.newest.lock().insert(self.device_id, Arc::new(newest));
         let snapshot = capture.snapshot();
         self.record(Observation {
             uid: capture.uid.clone(),

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 
 use super::locks::CallLocks;
 use super::runtime::Runtime;
+use super::screen_capture::NewestCapture;
 use super::{Error, Result, WatchStreams, scope};
 use crate::artifact::Artifacts;
 use crate::config::Config;
@@ -51,6 +52,8 @@ pub struct Core {
     pub tokenizers: Arc<Tokenizers>,
     /// Row ids of sessions by name.
     pub(super) sessions: Mutex<HashMap<String, i64>>,
+    /// Newest capture of each device, by its row id.
+    pub(super) newest: Mutex<HashMap<i64, Arc<NewestCapture>>>,
 }
 
 impl Core {
@@ -86,6 +89,7 @@ impl Core {
             watch_streams: WatchStreams::default(),
             tokenizers: Arc::default(),
             sessions: Mutex::default(),
+            newest: Mutex::default(),
         }))
     }
 

@@ -11,7 +11,7 @@ use afd_proto::device::{
 use afd_proto::vocabulary::Reply;
 use serde_json::json;
 
-use super::{Core, Error, Result, forwards, usb};
+use super::{Core, Error, Result, forwards, scope, usb};
 use crate::config::{self, ConfigError, DeviceSettings, Usb};
 use crate::device::{DriverError, Registry};
 use crate::task::run_blocking;
@@ -143,7 +143,16 @@ pub async fn lease(core: &Arc<Core>, params: &LeaseParams) -> Result<Reply<Lease
         return Err(Error::param("ttlMs", "1 to 3600000", params.ttl_ms));
     }
     let call = core.call(params).await?;
-    let lease = call.device().take_lease(&call.echo.session, Duration::from_millis(params.ttl_ms))?;
+    let scope = scope::current();
+    if params.until_disconnect && !scope.has_connection() {
+        return Err(Error::new(ErrorCode::Unsupported, "a call over plain HTTP or in a notification has no connection to end with")
+            .hint("use newline-delimited JSON, Content-Length frames or a WebSocket"));
+    }
+    let (lease, generation) = call.device().take_lease(&call.echo.session, Duration::from_millis(params.ttl_ms))?;
+    if params.until_disconnect {
+        let device = call.device().clone();
+        scope.at_disconnect(move || device.end_lease(generation));
+    }
     Ok(call.reply(LeaseResult { lease }))
 }
 

@@ -16,7 +16,7 @@ use afd_proto::ErrorCode;
 use afd_proto::act::{ActCall, Then, WithLook};
 use afd_proto::events::Message;
 use afd_proto::memory::EventStatus;
-use afd_proto::vocabulary::{DeviceCall, Reply, Verb};
+use afd_proto::vocabulary::{DeviceCall, Point, Reply, Verb};
 use rusqlite::Connection;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -211,7 +211,26 @@ impl Call {
             }
             Steps::Search(search) => self.search(guard, &search, event).await,
             Steps::Fill(text) => self.fill(guard, &text, resolved, event).await,
+            Steps::Drag(to, ms) => self.drag(guard, &to, ms, resolved, event).await,
         }
+    }
+
+    /// Drags a target to another one, which is looked for before anything is sent.
+    async fn drag(
+        &self,
+        guard: &DeviceGuard,
+        to: &TargetSpec,
+        ms: u32,
+        resolved: Option<ResolvedTarget>,
+        event: &mut Event,
+    ) -> Result<SearchOutcome> {
+        event.sent = false;
+        let Some(from) = resolved else { return Err(Error::param("value", "the label or alias of what is dragged", "nothing")) };
+        let capture = ScreenCapture::of(guard.tree(self.target.token.as_ref()).await?, false, false);
+        let Point { x, y } = self.find_target(to, &capture)?.point;
+        event.sent = true;
+        let result = self.send(guard, vec![Input::Swipe([from.point.x, from.point.y, x, y], ms)], event).await?;
+        Ok(SearchOutcome { result, resolved: Some(from), scrolls: 0 })
     }
 
     fn new_event(&self, plan: &Plan, request: Option<Request>, guard: &DeviceGuard) -> Event {

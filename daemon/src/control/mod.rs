@@ -53,4 +53,4 @@ pub use call::Call;
 use call::{Addressed, check_session};
 pub use core::Core;
 pub use error::{Error, Result};
-pub use scope::{CallScope, ProgressSink, Step, current_trace, run_call};
+pub use scope::{AtDisconnect, CallScope, ProgressSink, Step, current_trace, run_call};

@@ -4,7 +4,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-use afd_proto::observe::{Page, PageParams, Part, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Top, TopParams};
+use afd_proto::ErrorCode;
+use afd_proto::observe::{LastPage, LastParams, Page, PageParams, Part, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Top, TopParams};
 use afd_proto::picture::{MarkScope, Overlay, OverlayGetParams, OverlaySetParams};
 use afd_proto::vocabulary::{ObservationSource, Reply};
 
@@ -138,6 +139,28 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
         call.spill(&context, refs, SpillPolicy { kind: "page_refs_json", op: "observe.page", always: false, destination }).await?;
     }
     Ok(call.reply(Page { context, screen, refs }))
+}
+
+/// `observe.last`
+///
+/// # Errors
+/// `NOT_FOUND` if nothing has been observed on the device since the daemon started.
+pub async fn last(core: &Arc<Core>, params: &LastParams) -> Result<Reply<LastPage>> {
+    let call = core.call(params).await?;
+    let newest = core.newest.lock().get(&call.device_id).cloned();
+    let newest = newest.ok_or_else(|| {
+        Error::new(ErrorCode::NotFound, "nothing has been observed on this device since the daemon started")
+            .hint("observe the page (`afctl look`)")
+    })?;
+    let page = LastPage {
+        observation_id: newest.capture.uid.clone(),
+        at: newest.capture.at,
+        seen_by: newest.session.clone(),
+        settled: newest.capture.settled,
+        outdated: newest.capture.reading.inputs != call.device().inputs(),
+        outline: call.outline_of(&newest.capture).await,
+    };
+    Ok(call.reply(page))
 }
 
 /// `observe.overlayGet`

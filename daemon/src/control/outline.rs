@@ -62,10 +62,19 @@ impl Call {
             Some(Format::Outline) | None => {
                 let changes = before.map(|b| changes(&b, capture, &context));
                 context.since = since.filter(|_| changes.is_some());
-                context.outline = Some(changes.unwrap_or_else(|| whole(capture, &context, max)));
+                context.outline = Some(changes.unwrap_or_else(|| whole(capture, &context, (max, true))));
             }
         }
         context
+    }
+}
+
+impl Call {
+    /// Returns the outline of a capture that was recorded before. Only the session that may use its aliases is shown them.
+    pub(super) async fn outline_of(&self, capture: &ScreenCapture) -> String {
+        let context = self.with_hints(capture, Some(false), 0).await;
+        let shown = self.core.views.shown(self.session_id, self.device_id).is_some_and(|s| s.observation == capture.uid);
+        whole(capture, &context, (DEFAULT_ROWS as usize, shown))
     }
 }
 
@@ -142,13 +151,13 @@ fn head(capture: &ScreenCapture, context: &Context) -> String {
     head
 }
 
-/// Returns the whole outline.
-fn whole(capture: &ScreenCapture, context: &Context, max: usize) -> String {
+/// Returns the whole outline, of at most `max` elements, with or without aliases.
+fn whole(capture: &ScreenCapture, context: &Context, (max, aliases): (usize, bool)) -> String {
     let all = items(capture);
     let mut text = head(capture, context);
     let mut told: Vec<&Hint> = Vec::new();
     for item in all.iter().take(max) {
-        let alias = alias(capture, item);
+        let alias = alias(capture, item).filter(|_| aliases);
         let _ = write!(text, "\n{}{}", " ".repeat(item.depth), item.line(alias.as_deref()));
         let about = |h: &&Hint| h.alias.is_some() && h.alias == alias && h.outcome.is_some();
         for hint in context.hints.iter().filter(about) {

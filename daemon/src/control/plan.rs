@@ -49,4 +49,6 @@ pub(super) enum Steps {
     Search(Search),
     /// Fills a field with a text.
     Fill(Secret),
+    /// Drags the target to another one, in this many milliseconds.
+    Drag(TargetSpec, u32),
 }

@@ -8,9 +8,11 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use afd_proto::{ErrorCode, MethodInfo};
+use afd_proto::events::Message;
+use afd_proto::vocabulary::DEFAULT_SESSION;
+use afd_proto::{Effect, ErrorCode, MethodInfo};
 use futures_util::future::poll_immediate;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::OwnedMutexGuard;
@@ -63,7 +65,7 @@ where
         return work.await.map(Response::Fresh);
     }
     // Stopping or reloading the daemon must work even if the database does not.
-    match key.filter(|_| !method.name.starts_with("daemon.")) {
+    let done = match key.filter(|_| !method.name.starts_with("daemon.")) {
         Some(key) => run_once(core, method, key, params, work).await,
         None => {
             let scope = scope::current();
@@ -74,7 +76,21 @@ where
             }
             start(work, order).await.map(Response::Fresh)
         }
+    };
+    if method.effect == Effect::Admin && matches!(done, Ok(Response::Fresh(_))) {
+        core.live.publish(Message::Changed { method: method.name.to_owned(), session: session_of(method, params) });
     }
+    done
+}
+
+/// Returns the session that a call belongs to.
+fn session_of(method: &MethodInfo, params: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        session: Option<String>,
+    }
+    let named = || serde_json::from_str::<Named>(params).ok()?.session;
+    method.takes.session.then(|| named().unwrap_or_else(|| DEFAULT_SESSION.to_owned()))
 }
 
 /// Polls `work` once while it holds `order`, so that it starts before the next call of the connection, then runs it to completion.

@@ -54,6 +54,20 @@ impl TargetSpec {
         }
     }
 
+    /// Parses one end of a drag: a label or an alias, or a point. `names` are those of the parameters.
+    pub(super) fn end(names: [&str; 3], value: Option<&str>, point: (Option<f64>, Option<f64>), partial: bool) -> Result<Self> {
+        let [name, x_name, y_name] = names;
+        match (value, point) {
+            (Some(value), (None, None)) if value.trim().is_empty() => Err(Error::param(name, "at least one character", "an empty string")),
+            (Some(value), (None, None)) => Self::named(default_by(value), value, (false, partial), None),
+            (None, (Some(x), Some(y))) => Ok(TargetSpec::Point(Point { x: coordinate(x_name, x)?, y: coordinate(y_name, y)? })),
+            (None, (Some(_), None)) => Err(Error::param(y_name, "a number, because the other coordinate is given", "nothing")),
+            (None, (None, Some(_))) => Err(Error::param(x_name, "a number, because the other coordinate is given", "nothing")),
+            (None, (None, None)) => Err(Error::param(name, "a label or an alias, or a point", "neither")),
+            (Some(_), _) => Err(Error::param(x_name, "either a label or an alias, or a point", "both")),
+        }
+    }
+
     /// Creates a target from a selector or an alias.
     pub(super) fn named(by: By, value: &str, (exact, partial): (bool, bool), observation: Option<String>) -> Result<Self> {
         if value.trim().is_empty() {

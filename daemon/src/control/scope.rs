@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use afd_proto::ErrorCode;
+use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard};
 use tokio::task::JoinHandle;
 
@@ -31,6 +32,37 @@ pub struct Step {
     pub message: String,
 }
 
+/// What is done when a connection ends.
+#[derive(Default)]
+pub struct AtDisconnect(Mutex<Ending>);
+
+#[derive(Default)]
+struct Ending {
+    closed: bool,
+    actions: Vec<Box<dyn FnOnce() + Send>>,
+}
+
+impl AtDisconnect {
+    /// Does it, now and for whatever is added from now on: the connection has ended.
+    pub fn run(&self) {
+        let actions = {
+            let mut ending = self.0.lock();
+            ending.closed = true;
+            std::mem::take(&mut ending.actions)
+        };
+        actions.into_iter().for_each(|action| action());
+    }
+
+    fn add(&self, action: impl FnOnce() + Send + 'static) {
+        let mut ending = self.0.lock();
+        if ending.closed {
+            drop(ending);
+            return action();
+        }
+        ending.actions.push(Box::new(action));
+    }
+}
+
 /// Receives the progress of a call.
 pub type ProgressSink = Box<dyn Fn(Step) + Send + Sync>;
 
@@ -43,6 +75,8 @@ pub struct CallScope {
     progress: Option<ProgressSink>,
     /// Serialises the start of writing calls; shared by all calls of the connection.
     order: Arc<AsyncMutex<()>>,
+    /// What is done when the connection of the call ends; `None` where that cannot be told.
+    connection: Option<Arc<AtDisconnect>>,
 }
 
 tokio::task_local! {
@@ -50,9 +84,21 @@ tokio::task_local! {
 }
 
 impl CallScope {
-    /// Creates the scope of a call. `order` is shared by all calls of the connection.
-    pub fn new(progress: Option<ProgressSink>, order: Arc<AsyncMutex<()>>) -> Arc<Self> {
-        Arc::new(Self { progress, order, ..Self::default() })
+    /// Creates the scope of a call. `order` is shared by all calls of the connection; `connection` is `None` where its end has no meaning.
+    pub fn new(progress: Option<ProgressSink>, order: Arc<AsyncMutex<()>>, connection: Option<Arc<AtDisconnect>>) -> Arc<Self> {
+        Arc::new(Self { progress, order, connection, ..Self::default() })
+    }
+
+    /// Returns whether it is known when the connection of the call ends.
+    pub(super) fn has_connection(&self) -> bool {
+        self.connection.is_some()
+    }
+
+    /// Adds what is done when the connection of the call ends; at once if it has ended.
+    pub(super) fn at_disconnect(&self, action: impl FnOnce() + Send + 'static) {
+        if let Some(connection) = &self.connection {
+            connection.add(action);
+        }
     }
 
     /// Waits until all earlier writing calls of the connection have started, and blocks later ones until the guard is dropped.
@@ -149,11 +195,11 @@ mod tests {
 
     #[tokio::test]
     async fn commit_and_cancel_exclude_each_other() {
-        let committed = CallScope::new(None, Arc::default());
+        let committed = CallScope::new(None, Arc::default(), None);
         committed.commit().expect("open");
         assert!(!committed.cancel());
         committed.commit().expect("again");
-        let stopped = CallScope::new(None, Arc::default());
+        let stopped = CallScope::new(None, Arc::default(), None);
         assert!(stopped.cancel() && stopped.cancel());
         assert_eq!(stopped.commit().expect_err("too late").code, ErrorCode::Cancelled);
         let dropped = run_call(stopped, std::future::pending::<()>()).await;

@@ -40,6 +40,13 @@ pub(super) struct ScreenCapture {
     place: Place,
 }
 
+/// The newest recorded capture of a device.
+pub(super) struct NewestCapture {
+    /// Name of the session that it was recorded for.
+    pub session: String,
+    pub capture: ScreenCapture,
+}
+
 /// A tree reading with the hash of its content.
 pub(super) struct HashedReading {
     pub reading: TreeReading,

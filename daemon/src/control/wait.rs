@@ -18,13 +18,15 @@ use super::rows::count;
 use super::screen_capture::ScreenCapture;
 use super::streams::{Stream, StreamItem, StreamKey};
 use super::verify::node_rows;
-use super::{Call, Core, Error, Result};
+use super::{Call, Core, Error, Result, scope};
 use crate::device::DriverError;
 use crate::page::select;
 use crate::task::failpoint;
 
 /// Pause between the observations of a stream: long enough to tell whether the page has settled.
 const INTERVAL: Duration = Duration::from_millis(200);
+/// Interval at which progress is reported.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum timeout, in milliseconds.
 const MAX_TIMEOUT_MS: u64 = 600_000;
 
@@ -55,6 +57,16 @@ impl Condition {
             (Until::Settled, false) => Err(Error::param("text", "no value, as `settled` takes no text", "a text")),
             (Until::Text | Until::Gone | Until::Activity, true) => Err(Error::param("text", "a text to wait for", "nothing")),
             (until, _) => Ok(Self { until, text }),
+        }
+    }
+
+    /// Returns what is waited for, without the text.
+    fn waiting(&self) -> &'static str {
+        match self.until {
+            Until::Text => "waiting for the text",
+            Until::Gone => "waiting until the text is gone",
+            Until::Activity => "waiting for the activity",
+            Until::Settled => "waiting until the page has settled",
         }
     }
 
@@ -89,7 +101,7 @@ pub async fn wait(core: &Arc<Core>, params: &WaitParams) -> Result<Reply<WaitRes
     let inputs = call.device().inputs();
     let mut last = None;
     let watched =
-        tokio::time::timeout(Duration::from_millis(timeout_ms), call.wait_until_met(&condition, started, inputs, &mut last)).await;
+        tokio::time::timeout(Duration::from_millis(timeout_ms), call.wait_until_met(&condition, started, (inputs, timeout_ms), &mut last)).await;
     let (capture, nodes) = match watched {
         Ok(found) => found?,
         Err(_) => return Err(timeout_error(&condition, timeout_ms, last)),
@@ -141,16 +153,17 @@ impl Call {
     }
 
     /// Waits for the first observation that meets the condition, among those started after the call (`started`) and including all
-    /// inputs sent before it (`inputs`). `last` receives the latest observation considered.
+    /// inputs sent before it (`inputs`). Reports its progress towards `timeout_ms`. `last` receives the latest observation considered.
     async fn wait_until_met(
         &self,
         condition: &Condition,
         started: Instant,
-        inputs: u64,
+        (inputs, timeout_ms): (u64, u64),
         last: &mut Option<Arc<StreamItem>>,
     ) -> Result<(ScreenCapture, Option<Vec<usize>>)> {
         let mut stream = self.subscribe();
         let mut stopping = self.core.runtime.stopping();
+        let mut reported = started;
         loop {
             tokio::select! {
                 changed = stream.changed() => {
@@ -173,6 +186,11 @@ impl Call {
                 Err(_) => {}
             }
             *last = Some(item);
+            if reported.elapsed() >= REPORT_INTERVAL {
+                reported = Instant::now();
+                let waited = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+                scope::report(waited, Some(timeout_ms), condition.waiting());
+            }
         }
     }
 }

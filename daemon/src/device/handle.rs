@@ -150,12 +150,17 @@ impl Device {
         }
     }
 
-    /// Takes or renews the lease.
+    /// Takes or renews the lease. Returns it with its generation, by which [`Device::end_lease`] ends just this one.
     ///
     /// # Errors
     /// [`Busy`] while another session holds it.
-    pub fn take_lease(&self, session: &str, ttl: Duration) -> Result<LeaseInfo, Busy> {
+    pub fn take_lease(&self, session: &str, ttl: Duration) -> Result<(LeaseInfo, u64), Busy> {
         self.actor.lease.take(session, ttl)
+    }
+
+    /// Ends a lease unless it has been taken or renewed again since.
+    pub fn end_lease(&self, generation: u64) {
+        self.actor.lease.end(generation);
     }
 
     /// Releases the lease; false if this session does not hold it.

@@ -1,5 +1,6 @@
 //! Leases: a session reserves a device for a limited time.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use afd_proto::device::LeaseInfo;
@@ -13,7 +14,16 @@ pub struct Busy(pub LeaseInfo);
 
 /// Lease of a device; held by at most one session at a time.
 #[derive(Debug, Default)]
-pub struct Lease(Mutex<Option<(String, Instant)>>);
+pub struct Lease(Mutex<Option<Held>>);
+
+/// Who holds a lease, and until when.
+#[derive(Debug, Clone)]
+struct Held {
+    session: String,
+    until: Instant,
+    /// Number of times that leases of this device were taken or renewed.
+    generation: u64,
+}
 
 impl Lease {
     /// Returns the lease unless it has expired or there is none.
@@ -21,14 +31,14 @@ impl Lease {
         Self::holder(&mut self.0.lock())
     }
 
-    fn holder(slot: &mut Option<(String, Instant)>) -> Option<LeaseInfo> {
+    fn holder(slot: &mut Option<Held>) -> Option<LeaseInfo> {
         let now = Instant::now();
-        if slot.as_ref().is_some_and(|(_, until)| *until <= now) {
+        if slot.as_ref().is_some_and(|held| held.until <= now) {
             *slot = None;
         }
-        slot.as_ref().map(|(session, until)| LeaseInfo {
-            session: session.clone(),
-            remaining_ms: u64::try_from((*until - now).as_millis()).unwrap_or(u64::MAX).max(1),
+        slot.as_ref().map(|held| LeaseInfo {
+            session: held.session.clone(),
+            remaining_ms: u64::try_from((held.until - now).as_millis()).unwrap_or(u64::MAX).max(1),
         })
     }
 
@@ -43,17 +53,20 @@ impl Lease {
         }
     }
 
-    /// Takes or renews the lease.
+    /// Takes or renews the lease. Returns it with its generation, by which just this one can be ended.
     ///
     /// # Errors
     /// [`Busy`] while another session holds it.
-    pub fn take(&self, session: &str, ttl: Duration) -> Result<LeaseInfo, Busy> {
+    pub fn take(&self, session: &str, ttl: Duration) -> Result<(LeaseInfo, u64), Busy> {
         let mut slot = self.0.lock();
         if let Some(held) = Self::holder(&mut slot).filter(|held| held.session != session) {
             return Err(Busy(held));
         }
-        *slot = Some((session.to_owned(), Instant::now() + ttl));
-        Ok(LeaseInfo { session: session.to_owned(), remaining_ms: u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX) })
+        static GENERATION: AtomicU64 = AtomicU64::new(0);
+        let generation = GENERATION.fetch_add(1, Ordering::Relaxed);
+        *slot = Some(Held { session: session.to_owned(), until: Instant::now() + ttl, generation });
+        let lease = LeaseInfo { session: session.to_owned(), remaining_ms: u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX) };
+        Ok((lease, generation))
     }
 
     /// Releases the lease; false if this session does not hold it.
@@ -64,6 +77,14 @@ impl Lease {
             *slot = None;
         }
         held
+    }
+
+    /// Ends a lease unless it has been taken or renewed again since.
+    pub fn end(&self, generation: u64) {
+        let mut slot = self.0.lock();
+        if slot.as_ref().is_some_and(|held| held.generation == generation) {
+            *slot = None;
+        }
     }
 
     /// Takes over the lease of the device that this one replaces, unless this one is already leased.

@@ -1,7 +1,7 @@
 //! Handlers of the `act.*` methods.
 
 use afd_proto::act::{
-    ActBack, ActDoubleTap, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop,
+    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop,
     ActSwipe, ActTap, ActText,
 };
 use afd_proto::vocabulary::Verb;
@@ -14,6 +14,7 @@ pub(super) fn register(module: &mut Module) {
     method::<ActLongPress, _, _>(module, |core, p| async move { act::touch(&core, Verb::LongPress, &p).await });
     method::<ActDoubleTap, _, _>(module, |core, p| async move { act::touch(&core, Verb::DoubleTap, &p).await });
     method::<ActSwipe, _, _>(module, |core, p| async move { act::swipe(&core, &p).await });
+    method::<ActDrag, _, _>(module, |core, p| async move { act::drag(&core, &p).await });
     method::<ActScroll, _, _>(module, |core, p| async move { act::scroll(&core, &p).await });
     method::<ActBack, _, _>(module, |core, p| async move { act::back(&core, &p).await });
     method::<ActHome, _, _>(module, |core, p| async move { act::home(&core, &p).await });

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use super::params;
 use super::register::{Module, register_sync, to_rpc};
-use crate::control::{CallScope, Error, ProgressSink, Step};
+use crate::control::{AtDisconnect, CallScope, Error, ProgressSink, Step};
 
 /// State of a connection that the `rpc.*` methods work on.
 pub(super) struct Calls {
@@ -26,6 +26,7 @@ pub(super) struct Calls {
     notifications: mpsc::Sender<Box<RawValue>>,
     /// Lock held by calls that must run one after the other.
     order: Arc<tokio::sync::Mutex<()>>,
+    at_disconnect: Option<Arc<AtDisconnect>>,
 }
 
 #[derive(Default)]
@@ -51,23 +52,34 @@ impl Drop for TrackedCall {
 
 /// Returns the scope of a call that no connection tracks: a notification.
 pub(super) fn untracked() -> TrackedCall {
-    TrackedCall { calls: None, scope: CallScope::new(None, Arc::default()) }
+    TrackedCall { calls: None, scope: CallScope::new(None, Arc::default(), None) }
 }
 
 impl Calls {
+    /// Creates the state of a connection that lasts longer than a call.
     pub(super) fn new(notifications: mpsc::Sender<Box<RawValue>>) -> Arc<Self> {
+        Self::with(notifications, Some(Arc::default()))
+    }
+
+    /// Creates the state of a plain HTTP request, which carries no notifications and whose connection has no meaning.
+    pub(super) fn of_request() -> Arc<Self> {
+        Self::with(mpsc::channel(1).0, None)
+    }
+
+    fn with(notifications: mpsc::Sender<Box<RawValue>>, at_disconnect: Option<Arc<AtDisconnect>>) -> Arc<Self> {
         Arc::new(Self {
             running: Mutex::default(),
             progress: AtomicBool::new(false),
             subscriptions: AtomicUsize::new(0),
             notifications,
             order: Arc::default(),
+            at_disconnect,
         })
     }
 
     /// Tracks a call until the guard is dropped. Notifications have no id and cannot be cancelled individually.
     pub(super) fn enter(self: &Arc<Self>, id: &Id<'_>) -> TrackedCall {
-        let scope = CallScope::new(self.sink(id), self.order.clone());
+        let scope = CallScope::new(self.sink(id), self.order.clone(), self.at_disconnect.clone());
         let mut running = self.running.lock();
         if running.closed {
             scope.cancel();
@@ -114,6 +126,8 @@ impl Calls {
         for (_, scope) in &running.calls {
             scope.cancel();
         }
+        drop(running);
+        self.at_disconnect.iter().for_each(|connection| connection.run());
     }
 }
 

@@ -115,7 +115,7 @@ async fn handle_request(
 
 /// Executes a message. If the client disconnects, the call is cancelled unless it has committed to a change.
 async fn execute(context: &Context, bytes: Vec<u8>, peer: &Peer) -> Result<Option<String>, JoinError> {
-    let calls = Calls::new(mpsc::channel(1).0);
+    let calls = Calls::of_request();
     let caller = Caller { calls: Some(calls.clone()), ..context.caller() };
     // Runs in its own task, as hyper polls this future only while it has nothing to write.
     let mut task = tokio::spawn(dispatch::handle_message(caller, bytes));

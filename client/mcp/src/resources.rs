@@ -1,0 +1,137 @@
+//! Resources: what the daemon knows, by address. What a screen or a person wrote is quoted data in all of them.
+
+use afd_proto::artifact::ArtifactGet;
+use afd_proto::events::Message;
+use afd_proto::graph::VisualGraph;
+use afd_proto::memory::MemorySearch;
+use afd_proto::observe::ObserveLast;
+use afd_proto::session::{SessionList, SessionShow};
+use afd_proto::{Method, MethodInfo};
+use rmcp::model::{Resource, ResourceTemplate};
+use serde_json::{Map, Value, json};
+
+/// The newest page that was observed.
+const SCREEN: &str = "afd://screen";
+/// All notes; with `/APP` those about an app.
+const NOTES: &str = "afd://notes";
+/// The client's own session.
+pub const SESSION: &str = "afd://session";
+/// All sessions; with `/NAME` one of them.
+const SESSIONS: &str = "afd://sessions";
+/// With `/APP` the states of an app and the ways between them.
+const GRAPH: &str = "afd://graph";
+/// All stored files; with `/ID` the content of one.
+const ARTIFACTS: &str = "afd://artifacts";
+
+/// How a resource is read.
+pub struct Source {
+    /// Method that is called.
+    pub info: MethodInfo,
+    /// Parameters of the call.
+    pub params: Map<String, Value>,
+    /// Type of the text.
+    pub mime_type: &'static str,
+}
+
+/// Returns the resources without variables.
+pub fn list() -> Vec<Resource> {
+    let resource = |uri: &str, name: &str, about: &str| Resource::new(uri, name).with_description(about).with_mime_type("text/plain");
+    vec![
+        resource(SCREEN, "screen", "The page that was observed last on the phone, as an outline; reading it does not read the phone"),
+        resource(NOTES, "notes", "The notes about all apps"),
+        resource(SESSION, "session", "The record of this session: goal, tasks, findings, last actions"),
+        resource(SESSIONS, "sessions", "All sessions"),
+        resource(ARTIFACTS, "artifacts", "The stored files: screenshots, reports, large results"),
+    ]
+}
+
+/// Returns the resources with a variable.
+pub fn templates() -> Vec<ResourceTemplate> {
+    let template = |uri: String, name: &str, about: &str| ResourceTemplate::new(uri, name).with_description(about);
+    vec![
+        template(format!("{NOTES}/{{app}}"), "notes of an app", "The notes about an app, by its package name"),
+        template(format!("{SESSIONS}/{{session}}"), "a session", "The record of a session, by its name"),
+        template(format!("{GRAPH}/{{app}}"), "state graph", "The pages of an app and what leads from one to another, as a Mermaid graph"),
+        template(format!("{ARTIFACTS}/{{id}}"), "an artifact", "The content of a stored file, by its id"),
+    ]
+}
+
+/// Returns how a resource is read; `None` if there is no such resource.
+pub fn source(uri: &str) -> Option<Source> {
+    let of = |info: MethodInfo, params: Value| {
+        let params = params.as_object().cloned().unwrap_or_default();
+        Some(Source { info, params, mime_type: "text/plain" })
+    };
+    match uri {
+        SCREEN => return of(ObserveLast::INFO, json!({})),
+        NOTES => return of(MemorySearch::INFO, json!({"limit": 200})),
+        SESSION => return of(SessionShow::INFO, json!({})),
+        SESSIONS => return of(SessionList::INFO, json!({"limit": 100})),
+        ARTIFACTS => return of(afd_proto::artifact::ArtifactList::INFO, json!({"limit": 100})),
+        _ => {}
+    }
+    let part = |base: &str| uri.strip_prefix(base)?.strip_prefix('/').filter(|rest| !rest.is_empty());
+    if let Some(app) = part(NOTES) {
+        return of(MemorySearch::INFO, json!({"app": app, "limit": 200}));
+    }
+    if let Some(session) = part(SESSIONS) {
+        return of(SessionShow::INFO, json!({"session": session}));
+    }
+    if let Some(app) = part(GRAPH) {
+        return of(VisualGraph::INFO, json!({"app": app, "format": "mermaid"}));
+    }
+    let id: i64 = part(ARTIFACTS)?.parse().ok()?;
+    of(ArtifactGet::INFO, json!({"id": id, "content": true}))
+}
+
+/// Returns whether a message of the daemon means that a resource has changed. `device` is the device of the command line, `session` the
+/// client's own.
+pub fn is_affected(uri: &str, message: &Message, device: Option<&str>, session: &str) -> bool {
+    let is = |base: &str| uri == base || uri.strip_prefix(base).is_some_and(|rest| rest.starts_with('/'));
+    let of_session = |name: &str| uri == SESSIONS || (uri == SESSION && name == session) || uri == format!("{SESSIONS}/{name}");
+    match message {
+        Message::Observation(seen) => is(ARTIFACTS) || (uri == SCREEN && device.is_none_or(|d| d == seen.device)),
+        Message::Event(event) => is(GRAPH) || of_session(&event.session),
+        Message::Visual(_) => is(GRAPH),
+        Message::Changed { method, session: own } => match method.split('.').next().unwrap_or_default() {
+            "memory" => is(NOTES),
+            "session" => of_session(own.as_deref().unwrap_or_default()),
+            "visual" => is(GRAPH),
+            "artifact" => is(ARTIFACTS),
+            _ => false,
+        },
+        Message::Device { .. } => false,
+        Message::Lagged { .. } => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_address_has_its_method() {
+        let read = |uri: &str| source(uri).map(|s| (s.info.name, Value::Object(s.params)));
+        assert_eq!(read("afd://screen"), Some(("observe.last", json!({}))));
+        assert_eq!(read("afd://notes/org.example.shop"), Some(("memory.search", json!({"app": "org.example.shop", "limit": 200}))));
+        assert_eq!(read("afd://artifacts/7"), Some(("artifact.get", json!({"id": 7, "content": true}))));
+        for none in ["afd://", "afd://zork", "afd://artifacts/seven", "afd://notes/", "file:///etc/passwd", ""] {
+            assert_eq!(read(none), None, "{none}");
+        }
+        for resource in list() {
+            assert!(source(&resource.uri).is_some(), "{}", resource.uri);
+        }
+    }
+
+    #[test]
+    fn messages_concern_their_resources_only() {
+        let changed = |method: &str, session: Option<&str>| Message::Changed { method: method.into(), session: session.map(Into::into) };
+        let affected = |uri: &str, message: &Message| is_affected(uri, message, None, "mine");
+        assert!(affected("afd://notes/a", &changed("memory.save", Some("other"))));
+        assert!(!affected("afd://screen", &changed("memory.save", None)));
+        let task = changed("session.task.add", Some("other"));
+        assert!(affected("afd://sessions", &task) && affected("afd://sessions/other", &task));
+        assert!(!affected("afd://session", &task) && !affected("afd://sessions/mine", &task));
+        assert!(affected("afd://screen", &Message::Lagged { missed: 3 }));
+    }
+}
