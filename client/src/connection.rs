@@ -142,7 +142,15 @@ impl Connection {
         trust::check_peer(&stream, socket)?;
         stream.set_read_timeout(Some(POLL_INTERVAL))?;
         stream.set_write_timeout(Some(POLL_INTERVAL))?;
-        Ok(Self { stream: BufReader::new(stream), socket: socket.to_owned(), next_id: 1, timeout: None, probe: None, interrupted: None, progress: None })
+        Ok(Self {
+            stream: BufReader::new(stream),
+            socket: socket.to_owned(),
+            next_id: 1,
+            timeout: None,
+            probe: None,
+            interrupted: None,
+            progress: None,
+        })
     }
 
     /// Sets the timeout for a response; `None` waits forever.

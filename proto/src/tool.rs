@@ -191,13 +191,8 @@ pub(crate) const SWIPE: Tool = Tool {
     sends: r#"{"then":"diff"}"#,
 };
 
-pub(crate) const HOME: Tool = Tool {
-    name: "af_home",
-    toolset: Toolset::Gestures,
-    about: "Press Home.",
-    takes: &[],
-    sends: r#"{"then":"outline"}"#,
-};
+pub(crate) const HOME: Tool =
+    Tool { name: "af_home", toolset: Toolset::Gestures, about: "Press Home.", takes: &[], sends: r#"{"then":"outline"}"# };
 
 pub(crate) const STOP: Tool = Tool {
     name: "af_stop",
@@ -231,13 +226,8 @@ pub(crate) const LEASE: Tool = Tool {
     sends: r#"{"untilDisconnect":true}"#,
 };
 
-pub(crate) const RELEASE: Tool = Tool {
-    name: "af_release",
-    toolset: Toolset::Devices,
-    about: "Release the lease of the device.",
-    takes: &[],
-    sends: r#"{}"#,
-};
+pub(crate) const RELEASE: Tool =
+    Tool { name: "af_release", toolset: Toolset::Devices, about: "Release the lease of the device.", takes: &[], sends: r#"{}"# };
 
 pub(crate) const SESSION_START: Tool = Tool {
     name: "af_session_start",

@@ -2,6 +2,7 @@
 
 mod acting;
 mod artifacts;
+mod clients;
 mod command_line;
 mod conversation;
 mod crash;

@@ -50,9 +50,8 @@ const PROMPTS: &[Entry] = &[
 
 /// Returns the prompts.
 pub fn list() -> Vec<Prompt> {
-    let argument = |(name, about, required): &(&str, &str, bool)| {
-        PromptArgument::new(*name).with_description(*about).with_required(*required)
-    };
+    let argument =
+        |(name, about, required): &(&str, &str, bool)| PromptArgument::new(*name).with_description(*about).with_required(*required);
     let prompt = |entry: &Entry| {
         let arguments = entry.arguments.iter().map(argument).collect::<Vec<_>>();
         Prompt::new(entry.name, Some(entry.about), (!arguments.is_empty()).then_some(arguments)).with_title(entry.title)

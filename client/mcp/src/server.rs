@@ -194,11 +194,7 @@ impl ServerHandler for Bridge {
         Ok(ListToolsResult::with_all_items(self.tools().map(described).collect()))
     }
 
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
+    async fn call_tool(&self, request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
         let Some((tool, info)) = self.tools().find(|(tool, _)| tool.name == request.name) else {
             let names: Vec<&str> = self.tools().map(|(tool, _)| tool.name).collect();
             return Err(ErrorData::invalid_params(format!("no such tool: {:?}", request.name), Some(json!({"known": names}))));

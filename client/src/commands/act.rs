@@ -2,9 +2,9 @@
 
 use afd_proto::Secret;
 use afd_proto::act::{
-    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell, ActStop,
-    ActSwipe, ActTap, ActText, Amount, AppParams, Direction, DragParams, FillParams, IntentParams, KeyParams, PlainParams, ScrollParams,
-    ScrollToParams, ShellParams, SwipeParams, TapParams, TextParams, Then,
+    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell,
+    ActStop, ActSwipe, ActTap, ActText, Amount, AppParams, Direction, DragParams, FillParams, IntentParams, KeyParams, PlainParams,
+    ScrollParams, ScrollToParams, ShellParams, SwipeParams, TapParams, TextParams, Then,
 };
 use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};

@@ -33,7 +33,8 @@ pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     let Mcp { toolsets, http, token_file } = Mcp::from_arg_matches(matches)?;
     let global = &context.global;
     let mut command = Command::new(program());
-    let paths = [("--socket", &global.socket), ("--memory-db", &global.memory_db), ("--config", &global.config), ("--token-file", &token_file)];
+    let paths =
+        [("--socket", &global.socket), ("--memory-db", &global.memory_db), ("--config", &global.config), ("--token-file", &token_file)];
     for (flag, path) in paths {
         if let Some(path) = path {
             command.arg(flag).arg(path);

@@ -57,8 +57,7 @@ pub(crate) use human;
 /// Returns how the result of a method is rendered, by its name; `None` if only its fields are shown.
 pub fn render_of(method: &str) -> Option<Render> {
     let daemon = crate::commands::daemon::RENDERS;
-    let modules =
-        [conversation::RENDERS, daemon, devices::RENDERS, observe::RENDERS, records::RENDERS, session::RENDERS, visual::RENDERS];
+    let modules = [conversation::RENDERS, daemon, devices::RENDERS, observe::RENDERS, records::RENDERS, session::RENDERS, visual::RENDERS];
     modules.into_iter().flatten().find(|(name, _)| *name == method).map(|(_, render)| *render)
 }
 

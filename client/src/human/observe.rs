@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use afd_proto::Method;
 use afd_proto::act::{
-    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActResult, ActScroll, ActScrollTo, ActShell,
-    ActStop, ActSwipe, ActTap, ActText, ScrollToResult, ShellResult,
+    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActResult, ActScroll, ActScrollTo,
+    ActShell, ActStop, ActSwipe, ActTap, ActText, ScrollToResult, ShellResult,
 };
 use afd_proto::artifact::SavedArtifact;
 use afd_proto::observe::{

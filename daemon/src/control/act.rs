@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use afd_proto::Secret;
 use afd_proto::act::{
-    ActCall, ActResult, Amount, AppParams, DragParams, FillParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ScrollToResult, SwipeParams,
-    TapParams, TextParams,
+    ActCall, ActResult, Amount, AppParams, DragParams, FillParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ScrollToResult,
+    SwipeParams, TapParams, TextParams,
 };
 use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
 use serde::Serialize;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use afd_proto::ErrorCode;
-use afd_proto::observe::{LastPage, LastParams, Page, PageParams, Part, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Top, TopParams};
+use afd_proto::observe::{
+    LastPage, LastParams, Page, PageParams, Part, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Top, TopParams,
+};
 use afd_proto::picture::{MarkScope, Overlay, OverlayGetParams, OverlaySetParams};
 use afd_proto::vocabulary::{ObservationSource, Reply};
 

@@ -118,7 +118,9 @@ fn note(changed: Option<bool>, action: Option<&Action>, alone: bool) -> Option<S
     let text = match (changed, action.map(|a| a.verb)) {
         (None, _) if !alone => "another call acted on the device meanwhile, so what came of this action is not known",
         (Some(false), Some(Verb::Text | Verb::Fill)) => "nothing changed: probably no field has the focus; tap a field first",
-        (Some(false), Some(Verb::Scroll | Verb::Swipe | Verb::Drag)) => "nothing changed: this is the end, or nothing here scrolls that way",
+        (Some(false), Some(Verb::Scroll | Verb::Swipe | Verb::Drag)) => {
+            "nothing changed: this is the end, or nothing here scrolls that way"
+        }
         (Some(false), _) => "nothing changed",
         _ => return None,
     };

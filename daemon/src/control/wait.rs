@@ -101,7 +101,8 @@ pub async fn wait(core: &Arc<Core>, params: &WaitParams) -> Result<Reply<WaitRes
     let inputs = call.device().inputs();
     let mut last = None;
     let watched =
-        tokio::time::timeout(Duration::from_millis(timeout_ms), call.wait_until_met(&condition, started, (inputs, timeout_ms), &mut last)).await;
+        tokio::time::timeout(Duration::from_millis(timeout_ms), call.wait_until_met(&condition, started, (inputs, timeout_ms), &mut last))
+            .await;
     let (capture, nodes) = match watched {
         Ok(found) => found?,
         Err(_) => return Err(timeout_error(&condition, timeout_ms, last)),

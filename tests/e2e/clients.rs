@@ -1,0 +1,67 @@
+//! Programs of other languages that use afd: the official SDKs of the Model Context Protocol, its inspector, and the clients in
+//! `client/python` and `client/typescript`. They run where `AFD_PYTHON` names a Python with the packages, and `AFD_NODE_MODULES` a
+//! directory with them; `.ci/run` installs both.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use afd_tests::{World, docs, programs};
+
+/// Returns the value of a variable, or says why a test is skipped.
+fn given(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    if path.is_none() {
+        eprintln!("skipped: {name} is not set");
+    }
+    path
+}
+
+/// Runs a command to its end; returns what it printed.
+fn run(command: &mut Command) -> String {
+    let Output { status, stdout, stderr } = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(status.success(), "{command:?}\n{stdout}\n{stderr}");
+    stdout.into_owned()
+}
+
+#[test]
+fn python_sdk_drives_the_mcp_server() {
+    let Some(python) = given("AFD_PYTHON") else { return };
+    let world = World::new();
+    let mut command = Command::new(python);
+    command.args(["-W", "ignore"]).arg(docs::repository("tests/clients/python_client.py")).arg("stdio");
+    let printed = run(command.arg(programs::path("afctl")).arg(world.socket()).env("HOME", world.dir()));
+    assert!(printed.ends_with("done\n"), "{printed}");
+}
+
+#[test]
+fn typescript_sdk_drives_the_mcp_server() {
+    let Some(modules) = given("AFD_NODE_MODULES") else { return };
+    let world = World::new();
+    let mut command = Command::new("node");
+    command.arg(docs::repository("tests/clients/typescript_client.mjs")).arg(programs::path("afctl")).arg(world.socket());
+    let printed = run(command.env("NODE_MODULES", modules).env("HOME", world.dir()));
+    assert!(printed.ends_with("done\n"), "{printed}");
+}
+
+#[test]
+fn inspector_accepts_the_mcp_server() {
+    let Some(modules) = given("AFD_NODE_MODULES") else { return };
+    let inspector = modules.join("@modelcontextprotocol/inspector/cli/build/cli.js");
+    if !inspector.exists() {
+        eprintln!("skipped: the inspector is not in {}", modules.display());
+        return;
+    }
+    let world = World::new();
+    let inspect = |args: &[&str]| {
+        let mut command = Command::new("node");
+        command.arg(&inspector).arg("--cli").arg(programs::path("afctl")).args(["mcp", "--socket"]).arg(world.socket());
+        run(command.args(["--method"]).args(args).env("HOME", world.dir()))
+    };
+    assert!(inspect(&["tools/list"]).contains("af_look"));
+    assert!(inspect(&["resources/list"]).contains("afd://screen"));
+    assert!(inspect(&["resources/templates/list"]).contains("afd://graph/{app}"));
+    assert!(inspect(&["prompts/list"]).contains("test_app"));
+    assert!(inspect(&["tools/call", "--tool-name", "af_tap", "--tool-arg", "value=Display"]).contains("Dark theme"));
+    assert!(inspect(&["resources/read", "--uri", "afd://screen"]).contains("Dark theme"));
+}
