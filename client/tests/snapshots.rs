@@ -4,14 +4,13 @@
 
 use std::fmt::Write as _;
 
-use afctl::human::{Human, render};
-use afctl::{cli, output};
-use afd_proto::Method;
+use afctl::human::render;
+use afctl::{cli, human, output};
 use serde_json::Value;
 
-/// Real results by group and verb; lists are cut to three items.
+/// Real results by method; lists are cut to three items.
 fn samples() -> serde_json::Map<String, Value> {
-    serde_json::from_str(include_str!("samples.json")).expect("JSON")
+    serde_json::from_str(include_str!("../../proto/src/examples.json")).expect("JSON")
 }
 
 /// Replaces times such as `11-22 23:22:01`, which depend on the time zone.
@@ -65,87 +64,22 @@ fn help() {
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
 }
 
-/// Checks that nothing of a sample is lost by the types of the contract, and renders it.
-fn human<M: Human>(name: &str, sample: &Value) -> String {
-    keeps_everything::<M>(name, sample);
-    let text = render::<M>(sample).unwrap_or_else(|| panic!("{name} cannot be decoded"));
-    format!("## {name}\n\n{}\n", without_times(&without_styles(&text)))
-}
-
-fn keeps_everything<M: Method>(name: &str, sample: &Value) {
-    let decoded: M::Result = serde_json::from_value(sample.clone()).unwrap_or_else(|e| panic!("{name}: {e}"));
-    assert_eq!(&serde_json::to_value(&decoded).expect("serialises"), sample, "{name} loses something");
-}
-
-macro_rules! human_outputs {
-    ($($name:literal => $method:path;)*) => {{
-        let samples = samples();
-        let mut out = String::new();
-        $( out.push_str(&human::<$method>($name, &samples[$name])); )*
-        out
-    }};
-}
-
 #[test]
 fn human_output() {
-    let text = human_outputs! {
-        "health health" => afd_proto::device::DeviceHealth;
-        "daemon status" => afd_proto::daemon::DaemonStatus;
-        "device list" => afd_proto::device::DeviceList;
-        "connect usb" => afd_proto::device::DeviceConnectUsb;
-        "observe top" => afd_proto::observe::ObserveTop;
-        "observe screen" => afd_proto::observe::ObserveScreen;
-        "observe page" => afd_proto::observe::ObservePage;
-        "observe wait" => afd_proto::observe::ObserveWait;
-        "observe screenshot" => afd_proto::picture::ObserveScreenshot;
-        "act tap" => afd_proto::act::ActTap;
-        "act scroll-to" => afd_proto::act::ActScrollTo;
-        "verify node-exists" => afd_proto::verify::VerifyNodeExists;
-        "recover relaunch" => afd_proto::recover::RecoverRelaunch;
-        "memory experience" => afd_proto::memory::MemoryExperience;
-        "memory log" => afd_proto::memory::MemoryLog;
-        "memory save" => afd_proto::memory::MemorySave;
-        "memory search" => afd_proto::memory::MemorySearch;
-        "artifact list" => afd_proto::artifact::ArtifactList;
-        "config list" => afd_proto::config::ConfigList;
-        "config set" => afd_proto::config::ConfigSet;
-        "visual learn" => afd_proto::visual::VisualLearn;
-        "visual match" => afd_proto::template_match::VisualMatch;
-        "visual states" => afd_proto::visual::VisualStates;
-        "visual components" => afd_proto::visual::VisualComponents;
-        "visual transitions" => afd_proto::graph::VisualTransitions;
-        "visual path" => afd_proto::graph::VisualPath;
-        "visual graph" => afd_proto::graph::VisualGraph;
-        "visual history" => afd_proto::history::VisualHistory;
-        "session start" => afd_proto::session::SessionStart;
-        "session show" => afd_proto::session::SessionShow;
-        "session task-start" => afd_proto::tasks::TaskStart;
-        "session bug-add" => afd_proto::findings::BugAdd;
-        "session bug-list" => afd_proto::findings::BugList;
-        "session bug-show" => afd_proto::findings::BugShow;
-        "session result-add" => afd_proto::findings::ResultAdd;
-        "session tested" => afd_proto::findings::TestedMark;
-        "session coverage" => afd_proto::coverage::SessionCoverage;
-        "session progress" => afd_proto::progress::SessionProgress;
-        "session resume" => afd_proto::progress::SessionResume;
-        "session report" => afd_proto::session::SessionReport;
-        "session export" => afd_proto::session::SessionExport;
-        "session end" => afd_proto::session::SessionEnd;
-        "conversation append" => afd_proto::conversation::ConversationAppend;
-        "conversation context" => afd_proto::context::ConversationContext;
-        "conversation usage" => afd_proto::context::ConversationUsage;
-        "conversation working" => afd_proto::context::ConversationWorking;
-        "conversation summary" => afd_proto::conversation::ConversationSummary;
-        "conversation compact" => afd_proto::conversation::ConversationCompact;
-        "pattern find" => afd_proto::pattern::PatternFind;
-    };
+    let samples = samples();
+    let mut text = String::new();
+    for info in afd_proto::methods() {
+        let Some(render) = human::render_of(info.name) else { continue };
+        let shown = render(&samples[info.name]).unwrap_or_else(|| panic!("{} cannot be decoded", info.name));
+        let _ = writeln!(text, "## {}\n\n{}\n", info.name, without_times(&without_styles(&shown)));
+    }
     insta::assert_snapshot!(text);
 }
 
 #[test]
 fn text_output() {
     let samples = samples();
-    let text: Vec<String> = ["observe top", "act tap", "device list"]
+    let text: Vec<String> = ["observe.top", "act.tap", "device.list"]
         .iter()
         .map(|name| output::text(&serde_json::json!({"category": name, "status": "ok", "data": samples[*name]})))
         .collect();
@@ -155,7 +89,7 @@ fn text_output() {
 #[test]
 fn results_of_a_newer_daemon_are_still_shown() {
     let samples = samples();
-    let mut newer = samples["device list"].clone();
+    let mut newer = samples["device.list"].clone();
     newer["devices"][0]["battery"] = 80.into();
     assert!(render::<afd_proto::device::DeviceList>(&newer).is_some(), "an unknown field is ignored");
     newer["devices"][0]["state"] = "sleeping".into();

@@ -79,6 +79,7 @@ act_params! {
     /// Parameters of `act.tap`, `act.longPress` and `act.doubleTap`: either `value`, or `x` with `y`. Of the elements that a value
     /// matches, the closest is meant: the whole label or title, in any case; else its beginning; else the beginning of a word in it.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{"required": ["value"]}, {"required": ["x", "y"]}])))]
     pub struct TapParams {
         /// Property by which the target is selected; by default an alias such as `@n3` is one, and anything else is a label.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,6 +104,7 @@ act_params! {
         pub y: Option<f64>,
         /// Duration of a long press, milliseconds, at most 60,000; by default 500. Only for `act.longPress`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 60_000, "default" = 500)))]
         pub duration_ms: Option<u32>,
     }
 
@@ -119,11 +121,18 @@ act_params! {
         pub y2: f64,
         /// Duration of the swipe, milliseconds, at most 60,000; by default 300.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 60_000, "default" = 300)))]
         pub duration_ms: Option<u32>,
     }
 
     /// Parameters of `act.drag`: from `value`, or `x` with `y`, to the target `to`, or `toX` with `toY`.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
+        {"required": ["value", "to"]},
+        {"required": ["value", "toX", "toY"]},
+        {"required": ["x", "y", "to"]},
+        {"required": ["x", "y", "toX", "toY"]},
+    ])))]
     pub struct DragParams {
         /// Label or alias of what is dragged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -148,6 +157,7 @@ act_params! {
         pub partial: bool,
         /// Duration of the drag, milliseconds, at most 60,000; by default 1,000. A slow swipe: the service cannot hold before it moves.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 60_000, "default" = 1000)))]
         pub duration_ms: Option<u32>,
     }
 
@@ -157,6 +167,7 @@ act_params! {
         pub direction: Direction,
         /// Distance; by default `medium`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "medium")))]
         pub amount: Option<Amount>,
     }
 
@@ -173,6 +184,7 @@ act_params! {
         pub exact_match: bool,
         /// Maximum duration of the search, milliseconds, from 1 to 600,000; by default 60,000.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 600_000, "default" = 60_000)))]
         pub timeout_ms: Option<u64>,
     }
 
@@ -183,12 +195,14 @@ act_params! {
         pub command: Secret,
         /// Maximum run time of the command, milliseconds, from 1 to 600,000; by default 30,000.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 600_000, "default" = 30_000)))]
         pub timeout_ms: Option<u32>,
     }
 
     /// Parameters of `act.intent`, which must be enabled in the settings of the device (`allow_intent`). At least one of `action`, `data`
     /// and `component` is required.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{"required": ["action"]}, {"required": ["data"]}, {"required": ["component"]}])))]
     pub struct IntentParams {
         /// Intent action, for example `android.intent.action.VIEW`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -215,6 +229,7 @@ act_params! {
     #[derive(Default)]
     pub struct KeyParams {
         /// Android key code from 0 to 1000, for example 66 for Enter.
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1000)))]
         pub key_code: i32,
     }
 

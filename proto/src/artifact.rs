@@ -3,6 +3,7 @@
 params! {
     /// Parameters of `artifact.list`.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "ArtifactListParams"))]
     pub struct ListParams {
         /// Only artifacts of this session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -12,6 +13,7 @@ params! {
         pub kind: Option<String>,
         /// Maximum number of artifacts, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -20,6 +22,7 @@ params! {
 
     /// Parameters of `artifact.get`.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "ArtifactGetParams"))]
     pub struct GetParams {
         /// Id of the artifact.
         pub id: i64,
@@ -30,6 +33,7 @@ params! {
 
     /// Parameters of `artifact.delete`.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "ArtifactDeleteParams"))]
     pub struct DeleteParams {
         /// Id of the artifact.
         pub id: i64,
@@ -38,6 +42,7 @@ params! {
 
 words! {
     /// State of the file of an artifact.
+    #[cfg_attr(feature = "schema", schemars(rename = "ArtifactStatus"))]
     Status {
         /// The file exists and is unchanged.
         Present = "present",

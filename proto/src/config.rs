@@ -5,6 +5,7 @@ use serde_json::Value;
 params! {
     /// Parameters of `config.get` and `config.unset`.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "SettingKeyParams"))]
     pub struct KeyParams {
         /// Key of the setting, for example `artifacts.dir` or `device.pixel.timeout_ms`.
         pub key: String,
@@ -12,6 +13,7 @@ params! {
 
     /// Parameters of `config.set`.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "SettingSetParams"))]
     pub struct SetParams {
         /// Key of the setting, for example `artifacts.dir` or `device.pixel.timeout_ms`.
         pub key: String,

@@ -24,9 +24,11 @@ session_params! {
     pub struct ConversationContextParams {
         /// Maximum size of the context, tokens, from 64 to 100,000,000; by default the limit of the conversation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 64, "maximum" = 100_000_000)))]
         pub budget: Option<u64>,
         /// Format of the messages; by default `afd`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "afd")))]
         pub format: Option<Format>,
     }
 
@@ -38,6 +40,7 @@ session_params! {
 
 words! {
     /// Format of messages.
+    #[cfg_attr(feature = "schema", schemars(rename = "MessageFormat"))]
     Format {
         /// Native format, as accepted by conversation.append.
         Afd = "afd",

@@ -11,6 +11,7 @@ session_params! {
     #[derive(Default)]
     pub struct AppendParams {
         /// Messages in the order in which they were said, 1 to 1,000.
+        #[cfg_attr(feature = "schema", schemars(extend("minItems" = 1, "maxItems" = 1000)))]
         pub messages: Vec<Message>,
         /// Context keys to set; at most 100.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -22,6 +23,7 @@ session_params! {
     pub struct ConversationListParams {
         /// Maximum number of messages, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page: only messages before this position.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,6 +35,7 @@ session_params! {
     pub struct CompactParams {
         /// Number of newest messages that stay in the context, at most 1,000,000; by default the setting `conversation.keep_recent`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 1_000_000)))]
         pub keep: Option<u32>,
     }
 

@@ -15,6 +15,7 @@ words! {
 
 wire! {
     /// Version and capabilities; constant while the daemon runs.
+    #[cfg_attr(feature = "schema", schemars(rename = "DaemonVersion"))]
     pub struct Version {
         /// Version of the program.
         pub version: String,
@@ -29,6 +30,7 @@ wire! {
     }
 
     /// Status of the daemon.
+    #[cfg_attr(feature = "schema", schemars(rename = "DaemonStatus"))]
     pub struct Status {
         /// Process id.
         pub pid: u32,

@@ -7,6 +7,7 @@ params! {
     #[derive(Default)]
     pub struct AddParams {
         /// Name of the device: 1 to 64 letters, digits, `-`, `_` or `.`.
+        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 64)))]
         pub name: String,
         /// Base URL of the phone's service, for example `http://192.168.1.20:8081`.
         pub url: String,
@@ -15,9 +16,11 @@ params! {
         pub token: Option<Secret>,
         /// Timeout of one request, milliseconds, from 1 to 600,000; by default 10,000.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 600_000, "default" = 10_000)))]
         pub timeout_ms: Option<u64>,
         /// Whether to save the device in the configuration file; by default true. Otherwise it exists until the daemon stops.
         #[serde(default = "default_true")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub persist: bool,
     }
 
@@ -41,6 +44,7 @@ params! {
         pub name: Option<String>,
         /// Local port to forward, from 1 to 65,535; by default the previous one, else the port number on the phone, else any free one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 65_535)))]
         pub local_port: Option<u16>,
         /// Only report what would be done.
         #[serde(default)]
@@ -61,6 +65,7 @@ device_params! {
     #[derive(Default)]
     pub struct LeaseParams {
         /// Duration of the lease unless it is renewed, milliseconds, from 1 to 3,600,000.
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 3_600_000)))]
         pub ttl_ms: u64,
         /// Whether the lease also ends with the connection that this call came on; not over plain HTTP.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -24,6 +24,7 @@ params! {
     #[derive(Default)]
     pub struct UnsubscribeParams {
         /// Subscription id that `events.subscribe` returned.
+        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         pub subscription: serde_json::Value,
     }
 }
@@ -100,7 +101,7 @@ pub const UNSUBSCRIBE: &str = "events.unsubscribe";
 
 methods! {
     /// Sends events from now on, or from a cursor, as `events.message` notifications; returns the subscription id.
-    EventsSubscribe = "events.subscribe" (SubscribeParams) -> serde_json::Value, Read, [Unsupported], r#"{}"#;
+    EventsSubscribe = "events.subscribe" (SubscribeParams) -> u64, Read, [Unsupported], r#"{}"#;
     /// Ends a subscription.
     EventsUnsubscribe = "events.unsubscribe" (UnsubscribeParams) -> bool, Read, [], r#"{"subscription":1}"#;
 }

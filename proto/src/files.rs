@@ -6,6 +6,7 @@ use crate::visual::ScopeInfo;
 params! {
     /// Parameters of `visual.import`.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "VisualImportParams"))]
     pub struct ImportParams {
         /// Directory of one app, or the parent directory of several; an absolute path. It is only read.
         pub dir: String,
@@ -17,6 +18,7 @@ params! {
         pub dry_run: bool,
         /// Session that the imported pictures belong to; by default `"default"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
 }
@@ -24,6 +26,7 @@ params! {
 params! {
     /// Parameters of `visual.export`.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "VisualExportParams"))]
     pub struct ExportParams {
         /// Directory to write to, an absolute path. Each app gets a subdirectory, which must not already contain an export.
         pub dir: String,

@@ -5,15 +5,19 @@ session_params! {
     #[derive(Default)]
     pub struct BugAddParams {
         /// Title on one line, 1 to 300 characters.
+        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 300)))]
         pub title: String,
         /// Severity; by default `medium`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "medium")))]
         pub severity: Option<Severity>,
         /// Description, at most 10,000 characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 10_000)))]
         pub description: Option<String>,
         /// Steps to reproduce it, in order; at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
         pub steps: Vec<String>,
         /// Expected behaviour.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,6 +55,7 @@ session_params! {
     /// Parameters of `session.result.add`.
     pub struct ResultAddParams {
         /// Name of the test, 1 to 300 characters.
+        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 300)))]
         pub name: String,
         /// Outcome of the test.
         pub status: ResultStatus,
@@ -65,6 +70,7 @@ session_params! {
         pub duration_ms: Option<u64>,
         /// What was observed, at most 10,000 characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 10_000)))]
         pub summary: Option<String>,
         /// Id or uid of an artifact that serves as evidence, or `latest` for the session's newest screenshot.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,6 +84,7 @@ session_params! {
     #[derive(Default)]
     pub struct TestedParams {
         /// Elements, 1 to 1,000: each by component name, resource id, label, or alias such as `@n3`.
+        #[cfg_attr(feature = "schema", schemars(extend("minItems" = 1, "maxItems" = 1000)))]
         pub elements: Vec<String>,
         /// Whether an assertion about the elements passed; omit it if there was none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,6 +119,7 @@ params! {
         pub page: Option<String>,
         /// Maximum number of bugs, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,6 +143,7 @@ params! {
         pub since: Option<i64>,
         /// Maximum number of results, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]

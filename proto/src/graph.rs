@@ -26,6 +26,7 @@ scope_params! {
         pub shortest: bool,
         /// Maximum number of alternative routes, at most 10; by default 2.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10, "default" = 2)))]
         pub alternatives: Option<u32>,
     }
 
@@ -34,6 +35,7 @@ scope_params! {
     pub struct GraphParams {
         /// Format; by default `dot`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "dot")))]
         pub format: Option<GraphFormat>,
         /// Absolute path of a file to write the graph to; by default it is returned inline.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,6 +57,7 @@ words! {
 
 wire! {
     /// A transition between two states.
+    #[cfg_attr(feature = "schema", schemars(rename = "GraphTransition"))]
     pub struct Transition {
         /// Unique key: `from|action|to`.
         pub key: String,

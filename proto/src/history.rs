@@ -5,6 +5,7 @@ use crate::visual::ScopeInfo;
 scope_params! {
     /// Parameters of `visual.delete`: exactly one of the two is required.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "VisualDeleteParams"))]
     pub struct DeleteParams {
         /// Name of the component to delete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,6 +24,7 @@ scope_params! {
     pub struct HistoryParams {
         /// Maximum number of changes, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -70,6 +70,13 @@ pub const PROTOCOL: u32 = 1;
 pub const CAPABILITIES: &[&str] =
     &["line", "contentLength", "http", "webSocket", "batch", "events", "requestKey", "lease", "hints", "states", "sessions"];
 
+/// Returns a real result of a method; lists are cut to a few items.
+#[cfg(feature = "schema")]
+pub fn example_result(method: &str) -> Option<&'static serde_json::Value> {
+    static RESULTS: std::sync::OnceLock<serde_json::Map<String, serde_json::Value>> = std::sync::OnceLock::new();
+    RESULTS.get_or_init(|| serde_json::from_str(include_str!("examples.json")).unwrap_or_default()).get(method)
+}
+
 /// Returns every method, in the order in which the documentation lists the namespaces.
 pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
     [

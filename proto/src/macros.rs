@@ -31,6 +31,7 @@ macro_rules! device_params {
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub device: Option<String>,
                 /// Name of the session; by default `"default"`. Sessions are created on first use.
+                #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub session: Option<String>,
                 /// Base URL of a phone's service, for a device that is not configured; such an ad-hoc device is identified by its URL.
@@ -105,6 +106,8 @@ macro_rules! methods {
                     params_schema: |g| g.subschema_for::<$params>(),
                     #[cfg(feature = "schema")]
                     result_schema: |g| g.subschema_for::<$result>(),
+                    #[cfg(feature = "schema")]
+                    decoded: |result| serde_json::to_value(<$result as serde::Deserialize>::deserialize(result)?),
                 };
             }
         )*
@@ -127,6 +130,7 @@ macro_rules! scope_params {
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub site: Option<String>,
                 /// Session whose last observation supplies the app if it is omitted; by default `"default"`.
+                #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub session: Option<String>,
                 /// Device of that observation; by default the one that the session used last.
@@ -155,6 +159,7 @@ macro_rules! session_params {
             $(#[$m])*
             pub struct $name {
                 /// Name of the session; by default `"default"`.
+                #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub session: Option<String>,
                 $( $(#[$fm])* pub $field: $ty, )*

@@ -52,9 +52,11 @@ params! {
         pub device: Option<String>,
         /// Session whose last page is used; by default `"default"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
         /// Maximum number of transitions, and of recoveries, at most 10,000; by default 10.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 10)))]
         pub limit: Option<u32>,
     }
 
@@ -66,6 +68,7 @@ params! {
         pub device: Option<String>,
         /// Name of the session; by default `"default"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
 
@@ -86,6 +89,7 @@ params! {
         pub status: Option<EventStatus>,
         /// Maximum number of events, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page: only events before that one.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -101,6 +101,9 @@ pub struct MethodInfo {
     /// Schema of the result.
     #[cfg(feature = "schema")]
     pub result_schema: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
+    /// Decodes a result and encodes it again: what its type does not know is lost.
+    #[cfg(feature = "schema")]
+    pub decoded: fn(&serde_json::Value) -> serde_json::Result<serde_json::Value>,
 }
 
 impl MethodInfo {
@@ -159,6 +162,15 @@ mod tests {
         let name = schema.get("$ref").and_then(|r| r.as_str()?.rsplit('/').next());
         let definition = name.and_then(|name| generator.definitions().get(name)).unwrap_or(schema.as_value());
         definition.get("properties").and_then(|p| p.as_object()).into_iter().flat_map(|p| p.keys().cloned()).collect()
+    }
+
+    #[test]
+    fn types_lose_nothing_of_the_examples() {
+        for info in crate::methods() {
+            let example = crate::example_result(info.name).unwrap_or_else(|| panic!("{} has no example", info.name));
+            let decoded = (info.decoded)(example).unwrap_or_else(|error| panic!("{}: {error}", info.name));
+            assert_eq!(&decoded, example, "{}", info.name);
+        }
     }
 
     #[test]

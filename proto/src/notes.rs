@@ -3,8 +3,10 @@
 params! {
     /// Parameters of `memory.save`.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "NoteSaveParams"))]
     pub struct SaveParams {
         /// Topic, a path of parts separated by `/`, for example `nav/home-to-wifi`; 1 to 200 characters.
+        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 200)))]
         pub topic: String,
         /// Text of the note, at most 64 KiB.
         pub content: String,
@@ -13,16 +15,19 @@ params! {
         pub app: Option<String>,
         /// Session that saves the note; by default `"default"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
 
     /// Parameters of `memory.search`. Without a query, the newest notes come first. With one, the best matches come first, among the 200
     /// newest notes with the words in their topic and the 200 newest notes with the words anywhere.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "NoteSearchParams"))]
     pub struct SearchParams {
         /// Words in any language, at most 1,000 characters. Parts of words match from three letters (one in Chinese and Japanese);
         /// punctuation is ignored.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 1000)))]
         pub query: Option<String>,
         /// Only notes about this package.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,6 +37,7 @@ params! {
         pub topic: Option<String>,
         /// Maximum number of notes, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,6 +46,7 @@ params! {
 
     /// Parameters of `memory.delete`: exactly one of the two is required.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "NoteDeleteParams"))]
     pub struct DeleteParams {
         /// Id of the note in this database.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,6 +13,7 @@ device_params! {
     pub struct ScreenParams {
         /// Maximum number of rows; by default 120.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = 120)))]
         pub max_rows: Option<u32>,
         /// Columns to return; by default all but `bounds`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,6 +32,7 @@ device_params! {
         pub settle: bool,
         /// Maximum time to keep reading until the page has settled, milliseconds, at most 60,000; by default 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 60_000, "default" = 0)))]
         pub wait_ms: Option<u64>,
         /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,6 +43,7 @@ device_params! {
         pub since: Option<String>,
         /// Whether to return hints; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub hints: Option<bool>,
     }
 
@@ -49,6 +52,7 @@ device_params! {
     pub struct RefsParams {
         /// Maximum number of refs; by default 120.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = 120)))]
         pub max_rows: Option<u32>,
         /// Whether to return all refs.
         #[serde(default)]
@@ -58,6 +62,7 @@ device_params! {
         pub settle: bool,
         /// Maximum time to keep reading until the page has settled, milliseconds, at most 60,000; by default 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 60_000, "default" = 0)))]
         pub wait_ms: Option<u64>,
         /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,6 +73,7 @@ device_params! {
         pub since: Option<String>,
         /// Whether to return hints; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub hints: Option<bool>,
     }
 
@@ -79,6 +85,7 @@ device_params! {
         pub include: Option<Vec<Part>>,
         /// Maximum number of rows, and of refs; by default 120.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = 120)))]
         pub max_rows: Option<u32>,
         /// Whether to return all rows with all columns, all refs, and the windows.
         #[serde(default)]
@@ -91,9 +98,11 @@ device_params! {
         pub artifact_dir: Option<String>,
         /// Whether to read a second time if the first reading cannot tell whether the page has settled; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub settle: Option<bool>,
         /// Maximum time to keep reading until the page has settled, milliseconds, at most 60,000; by default 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 60_000, "default" = 0)))]
         pub wait_ms: Option<u64>,
         /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,6 +113,7 @@ device_params! {
         pub since: Option<String>,
         /// Whether to return hints; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub hints: Option<bool>,
     }
 
@@ -121,15 +131,18 @@ device_params! {
         pub text: Option<String>,
         /// Maximum time to wait, milliseconds, from 1 to 600,000; by default 10,000.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 600_000, "default" = 10_000)))]
         pub timeout_ms: Option<u64>,
         /// Whether to return hints; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub hints: Option<bool>,
     }
 }
 
 words! {
     /// Form of an observation.
+    #[cfg_attr(feature = "schema", schemars(rename = "ObservationFormat"))]
     Format {
         /// Short text, one line per element: for language models.
         Outline = "outline",

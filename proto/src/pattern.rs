@@ -28,6 +28,7 @@ params! {
         /// Kind of the pattern.
         pub kind: PatternKind,
         /// The statement, 1 to 2,000 characters.
+        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 2000)))]
         pub text: String,
         /// URL, page key, activity or state that it is about; if omitted, it applies to all pages.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,9 +41,11 @@ params! {
         pub data: Option<serde_json::Map<String, Value>>,
         /// Initial confidence, before it was ever used, 0 to 1; by default 0.5.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = 0.5)))]
         pub confidence: Option<f64>,
         /// Session that learned it; by default `"default"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
 
@@ -66,9 +69,11 @@ params! {
         pub text: Option<String>,
         /// Minimum confidence, 0 to 1; by default 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = 0)))]
         pub min_confidence: Option<f64>,
         /// Maximum number of patterns, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
     }
 
@@ -95,8 +100,10 @@ params! {
         /// URL, page key, activity or state of the page.
         pub page: String,
         /// Type of page, for example `form`, `list`, `detail` or `dialog`; 1 to 100 characters.
+        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 100)))]
         pub page_type: String,
         /// Elements of the page; at most 2,000.
+        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 2000)))]
         pub elements: Vec<PageElement>,
         /// Package of the app.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,6 +122,7 @@ params! {
         pub app: Option<String>,
         /// Maximum number of models, at most 10,000; by default 5.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 5)))]
         pub limit: Option<u32>,
     }
 
@@ -128,6 +136,7 @@ params! {
     /// An element of a page model.
     pub struct PageElement {
         /// Name, 1 to 300 characters.
+        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 300)))]
         pub name: String,
         /// Role, for example `button` or `field`.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,9 +10,11 @@ device_params! {
     pub struct ScreenshotParams {
         /// Maximum width and height of the picture, pixels, from 1 to 20,000; by default 700. Pictures are never enlarged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 20_000, "default" = 700)))]
         pub max_dim: Option<u32>,
         /// JPEG quality from 1 to 100, by default 80.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 100, "default" = 80)))]
         pub quality: Option<u32>,
         /// File format; by default that of the extension of `saveFile`, else JPEG.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,12 +25,15 @@ device_params! {
         pub annotate: bool,
         /// Maximum number of marks, by default 120; only with `annotate`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = 120)))]
         pub max_marks: Option<u32>,
         /// Which elements to mark, by default `all`; only with `annotate`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "all")))]
         pub mark_scope: Option<MarkScope>,
         /// Whether to leave the phone's own overlay out of the picture; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub hide_overlay: Option<bool>,
         /// Whether to return the picture in base64 as well, if it is at most `limits.inline_bytes` long.
         #[serde(default)]
@@ -52,15 +57,19 @@ device_params! {
         pub enabled: bool,
         /// Maximum number of marks; by default 300.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = 300)))]
         pub max_marks: Option<u32>,
         /// Which elements to mark; by default `all`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "all")))]
         pub mark_scope: Option<MarkScope>,
         /// Whether the marks are updated when the screen changes; by default true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub auto_refresh: Option<bool>,
         /// Interval between updates, milliseconds, from 200 to 5,000; by default 800.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 200, "maximum" = 5000, "default" = 800)))]
         pub refresh_interval_ms: Option<u32>,
         /// Horizontal offset of the marks, device pixels to the right.
         #[serde(default, skip_serializing_if = "Option::is_none")]

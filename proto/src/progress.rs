@@ -12,9 +12,11 @@ session_params! {
     pub struct ProgressParams {
         /// Next steps, most urgent first, at most 100; replaces the previous list.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
         pub next_steps: Option<Vec<String>>,
         /// Blockers, at most 100; replaces the previous list.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
         pub blockers: Option<Vec<String>>,
         /// Absolute path of the working directory whose git state is reported. It is remembered for the session.
         #[serde(default, skip_serializing_if = "Option::is_none")]

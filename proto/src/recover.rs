@@ -8,6 +8,7 @@ act_params! {
     pub struct BackParams {
         /// Number of times to press Back, from 1 to 20; by default 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 20, "default" = 1)))]
         pub times: Option<u32>,
     }
 }

@@ -3,10 +3,19 @@
 use serde_json::Value;
 
 params! {
+    /// Parameters of `rpc.discover`.
+    #[derive(Default)]
+    pub struct DiscoverParams {
+        /// Only methods whose names begin like this, for example `observe.`, and the types that they refer to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub prefix: Option<String>,
+    }
+
     /// Parameters of `rpc.cancel`.
     #[derive(Default)]
     pub struct CancelParams {
         /// JSON-RPC id of an unanswered call of the same connection.
+        #[cfg_attr(feature = "schema", schemars(extend("type" = ["string", "integer"])))]
         pub id: Value,
     }
 
@@ -32,8 +41,10 @@ wire! {
     }
 
     /// Progress of a call: the parameters of an `rpc.progress` notification.
+    #[cfg_attr(feature = "schema", schemars(rename = "CallProgress"))]
     pub struct Progress {
         /// JSON-RPC id of the call.
+        #[cfg_attr(feature = "schema", schemars(extend("type" = ["string", "integer"])))]
         pub id: Value,
         /// Number of completed steps.
         pub done: u64,
@@ -49,8 +60,8 @@ wire! {
 pub const PROGRESS: &str = "rpc.progress";
 
 methods! {
-    /// Returns the OpenRPC document of this daemon.
-    RpcDiscover = "rpc.discover" (crate::vocabulary::NoParams) -> Value, Read, [], "{}";
+    /// Returns the OpenRPC document of this daemon, or a part of it.
+    RpcDiscover = "rpc.discover" (DiscoverParams) -> serde_json::Map<String, Value>, Read, [], r#"{"prefix":"verify."}"#;
     /// Cancels a call of the same connection unless its action was already sent; a waiting call is never sent to the device.
     RpcCancel = "rpc.cancel" (CancelParams) -> CancelResult, Read, [], r#"{"id":1}"#;
     /// Turns `rpc.progress` notifications on or off for this connection.

@@ -15,9 +15,11 @@ pub trait SessionCall {
 session_params! {
     /// Parameters of `session.start`.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "SessionStartParams"))]
     pub struct StartParams {
         /// Goal, at most 2,000 characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 2000)))]
         pub goal: Option<String>,
         /// Package that the session is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,15 +32,18 @@ session_params! {
         pub model: Option<String>,
         /// Context size of the model, tokens, from 256 to 100,000,000; by default the configured one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 256, "maximum" = 100_000_000)))]
         pub max_tokens: Option<u64>,
         /// Names of context keys to track in addition to the configured ones; at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
         pub tracked_keys: Vec<String>,
         /// Initial values of context keys; at most 100.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub context: BTreeMap<String, String>,
         /// Descriptions of tasks to queue, in order; at most 1,000.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 1000)))]
         pub tasks: Vec<String>,
         /// Whether to write progress files on every change.
         #[serde(default)]
@@ -50,11 +55,13 @@ session_params! {
 
     /// Parameters of `session.show`.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "SessionShowParams"))]
     pub struct ShowParams {
     }
 
     /// Parameters of `session.end`.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "SessionEndParams"))]
     pub struct EndParams {
         /// Absolute path of a file for the report; by default it is saved in the shared artifact directory.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,9 +70,11 @@ session_params! {
 
     /// Parameters of `session.report`.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "SessionReportParams"))]
     pub struct ReportParams {
         /// Format; by default `html`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "html")))]
         pub format: Option<ReportFormat>,
         /// Absolute path of a file for the report; by default it is saved in the shared artifact directory.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,6 +83,7 @@ session_params! {
 
     /// Parameters of `session.export`.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "SessionExportParams"))]
     pub struct ExportParams {
         /// Absolute path of a file for the export. By default it is returned inline, or saved as an artifact if it exceeds
         /// `limits.inline_bytes`.
@@ -105,6 +115,7 @@ words! {
 params! {
     /// Parameters of `session.list`.
     #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "SessionListParams"))]
     pub struct ListParams {
         /// Only sessions with this status.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,6 +125,7 @@ params! {
         pub app: Option<String>,
         /// Maximum number of sessions, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,12 +5,15 @@ session_params! {
     #[derive(Default)]
     pub struct TaskAddParams {
         /// Description, 1 to 2,000 characters.
+        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 2000)))]
         pub description: String,
         /// Priority from -1,000 to 1,000; tasks with higher values come first. By default 0.
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = -1000, "maximum" = 1000, "default" = 0)))]
         pub priority: i64,
         /// Ids of the tasks that block this one until they have passed or are skipped; at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
         pub blocked_by: Vec<i64>,
     }
 
@@ -33,6 +36,7 @@ session_params! {
         pub id: Option<i64>,
         /// Progress note, at most 2,000 characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 2000)))]
         pub progress: Option<String>,
         /// New description.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,9 +54,11 @@ session_params! {
         pub id: Option<i64>,
         /// Outcome; by default `passed`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "passed")))]
         pub status: Option<FinishStatus>,
         /// Summary of the outcome, at most 2,000 characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 2000)))]
         pub summary: Option<String>,
     }
 
@@ -64,6 +70,7 @@ session_params! {
         pub status: Option<TaskStatus>,
         /// Maximum number of tasks, at most 10,000; by default 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 100)))]
         pub limit: Option<u32>,
     }
 }

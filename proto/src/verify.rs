@@ -20,6 +20,7 @@ device_params! {
         pub expected: String,
         /// How to compare; by default `contains`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "contains")))]
         pub mode: Option<MatchMode>,
     }
 

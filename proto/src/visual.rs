@@ -37,6 +37,7 @@ params! {
         pub label: Option<String>,
         /// Confidence of the detector, 0 to 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1)))]
         pub confidence: Option<f64>,
         /// Picture of the element, a PNG or JPEG in base64.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,6 +73,7 @@ device_params! {
         pub pictures: bool,
         /// Number of consecutive misses after which a component is forgotten, from 1 to 100,000, initially 15; stored for this app or site.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 100_000)))]
         pub forget_threshold: Option<u32>,
     }
 }
@@ -91,6 +93,7 @@ scope_params! {
         pub query: Option<String>,
         /// Maximum number of components, at most 10,000; by default 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 100)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,6 +106,7 @@ scope_params! {
         /// Name of a component, or id or name of a state.
         pub old: String,
         /// New name, 1 to 200 printable characters.
+        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 200)))]
         pub new: String,
     }
 

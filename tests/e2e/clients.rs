@@ -2,7 +2,7 @@
 //! `client/python` and `client/typescript`. They run where `AFD_PYTHON` names a Python with the packages, and `AFD_NODE_MODULES` a
 //! directory with them; `.ci/run` installs both.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use afd_tests::{World, docs, programs};
@@ -14,6 +14,12 @@ fn given(name: &str) -> Option<PathBuf> {
         eprintln!("skipped: {name} is not set");
     }
     path
+}
+
+/// Returns the Node.js of a directory of packages, which may be newer than that of the machine, else that.
+fn node(modules: &Path) -> Command {
+    let own = modules.join("node/bin/node");
+    Command::new(if own.exists() { own } else { PathBuf::from("node") })
 }
 
 /// Runs a command to its end; returns what it printed.
@@ -38,7 +44,7 @@ fn python_sdk_drives_the_mcp_server() {
 fn typescript_sdk_drives_the_mcp_server() {
     let Some(modules) = given("AFD_NODE_MODULES") else { return };
     let world = World::new();
-    let mut command = Command::new("node");
+    let mut command = node(&modules);
     command.arg(docs::repository("tests/clients/typescript_client.mjs")).arg(programs::path("afctl")).arg(world.socket());
     let printed = run(command.env("NODE_MODULES", modules).env("HOME", world.dir()));
     assert!(printed.ends_with("done\n"), "{printed}");
@@ -47,14 +53,14 @@ fn typescript_sdk_drives_the_mcp_server() {
 #[test]
 fn inspector_accepts_the_mcp_server() {
     let Some(modules) = given("AFD_NODE_MODULES") else { return };
-    let inspector = modules.join("@modelcontextprotocol/inspector/cli/build/cli.js");
+    let inspector = modules.join("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
     if !inspector.exists() {
         eprintln!("skipped: the inspector is not in {}", modules.display());
         return;
     }
     let world = World::new();
     let inspect = |args: &[&str]| {
-        let mut command = Command::new("node");
+        let mut command = node(&modules);
         command.arg(&inspector).arg("--cli").arg(programs::path("afctl")).args(["mcp", "--socket"]).arg(world.socket());
         run(command.args(["--method"]).args(args).env("HOME", world.dir()))
     };
@@ -64,4 +70,15 @@ fn inspector_accepts_the_mcp_server() {
     assert!(inspect(&["prompts/list"]).contains("test_app"));
     assert!(inspect(&["tools/call", "--tool-name", "af_tap", "--tool-arg", "value=Display"]).contains("Dark theme"));
     assert!(inspect(&["resources/read", "--uri", "afd://screen"]).contains("Dark theme"));
+}
+
+#[test]
+fn openrpc_document_is_valid_and_its_examples_conform() {
+    let Some(modules) = given("AFD_NODE_MODULES") else { return };
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let file = directory.path().join("openrpc.json");
+    std::fs::write(&file, afd::rpc::document().to_string()).expect("writes");
+    let mut command = node(&modules);
+    let printed = run(command.arg(docs::repository("tests/clients/openrpc.mjs")).arg(file).env("NODE_MODULES", modules));
+    assert!(printed.starts_with("done"), "{printed}");
 }

@@ -95,6 +95,49 @@ fn invalid_missing_and_unknown_parameters_are_reported_with_their_path() {
     assert!(checked > 150, "{checked} parameters were checked");
 }
 
+/// Returns values that a parameter's schema does not allow, though their type is right.
+fn out_of_bounds(schema: &Value) -> Vec<Value> {
+    let number = |key: &str| schema[key].as_f64();
+    let count = |key: &str| schema[key].as_u64().and_then(|n| usize::try_from(n).ok());
+    let whole = schema["type"] == "integer";
+    let as_number = |n: f64| if whole { json!(n as i64) } else { json!(n) };
+    let item = if schema["items"]["type"] == "integer" { json!(1) } else { json!("a") };
+    let over = number("maximum").map(|n| as_number(n + 1.0));
+    let under = number("minimum").filter(|n| *n != 0.0).map(|n| as_number(n - 1.0));
+    let long = count("maxLength").map(|n| json!("a".repeat(n + 1)));
+    let empty = count("minLength").filter(|n| *n > 0).map(|_| json!(""));
+    let many = count("maxItems").filter(|_| schema["items"].get("$ref").is_none()).map(|n| json!(vec![item; n + 1]));
+    [over, under, long, empty, many].into_iter().flatten().collect()
+}
+
+#[test]
+fn documented_bounds_hold() {
+    let world = World::new();
+    let mut client = world.client();
+    client.ok("session.start", json!({"session": "checkout-1"}));
+    client.ok("session.task.add", json!({"session": "checkout-1", "description": "pay"}));
+    client.ok("session.task.start", json!({"session": "checkout-1"}));
+    client.ok("observe.page", json!({}));
+    let (mut checked, mut wrong) = (0, Vec::new());
+    for method in discover_methods(&mut client) {
+        let name = method["name"].as_str().expect("a name");
+        for param in method["params"].as_array().expect("params") {
+            let field = param["name"].as_str().expect("a name");
+            for value in out_of_bounds(&param["schema"]) {
+                let mut params = example_params(&method);
+                params.insert(field.to_owned(), value.clone());
+                checked += 1;
+                match client.connection.call(name, Value::Object(params)) {
+                    Err(afd_tests::CallError::Rpc { number: -32602, data, .. }) if data["details"]["path"] == field => {}
+                    other => wrong.push(format!("{name} {field} {value:.40}: {other:?}")),
+                }
+            }
+        }
+    }
+    assert!(checked > 150, "{checked} values were checked");
+    assert!(wrong.is_empty(), "{} of {checked} were taken, or refused in another way:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 #[test]
 fn every_example_is_valid() {
     let world = World::new();

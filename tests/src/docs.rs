@@ -139,18 +139,9 @@ fn type_of(schema: &Value) -> String {
 
 fn type_section(name: &str, schema: &Value) -> String {
     let mut out = format!("\n### {name}\n\n{}\n", cell(schema));
-    let words: Vec<&Value> = items(&schema["oneOf"]).iter().filter(|v| v["const"].is_string()).collect();
-    if !words.is_empty() {
-        out.push('\n');
-        for word in words {
-            let _ = writeln!(out, "- `{}`: {}", cell_of(&word["const"]), cell(word));
-        }
-        return out;
-    }
-    if let Some(words) = schema["enum"].as_array() {
-        let words: Vec<String> = words.iter().map(|w| format!("`{}`", cell_of(w))).collect();
-        let _ = write!(out, "\nOne of {}.\n", words.join(", "));
-        return out;
+    if schema["enum"].is_array() {
+        let (about, words) = cell_of(&schema["description"]).split_once("\n\n").unwrap_or_default();
+        return format!("\n### {name}\n\n{about}\n\n- {}\n", words.replace("\n\n", "\n- "));
     }
     out.push_str(&fields(schema));
     for variant in items(&schema["oneOf"]).iter().chain(items(&schema["anyOf"])) {

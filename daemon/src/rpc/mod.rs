@@ -26,6 +26,7 @@ mod pattern;
 mod places;
 mod recover;
 mod register;
+mod schema;
 mod session;
 mod stream;
 mod transport;
