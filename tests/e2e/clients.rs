@@ -82,3 +82,40 @@ fn openrpc_document_is_valid_and_its_examples_conform() {
     let printed = run(command.arg(docs::repository("tests/clients/openrpc.mjs")).arg(file).env("NODE_MODULES", modules));
     assert!(printed.starts_with("done"), "{printed}");
 }
+
+#[test]
+fn python_client_does_a_task() {
+    let Some(python) = given("AFD_PYTHON") else { return };
+    let world = World::new();
+    let mut command = Command::new(&python);
+    command.arg("-B").arg(docs::repository("tests/clients/python_typed.py")).arg(world.socket());
+    let inherited = std::env::var_os("PATH").unwrap_or_default();
+    let programs = programs::path("afctl").parent().expect("a directory").to_owned();
+    let path = std::env::join_paths([programs].into_iter().chain(std::env::split_paths(&inherited))).expect("a path");
+    command.env("PYTHONPATH", docs::repository("client/python")).env("HOME", world.dir()).env("PATH", path);
+    let printed = run(&mut command);
+    assert!(printed.ends_with("done\n"), "{printed}");
+    let checked = Command::new(&python).args(["-m", "mypy", "--version"]).output().is_ok_and(|o| o.status.success());
+    if !checked {
+        eprintln!("skipped: no mypy");
+        return;
+    }
+    let cache = world.dir().join("mypy");
+    let mut types = Command::new(&python);
+    types.args(["-m", "mypy", "--strict", "--cache-dir"]).arg(cache).arg(docs::repository("client/python/afd"));
+    run(&mut types);
+}
+
+#[test]
+fn typescript_client_does_a_task() {
+    let Some(modules) = given("AFD_NODE_MODULES") else { return };
+    let world = World::new();
+    let mut compiler = node(&modules);
+    compiler.arg(modules.join("typescript/bin/tsc")).arg("-p").arg(docs::repository("client/typescript"));
+    run(compiler.arg("--outDir").arg(world.dir().join("dist")).arg("--typeRoots").arg(modules.join("@types")));
+    std::fs::write(world.dir().join("dist/package.json"), "{\"type\": \"module\"}").expect("writes");
+    let mut command = node(&modules);
+    command.arg(docs::repository("tests/clients/typescript_typed.mjs")).arg(world.dir().join("dist/client.js"));
+    let printed = run(command.arg(world.socket()).env("HOME", world.dir()));
+    assert!(printed.ends_with("done\n"), "{printed}");
+}

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use afd_tests::World;
 use afd_tests::docs::{assert_page, method_reference, repository, with_section};
+use afd_tests::{World, clients};
 use serde_json::json;
 
 #[test]
@@ -11,6 +11,13 @@ fn method_reference_is_up_to_date() {
     let world = World::new();
     let document = world.client().ok("rpc.discover", json!({}));
     assert_page("proto/METHODS.md", &method_reference(&document));
+}
+
+#[test]
+fn generated_clients_are_up_to_date() {
+    let document = afd::rpc::document();
+    assert_page("client/python/afd/api.py", &clients::python(&document));
+    assert_page("client/typescript/src/api.ts", &clients::typescript(&document));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! real HTTP, all in a temporary directory and on loopback.
 
 pub mod adb;
+pub mod clients;
 pub mod daemon;
 pub mod docs;
 pub mod endpoint;

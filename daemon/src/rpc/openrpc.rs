@@ -30,9 +30,8 @@ pub(super) fn register(module: &mut Module) {
         match params.prefix.as_deref().filter(|prefix| !prefix.is_empty()) {
             None => Ok(text.get_or_init(|| to_raw_value(whole).unwrap_or_default()).clone()),
             Some(prefix) => {
-                let part = part(whole, prefix).ok_or_else(|| {
-                    Error::param("prefix", "the beginning of the name of a method, for example `observe.`", prefix)
-                });
+                let part = part(whole, prefix)
+                    .ok_or_else(|| Error::param("prefix", "the beginning of the name of a method, for example `observe.`", prefix));
                 part.map(|part| to_raw_value(&part).unwrap_or_default()).map_err(to_rpc)
             }
         }
@@ -208,7 +207,9 @@ mod tests {
             assert!(document.pointer(reference).is_some(), "{reference}");
         }
         let part = part(&document, "observe.").expect("methods");
-        assert!(part["methods"].as_array().is_some_and(|m| m.iter().all(|m| m["name"].as_str().is_some_and(|n| n.starts_with("observe.")))));
+        assert!(
+            part["methods"].as_array().is_some_and(|m| m.iter().all(|m| m["name"].as_str().is_some_and(|n| n.starts_with("observe."))))
+        );
         assert!(part["components"]["schemas"].get("ContextPart").is_none() && part["components"]["schemas"].get("Hint").is_some());
         let text = part.to_string();
         for reference in text.split("\"$ref\":\"#").skip(1).filter_map(|r| r.split('"').next()) {

@@ -1,0 +1,2605 @@
+"""The methods of afd and the types of their results.
+
+Generated from the OpenRPC document of the daemon; a test keeps it up to date. proto/METHODS.md explains each field.
+"""
+
+# The daemon's answers are what its document says.
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any, Callable, Literal, NotRequired, TypeAlias, TypedDict
+
+# Distance of a scroll.
+Amount: TypeAlias = Literal["small", "medium", "large"]
+
+# State of the file of an artifact.
+ArtifactStatus: TypeAlias = Literal["present", "missing"]
+
+# Status of a bug.
+BugStatus: TypeAlias = Literal["open", "resolved"]
+
+# Property by which a node is selected.
+By: TypeAlias = Literal["text", "label", "desc", "resId", "class", "ref"]
+
+# Category of an event.
+Category: TypeAlias = Literal["act", "verify", "recover"]
+
+# Kind of change to the visual memory.
+ChangeOp: TypeAlias = Literal["forget", "merge", "rename", "delete", "cleanup"]
+
+# Column of a screen row.
+Column: TypeAlias = Literal["id", "class", "text", "desc", "resId", "bounds", "flags"]
+
+# Content of a message.
+Content: TypeAlias = "str | list[MessagePart]"
+
+# Origin of a device.
+DeviceSource: TypeAlias = Literal["config", "runtime", "call"]
+
+# Last known state of a device.
+DeviceState: TypeAlias = Literal["unknown", "ready", "unreachable", "unauthorized", "failing"]
+
+# How a method uses the `device` parameter.
+DeviceUse: TypeAlias = Literal["none", "filter", "observed", "reached"]
+
+# Direction of a scroll.
+Direction: TypeAlias = Literal["up", "down", "left", "right"]
+
+# Effect of a method.
+Effect: TypeAlias = Literal["read", "act", "admin"]
+
+# Reason why a call failed.
+ErrorCode: TypeAlias = Literal["INVALID_PARAMS", "DEVICE_UNKNOWN", "DEVICE_AMBIGUOUS", "DEVICE_BUSY", "DEVICE_UNREACHABLE", "DEVICE_AUTH", "DEVICE_ERROR", "OUTCOME_UNKNOWN", "REF_ALIAS_UNOBSERVED", "REF_ALIAS_STALE", "TARGET_NOT_FOUND", "TARGET_AMBIGUOUS", "ASSERTION_FAILED", "NOT_FOUND", "CONFLICT", "TIMEOUT", "UNSUPPORTED", "REFUSED", "LIMIT_EXCEEDED", "SHUTTING_DOWN", "STORE_UNAVAILABLE", "STORE_FULL", "INTERNAL", "CANCELLED", "TARGET_COVERED", "PARSE_ERROR", "INVALID_REQUEST", "UNKNOWN_METHOD"]
+
+# Outcome of an event.
+EventStatus: TypeAlias = Literal["ok", "failed", "unknown"]
+
+# Outcome of a task.
+FinishStatus: TypeAlias = Literal["passed", "failed", "skipped"]
+
+# Output format of a graph.
+GraphFormat: TypeAlias = Literal["dot", "mermaid", "svg"]
+
+# Kind of a hint.
+HintKind: TypeAlias = Literal["action", "failure", "recovery", "interrupt"]
+
+# Import result of a setting or row.
+ImportOutcome: TypeAlias = Literal["added", "present", "cleaned", "skipped"]
+
+# Kind of a named item.
+ItemKind: TypeAlias = Literal["component", "state"]
+
+# Elements to mark.
+MarkScope: TypeAlias = Literal["all", "interactive"]
+
+# Comparison of an expected text with the actual one.
+MatchMode: TypeAlias = Literal["contains", "equals"]
+
+# Step of the search that found a component.
+MatchStage: TypeAlias = Literal["inPlace", "coarsely", "thoroughly"]
+
+# Format of messages.
+MessageFormat: TypeAlias = Literal["afd", "openai", "anthropic"]
+
+# A part of a message.
+MessagePart: TypeAlias = "dict[str, Any]"
+
+# Author of a message.
+MessageRole: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+# A message with the cursor to resume from.
+MessageWithCursor: TypeAlias = "Event | ObservationNotice | dict[str, Any] | Change | dict[str, Any]"
+
+# Form of an observation.
+ObservationFormat: TypeAlias = Literal["outline", "rows"]
+
+# Kind of call that observed a screen.
+ObservationSource: TypeAlias = Literal["top", "screen", "refs", "page", "wait", "verify", "learn"]
+
+# What came of an action.
+OutcomeKind: TypeAlias = Literal["page", "same", "nothing", "failed", "refuted"]
+
+# Part of a page observation.
+Part: TypeAlias = Literal["screen", "refs"]
+
+# Kind of a pattern.
+PatternKind: TypeAlias = Literal["keyFact", "flakyElement", "validationRule", "visualBaseline", "userPreference", "solution", "procedure"]
+
+# File format of a picture.
+PictureFormat: TypeAlias = Literal["jpeg", "png"]
+
+# Format of a report.
+ReportFormat: TypeAlias = Literal["html", "markdown"]
+
+# Outcome of a test.
+ResultStatus: TypeAlias = Literal["passed", "failed", "skipped", "error"]
+
+# Role of an element.
+Role: TypeAlias = Literal["button", "field", "switch", "row", "list", "image", "text", "web", "view", "any"]
+
+# How closely an experience matches the requested place.
+Scope: TypeAlias = Literal["state", "page", "activity", "app"]
+
+# A token or typed text; no answer contains it.
+Secret: TypeAlias = "str"
+
+# Status of a session.
+SessionStatus: TypeAlias = Literal["active", "ended"]
+
+# Severity of a bug, worst first.
+Severity: TypeAlias = Literal["critical", "high", "medium", "low"]
+
+# Origin of the value of a setting.
+Source: TypeAlias = Literal["flag", "env", "file", "default"]
+
+# Kind of a state.
+StateKind: TypeAlias = Literal["page", "dialog", "detected", "opaque"]
+
+# State of a background task.
+TaskState: TypeAlias = Literal["running", "restarting"]
+
+# Status of a task.
+TaskStatus: TypeAlias = Literal["pending", "active", "passed", "failed", "skipped"]
+
+# Whether the notes contain all words of the query.
+TermMatch: TypeAlias = Literal["all", "any"]
+
+# What an action returns of the page that it led to.
+Then: TypeAlias = Literal["outline", "diff", "page", "none"]
+
+# Condition to wait for.
+Until: TypeAlias = Literal["text", "activity", "gone", "settled"]
+
+# Verb of an action: the operations of `act.*` and `recover.*`.
+Verb: TypeAlias = Literal["tap", "longPress", "doubleTap", "swipe", "drag", "scroll", "scrollTo", "back", "home", "key", "text", "fill", "launch", "stop", "relaunch", "shell", "intent", "wait"]
+
+
+class ActResultReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    device: str
+    durationMs: int
+    eventId: str
+    look: NotRequired[Look]
+    moved: NotRequired[bool]
+    point: NotRequired[Point]
+    replayed: NotRequired[bool]
+    result: str
+    session: str
+    target: NotRequired[Target]
+    traceId: str
+
+
+class Action(TypedDict):
+    """An action that was or can be performed."""
+
+    params: NotRequired[dict[str, Any]]
+    point: NotRequired[Point]
+    slots: NotRequired[list[str]]
+    target: NotRequired[Target]
+    verb: Verb
+
+
+class ActiveElement(TypedDict):
+    """An element that can be acted on by its alias."""
+
+    ref: str
+    target: Target
+
+
+class AddResult(TypedDict):
+    """Result of `device.add`."""
+
+    device: DeviceInfo
+    savedIn: NotRequired[str]
+
+
+class Allocation(TypedDict):
+    """Split of a budget between the parts of a context, tokens."""
+
+    buffer: int
+    currentTask: int
+    history: int
+    knowledge: int
+    system: int
+    tools: int
+
+
+class AppendResult(TypedDict):
+    """Result of appending messages."""
+
+    compacted: int
+    contextSet: dict[str, str]
+    first: int
+    last: int
+    session: str
+    tokens: int
+    usage: Usage
+
+
+class Artifact(TypedDict):
+    """A file that the daemon wrote."""
+
+    artifactId: int
+    contentHash: str
+    createdAt: int
+    device: NotRequired[str]
+    filePath: str
+    kind: str
+    mimeType: str
+    op: str
+    session: str
+    sizeBytes: int
+    status: ArtifactStatus
+    traceId: str
+    uid: str
+
+
+class ArtifactDetails(TypedDict):
+    """An artifact, with its content if that was requested."""
+
+    artifactId: int
+    base64: NotRequired[str]
+    contentHash: str
+    createdAt: int
+    device: NotRequired[str]
+    filePath: str
+    kind: str
+    mimeType: str
+    op: str
+    session: str
+    sizeBytes: int
+    status: ArtifactStatus
+    text: NotRequired[str]
+    traceId: str
+    uid: str
+
+
+class Artifacts(TypedDict):
+    """A page of artifacts, newest first."""
+
+    artifacts: list[Artifact]
+    nextCursor: NotRequired[int]
+
+
+class Bug(TypedDict):
+    """A bug."""
+
+    actual: NotRequired[str]
+    app: NotRequired[str]
+    createdAt: int
+    description: NotRequired[str]
+    expected: NotRequired[str]
+    id: int
+    page: NotRequired[str]
+    resolution: NotRequired[str]
+    resolvedAt: NotRequired[int]
+    screenshot: NotRequired[str]
+    session: str
+    severity: Severity
+    state: NotRequired[str]
+    status: BugStatus
+    steps: NotRequired[list[str]]
+    task: NotRequired[str]
+    title: str
+    uid: str
+
+
+class BugAddResult(TypedDict):
+    """Result of `session.bug.add`."""
+
+    bug: Bug
+    similar: list[Bug]
+
+
+class BugCounts(TypedDict):
+    """Number of bugs by severity and by status."""
+
+    critical: int
+    high: int
+    low: int
+    medium: int
+    open: int
+    resolved: int
+    total: int
+
+
+class BugSummary(TypedDict):
+    """Summary of a bug."""
+
+    id: str
+    page: NotRequired[str]
+    severity: Severity
+    status: BugStatus
+    title: str
+
+
+class Bugs(TypedDict):
+    """A page of bugs, newest first."""
+
+    bugs: list[Bug]
+    counts: BugCounts
+    nextCursor: NotRequired[int]
+
+
+class CallProgress(TypedDict):
+    """Progress of a call: the parameters of an `rpc.progress` notification."""
+
+    done: int
+    id: str | int
+    message: str
+    total: NotRequired[int]
+
+
+class Change(TypedDict):
+    """A change to the visual memory."""
+
+    app: str
+    at: int
+    id: int
+    op: ChangeOp
+    site: NotRequired[str]
+    uid: str
+    undoneAt: NotRequired[int]
+    what: str
+    why: str
+
+
+class Changes(TypedDict):
+    """A page of changes, newest first."""
+
+    changes: list[Change]
+    nextCursor: NotRequired[int]
+
+
+class CleanupResult(TypedDict):
+    """Result of `visual.cleanup`."""
+
+    app: str
+    changes: list[RemovedComponent]
+    dryRun: bool
+    site: NotRequired[str]
+
+
+class ClearResult(TypedDict):
+    """Result of clearing a context."""
+
+    messages: int
+    session: str
+
+
+class CompactResult(TypedDict):
+    """Result of compacting a conversation."""
+
+    facts: int
+    messages: int
+    session: str
+    summary: NotRequired[SummaryInfo]
+    tokensAfter: int
+    tokensBefore: int
+
+
+class CompletedTask(TypedDict):
+    """A finished task."""
+
+    completedAt: str
+    description: str
+    id: str
+    status: TaskStatus
+    summary: str
+
+
+class Component(TypedDict):
+    """A component: an element that was learned."""
+
+    bounds: NotRequired[str]
+    confidence: NotRequired[float]
+    consecutiveMisses: int
+    hasPicture: bool
+    label: NotRequired[str]
+    lastSeen: int
+    learnedAt: int
+    name: str
+    resId: NotRequired[str]
+    seenCount: int
+    source: str
+    states: list[str]
+    type: str
+    uid: str
+
+
+class Components(TypedDict):
+    """A page of components, in the order in which they were learned."""
+
+    app: str
+    components: list[Component]
+    nextCursor: NotRequired[int]
+    site: NotRequired[str]
+
+
+class ConnectUsbResult(TypedDict):
+    """Result of `device.connectUsb`."""
+
+    configWritten: bool
+    device: str
+    devicePort: int
+    deviceSerial: str
+    forwarded: bool
+    hint: ConnectionHint
+    hintPath: str
+    localPort: int
+    nextStep: NotRequired[str]
+    printOnly: bool
+    remoteUrl: str
+    reused: bool
+    savedIn: NotRequired[str]
+    tokenConfigured: bool
+    transport: str
+
+
+class Connection(TypedDict):
+    """Connection to a device."""
+
+    device: NotRequired[str]
+    devicePort: NotRequired[int]
+    localPort: NotRequired[int]
+    transport: str
+    url: str
+
+
+class ConnectionHint(TypedDict):
+    """Connection hint: what the phone's app reports about its service, in a file that `adb` can read."""
+
+    packageName: str
+    servicePort: int
+    serviceRunning: bool
+    updatedAt: int | None
+    versionCode: int | None
+    versionName: str | None
+
+
+class Context(TypedDict):
+    """Base context of an observation of the screen."""
+
+    app: str | None
+    dialog: NotRequired[str]
+    elements: NotRequired[list[Element]]
+    hasWebView: bool
+    hints: list[Hint]
+    mode: str
+    nodeReliability: str
+    observationId: str
+    outline: NotRequired[str]
+    page: PageRef
+    reason: NotRequired[str]
+    reliable: bool
+    settled: bool
+    since: NotRequired[str]
+    topActivity: str | None
+
+
+class ContextPart(TypedDict):
+    """A part of a context."""
+
+    messages: int
+    part: str
+    tokens: int
+
+
+class Coverage(TypedDict):
+    """Coverage of a session, compared with what the visual memory knows."""
+
+    app: NotRequired[str]
+    coveragePercent: float
+    elements: Share
+    elementsTested: int
+    pages: Share
+    pagesTested: Share
+    pagesVisited: int
+
+
+class CurrentTask(TypedDict):
+    """The active task."""
+
+    description: str
+    id: str
+    lastAction: str
+    progress: str
+    startedAt: str
+
+
+class DaemonStatus(TypedDict):
+    """Status of the daemon."""
+
+    callsInFlight: int
+    config: str
+    configError: NotRequired[str]
+    configWarnings: list[str]
+    connections: int
+    database: str
+    devices: list[DeviceInfo]
+    pid: int
+    socket: str
+    store: StoreStatus
+    tasks: list[TaskInfo]
+    uptimeMs: int
+    version: str
+
+
+class DaemonVersion(TypedDict):
+    """Version and capabilities; constant while the daemon runs."""
+
+    capabilities: list[str]
+    pid: int
+    protocol: int
+    startedAt: int
+    version: str
+
+
+class DeleteResult(TypedDict):
+    """Result of `pattern.delete` and `pageModel.delete`."""
+
+    id: int
+    uid: str
+
+
+class DeletedArtifact(TypedDict):
+    """Result of `artifact.delete`."""
+
+    artifactId: int
+    fileDeleted: bool
+
+
+class DeletedNote(TypedDict):
+    """Result of `memory.delete`."""
+
+    chainLength: int
+    id: int
+    uid: str
+
+
+class Detection(TypedDict):
+    """An element that a detector found in a picture."""
+
+    box: list[int]
+    confidence: NotRequired[float]
+    crop: NotRequired[str]
+    label: NotRequired[str]
+    name: NotRequired[str]
+    type: NotRequired[str]
+
+
+class DeviceInfo(TypedDict):
+    """A device and its state."""
+
+    capabilities: list[str]
+    error: NotRequired[str]
+    kind: str
+    lastSeenAt: NotRequired[int]
+    lease: NotRequired[LeaseInfo]
+    name: str
+    source: DeviceSource
+    state: DeviceState
+    url: str
+    waiting: int
+
+
+class Devices(TypedDict):
+    """All devices."""
+
+    devices: list[DeviceInfo]
+
+
+class Dismissal(TypedDict):
+    """An action that dismisses a pop-up."""
+
+    action: str
+    count: int
+    probability: float
+
+
+class Element(TypedDict):
+    """An element of the screen, or a text on it."""
+
+    depth: int
+    disabled: NotRequired[bool]
+    label: NotRequired[str]
+    ref: NotRequired[str]
+    role: Role
+    value: NotRequired[str]
+
+
+class EndResult(TypedDict):
+    """Result of `session.end`."""
+
+    compacted: int
+    endedAt: int
+    progressFile: NotRequired[str]
+    report: ReportResult
+    session: str
+    summary: str
+    warnings: NotRequired[list[str]]
+
+
+class Event(TypedDict):
+    """A recorded action, verification or recovery."""
+
+    action: NotRequired[Action]
+    activity: NotRequired[str]
+    app: NotRequired[str]
+    at: int
+    category: Category
+    cursor: int
+    device: str
+    durationMs: int
+    evidence: NotRequired[Any]
+    failureCause: NotRequired[str]
+    op: str
+    page: NotRequired[PageRef]
+    parent: NotRequired[str]
+    seq: int
+    session: str
+    status: EventStatus
+    traceId: str
+    uid: str
+
+
+class Experience(TypedDict):
+    """Result of `memory.experience`; closest matches first, then best ones."""
+
+    recoveries: list[Recovery]
+    transitions: list[Transition]
+
+
+class Export(TypedDict):
+    """Complete record of a session."""
+
+    artifacts: list[Artifact]
+    blockers: list[str]
+    bugs: list[Bug]
+    context: dict[str, str]
+    coverage: Coverage
+    events: list[Event]
+    format: str
+    info: SessionInfo
+    messages: list[RecordedMessage]
+    nextSteps: list[str]
+    notes: list[Note]
+    pages: list[VisitedPage]
+    patterns: list[Pattern]
+    results: list[TestResult]
+    statistics: Statistics
+    summaries: list[SummaryInfo]
+    summary: str
+    tasks: list[Task]
+    tested: list[TestedElement]
+    version: int
+
+
+class ExportResult(TypedDict):
+    """Result of `session.export`: the document, or where it was saved."""
+
+    artifactId: NotRequired[int]
+    document: NotRequired[Export]
+    file: NotRequired[str]
+    session: str
+    sizeBytes: int
+
+
+class ExportedScope(TypedDict):
+    """Export result of an app or site."""
+
+    app: str
+    components: int
+    dir: str
+    missingPictures: int
+    pictures: int
+    site: NotRequired[str]
+    states: int
+    transitions: int
+
+
+class FileRemark(TypedDict):
+    """Remark about data that was skipped or changed."""
+
+    file: str
+    key: str
+    why: str
+
+
+class FoundComponent(TypedDict):
+    """A component that was found."""
+
+    bounds: str
+    how: MatchStage
+    likeness: float
+    moved: bool
+    name: str
+    x: float
+    y: float
+
+
+class Function(TypedDict):
+    """The `function` of a tool call in OpenAI's form."""
+
+    arguments: NotRequired[str]
+    name: str
+
+
+# A transition between two states.
+GraphTransition = TypedDict("GraphTransition", {"action": "str", "attempts": "int", "count": "int", "from": "str", "key": "str", "lastUsed": "NotRequired[int]", "meanMs": "NotRequired[int]", "probability": "float", "successRate": "float", "target": "NotRequired[Target]", "to": "str"})
+
+
+class HealthReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    connection: Connection
+    device: str
+    durationMs: int
+    kind: str
+    session: str
+    status: str
+    token: str
+    traceId: str
+
+
+class Hint(TypedDict):
+    """Knowledge that helps on the current page."""
+
+    alias: NotRequired[str]
+    confidence: float
+    evidence: list[str]
+    first: NotRequired[str]
+    kind: HintKind
+    outcome: NotRequired[str]
+    target: NotRequired[Target]
+    text: str
+
+
+class ImportReport(TypedDict):
+    """Result of `memory.importAf`."""
+
+    artifacts: Tally
+    dryRun: bool
+    events: Tally
+    notes: Tally
+    recoveries: Tally
+    remarkCount: int
+    remarks: list[Remark]
+    settings: list[ImportedSetting]
+    transitions: Tally
+
+
+class ImportedScope(TypedDict):
+    """Import result of an app or site."""
+
+    app: str
+    components: Tally
+    dir: str
+    pictures: Tally
+    remarks: list[FileRemark]
+    site: NotRequired[str]
+    states: Tally
+    transitions: Tally
+
+
+class ImportedSetting(TypedDict):
+    """Import result of a setting."""
+
+    key: str
+    outcome: ImportOutcome
+    remark: str
+
+
+class Interrupt(TypedDict):
+    """A pop-up that appears over several states on its own."""
+
+    dismissals: list[Dismissal]
+    over: list[str]
+
+
+class Job(TypedDict):
+    """A background job."""
+
+    about: str
+    everyMs: int
+    lastDurationMs: NotRequired[int]
+    lastError: NotRequired[str]
+    lastResult: NotRequired[str]
+    lastRunAt: NotRequired[int]
+    name: str
+    running: bool
+    runs: int
+
+
+class Jobs(TypedDict):
+    """All jobs."""
+
+    jobs: list[Job]
+
+
+class LastPageReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    at: int
+    device: str
+    observationId: str
+    outdated: bool
+    outline: str
+    seenBy: str
+    session: str
+    settled: bool
+    traceId: str
+
+
+class LearnResult(TypedDict):
+    """Result of `visual.learn`."""
+
+    app: str
+    learnCount: int
+    missed: int
+    newComponents: int
+    newState: bool
+    picture: NotRequired[str]
+    seen: int
+    site: NotRequired[str]
+    skipped: NotRequired[list[str]]
+    source: str
+    state: NotRequired[StateRef]
+
+
+class LeaseInfo(TypedDict):
+    """Exclusive right of a session to act on a device, for a limited time."""
+
+    remainingMs: int
+    session: str
+
+
+class LeaseResultReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    device: str
+    lease: LeaseInfo
+    session: str
+    traceId: str
+
+
+class Log(TypedDict):
+    """A page of events, newest first."""
+
+    events: list[Event]
+    nextCursor: NotRequired[int]
+
+
+class Look(TypedDict):
+    """What came of an action."""
+
+    changed: bool | None
+    expected: NotRequired[str]
+    note: NotRequired[str]
+    observation: NotRequired[Context]
+    refs: NotRequired[RefRows]
+    waitedMs: int
+
+
+class MatchResult(TypedDict):
+    """Result of `visual.match`."""
+
+    app: str
+    flat: list[str]
+    found: list[FoundComponent]
+    lookedFor: int
+    missing: list[str]
+    site: NotRequired[str]
+    tookMs: int
+
+
+class Message(TypedDict):
+    """A message of a conversation."""
+
+    content: NotRequired[Content]
+    failed: NotRequired[bool]
+    name: NotRequired[str]
+    role: MessageRole
+    toolCallId: NotRequired[str]
+    toolCalls: NotRequired[list[ToolCall]]
+
+
+class Messages(TypedDict):
+    """A page of messages, newest first."""
+
+    messages: list[RecordedMessage]
+    nextCursor: NotRequired[int]
+
+
+class MethodList(TypedDict):
+    """Result of `daemon.methods`."""
+
+    methods: list[MethodSummary]
+
+
+class MethodSummary(TypedDict):
+    """A row of the method table without its schemas, which `rpc.discover` returns."""
+
+    effect: Effect
+    errors: list[ErrorCode]
+    name: str
+    requestKey: bool
+    summary: str
+    takes: SharedParams
+
+
+class ModelContext(TypedDict):
+    """Messages for the model's next turn."""
+
+    allocation: Allocation
+    budget: int
+    context: dict[str, str]
+    leftOut: list[Omission]
+    messages: list[Any]
+    parts: list[ContextPart]
+    savedPercent: float
+    session: str
+    stableMessages: int
+    system: NotRequired[str]
+    tokenizer: str
+    tokens: int
+    tokensOfAll: int
+
+
+class Note(TypedDict):
+    """A note."""
+
+    app: NotRequired[str]
+    content: str
+    createdAt: int
+    id: int
+    position: int
+    score: NotRequired[float]
+    session: str
+    snippet: NotRequired[str]
+    topic: str
+    uid: str
+
+
+class Notes(TypedDict):
+    """A page of notes."""
+
+    matched: NotRequired[TermMatch]
+    nextCursor: NotRequired[int]
+    notes: list[Note]
+
+
+class ObservationNotice(TypedDict):
+    """Notice that a session has observed a device."""
+
+    activity: str | None
+    at: int
+    device: str
+    observationId: str
+    seq: int
+    session: str
+    settled: bool
+    source: ObservationSource
+
+
+class Omission(TypedDict):
+    """Content that was omitted from a context."""
+
+    count: int
+    tokens: int
+    what: str
+    why: str
+
+
+class Outcome(TypedDict):
+    """One thing that an action led to, and how often."""
+
+    count: int
+    dialog: bool
+    failureCause: NotRequired[str]
+    kind: OutcomeKind
+    meanMs: NotRequired[int]
+    name: NotRequired[str]
+    page: NotRequired[PageRef]
+    share: float
+    verifiedCount: int
+
+
+class OverlayReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    autoRefresh: bool
+    available: bool
+    device: str
+    enabled: bool
+    markCount: int
+    offsetX: int
+    offsetY: int
+    refreshIntervalMs: int
+    session: str
+    traceId: str
+
+
+class PackagesReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    device: str
+    packages: list[str]
+    session: str
+    traceId: str
+
+
+class PageElement(TypedDict):
+    """An element of a page model."""
+
+    name: str
+    role: NotRequired[str]
+    rule: NotRequired[str]
+    selector: NotRequired[str]
+
+
+class PageModel(TypedDict):
+    """A model of a page."""
+
+    app: NotRequired[str]
+    elements: list[PageElement]
+    id: int
+    page: str
+    pageType: str
+    seenCount: int
+    similarity: NotRequired[float]
+    stabilityScore: float
+    uid: str
+    updatedAt: int
+
+
+class PageModels(TypedDict):
+    """Result of `pageModel.find`, most similar first."""
+
+    page: NotRequired[str]
+    pageModels: list[PageModel]
+
+
+class PageRef(TypedDict):
+    """Identity of a page."""
+
+    fingerprint: str
+    key: str
+    state: NotRequired[str]
+
+
+class PageReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    app: str | None
+    device: str
+    dialog: NotRequired[str]
+    elements: NotRequired[list[Element]]
+    hasWebView: bool
+    hints: list[Hint]
+    mode: str
+    nodeReliability: str
+    observationId: str
+    outline: NotRequired[str]
+    page: PageRef
+    reason: NotRequired[str]
+    refs: NotRequired[RefRows]
+    reliable: bool
+    screen: NotRequired[ScreenRows]
+    session: str
+    settled: bool
+    since: NotRequired[str]
+    topActivity: str | None
+    traceId: str
+
+
+class PageSnapshot(TypedDict):
+    """Details of an observation of a page."""
+
+    contentHash: NotRequired[str]
+    fingerprint: NotRequired[str]
+    nodeCount: NotRequired[int]
+    observationId: str
+    refCount: NotRequired[int]
+
+
+# Result of `visual.path`.
+Path = TypedDict("Path", {"alternatives": "NotRequired[list[Route]]", "app": "str", "from": "StateRef", "interrupts": "NotRequired[list[State]]", "known": "bool", "nearest": "NotRequired[StateRef]", "route": "NotRequired[Route]", "site": "NotRequired[str]", "text": "str", "to": "StateRef"})
+
+
+class Pattern(TypedDict):
+    """A learned statement with its confidence."""
+
+    app: NotRequired[str]
+    confidence: float
+    createdAt: int
+    data: NotRequired[Any]
+    failureCount: int
+    id: int
+    kind: PatternKind
+    lastUsedAt: NotRequired[int]
+    page: NotRequired[str]
+    session: NotRequired[str]
+    successCount: int
+    text: str
+    uid: str
+    usageCount: int
+
+
+class Patterns(TypedDict):
+    """Result of `pattern.find`: patterns about the page first, then about the app, then the rest; each by decreasing confidence."""
+
+    page: NotRequired[str]
+    patterns: list[Pattern]
+
+
+class PendingTask(TypedDict):
+    """A pending task."""
+
+    blockedBy: NotRequired[list[str]]
+    description: str
+    id: str
+    priority: int
+
+
+class Point(TypedDict):
+    """A point in device pixels, from the top left of the screen."""
+
+    x: float
+    y: float
+
+
+class Progress(TypedDict):
+    """Machine-readable progress of a session; the content of a progress file."""
+
+    agentVersion: str
+    app: NotRequired[str]
+    blockers: list[str]
+    bugs: list[BugSummary]
+    completedTasks: list[CompletedTask]
+    context: dict[str, str]
+    coverage: ProgressCoverage
+    criticalFindings: list[str]
+    currentTask: CurrentTask | None
+    goal: NotRequired[str]
+    lastCommit: str | None
+    nextSteps: list[str]
+    pendingTasks: list[PendingTask]
+    sessionId: str
+    statistics: Statistics
+    summary: str
+    timestamp: str
+    uncommittedChanges: list[str]
+
+
+class ProgressCoverage(TypedDict):
+    """Summary of the coverage."""
+
+    coveragePercent: float
+    elementsTestedCount: int
+    pagesVisited: list[str]
+
+
+class ProgressResult(TypedDict):
+    """Result of `session.progress`."""
+
+    auto: bool
+    file: str
+    progress: Progress
+    reportFile: str
+    session: str
+    warnings: NotRequired[list[str]]
+
+
+class RecentObservation(TypedDict):
+    """Summary of an observation."""
+
+    activity: NotRequired[str]
+    app: NotRequired[str]
+    at: int
+    device: str
+    observationId: str
+    pageKey: NotRequired[str]
+    reliable: bool
+    settled: bool
+    source: ObservationSource
+
+
+class RecordedMessage(TypedDict):
+    """A recorded message."""
+
+    at: int
+    content: NotRequired[Content]
+    failed: NotRequired[bool]
+    inContext: bool
+    name: NotRequired[str]
+    position: int
+    role: MessageRole
+    tokenizer: str
+    tokens: int
+    toolCallId: NotRequired[str]
+    toolCalls: NotRequired[list[ToolCall]]
+    turn: int
+    uid: str
+
+
+class RecoverResultReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    device: str
+    durationMs: int
+    eventId: str
+    failureCause: NotRequired[str]
+    failureEventId: NotRequired[str]
+    look: NotRequired[Look]
+    replayed: bool
+    result: str
+    session: str
+    traceId: str
+
+
+class Recovery(TypedDict):
+    """Experience with a recovery from a failure."""
+
+    failureCause: str
+    failureCount: int
+    lastSuccessAt: NotRequired[int]
+    leftAppCount: int
+    matchScope: Scope
+    preActivity: str
+    preName: NotRequired[str]
+    prePage: PageRef
+    recovery: Action
+    successCount: int
+    text: str
+    uid: str
+    undecidedCount: int
+
+
+# A ref: an interactive element with an alias.
+RefRow = TypedDict("RefRow", {"bounds": "str", "class": "str", "desc": "NotRequired[str]", "detail": "NotRequired[str]", "flags": "str", "label": "str", "nodeId": "str", "ref": "str", "resId": "NotRequired[str]", "text": "NotRequired[str]", "title": "NotRequired[str]", "window": "NotRequired[str]"})
+
+
+class RefRows(TypedDict):
+    """Refs of an observation."""
+
+    artifact: NotRequired[SavedArtifact]
+    refCount: int
+    refVersion: int
+    returnedRows: int
+    rows: list[RefRow]
+    rowsInArtifact: NotRequired[bool]
+    truncated: bool
+
+
+class RefsReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    app: str | None
+    artifact: NotRequired[SavedArtifact]
+    device: str
+    dialog: NotRequired[str]
+    elements: NotRequired[list[Element]]
+    hasWebView: bool
+    hints: list[Hint]
+    mode: str
+    nodeReliability: str
+    observationId: str
+    outline: NotRequired[str]
+    page: PageRef
+    reason: NotRequired[str]
+    refCount: int
+    refVersion: int
+    reliable: bool
+    returnedRows: int
+    rows: list[RefRow]
+    rowsInArtifact: NotRequired[bool]
+    session: str
+    settled: bool
+    since: NotRequired[str]
+    topActivity: str | None
+    traceId: str
+    truncated: bool
+
+
+class ReleaseResultReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    device: str
+    released: bool
+    session: str
+    traceId: str
+
+
+class ReloadResult(TypedDict):
+    """Result of reloading the configuration file."""
+
+    added: list[str]
+    changed: list[str]
+    removed: list[str]
+    restartNeeded: list[str]
+    warnings: list[str]
+
+
+class Remark(TypedDict):
+    """Remark about a row that was corrected or skipped."""
+
+    id: int
+    outcome: ImportOutcome
+    table: str
+    why: str
+
+
+class RemoveResult(TypedDict):
+    """Result of `device.remove`."""
+
+    removed: str
+
+
+class RemovedComponent(TypedDict):
+    """A component that was deleted because its text changes by itself."""
+
+    component: str
+    historyId: NotRequired[int]
+    why: str
+
+
+class RenameResult(TypedDict):
+    """Result of `visual.rename`."""
+
+    app: str
+    historyId: int
+    kind: ItemKind
+    new: str
+    old: str
+    site: NotRequired[str]
+
+
+class RenderedGraph(TypedDict):
+    """Result of `visual.graph`."""
+
+    app: str
+    artifact: NotRequired[SavedArtifact]
+    format: GraphFormat
+    graph: NotRequired[str]
+    site: NotRequired[str]
+    states: int
+    transitions: int
+
+
+class ReportResult(TypedDict):
+    """Result of `session.report`."""
+
+    artifactId: int
+    file: str
+    format: ReportFormat
+    pictures: int
+    session: str
+    sizeBytes: int
+
+
+class ResultCounts(TypedDict):
+    """Number of test results by outcome."""
+
+    error: int
+    failed: int
+    passed: int
+    skipped: int
+    total: int
+
+
+class Results(TypedDict):
+    """A page of test results, newest first."""
+
+    counts: ResultCounts
+    nextCursor: NotRequired[int]
+    results: list[TestResult]
+
+
+class ResumeResult(TypedDict):
+    """Result of `session.resume`."""
+
+    context: dict[str, str]
+    fromFile: bool
+    progress: Progress
+    reopened: bool
+    resumptionPrompt: str
+    session: str
+    summary: str
+    taskQueue: list[Task]
+
+
+class Route(TypedDict):
+    """A route from one state to another."""
+
+    expectedMs: int
+    probability: float
+    steps: list[GraphTransition]
+
+
+# A node of the screen.
+Row = TypedDict("Row", {"bounds": "NotRequired[str]", "class": "NotRequired[str]", "desc": "NotRequired[str]", "flags": "NotRequired[str]", "id": "NotRequired[str]", "resId": "NotRequired[str]", "text": "NotRequired[str]"})
+
+
+class SavedArtifact(TypedDict):
+    """Reference to a file that a call saved."""
+
+    artifactId: int
+    contentHash: str
+    kind: str
+    mimeType: str
+    savedFile: str
+    sizeBytes: int
+
+
+class SavedNote(TypedDict):
+    """Result of `memory.save`."""
+
+    chainLength: int
+    note: Note
+    similar: list[SimilarNote]
+
+
+class ScreenReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    app: str | None
+    artifact: NotRequired[SavedArtifact]
+    device: str
+    dialog: NotRequired[str]
+    elements: NotRequired[list[Element]]
+    hasWebView: bool
+    hints: list[Hint]
+    mode: str
+    nodeReliability: str
+    observationId: str
+    outline: NotRequired[str]
+    page: PageRef
+    reason: NotRequired[str]
+    reliable: bool
+    returnedRows: int
+    rowCount: int
+    rows: list[Row]
+    rowsInArtifact: NotRequired[bool]
+    session: str
+    settled: bool
+    since: NotRequired[str]
+    topActivity: str | None
+    traceId: str
+    truncated: bool
+    windows: NotRequired[list[WindowRow]]
+
+
+class ScreenRows(TypedDict):
+    """Rows of the screen."""
+
+    artifact: NotRequired[SavedArtifact]
+    returnedRows: int
+    rowCount: int
+    rows: list[Row]
+    rowsInArtifact: NotRequired[bool]
+    truncated: bool
+    windows: NotRequired[list[WindowRow]]
+
+
+class ScreenshotReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    annotate: bool
+    artifact: SavedArtifact
+    device: str
+    deviceHeight: NotRequired[int]
+    deviceWidth: NotRequired[int]
+    height: int
+    hideOverlay: bool
+    markCount: NotRequired[int]
+    markScope: NotRequired[MarkScope]
+    maxDim: int
+    maxMarks: NotRequired[int]
+    mimeType: str
+    observationId: NotRequired[str]
+    quality: int
+    refs: NotRequired[RefRows]
+    scale: NotRequired[float]
+    screenshotBase64: NotRequired[str]
+    session: str
+    settled: NotRequired[bool]
+    sizeBytes: int
+    traceId: str
+    width: int
+
+
+class ScrollToResultReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    device: str
+    durationMs: int
+    eventId: str
+    look: NotRequired[Look]
+    point: NotRequired[Point]
+    replayed: NotRequired[bool]
+    result: str
+    scrolls: int
+    session: str
+    target: NotRequired[Target]
+    traceId: str
+
+
+class SessionContext(TypedDict):
+    """Result of `memory.context`: what a session observed last."""
+
+    activity: NotRequired[str]
+    app: NotRequired[str]
+    device: NotRequired[str]
+    fingerprintSource: NotRequired[str]
+    found: bool
+    hasWebView: NotRequired[bool]
+    mode: NotRequired[str]
+    nodeReliability: NotRequired[str]
+    observationId: NotRequired[str]
+    observedAt: NotRequired[int]
+    pageFingerprint: NotRequired[str]
+    pageKey: NotRequired[str]
+    refVersion: NotRequired[int]
+    session: str
+    stale: bool
+
+
+class SessionDetails(TypedDict):
+    """A session with everything needed to continue it."""
+
+    app: NotRequired[str]
+    autoProgress: bool
+    blockers: list[str]
+    bugs: BugCounts
+    context: dict[str, str]
+    coverage: Coverage
+    currentTask: NotRequired[CurrentTask]
+    directory: NotRequired[str]
+    endedAt: NotRequired[int]
+    goal: NotRequired[str]
+    lastActivityAt: int
+    nextSteps: list[str]
+    openBugs: list[Bug]
+    pages: list[VisitedPage]
+    queue: list[Task]
+    results: ResultCounts
+    session: str
+    startedAt: int
+    statistics: Statistics
+    status: SessionStatus
+    summary: str
+    tasks: TaskCounts
+    uid: str
+
+
+class SessionInfo(TypedDict):
+    """A session with its counts."""
+
+    app: NotRequired[str]
+    autoProgress: bool
+    bugs: BugCounts
+    directory: NotRequired[str]
+    endedAt: NotRequired[int]
+    goal: NotRequired[str]
+    lastActivityAt: int
+    results: ResultCounts
+    session: str
+    startedAt: int
+    status: SessionStatus
+    tasks: TaskCounts
+    uid: str
+
+
+class Sessions(TypedDict):
+    """A page of sessions, newest first."""
+
+    nextCursor: NotRequired[int]
+    sessions: list[SessionInfo]
+
+
+class Setting(TypedDict):
+    """A setting."""
+
+    about: str
+    key: str
+    needsRestart: NotRequired[bool]
+    origin: NotRequired[str]
+    source: Source
+    value: Any
+
+
+class SettingChange(TypedDict):
+    """Result of changing a setting."""
+
+    about: str
+    changed: bool
+    file: str
+    key: str
+    needsRestart: NotRequired[bool]
+    origin: NotRequired[str]
+    source: Source
+    value: Any
+
+
+class Settings(TypedDict):
+    """All settings."""
+
+    file: str
+    settings: list[Setting]
+
+
+class Share(TypedDict):
+    """Coverage of one kind of item."""
+
+    covered: int
+    known: int
+    missing: list[str]
+    percent: float
+
+
+class SharedParams(TypedDict):
+    """Common parameters that a method accepts, so that clients can fill them in from their own options."""
+
+    device: DeviceUse
+    session: bool
+    timeout: bool
+
+
+class ShellResultReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    artifact: NotRequired[SavedArtifact]
+    device: str
+    durationMs: int
+    eventId: str
+    look: NotRequired[Look]
+    output: NotRequired[str]
+    replayed: NotRequired[bool]
+    session: str
+    traceId: str
+    truncated: NotRequired[bool]
+
+
+class ShutdownResult(TypedDict):
+    """Result of `daemon.shutdown`."""
+
+    stopping: bool
+
+
+class SimilarNote(TypedDict):
+    """A note with similar content."""
+
+    app: NotRequired[str]
+    content: str
+    createdAt: int
+    id: int
+    position: int
+    score: NotRequired[float]
+    session: str
+    similarity: float
+    snippet: NotRequired[str]
+    topic: str
+    uid: str
+
+
+class State(TypedDict):
+    """A state: a page or dialog that is recognised when it is seen again."""
+
+    definingComponents: list[str]
+    description: NotRequired[str]
+    firstSeen: int
+    id: NotRequired[str]
+    interrupt: NotRequired[Interrupt]
+    kind: StateKind
+    lastSeen: int
+    name: NotRequired[str]
+    place: NotRequired[str]
+    title: NotRequired[str]
+    uid: str
+    visibleTexts: list[str]
+    visitCount: int
+
+
+class StateRef(TypedDict):
+    """Reference to a state."""
+
+    id: str
+    name: str
+
+
+class States(TypedDict):
+    """Result of `visual.states`: states in the order in which they were learned."""
+
+    app: str
+    hosts: NotRequired[list[str]]
+    site: NotRequired[str]
+    states: list[State]
+
+
+class Statistics(TypedDict):
+    """Statistics of a session."""
+
+    actionsPerformed: int
+    artifacts: int
+    assertionsFailed: int
+    assertionsPassed: int
+    errorsEncountered: int
+    messages: int
+    notes: int
+    observations: int
+
+
+class Stats(TypedDict):
+    """Statistics of the memory."""
+
+    artifacts: int
+    byFailureCause: dict[str, int]
+    byOp: dict[str, int]
+    byStatus: dict[str, int]
+    events: int
+    medianDurationMs: NotRequired[int]
+    notes: int
+    observations: int
+    recoveries: int
+    session: NotRequired[str]
+    sessions: int
+    transitions: int
+
+
+class StoreStatus(TypedDict):
+    """The state of the memory database."""
+
+    damage: NotRequired[str]
+    pendingWrites: int
+    schema: int
+    sizeBytes: int
+    writable: bool
+
+
+class Summary(TypedDict):
+    """The rolling summary, and the messages to send with it."""
+
+    compacted: NotRequired[SummaryInfo]
+    context: dict[str, str]
+    lines: list[str]
+    messages: list[Message]
+    savedPercent: float
+    session: str
+    tokens: int
+    tokensOfAll: int
+
+
+class SummaryInfo(TypedDict):
+    """A summary that represents a range of messages."""
+
+    after: int
+    createdAt: int
+    error: NotRequired[str]
+    method: str
+    model: NotRequired[str]
+    pending: bool
+    text: str
+    tokens: int
+    upto: int
+
+
+class Tally(TypedDict):
+    """Counts of the rows of a table, or of the entries of a file."""
+
+    added: int
+    cleaned: int
+    found: int
+    present: int
+    skipped: int
+
+
+# Description of an element that stays valid after the observation: never an alias, and never a position alone.
+Target = TypedDict("Target", {"class": "NotRequired[str]", "label": "NotRequired[str]", "ordinal": "NotRequired[int]", "path": "NotRequired[str]", "resId": "NotRequired[str]", "role": "Role", "title": "NotRequired[str]"})
+
+
+class Task(TypedDict):
+    """A task."""
+
+    blockedBy: NotRequired[list[int]]
+    createdAt: int
+    description: str
+    finishedAt: NotRequired[int]
+    id: int
+    priority: int
+    progress: NotRequired[str]
+    session: str
+    startedAt: NotRequired[int]
+    status: TaskStatus
+    summary: NotRequired[str]
+    uid: str
+
+
+class TaskCounts(TypedDict):
+    """Number of tasks by status."""
+
+    active: int
+    failed: int
+    passed: int
+    pending: int
+    skipped: int
+
+
+class TaskInfo(TypedDict):
+    """A background task."""
+
+    lastError: NotRequired[str]
+    name: str
+    restarts: int
+    state: TaskState
+
+
+class Tasks(TypedDict):
+    """Tasks: the active one, then the queue in order, then the finished ones."""
+
+    counts: TaskCounts
+    tasks: list[Task]
+
+
+class TestResult(TypedDict):
+    """A test result."""
+
+    app: NotRequired[str]
+    bug: NotRequired[str]
+    createdAt: int
+    durationMs: NotRequired[int]
+    evidence: NotRequired[str]
+    id: int
+    name: str
+    page: NotRequired[str]
+    session: str
+    state: NotRequired[str]
+    status: ResultStatus
+    summary: NotRequired[str]
+    task: NotRequired[str]
+    uid: str
+
+
+class TestedElement(TypedDict):
+    """An element that was marked as tested."""
+
+    app: str
+    component: NotRequired[str]
+    element: str
+    failed: int
+    lastAt: int
+    page: str
+    passed: int
+    times: int
+
+
+class TestedElements(TypedDict):
+    """Result of `session.tested`."""
+
+    elements: list[TestedElement]
+    session: str
+    total: int
+
+
+class ToolCall(TypedDict):
+    """A tool call."""
+
+    arguments: NotRequired[dict[str, Any]]
+    function: NotRequired[Function]
+    id: str
+    name: NotRequired[str]
+    type: NotRequired[str]
+
+
+class TopReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    app: str | None
+    device: str
+    observationId: str
+    session: str
+    topActivity: str | None
+    traceId: str
+
+
+class Transition(TypedDict):
+    """Experience with an action on a page."""
+
+    action: Action
+    failureCause: NotRequired[str]
+    failureCount: int
+    lastSuccessAt: NotRequired[int]
+    matchScope: Scope
+    nothingCount: int
+    outcomes: list[Outcome]
+    postActivity: NotRequired[str]
+    postPage: NotRequired[PageRef]
+    preActivity: str
+    preApp: str
+    preName: NotRequired[str]
+    prePage: PageRef
+    successCount: int
+    text: str
+    uid: str
+    verifiedCount: int
+    verifyOp: NotRequired[str]
+
+
+class Transitions(TypedDict):
+    """Result of `visual.transitions`."""
+
+    app: str
+    site: NotRequired[str]
+    transitions: list[GraphTransition]
+
+
+class Usage(TypedDict):
+    """Size of the context compared with its limits."""
+
+    allocation: Allocation
+    asked: NotRequired[int]
+    canAfford: NotRequired[bool]
+    limit: int
+    maxMessages: int
+    messages: int
+    percentage: float
+    recorded: int
+    recordedTokens: int
+    session: str
+    threshold: float
+    tokenizer: str
+    used: int
+
+
+class VerifyResultReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    actual: NotRequired[str]
+    device: str
+    eventId: str
+    matched: bool
+    matchedCount: NotRequired[int]
+    nodes: NotRequired[list[Row]]
+    observationId: NotRequired[str]
+    page: NotRequired[PageRef]
+    session: str
+    settled: bool
+    traceId: str
+
+
+class VisitedPage(TypedDict):
+    """A page that a session visited, with its last observation."""
+
+    activity: NotRequired[str]
+    app: str
+    firstSeen: int
+    key: str
+    lastSeen: int
+    name: NotRequired[str]
+    observations: int
+    snapshot: PageSnapshot
+    state: NotRequired[str]
+
+
+class VisualExportResult(TypedDict):
+    """Result of `visual.export`."""
+
+    exported: list[ExportedScope]
+
+
+class VisualImportResult(TypedDict):
+    """Result of `visual.import`."""
+
+    dryRun: bool
+    imported: list[ImportedScope]
+
+
+class WaitResultReply(TypedDict):
+    """A result, with device, session and trace id of the call at the same level."""
+
+    app: str | None
+    device: str
+    dialog: NotRequired[str]
+    elements: NotRequired[list[Element]]
+    hasWebView: bool
+    hints: list[Hint]
+    matchedCount: NotRequired[int]
+    mode: str
+    nodeReliability: str
+    nodes: NotRequired[list[Row]]
+    observationId: str
+    outline: NotRequired[str]
+    page: PageRef
+    reason: NotRequired[str]
+    reliable: bool
+    session: str
+    settled: bool
+    since: NotRequired[str]
+    topActivity: str | None
+    traceId: str
+    until: Until
+    waitedMs: int
+
+
+class WindowRow(TypedDict):
+    """A window; returned with `full`."""
+
+    app: str
+    focused: bool
+    id: int
+    kind: str
+    layer: int
+    title: str
+
+
+class WorkingMemory(TypedDict):
+    """What an agent needs at hand to continue its work."""
+
+    activeElements: list[ActiveElement]
+    context: dict[str, str]
+    currentTask: NotRequired[Task]
+    observationId: NotRequired[str]
+    recentObservations: list[RecentObservation]
+    session: str
+    stale: bool
+    usage: Usage
+
+
+class JobMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def list(self) -> Jobs:
+        """Lists the background jobs with the results of their last runs."""
+        return self._call("job.list", {})
+
+    def run(self, *, name: str, request_key: str | None = None) -> Job:
+        """Runs a job now and waits until it has finished."""
+        return self._call("job.run", {"name": name, "requestKey": request_key}, key=True)
+
+
+class PageModelMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def save(self, *, elements: list[PageElement], page: str, page_type: str, app: str | None = None, request_key: str | None = None) -> PageModel:
+        """Saves the elements of a page; saving the same page again updates its stability."""
+        return self._call("pageModel.save", {"elements": elements, "page": page, "pageType": page_type, "app": app, "requestKey": request_key}, key=True)
+
+    def find(self, *, app: str | None = None, limit: int | None = None, page: str | None = None) -> PageModels:
+        """Finds models of a page and of similar pages."""
+        return self._call("pageModel.find", {"app": app, "limit": limit, "page": page})
+
+    def delete(self, *, id: int, request_key: str | None = None) -> DeleteResult:
+        """Deletes a page model."""
+        return self._call("pageModel.delete", {"id": id, "requestKey": request_key}, key=True)
+
+
+class PatternMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def save(self, *, kind: PatternKind, text: str, app: str | None = None, confidence: float | None = None, data: dict[str, Any] | None = None, page: str | None = None, session: str | None = None, request_key: str | None = None) -> Pattern:
+        """Saves a learned pattern; saving it again raises its confidence."""
+        return self._call("pattern.save", {"kind": kind, "text": text, "app": app, "confidence": confidence, "data": data, "page": page, "session": session, "requestKey": request_key}, session=True, key=True)
+
+    def find(self, *, app: str | None = None, kind: PatternKind | None = None, limit: int | None = None, min_confidence: float | None = None, page: str | None = None, session: str | None = None, text: str | None = None) -> Patterns:
+        """Finds patterns by page, app, kind, session or text."""
+        return self._call("pattern.find", {"app": app, "kind": kind, "limit": limit, "minConfidence": min_confidence, "page": page, "session": session, "text": text})
+
+    def used(self, *, id: int, held: bool | None = None, request_key: str | None = None) -> Pattern:
+        """Records that a pattern was used, and whether it held."""
+        return self._call("pattern.used", {"id": id, "held": held, "requestKey": request_key}, key=True)
+
+    def delete(self, *, id: int, request_key: str | None = None) -> DeleteResult:
+        """Deletes a pattern."""
+        return self._call("pattern.delete", {"id": id, "requestKey": request_key}, key=True)
+
+
+class ConversationMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def append(self, *, messages: list[Message], context: dict[str, str] | None = None, session: str | None = None, request_key: str | None = None) -> AppendResult:
+        """Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too full."""
+        return self._call("conversation.append", {"messages": messages, "context": context, "session": session, "requestKey": request_key}, session=True, key=True)
+
+    def list(self, *, cursor: int | None = None, limit: int | None = None, session: str | None = None) -> Messages:
+        """Lists recorded messages, newest first, including those that are no longer in the context."""
+        return self._call("conversation.list", {"cursor": cursor, "limit": limit, "session": session}, session=True)
+
+    def compact(self, *, keep: int | None = None, session: str | None = None, request_key: str | None = None) -> CompactResult:
+        """Replaces older messages in the context by a summary; the record keeps them."""
+        return self._call("conversation.compact", {"keep": keep, "session": session, "requestKey": request_key}, session=True, key=True)
+
+    def summary(self, *, session: str | None = None) -> Summary:
+        """Returns the rolling summary with the last messages and the context keys."""
+        return self._call("conversation.summary", {"session": session}, session=True)
+
+    def clear(self, *, forget_context: bool | None = None, session: str | None = None, request_key: str | None = None) -> ClearResult:
+        """Clears the context; the record keeps the messages."""
+        return self._call("conversation.clear", {"forgetContext": forget_context, "session": session, "requestKey": request_key}, session=True, key=True)
+
+    def usage(self, *, session: str | None = None, text: str | None = None, tokens: int | None = None) -> Usage:
+        """Reports how full the context is, and whether a given text or number of tokens fits."""
+        return self._call("conversation.usage", {"session": session, "text": text, "tokens": tokens}, session=True)
+
+    def context(self, *, budget: int | None = None, format: MessageFormat | None = None, session: str | None = None) -> ModelContext:
+        """Assembles the messages for the model's next turn within a token budget."""
+        return self._call("conversation.context", {"budget": budget, "format": format, "session": session}, session=True)
+
+    def working(self, *, session: str | None = None) -> WorkingMemory:
+        """Returns what the agent needs at hand: current task, recent observations, elements with an alias, context keys."""
+        return self._call("conversation.working", {"session": session}, session=True)
+
+
+class SessionResultMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def add(self, *, name: str, status: ResultStatus, app: str | None = None, bug: int | None = None, duration_ms: int | None = None, evidence: str | None = None, page: str | None = None, session: str | None = None, summary: str | None = None, request_key: str | None = None) -> TestResult:
+        """Records a test result."""
+        return self._call("session.result.add", {"name": name, "status": status, "app": app, "bug": bug, "durationMs": duration_ms, "evidence": evidence, "page": page, "session": session, "summary": summary, "requestKey": request_key}, session=True, key=True)
+
+    def list(self, *, cursor: int | None = None, limit: int | None = None, page: str | None = None, session: str | None = None, since: int | None = None, status: ResultStatus | None = None) -> Results:
+        """Lists test results, newest first, with counts by outcome."""
+        return self._call("session.result.list", {"cursor": cursor, "limit": limit, "page": page, "session": session, "since": since, "status": status})
+
+
+class SessionBugMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def add(self, *, title: str, actual: str | None = None, app: str | None = None, description: str | None = None, expected: str | None = None, page: str | None = None, screenshot: str | None = None, session: str | None = None, severity: Severity | None = None, steps: list[str] | None = None, request_key: str | None = None) -> BugAddResult:
+        """Records a bug."""
+        return self._call("session.bug.add", {"title": title, "actual": actual, "app": app, "description": description, "expected": expected, "page": page, "screenshot": screenshot, "session": session, "severity": severity, "steps": steps, "requestKey": request_key}, session=True, key=True)
+
+    def list(self, *, app: str | None = None, cursor: int | None = None, limit: int | None = None, page: str | None = None, session: str | None = None, severity: Severity | None = None, status: BugStatus | None = None) -> Bugs:
+        """Lists bugs, newest first, with counts by severity and status."""
+        return self._call("session.bug.list", {"app": app, "cursor": cursor, "limit": limit, "page": page, "session": session, "severity": severity, "status": status})
+
+    def show(self, *, id: int, session: str | None = None) -> Bug:
+        """Returns a bug."""
+        return self._call("session.bug.show", {"id": id, "session": session})
+
+    def resolve(self, *, id: int, reason: str, session: str | None = None, request_key: str | None = None) -> Bug:
+        """Marks a bug as resolved, with the reason."""
+        return self._call("session.bug.resolve", {"id": id, "reason": reason, "session": session, "requestKey": request_key}, key=True)
+
+
+class SessionTaskMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def add(self, *, description: str, blocked_by: list[int] | None = None, priority: int | None = None, session: str | None = None, request_key: str | None = None) -> Task:
+        """Adds a task to the queue."""
+        return self._call("session.task.add", {"description": description, "blockedBy": blocked_by, "priority": priority, "session": session, "requestKey": request_key}, session=True, key=True)
+
+    def start(self, *, id: int | None = None, session: str | None = None, switch: bool | None = None, request_key: str | None = None) -> Task:
+        """Starts a task, by default the first one in the queue."""
+        return self._call("session.task.start", {"id": id, "session": session, "switch": switch, "requestKey": request_key}, session=True, key=True)
+
+    def update(self, *, description: str | None = None, id: int | None = None, priority: int | None = None, progress: str | None = None, session: str | None = None, request_key: str | None = None) -> Task:
+        """Updates the progress note, description or priority of a task."""
+        return self._call("session.task.update", {"description": description, "id": id, "priority": priority, "progress": progress, "session": session, "requestKey": request_key}, session=True, key=True)
+
+    def finish(self, *, id: int | None = None, session: str | None = None, status: FinishStatus | None = None, summary: str | None = None, request_key: str | None = None) -> Task:
+        """Finishes a task as passed, failed or skipped, with a summary."""
+        return self._call("session.task.finish", {"id": id, "session": session, "status": status, "summary": summary, "requestKey": request_key}, session=True, key=True)
+
+    def list(self, *, limit: int | None = None, session: str | None = None, status: TaskStatus | None = None) -> Tasks:
+        """Lists the tasks of a session."""
+        return self._call("session.task.list", {"limit": limit, "session": session, "status": status}, session=True)
+
+
+class SessionMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+        self.task = SessionTaskMethods(call)
+        self.bug = SessionBugMethods(call)
+        self.result = SessionResultMethods(call)
+
+    def start(self, *, app: str | None = None, auto_progress: bool | None = None, context: dict[str, str] | None = None, directory: str | None = None, goal: str | None = None, max_tokens: int | None = None, model: str | None = None, progress_dir: str | None = None, session: str | None = None, tasks: list[str] | None = None, tracked_keys: list[str] | None = None, request_key: str | None = None) -> SessionDetails:
+        """Starts a session with a goal and tasks; earlier records under its name become part of it."""
+        return self._call("session.start", {"app": app, "autoProgress": auto_progress, "context": context, "directory": directory, "goal": goal, "maxTokens": max_tokens, "model": model, "progressDir": progress_dir, "session": session, "tasks": tasks, "trackedKeys": tracked_keys, "requestKey": request_key}, session=True, key=True)
+
+    def list(self, *, app: str | None = None, cursor: int | None = None, limit: int | None = None, status: SessionStatus | None = None) -> Sessions:
+        """Lists sessions, newest first."""
+        return self._call("session.list", {"app": app, "cursor": cursor, "limit": limit, "status": status})
+
+    def show(self, *, session: str | None = None) -> SessionDetails:
+        """Returns a session with its summary, statistics, tasks, bugs and pages."""
+        return self._call("session.show", {"session": session}, session=True)
+
+    def end(self, *, file: str | None = None, session: str | None = None, request_key: str | None = None) -> EndResult:
+        """Ends a session: compacts its conversation and writes the report, the final summary and the progress files."""
+        return self._call("session.end", {"file": file, "session": session, "requestKey": request_key}, session=True, key=True)
+
+    def report(self, *, file: str | None = None, format: ReportFormat | None = None, session: str | None = None, request_key: str | None = None) -> ReportResult:
+        """Writes a report of a session for people, with its screenshots."""
+        return self._call("session.report", {"file": file, "format": format, "session": session, "requestKey": request_key}, session=True, key=True)
+
+    def export(self, *, file: str | None = None, session: str | None = None) -> ExportResult:
+        """Exports the complete record of a session as one document."""
+        return self._call("session.export", {"file": file, "session": session}, session=True)
+
+    def coverage(self, *, app: str | None = None, session: str | None = None) -> Coverage:
+        """Reports which of the known pages and elements a session has visited and tested."""
+        return self._call("session.coverage", {"app": app, "session": session}, session=True)
+
+    def progress(self, *, auto: bool | None = None, blockers: list[str] | None = None, dir: str | None = None, directory: str | None = None, next_steps: list[str] | None = None, session: str | None = None, request_key: str | None = None) -> ProgressResult:
+        """Writes the progress files of a session, optionally updating next steps, blockers and when the files are written."""
+        return self._call("session.progress", {"auto": auto, "blockers": blockers, "dir": dir, "directory": directory, "nextSteps": next_steps, "session": session, "requestKey": request_key}, session=True, key=True)
+
+    def resume(self, *, file: str | None = None, session: str | None = None, request_key: str | None = None) -> ResumeResult:
+        """Resumes a session from memory or from a progress file, and returns a prompt for continuing it."""
+        return self._call("session.resume", {"file": file, "session": session, "requestKey": request_key}, session=True, key=True)
+
+    def tested(self, *, elements: list[str], app: str | None = None, page: str | None = None, passed: bool | None = None, session: str | None = None, request_key: str | None = None) -> TestedElements:
+        """Marks elements as tested, optionally with the outcome of an assertion."""
+        return self._call("session.tested", {"elements": elements, "app": app, "page": page, "passed": passed, "session": session, "requestKey": request_key}, session=True, key=True)
+
+
+class VisualMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def learn(self, *, app: str | None = None, detect: bool | None = None, detections: list[Detection] | None = None, device: str | None = None, forget_threshold: int | None = None, page: str | None = None, picture: str | None = None, pictures: bool | None = None, session: str | None = None, site: str | None = None, request_key: str | None = None) -> LearnResult:
+        """Learns the components on the screen, and the state they make up."""
+        return self._call("visual.learn", {"app": app, "detect": detect, "detections": detections, "device": device, "forgetThreshold": forget_threshold, "page": page, "picture": picture, "pictures": pictures, "session": session, "site": site, "requestKey": request_key}, device=True, session=True, key=True)
+
+    def components(self, *, app: str | None = None, cursor: int | None = None, device: str | None = None, limit: int | None = None, query: str | None = None, session: str | None = None, site: str | None = None, state: str | None = None, unlabelled: bool | None = None) -> Components:
+        """Lists the components of an app or site."""
+        return self._call("visual.components", {"app": app, "cursor": cursor, "device": device, "limit": limit, "query": query, "session": session, "site": site, "state": state, "unlabelled": unlabelled}, device=True, session=True)
+
+    def rename(self, *, new: str, old: str, app: str | None = None, device: str | None = None, session: str | None = None, site: str | None = None, request_key: str | None = None) -> RenameResult:
+        """Renames a component or a state everywhere it is referred to."""
+        return self._call("visual.rename", {"new": new, "old": old, "app": app, "device": device, "session": session, "site": site, "requestKey": request_key}, device=True, session=True, key=True)
+
+    def cleanup(self, *, app: str | None = None, device: str | None = None, dry_run: bool | None = None, session: str | None = None, site: str | None = None, request_key: str | None = None) -> CleanupResult:
+        """Deletes components that are dynamic text, such as times, counters or messages."""
+        return self._call("visual.cleanup", {"app": app, "device": device, "dryRun": dry_run, "session": session, "site": site, "requestKey": request_key}, device=True, session=True, key=True)
+
+    def states(self, *, all: bool | None = None, app: str | None = None, device: str | None = None, session: str | None = None, site: str | None = None) -> States:
+        """Lists the states of an app or site."""
+        return self._call("visual.states", {"all": all, "app": app, "device": device, "session": session, "site": site}, device=True, session=True)
+
+    def delete(self, *, app: str | None = None, component: str | None = None, device: str | None = None, purge: bool | None = None, session: str | None = None, site: str | None = None, state: str | None = None, request_key: str | None = None) -> Change:
+        """Deletes a component, or a state with everything that depends on it."""
+        return self._call("visual.delete", {"app": app, "component": component, "device": device, "purge": purge, "session": session, "site": site, "state": state, "requestKey": request_key}, device=True, session=True, key=True)
+
+    def history(self, *, app: str | None = None, cursor: int | None = None, device: str | None = None, limit: int | None = None, session: str | None = None, site: str | None = None) -> Changes:
+        """Lists what was forgotten, merged, renamed or deleted, with the reasons."""
+        return self._call("visual.history", {"app": app, "cursor": cursor, "device": device, "limit": limit, "session": session, "site": site}, device=True, session=True)
+
+    def undo(self, *, app: str | None = None, device: str | None = None, id: int | None = None, session: str | None = None, site: str | None = None, request_key: str | None = None) -> Change:
+        """Undoes a change to the visual memory."""
+        return self._call("visual.undo", {"app": app, "device": device, "id": id, "session": session, "site": site, "requestKey": request_key}, device=True, session=True, key=True)
+
+    def transitions(self, *, app: str | None = None, device: str | None = None, from_: str | None = None, session: str | None = None, site: str | None = None) -> Transitions:
+        """Lists the known transitions between the states of an app or site."""
+        return self._call("visual.transitions", {"app": app, "device": device, "from": from_, "session": session, "site": site}, device=True, session=True)
+
+    def path(self, *, to: str, alternatives: int | None = None, app: str | None = None, device: str | None = None, from_: str | None = None, session: str | None = None, shortest: bool | None = None, site: str | None = None) -> Path:
+        """Finds the most reliable route to a state, or to a state that shows a component."""
+        return self._call("visual.path", {"to": to, "alternatives": alternatives, "app": app, "device": device, "from": from_, "session": session, "shortest": shortest, "site": site}, device=True, session=True)
+
+    def graph(self, *, app: str | None = None, device: str | None = None, format: GraphFormat | None = None, save_file: str | None = None, session: str | None = None, site: str | None = None) -> RenderedGraph:
+        """Renders the state graph."""
+        return self._call("visual.graph", {"app": app, "device": device, "format": format, "saveFile": save_file, "session": session, "site": site}, device=True, session=True)
+
+    def import_(self, *, dir: str, app: str | None = None, dry_run: bool | None = None, session: str | None = None, request_key: str | None = None) -> VisualImportResult:
+        """Imports a visual memory from the files of another tool, in any of its three format versions, with pictures and sites."""
+        return self._call("visual.import", {"dir": dir, "app": app, "dryRun": dry_run, "session": session, "requestKey": request_key}, session=True, key=True)
+
+    def export(self, *, dir: str, app: str | None = None, site: str | None = None, request_key: str | None = None) -> VisualExportResult:
+        """Exports the visual memory as files that the other tool can read."""
+        return self._call("visual.export", {"dir": dir, "app": app, "site": site, "requestKey": request_key}, key=True)
+
+    def match(self, *, app: str | None = None, components: list[str] | None = None, device: str | None = None, picture: str | None = None, session: str | None = None, site: str | None = None, state: str | None = None, request_key: str | None = None) -> MatchResult:
+        """Finds the components of an app or site on the screen by their pictures."""
+        return self._call("visual.match", {"app": app, "components": components, "device": device, "picture": picture, "session": session, "site": site, "state": state, "requestKey": request_key}, device=True, session=True, key=True)
+
+
+class ArtifactMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def list(self, *, cursor: int | None = None, kind: str | None = None, limit: int | None = None, session: str | None = None) -> Artifacts:
+        """Lists artifacts, newest first."""
+        return self._call("artifact.list", {"cursor": cursor, "kind": kind, "limit": limit, "session": session})
+
+    def get(self, *, id: int, content: bool | None = None) -> ArtifactDetails:
+        """Returns an artifact, optionally with its content."""
+        return self._call("artifact.get", {"id": id, "content": content})
+
+    def delete(self, *, id: int, request_key: str | None = None) -> DeletedArtifact:
+        """Deletes an artifact and its file."""
+        return self._call("artifact.delete", {"id": id, "requestKey": request_key}, key=True)
+
+
+class MemoryMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def save(self, *, content: str, topic: str, app: str | None = None, session: str | None = None, request_key: str | None = None) -> SavedNote:
+        """Saves a note at the end of the chain of its app and topic, and returns similar ones."""
+        return self._call("memory.save", {"content": content, "topic": topic, "app": app, "session": session, "requestKey": request_key}, session=True, key=True)
+
+    def search(self, *, app: str | None = None, cursor: int | None = None, limit: int | None = None, query: str | None = None, topic: str | None = None) -> Notes:
+        """Searches notes, best match first; without a query, lists the newest ones."""
+        return self._call("memory.search", {"app": app, "cursor": cursor, "limit": limit, "query": query, "topic": topic})
+
+    def delete(self, *, id: int | None = None, uid: str | None = None, request_key: str | None = None) -> DeletedNote:
+        """Deletes a note; the other notes of its chain keep their positions."""
+        return self._call("memory.delete", {"id": id, "uid": uid, "requestKey": request_key}, key=True)
+
+    def experience(self, *, activity: str | None = None, app: str | None = None, device: str | None = None, failure_cause: str | None = None, limit: int | None = None, page_fp: str | None = None, session: str | None = None) -> Experience:
+        """Returns what actions led to and what recovered from failures, first on a page, then in its activity, then in its app."""
+        return self._call("memory.experience", {"activity": activity, "app": app, "device": device, "failureCause": failure_cause, "limit": limit, "pageFp": page_fp, "session": session}, device=True, session=True)
+
+    def context(self, *, device: str | None = None, session: str | None = None) -> SessionContext:
+        """Returns what a session observed last."""
+        return self._call("memory.context", {"device": device, "session": session}, device=True, session=True)
+
+    def log(self, *, app: str | None = None, cursor: int | None = None, device: str | None = None, limit: int | None = None, session: str | None = None, status: EventStatus | None = None) -> Log:
+        """Lists events, newest first."""
+        return self._call("memory.log", {"app": app, "cursor": cursor, "device": device, "limit": limit, "session": session, "status": status})
+
+    def stats(self, *, session: str | None = None) -> Stats:
+        """Returns statistics of the memory."""
+        return self._call("memory.stats", {"session": session})
+
+    def import_af(self, *, config_file: str | None = None, database_file: str | None = None, dry_run: bool | None = None, request_key: str | None = None) -> ImportReport:
+        """Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds nothing twice."""
+        return self._call("memory.importAf", {"configFile": config_file, "databaseFile": database_file, "dryRun": dry_run, "requestKey": request_key}, key=True)
+
+
+class RecoverMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def back(self, *, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, times: int | None = None) -> RecoverResultReply:
+        """Presses Back to recover from a failure."""
+        return self._call("recover.back", {"device": device, "requestKey": request_key, "session": session, "then": then, "times": times}, device=True, session=True, key=True)
+
+    def home(self, *, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> RecoverResultReply:
+        """Presses Home to recover from a failure."""
+        return self._call("recover.home", {"device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def relaunch(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> RecoverResultReply:
+        """Presses Home and launches the app to recover from a failure."""
+        return self._call("recover.relaunch", {"package": package, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+
+class VerifyMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def text_contains(self, *, text: str, case_sensitive: bool | None = None, device: str | None = None, session: str | None = None) -> VerifyResultReply:
+        """Verifies that a visible text or description contains the text; ids, classes and flags are not searched."""
+        return self._call("verify.textContains", {"text": text, "caseSensitive": case_sensitive, "device": device, "session": session}, device=True, session=True)
+
+    def top_activity(self, *, expected: str, device: str | None = None, mode: MatchMode | None = None, session: str | None = None) -> VerifyResultReply:
+        """Verifies that the activity in the foreground is the expected one."""
+        return self._call("verify.topActivity", {"expected": expected, "device": device, "mode": mode, "session": session}, device=True, session=True)
+
+    def node_exists(self, *, by: By, value: str, device: str | None = None, exact_match: bool | None = None, session: str | None = None) -> VerifyResultReply:
+        """Verifies that a visible node matches the selector."""
+        return self._call("verify.nodeExists", {"by": by, "value": value, "device": device, "exactMatch": exact_match, "session": session}, device=True, session=True)
+
+
+class ActMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def tap(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
+        """Taps a target or a point."""
+        return self._call("act.tap", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
+
+    def long_press(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
+        """Long-presses a target or a point."""
+        return self._call("act.longPress", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
+
+    def double_tap(self, *, by: By | None = None, device: str | None = None, duration_ms: int | None = None, exact_match: bool | None = None, observation_id: str | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
+        """Taps a target or a point twice in quick succession."""
+        return self._call("act.doubleTap", {"by": by, "device": device, "durationMs": duration_ms, "exactMatch": exact_match, "observationId": observation_id, "partial": partial, "requestKey": request_key, "session": session, "then": then, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
+
+    def swipe(self, *, x1: float, x2: float, y1: float, y2: float, device: str | None = None, duration_ms: int | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Swipes from one point to another."""
+        return self._call("act.swipe", {"x1": x1, "x2": x2, "y1": y1, "y2": y2, "device": device, "durationMs": duration_ms, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def drag(self, *, device: str | None = None, duration_ms: int | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, to: str | None = None, to_x: float | None = None, to_y: float | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
+        """Drags an element, or from a point, to another element or point."""
+        return self._call("act.drag", {"device": device, "durationMs": duration_ms, "partial": partial, "requestKey": request_key, "session": session, "then": then, "to": to, "toX": to_x, "toY": to_y, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
+
+    def scroll(self, *, direction: Direction, amount: Amount | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Scrolls the screen in a direction."""
+        return self._call("act.scroll", {"direction": direction, "amount": amount, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def scroll_to(self, *, text: str, by: By | None = None, device: str | None = None, exact_match: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, timeout_ms: int | None = None) -> ScrollToResultReply:
+        """Scrolls down to the end, then up to the top, until a matching element is on the screen."""
+        return self._call("act.scrollTo", {"text": text, "by": by, "device": device, "exactMatch": exact_match, "requestKey": request_key, "session": session, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
+
+    def back(self, *, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Presses the Back key."""
+        return self._call("act.back", {"device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def home(self, *, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Presses the Home key."""
+        return self._call("act.home", {"device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def key(self, *, key_code: int, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Presses a key by its Android key code."""
+        return self._call("act.key", {"keyCode": key_code, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def text(self, *, text: Secret, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Types text into the focused field; the text is not stored."""
+        return self._call("act.text", {"text": text, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def fill(self, *, text: Secret, value: str, by: By | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Fills a field: taps it, deletes what is in it, types a text, and checks what it shows."""
+        return self._call("act.fill", {"text": text, "value": value, "by": by, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def launch(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Launches an app."""
+        return self._call("act.launch", {"package": package, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def stop(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Stops an app."""
+        return self._call("act.stop", {"package": package, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+    def shell(self, *, command: Secret, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, timeout_ms: int | None = None) -> ShellResultReply:
+        """Runs a command in the shell of the device, if its settings allow it."""
+        return self._call("act.shell", {"command": command, "device": device, "requestKey": request_key, "session": session, "then": then, "timeoutMs": timeout_ms}, device=True, session=True, key=True)
+
+    def intent(self, *, action: str | None = None, component: str | None = None, data: str | None = None, device: str | None = None, extras: dict[str, Secret] | None = None, package: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Sends an Android intent, if the settings of the device allow it."""
+        return self._call("act.intent", {"action": action, "component": component, "data": data, "device": device, "extras": extras, "package": package, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+
+
+class ObserveMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def top(self, *, device: str | None = None, session: str | None = None) -> TopReply:
+        """Returns the app and activity in the foreground."""
+        return self._call("observe.top", {"device": device, "session": session}, device=True, session=True)
+
+    def screen(self, *, artifact_dir: str | None = None, device: str | None = None, fields: list[Column] | None = None, format: ObservationFormat | None = None, full: bool | None = None, hints: bool | None = None, max_rows: int | None = None, save_file: str | None = None, session: str | None = None, settle: bool | None = None, since: str | None = None, wait_ms: int | None = None) -> ScreenReply:
+        """Reads the screen as rows, one per node."""
+        return self._call("observe.screen", {"artifactDir": artifact_dir, "device": device, "fields": fields, "format": format, "full": full, "hints": hints, "maxRows": max_rows, "saveFile": save_file, "session": session, "settle": settle, "since": since, "waitMs": wait_ms}, device=True, session=True)
+
+    def refs(self, *, device: str | None = None, format: ObservationFormat | None = None, full: bool | None = None, hints: bool | None = None, max_rows: int | None = None, session: str | None = None, settle: bool | None = None, since: str | None = None, wait_ms: int | None = None) -> RefsReply:
+        """Reads the interactive elements of the screen, each with an alias."""
+        return self._call("observe.refs", {"device": device, "format": format, "full": full, "hints": hints, "maxRows": max_rows, "session": session, "settle": settle, "since": since, "waitMs": wait_ms}, device=True, session=True)
+
+    def page(self, *, artifact_dir: str | None = None, device: str | None = None, format: ObservationFormat | None = None, full: bool | None = None, hints: bool | None = None, include: list[Part] | None = None, max_rows: int | None = None, save_dir: str | None = None, session: str | None = None, settle: bool | None = None, since: str | None = None, wait_ms: int | None = None) -> PageReply:
+        """Reads the page: base context, rows, refs, and hints from the memory."""
+        return self._call("observe.page", {"artifactDir": artifact_dir, "device": device, "format": format, "full": full, "hints": hints, "include": include, "maxRows": max_rows, "saveDir": save_dir, "session": session, "settle": settle, "since": since, "waitMs": wait_ms}, device=True, session=True)
+
+    def last(self, *, device: str | None = None, session: str | None = None) -> LastPageReply:
+        """Returns the page that was observed last on the device, by whichever session, without reading the screen."""
+        return self._call("observe.last", {"device": device, "session": session}, device=True, session=True)
+
+    def wait(self, *, until: Until, device: str | None = None, hints: bool | None = None, session: str | None = None, text: str | None = None, timeout_ms: int | None = None) -> WaitResultReply:
+        """Waits until a condition holds on the screen, without blocking the device for others."""
+        return self._call("observe.wait", {"until": until, "device": device, "hints": hints, "session": session, "text": text, "timeoutMs": timeout_ms}, device=True, session=True)
+
+    def screenshot(self, *, annotate: bool | None = None, artifact_dir: str | None = None, device: str | None = None, format: PictureFormat | None = None, hide_overlay: bool | None = None, inline: bool | None = None, mark_scope: MarkScope | None = None, max_dim: int | None = None, max_marks: int | None = None, quality: int | None = None, save_file: str | None = None, session: str | None = None) -> ScreenshotReply:
+        """Takes a screenshot and saves it to a file, optionally with marks on the interactive elements."""
+        return self._call("observe.screenshot", {"annotate": annotate, "artifactDir": artifact_dir, "device": device, "format": format, "hideOverlay": hide_overlay, "inline": inline, "markScope": mark_scope, "maxDim": max_dim, "maxMarks": max_marks, "quality": quality, "saveFile": save_file, "session": session}, device=True, session=True)
+
+    def overlay_get(self, *, device: str | None = None, session: str | None = None) -> OverlayReply:
+        """Returns the state of the overlay that the phone draws on its screen."""
+        return self._call("observe.overlayGet", {"device": device, "session": session}, device=True, session=True)
+
+    def overlay_set(self, *, enabled: bool, auto_refresh: bool | None = None, device: str | None = None, mark_scope: MarkScope | None = None, max_marks: int | None = None, offset_x: int | None = None, offset_y: int | None = None, refresh_interval_ms: int | None = None, session: str | None = None, request_key: str | None = None) -> OverlayReply:
+        """Shows, changes or hides the overlay that the phone draws on its screen."""
+        return self._call("observe.overlaySet", {"enabled": enabled, "autoRefresh": auto_refresh, "device": device, "markScope": mark_scope, "maxMarks": max_marks, "offsetX": offset_x, "offsetY": offset_y, "refreshIntervalMs": refresh_interval_ms, "session": session, "requestKey": request_key}, device=True, session=True, key=True)
+
+
+class ConfigMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def list(self) -> Settings:
+        """Lists all settings with their values and where these come from."""
+        return self._call("config.list", {})
+
+    def get(self, *, key: str) -> Setting:
+        """Returns one setting."""
+        return self._call("config.get", {"key": key})
+
+    def set(self, *, key: str, value: Secret, request_key: str | None = None) -> SettingChange:
+        """Writes a setting to the configuration file; it takes effect at once unless it needs a restart."""
+        return self._call("config.set", {"key": key, "value": value, "requestKey": request_key}, key=True)
+
+    def unset(self, *, key: str, request_key: str | None = None) -> SettingChange:
+        """Removes a setting from the configuration file."""
+        return self._call("config.unset", {"key": key, "requestKey": request_key}, key=True)
+
+
+class DeviceMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def add(self, *, name: str, url: str, persist: bool | None = None, timeout_ms: int | None = None, token: Secret | None = None, request_key: str | None = None) -> AddResult:
+        """Adds a device; fails if the name belongs to a device with other settings."""
+        return self._call("device.add", {"name": name, "url": url, "persist": persist, "timeoutMs": timeout_ms, "token": token, "requestKey": request_key}, key=True)
+
+    def list(self) -> Devices:
+        """Lists all devices with their state."""
+        return self._call("device.list", {})
+
+    def remove(self, *, name: str, request_key: str | None = None) -> RemoveResult:
+        """Removes a device, also from the configuration file."""
+        return self._call("device.remove", {"name": name, "requestKey": request_key}, key=True)
+
+    def health(self, *, device: str | None = None, session: str | None = None) -> HealthReply:
+        """Checks whether the phone's service responds and accepts the token."""
+        return self._call("device.health", {"device": device, "session": session}, device=True, session=True)
+
+    def lease(self, *, ttl_ms: int, device: str | None = None, session: str | None = None, until_disconnect: bool | None = None, request_key: str | None = None) -> LeaseResultReply:
+        """Reserves the device for the session, so that other sessions can observe but not act; repeating the call renews the lease."""
+        return self._call("device.lease", {"ttlMs": ttl_ms, "device": device, "session": session, "untilDisconnect": until_disconnect, "requestKey": request_key}, device=True, session=True, key=True)
+
+    def release(self, *, device: str | None = None, session: str | None = None, request_key: str | None = None) -> ReleaseResultReply:
+        """Releases the lease of the session."""
+        return self._call("device.release", {"device": device, "session": session, "requestKey": request_key}, device=True, session=True, key=True)
+
+    def packages(self, *, device: str | None = None, filter: str | None = None, include_system: bool | None = None, session: str | None = None) -> PackagesReply:
+        """Lists the installed packages."""
+        return self._call("device.packages", {"device": device, "filter": filter, "includeSystem": include_system, "session": session}, device=True, session=True)
+
+    def connect_usb(self, *, local_port: int | None = None, name: str | None = None, print_only: bool | None = None, serial: str | None = None, request_key: str | None = None) -> ConnectUsbResult:
+        """Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a device."""
+        return self._call("device.connectUsb", {"localPort": local_port, "name": name, "printOnly": print_only, "serial": serial, "requestKey": request_key}, key=True)
+
+
+class DaemonMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def version(self) -> DaemonVersion:
+        """Returns version, protocol version and capabilities."""
+        return self._call("daemon.version", {})
+
+    def status(self) -> DaemonStatus:
+        """Returns the status of the daemon, its devices and its database."""
+        return self._call("daemon.status", {})
+
+    def methods(self) -> MethodList:
+        """Lists all methods with their common parameters and possible errors."""
+        return self._call("daemon.methods", {})
+
+    def reload(self, *, request_key: str | None = None) -> ReloadResult:
+        """Reloads the configuration file; if it is invalid, nothing changes."""
+        return self._call("daemon.reload", {"requestKey": request_key}, key=True)
+
+    def shutdown(self, *, request_key: str | None = None) -> ShutdownResult:
+        """Stops the daemon after finishing the calls in progress."""
+        return self._call("daemon.shutdown", {"requestKey": request_key}, key=True)
+
+
+class Api:
+    """All methods, by namespace."""
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self.daemon = DaemonMethods(call)
+        self.device = DeviceMethods(call)
+        self.config = ConfigMethods(call)
+        self.observe = ObserveMethods(call)
+        self.act = ActMethods(call)
+        self.verify = VerifyMethods(call)
+        self.recover = RecoverMethods(call)
+        self.memory = MemoryMethods(call)
+        self.artifact = ArtifactMethods(call)
+        self.visual = VisualMethods(call)
+        self.session = SessionMethods(call)
+        self.conversation = ConversationMethods(call)
+        self.pattern = PatternMethods(call)
+        self.page_model = PageModelMethods(call)
+        self.job = JobMethods(call)

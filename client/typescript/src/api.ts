@@ -1,0 +1,2690 @@
+// The methods of afd and the types of their results.
+//
+// Generated from the OpenRPC document of the daemon; a test keeps it up to date. proto/METHODS.md explains each field.
+
+/** Makes a call; the client adds its device, its session and a key where the method takes them. */
+export type Call = (method: string, params: object, adds: Adds) => Promise<any>;
+
+/** What the client adds. */
+export interface Adds {
+  device?: boolean;
+  session?: boolean;
+  key?: boolean;
+}
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface ActResultReply {
+  device: string;
+  durationMs: number;
+  eventId: string;
+  look?: Look;
+  moved?: boolean;
+  point?: Point;
+  replayed?: boolean;
+  result: string;
+  session: string;
+  target?: Target;
+  traceId: string;
+}
+
+/** An action that was or can be performed. */
+export interface Action {
+  params?: Record<string, unknown>;
+  point?: Point;
+  slots?: string[];
+  target?: Target;
+  verb: Verb;
+}
+
+/** An element that can be acted on by its alias. */
+export interface ActiveElement {
+  ref: string;
+  target: Target;
+}
+
+/** Result of `device.add`. */
+export interface AddResult {
+  device: DeviceInfo;
+  savedIn?: string;
+}
+
+/** Split of a budget between the parts of a context, tokens. */
+export interface Allocation {
+  buffer: number;
+  currentTask: number;
+  history: number;
+  knowledge: number;
+  system: number;
+  tools: number;
+}
+
+/** Distance of a scroll. */
+export type Amount = "small" | "medium" | "large";
+
+/** Result of appending messages. */
+export interface AppendResult {
+  compacted: number;
+  contextSet: Record<string, string>;
+  first: number;
+  last: number;
+  session: string;
+  tokens: number;
+  usage: Usage;
+}
+
+/** A file that the daemon wrote. */
+export interface Artifact {
+  artifactId: number;
+  contentHash: string;
+  createdAt: number;
+  device?: string;
+  filePath: string;
+  kind: string;
+  mimeType: string;
+  op: string;
+  session: string;
+  sizeBytes: number;
+  status: ArtifactStatus;
+  traceId: string;
+  uid: string;
+}
+
+/** An artifact, with its content if that was requested. */
+export interface ArtifactDetails {
+  artifactId: number;
+  base64?: string;
+  contentHash: string;
+  createdAt: number;
+  device?: string;
+  filePath: string;
+  kind: string;
+  mimeType: string;
+  op: string;
+  session: string;
+  sizeBytes: number;
+  status: ArtifactStatus;
+  text?: string;
+  traceId: string;
+  uid: string;
+}
+
+/** State of the file of an artifact. */
+export type ArtifactStatus = "present" | "missing";
+
+/** A page of artifacts, newest first. */
+export interface Artifacts {
+  artifacts: Artifact[];
+  nextCursor?: number;
+}
+
+/** A bug. */
+export interface Bug {
+  actual?: string;
+  app?: string;
+  createdAt: number;
+  description?: string;
+  expected?: string;
+  id: number;
+  page?: string;
+  resolution?: string;
+  resolvedAt?: number;
+  screenshot?: string;
+  session: string;
+  severity: Severity;
+  state?: string;
+  status: BugStatus;
+  steps?: string[];
+  task?: string;
+  title: string;
+  uid: string;
+}
+
+/** Result of `session.bug.add`. */
+export interface BugAddResult {
+  bug: Bug;
+  similar: Bug[];
+}
+
+/** Number of bugs by severity and by status. */
+export interface BugCounts {
+  critical: number;
+  high: number;
+  low: number;
+  medium: number;
+  open: number;
+  resolved: number;
+  total: number;
+}
+
+/** Status of a bug. */
+export type BugStatus = "open" | "resolved";
+
+/** Summary of a bug. */
+export interface BugSummary {
+  id: string;
+  page?: string;
+  severity: Severity;
+  status: BugStatus;
+  title: string;
+}
+
+/** A page of bugs, newest first. */
+export interface Bugs {
+  bugs: Bug[];
+  counts: BugCounts;
+  nextCursor?: number;
+}
+
+/** Property by which a node is selected. */
+export type By = "text" | "label" | "desc" | "resId" | "class" | "ref";
+
+/** Progress of a call: the parameters of an `rpc.progress` notification. */
+export interface CallProgress {
+  done: number;
+  id: string | number;
+  message: string;
+  total?: number;
+}
+
+/** Category of an event. */
+export type Category = "act" | "verify" | "recover";
+
+/** A change to the visual memory. */
+export interface Change {
+  app: string;
+  at: number;
+  id: number;
+  op: ChangeOp;
+  site?: string;
+  uid: string;
+  undoneAt?: number;
+  what: string;
+  why: string;
+}
+
+/** Kind of change to the visual memory. */
+export type ChangeOp = "forget" | "merge" | "rename" | "delete" | "cleanup";
+
+/** A page of changes, newest first. */
+export interface Changes {
+  changes: Change[];
+  nextCursor?: number;
+}
+
+/** Result of `visual.cleanup`. */
+export interface CleanupResult {
+  app: string;
+  changes: RemovedComponent[];
+  dryRun: boolean;
+  site?: string;
+}
+
+/** Result of clearing a context. */
+export interface ClearResult {
+  messages: number;
+  session: string;
+}
+
+/** Column of a screen row. */
+export type Column = "id" | "class" | "text" | "desc" | "resId" | "bounds" | "flags";
+
+/** Result of compacting a conversation. */
+export interface CompactResult {
+  facts: number;
+  messages: number;
+  session: string;
+  summary?: SummaryInfo;
+  tokensAfter: number;
+  tokensBefore: number;
+}
+
+/** A finished task. */
+export interface CompletedTask {
+  completedAt: string;
+  description: string;
+  id: string;
+  status: TaskStatus;
+  summary: string;
+}
+
+/** A component: an element that was learned. */
+export interface Component {
+  bounds?: string;
+  confidence?: number;
+  consecutiveMisses: number;
+  hasPicture: boolean;
+  label?: string;
+  lastSeen: number;
+  learnedAt: number;
+  name: string;
+  resId?: string;
+  seenCount: number;
+  source: string;
+  states: string[];
+  type: string;
+  uid: string;
+}
+
+/** A page of components, in the order in which they were learned. */
+export interface Components {
+  app: string;
+  components: Component[];
+  nextCursor?: number;
+  site?: string;
+}
+
+/** Result of `device.connectUsb`. */
+export interface ConnectUsbResult {
+  configWritten: boolean;
+  device: string;
+  devicePort: number;
+  deviceSerial: string;
+  forwarded: boolean;
+  hint: ConnectionHint;
+  hintPath: string;
+  localPort: number;
+  nextStep?: string;
+  printOnly: boolean;
+  remoteUrl: string;
+  reused: boolean;
+  savedIn?: string;
+  tokenConfigured: boolean;
+  transport: string;
+}
+
+/** Connection to a device. */
+export interface Connection {
+  device?: string;
+  devicePort?: number;
+  localPort?: number;
+  transport: string;
+  url: string;
+}
+
+/** Connection hint: what the phone's app reports about its service, in a file that `adb` can read. */
+export interface ConnectionHint {
+  packageName: string;
+  servicePort: number;
+  serviceRunning: boolean;
+  updatedAt: number | null;
+  versionCode: number | null;
+  versionName: string | null;
+}
+
+/** Content of a message. */
+export type Content = (string | MessagePart[]);
+
+/** Base context of an observation of the screen. */
+export interface Context {
+  app: string | null;
+  dialog?: string;
+  elements?: Element[];
+  hasWebView: boolean;
+  hints: Hint[];
+  mode: string;
+  nodeReliability: string;
+  observationId: string;
+  outline?: string;
+  page: PageRef;
+  reason?: string;
+  reliable: boolean;
+  settled: boolean;
+  since?: string;
+  topActivity: string | null;
+}
+
+/** A part of a context. */
+export interface ContextPart {
+  messages: number;
+  part: string;
+  tokens: number;
+}
+
+/** Coverage of a session, compared with what the visual memory knows. */
+export interface Coverage {
+  app?: string;
+  coveragePercent: number;
+  elements: Share;
+  elementsTested: number;
+  pages: Share;
+  pagesTested: Share;
+  pagesVisited: number;
+}
+
+/** The active task. */
+export interface CurrentTask {
+  description: string;
+  id: string;
+  lastAction: string;
+  progress: string;
+  startedAt: string;
+}
+
+/** Status of the daemon. */
+export interface DaemonStatus {
+  callsInFlight: number;
+  config: string;
+  configError?: string;
+  configWarnings: string[];
+  connections: number;
+  database: string;
+  devices: DeviceInfo[];
+  pid: number;
+  socket: string;
+  store: StoreStatus;
+  tasks: TaskInfo[];
+  uptimeMs: number;
+  version: string;
+}
+
+/** Version and capabilities; constant while the daemon runs. */
+export interface DaemonVersion {
+  capabilities: string[];
+  pid: number;
+  protocol: number;
+  startedAt: number;
+  version: string;
+}
+
+/** Result of `pattern.delete` and `pageModel.delete`. */
+export interface DeleteResult {
+  id: number;
+  uid: string;
+}
+
+/** Result of `artifact.delete`. */
+export interface DeletedArtifact {
+  artifactId: number;
+  fileDeleted: boolean;
+}
+
+/** Result of `memory.delete`. */
+export interface DeletedNote {
+  chainLength: number;
+  id: number;
+  uid: string;
+}
+
+/** An element that a detector found in a picture. */
+export interface Detection {
+  box: number[];
+  confidence?: number;
+  crop?: string;
+  label?: string;
+  name?: string;
+  type?: string;
+}
+
+/** A device and its state. */
+export interface DeviceInfo {
+  capabilities: string[];
+  error?: string;
+  kind: string;
+  lastSeenAt?: number;
+  lease?: LeaseInfo;
+  name: string;
+  source: DeviceSource;
+  state: DeviceState;
+  url: string;
+  waiting: number;
+}
+
+/** Origin of a device. */
+export type DeviceSource = "config" | "runtime" | "call";
+
+/** Last known state of a device. */
+export type DeviceState = "unknown" | "ready" | "unreachable" | "unauthorized" | "failing";
+
+/** How a method uses the `device` parameter. */
+export type DeviceUse = "none" | "filter" | "observed" | "reached";
+
+/** All devices. */
+export interface Devices {
+  devices: DeviceInfo[];
+}
+
+/** Direction of a scroll. */
+export type Direction = "up" | "down" | "left" | "right";
+
+/** An action that dismisses a pop-up. */
+export interface Dismissal {
+  action: string;
+  count: number;
+  probability: number;
+}
+
+/** Effect of a method. */
+export type Effect = "read" | "act" | "admin";
+
+/** An element of the screen, or a text on it. */
+export interface Element {
+  depth: number;
+  disabled?: boolean;
+  label?: string;
+  ref?: string;
+  role: Role;
+  value?: string;
+}
+
+/** Result of `session.end`. */
+export interface EndResult {
+  compacted: number;
+  endedAt: number;
+  progressFile?: string;
+  report: ReportResult;
+  session: string;
+  summary: string;
+  warnings?: string[];
+}
+
+/** Reason why a call failed. */
+export type ErrorCode = "INVALID_PARAMS" | "DEVICE_UNKNOWN" | "DEVICE_AMBIGUOUS" | "DEVICE_BUSY" | "DEVICE_UNREACHABLE" | "DEVICE_AUTH" | "DEVICE_ERROR" | "OUTCOME_UNKNOWN" | "REF_ALIAS_UNOBSERVED" | "REF_ALIAS_STALE" | "TARGET_NOT_FOUND" | "TARGET_AMBIGUOUS" | "ASSERTION_FAILED" | "NOT_FOUND" | "CONFLICT" | "TIMEOUT" | "UNSUPPORTED" | "REFUSED" | "LIMIT_EXCEEDED" | "SHUTTING_DOWN" | "STORE_UNAVAILABLE" | "STORE_FULL" | "INTERNAL" | "CANCELLED" | "TARGET_COVERED" | "PARSE_ERROR" | "INVALID_REQUEST" | "UNKNOWN_METHOD";
+
+/** A recorded action, verification or recovery. */
+export interface Event {
+  action?: Action;
+  activity?: string;
+  app?: string;
+  at: number;
+  category: Category;
+  cursor: number;
+  device: string;
+  durationMs: number;
+  evidence?: unknown;
+  failureCause?: string;
+  op: string;
+  page?: PageRef;
+  parent?: string;
+  seq: number;
+  session: string;
+  status: EventStatus;
+  traceId: string;
+  uid: string;
+}
+
+/** Outcome of an event. */
+export type EventStatus = "ok" | "failed" | "unknown";
+
+/** Result of `memory.experience`; closest matches first, then best ones. */
+export interface Experience {
+  recoveries: Recovery[];
+  transitions: Transition[];
+}
+
+/** Complete record of a session. */
+export interface Export {
+  artifacts: Artifact[];
+  blockers: string[];
+  bugs: Bug[];
+  context: Record<string, string>;
+  coverage: Coverage;
+  events: Event[];
+  format: string;
+  info: SessionInfo;
+  messages: RecordedMessage[];
+  nextSteps: string[];
+  notes: Note[];
+  pages: VisitedPage[];
+  patterns: Pattern[];
+  results: TestResult[];
+  statistics: Statistics;
+  summaries: SummaryInfo[];
+  summary: string;
+  tasks: Task[];
+  tested: TestedElement[];
+  version: number;
+}
+
+/** Result of `session.export`: the document, or where it was saved. */
+export interface ExportResult {
+  artifactId?: number;
+  document?: Export;
+  file?: string;
+  session: string;
+  sizeBytes: number;
+}
+
+/** Export result of an app or site. */
+export interface ExportedScope {
+  app: string;
+  components: number;
+  dir: string;
+  missingPictures: number;
+  pictures: number;
+  site?: string;
+  states: number;
+  transitions: number;
+}
+
+/** Remark about data that was skipped or changed. */
+export interface FileRemark {
+  file: string;
+  key: string;
+  why: string;
+}
+
+/** Outcome of a task. */
+export type FinishStatus = "passed" | "failed" | "skipped";
+
+/** A component that was found. */
+export interface FoundComponent {
+  bounds: string;
+  how: MatchStage;
+  likeness: number;
+  moved: boolean;
+  name: string;
+  x: number;
+  y: number;
+}
+
+/** The `function` of a tool call in OpenAI's form. */
+export interface Function {
+  arguments?: string;
+  name: string;
+}
+
+/** Output format of a graph. */
+export type GraphFormat = "dot" | "mermaid" | "svg";
+
+/** A transition between two states. */
+export interface GraphTransition {
+  action: string;
+  attempts: number;
+  count: number;
+  from: string;
+  key: string;
+  lastUsed?: number;
+  meanMs?: number;
+  probability: number;
+  successRate: number;
+  target?: Target;
+  to: string;
+}
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface HealthReply {
+  connection: Connection;
+  device: string;
+  durationMs: number;
+  kind: string;
+  session: string;
+  status: string;
+  token: string;
+  traceId: string;
+}
+
+/** Knowledge that helps on the current page. */
+export interface Hint {
+  alias?: string;
+  confidence: number;
+  evidence: string[];
+  first?: string;
+  kind: HintKind;
+  outcome?: string;
+  target?: Target;
+  text: string;
+}
+
+/** Kind of a hint. */
+export type HintKind = "action" | "failure" | "recovery" | "interrupt";
+
+/** Import result of a setting or row. */
+export type ImportOutcome = "added" | "present" | "cleaned" | "skipped";
+
+/** Result of `memory.importAf`. */
+export interface ImportReport {
+  artifacts: Tally;
+  dryRun: boolean;
+  events: Tally;
+  notes: Tally;
+  recoveries: Tally;
+  remarkCount: number;
+  remarks: Remark[];
+  settings: ImportedSetting[];
+  transitions: Tally;
+}
+
+/** Import result of an app or site. */
+export interface ImportedScope {
+  app: string;
+  components: Tally;
+  dir: string;
+  pictures: Tally;
+  remarks: FileRemark[];
+  site?: string;
+  states: Tally;
+  transitions: Tally;
+}
+
+/** Import result of a setting. */
+export interface ImportedSetting {
+  key: string;
+  outcome: ImportOutcome;
+  remark: string;
+}
+
+/** A pop-up that appears over several states on its own. */
+export interface Interrupt {
+  dismissals: Dismissal[];
+  over: string[];
+}
+
+/** Kind of a named item. */
+export type ItemKind = "component" | "state";
+
+/** A background job. */
+export interface Job {
+  about: string;
+  everyMs: number;
+  lastDurationMs?: number;
+  lastError?: string;
+  lastResult?: string;
+  lastRunAt?: number;
+  name: string;
+  running: boolean;
+  runs: number;
+}
+
+/** All jobs. */
+export interface Jobs {
+  jobs: Job[];
+}
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface LastPageReply {
+  at: number;
+  device: string;
+  observationId: string;
+  outdated: boolean;
+  outline: string;
+  seenBy: string;
+  session: string;
+  settled: boolean;
+  traceId: string;
+}
+
+/** Result of `visual.learn`. */
+export interface LearnResult {
+  app: string;
+  learnCount: number;
+  missed: number;
+  newComponents: number;
+  newState: boolean;
+  picture?: string;
+  seen: number;
+  site?: string;
+  skipped?: string[];
+  source: string;
+  state?: StateRef;
+}
+
+/** Exclusive right of a session to act on a device, for a limited time. */
+export interface LeaseInfo {
+  remainingMs: number;
+  session: string;
+}
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface LeaseResultReply {
+  device: string;
+  lease: LeaseInfo;
+  session: string;
+  traceId: string;
+}
+
+/** A page of events, newest first. */
+export interface Log {
+  events: Event[];
+  nextCursor?: number;
+}
+
+/** What came of an action. */
+export interface Look {
+  changed: boolean | null;
+  expected?: string;
+  note?: string;
+  observation?: Context;
+  refs?: RefRows;
+  waitedMs: number;
+}
+
+/** Elements to mark. */
+export type MarkScope = "all" | "interactive";
+
+/** Comparison of an expected text with the actual one. */
+export type MatchMode = "contains" | "equals";
+
+/** Result of `visual.match`. */
+export interface MatchResult {
+  app: string;
+  flat: string[];
+  found: FoundComponent[];
+  lookedFor: number;
+  missing: string[];
+  site?: string;
+  tookMs: number;
+}
+
+/** Step of the search that found a component. */
+export type MatchStage = "inPlace" | "coarsely" | "thoroughly";
+
+/** A message of a conversation. */
+export interface Message {
+  content?: Content;
+  failed?: boolean;
+  name?: string;
+  role: MessageRole;
+  toolCallId?: string;
+  toolCalls?: ToolCall[];
+}
+
+/** Format of messages. */
+export type MessageFormat = "afd" | "openai" | "anthropic";
+
+/** A part of a message. */
+export type MessagePart = ({
+  text: string;
+  type: "text";
+} | {
+  artifact?: string;
+  data?: string;
+  height?: number;
+  mediaType?: string;
+  type: "image";
+  url?: string;
+  width?: number;
+});
+
+/** Author of a message. */
+export type MessageRole = "system" | "user" | "assistant" | "tool";
+
+/** A message with the cursor to resume from. */
+export type MessageWithCursor = {
+  cursor?: number;
+} & (Event | ObservationNotice | {
+  device: string;
+  kind: "device";
+  state: DeviceState;
+} | Change | {
+  kind: "changed";
+  method: string;
+  session?: string;
+} | {
+  kind: "lagged";
+  missed: number;
+});
+
+/** A page of messages, newest first. */
+export interface Messages {
+  messages: RecordedMessage[];
+  nextCursor?: number;
+}
+
+/** Result of `daemon.methods`. */
+export interface MethodList {
+  methods: MethodSummary[];
+}
+
+/** A row of the method table without its schemas, which `rpc.discover` returns. */
+export interface MethodSummary {
+  effect: Effect;
+  errors: ErrorCode[];
+  name: string;
+  requestKey: boolean;
+  summary: string;
+  takes: SharedParams;
+}
+
+/** Messages for the model's next turn. */
+export interface ModelContext {
+  allocation: Allocation;
+  budget: number;
+  context: Record<string, string>;
+  leftOut: Omission[];
+  messages: unknown[];
+  parts: ContextPart[];
+  savedPercent: number;
+  session: string;
+  stableMessages: number;
+  system?: string;
+  tokenizer: string;
+  tokens: number;
+  tokensOfAll: number;
+}
+
+/** A note. */
+export interface Note {
+  app?: string;
+  content: string;
+  createdAt: number;
+  id: number;
+  position: number;
+  score?: number;
+  session: string;
+  snippet?: string;
+  topic: string;
+  uid: string;
+}
+
+/** A page of notes. */
+export interface Notes {
+  matched?: TermMatch;
+  nextCursor?: number;
+  notes: Note[];
+}
+
+/** Form of an observation. */
+export type ObservationFormat = "outline" | "rows";
+
+/** Notice that a session has observed a device. */
+export interface ObservationNotice {
+  activity: string | null;
+  at: number;
+  device: string;
+  observationId: string;
+  seq: number;
+  session: string;
+  settled: boolean;
+  source: ObservationSource;
+}
+
+/** Kind of call that observed a screen. */
+export type ObservationSource = "top" | "screen" | "refs" | "page" | "wait" | "verify" | "learn";
+
+/** Content that was omitted from a context. */
+export interface Omission {
+  count: number;
+  tokens: number;
+  what: string;
+  why: string;
+}
+
+/** One thing that an action led to, and how often. */
+export interface Outcome {
+  count: number;
+  dialog: boolean;
+  failureCause?: string;
+  kind: OutcomeKind;
+  meanMs?: number;
+  name?: string;
+  page?: PageRef;
+  share: number;
+  verifiedCount: number;
+}
+
+/** What came of an action. */
+export type OutcomeKind = "page" | "same" | "nothing" | "failed" | "refuted";
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface OverlayReply {
+  autoRefresh: boolean;
+  available: boolean;
+  device: string;
+  enabled: boolean;
+  markCount: number;
+  offsetX: number;
+  offsetY: number;
+  refreshIntervalMs: number;
+  session: string;
+  traceId: string;
+}
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface PackagesReply {
+  device: string;
+  packages: string[];
+  session: string;
+  traceId: string;
+}
+
+/** An element of a page model. */
+export interface PageElement {
+  name: string;
+  role?: string;
+  rule?: string;
+  selector?: string;
+}
+
+/** A model of a page. */
+export interface PageModel {
+  app?: string;
+  elements: PageElement[];
+  id: number;
+  page: string;
+  pageType: string;
+  seenCount: number;
+  similarity?: number;
+  stabilityScore: number;
+  uid: string;
+  updatedAt: number;
+}
+
+/** Result of `pageModel.find`, most similar first. */
+export interface PageModels {
+  page?: string;
+  pageModels: PageModel[];
+}
+
+/** Identity of a page. */
+export interface PageRef {
+  fingerprint: string;
+  key: string;
+  state?: string;
+}
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface PageReply {
+  app: string | null;
+  device: string;
+  dialog?: string;
+  elements?: Element[];
+  hasWebView: boolean;
+  hints: Hint[];
+  mode: string;
+  nodeReliability: string;
+  observationId: string;
+  outline?: string;
+  page: PageRef;
+  reason?: string;
+  refs?: RefRows;
+  reliable: boolean;
+  screen?: ScreenRows;
+  session: string;
+  settled: boolean;
+  since?: string;
+  topActivity: string | null;
+  traceId: string;
+}
+
+/** Details of an observation of a page. */
+export interface PageSnapshot {
+  contentHash?: string;
+  fingerprint?: string;
+  nodeCount?: number;
+  observationId: string;
+  refCount?: number;
+}
+
+/** Part of a page observation. */
+export type Part = "screen" | "refs";
+
+/** Result of `visual.path`. */
+export interface Path {
+  alternatives?: Route[];
+  app: string;
+  from: StateRef;
+  interrupts?: State[];
+  known: boolean;
+  nearest?: StateRef;
+  route?: Route;
+  site?: string;
+  text: string;
+  to: StateRef;
+}
+
+/** A learned statement with its confidence. */
+export interface Pattern {
+  app?: string;
+  confidence: number;
+  createdAt: number;
+  data?: unknown;
+  failureCount: number;
+  id: number;
+  kind: PatternKind;
+  lastUsedAt?: number;
+  page?: string;
+  session?: string;
+  successCount: number;
+  text: string;
+  uid: string;
+  usageCount: number;
+}
+
+/** Kind of a pattern. */
+export type PatternKind = "keyFact" | "flakyElement" | "validationRule" | "visualBaseline" | "userPreference" | "solution" | "procedure";
+
+/** Result of `pattern.find`: patterns about the page first, then about the app, then the rest; each by decreasing confidence. */
+export interface Patterns {
+  page?: string;
+  patterns: Pattern[];
+}
+
+/** A pending task. */
+export interface PendingTask {
+  blockedBy?: string[];
+  description: string;
+  id: string;
+  priority: number;
+}
+
+/** File format of a picture. */
+export type PictureFormat = "jpeg" | "png";
+
+/** A point in device pixels, from the top left of the screen. */
+export interface Point {
+  x: number;
+  y: number;
+}
+
+/** Machine-readable progress of a session; the content of a progress file. */
+export interface Progress {
+  agentVersion: string;
+  app?: string;
+  blockers: string[];
+  bugs: BugSummary[];
+  completedTasks: CompletedTask[];
+  context: Record<string, string>;
+  coverage: ProgressCoverage;
+  criticalFindings: string[];
+  currentTask: (CurrentTask | null);
+  goal?: string;
+  lastCommit: string | null;
+  nextSteps: string[];
+  pendingTasks: PendingTask[];
+  sessionId: string;
+  statistics: Statistics;
+  summary: string;
+  timestamp: string;
+  uncommittedChanges: string[];
+}
+
+/** Summary of the coverage. */
+export interface ProgressCoverage {
+  coveragePercent: number;
+  elementsTestedCount: number;
+  pagesVisited: string[];
+}
+
+/** Result of `session.progress`. */
+export interface ProgressResult {
+  auto: boolean;
+  file: string;
+  progress: Progress;
+  reportFile: string;
+  session: string;
+  warnings?: string[];
+}
+
+/** Summary of an observation. */
+export interface RecentObservation {
+  activity?: string;
+  app?: string;
+  at: number;
+  device: string;
+  observationId: string;
+  pageKey?: string;
+  reliable: boolean;
+  settled: boolean;
+  source: ObservationSource;
+}
+
+/** A recorded message. */
+export interface RecordedMessage {
+  at: number;
+  content?: Content;
+  failed?: boolean;
+  inContext: boolean;
+  name?: string;
+  position: number;
+  role: MessageRole;
+  tokenizer: string;
+  tokens: number;
+  toolCallId?: string;
+  toolCalls?: ToolCall[];
+  turn: number;
+  uid: string;
+}
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface RecoverResultReply {
+  device: string;
+  durationMs: number;
+  eventId: string;
+  failureCause?: string;
+  failureEventId?: string;
+  look?: Look;
+  replayed: boolean;
+  result: string;
+  session: string;
+  traceId: string;
+}
+
+/** Experience with a recovery from a failure. */
+export interface Recovery {
+  failureCause: string;
+  failureCount: number;
+  lastSuccessAt?: number;
+  leftAppCount: number;
+  matchScope: Scope;
+  preActivity: string;
+  preName?: string;
+  prePage: PageRef;
+  recovery: Action;
+  successCount: number;
+  text: string;
+  uid: string;
+  undecidedCount: number;
+}
+
+/** A ref: an interactive element with an alias. */
+export interface RefRow {
+  bounds: string;
+  class: string;
+  desc?: string;
+  detail?: string;
+  flags: string;
+  label: string;
+  nodeId: string;
+  ref: string;
+  resId?: string;
+  text?: string;
+  title?: string;
+  window?: string;
+}
+
+/** Refs of an observation. */
+export interface RefRows {
+  artifact?: SavedArtifact;
+  refCount: number;
+  refVersion: number;
+  returnedRows: number;
+  rows: RefRow[];
+  rowsInArtifact?: boolean;
+  truncated: boolean;
+}
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface RefsReply {
+  app: string | null;
+  artifact?: SavedArtifact;
+  device: string;
+  dialog?: string;
+  elements?: Element[];
+  hasWebView: boolean;
+  hints: Hint[];
+  mode: string;
+  nodeReliability: string;
+  observationId: string;
+  outline?: string;
+  page: PageRef;
+  reason?: string;
+  refCount: number;
+  refVersion: number;
+  reliable: boolean;
+  returnedRows: number;
+  rows: RefRow[];
+  rowsInArtifact?: boolean;
+  session: string;
+  settled: boolean;
+  since?: string;
+  topActivity: string | null;
+  traceId: string;
+  truncated: boolean;
+}
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface ReleaseResultReply {
+  device: string;
+  released: boolean;
+  session: string;
+  traceId: string;
+}
+
+/** Result of reloading the configuration file. */
+export interface ReloadResult {
+  added: string[];
+  changed: string[];
+  removed: string[];
+  restartNeeded: string[];
+  warnings: string[];
+}
+
+/** Remark about a row that was corrected or skipped. */
+export interface Remark {
+  id: number;
+  outcome: ImportOutcome;
+  table: string;
+  why: string;
+}
+
+/** Result of `device.remove`. */
+export interface RemoveResult {
+  removed: string;
+}
+
+/** A component that was deleted because its text changes by itself. */
+export interface RemovedComponent {
+  component: string;
+  historyId?: number;
+  why: string;
+}
+
+/** Result of `visual.rename`. */
+export interface RenameResult {
+  app: string;
+  historyId: number;
+  kind: ItemKind;
+  new: string;
+  old: string;
+  site?: string;
+}
+
+/** Result of `visual.graph`. */
+export interface RenderedGraph {
+  app: string;
+  artifact?: SavedArtifact;
+  format: GraphFormat;
+  graph?: string;
+  site?: string;
+  states: number;
+  transitions: number;
+}
+
+/** Format of a report. */
+export type ReportFormat = "html" | "markdown";
+
+/** Result of `session.report`. */
+export interface ReportResult {
+  artifactId: number;
+  file: string;
+  format: ReportFormat;
+  pictures: number;
+  session: string;
+  sizeBytes: number;
+}
+
+/** Number of test results by outcome. */
+export interface ResultCounts {
+  error: number;
+  failed: number;
+  passed: number;
+  skipped: number;
+  total: number;
+}
+
+/** Outcome of a test. */
+export type ResultStatus = "passed" | "failed" | "skipped" | "error";
+
+/** A page of test results, newest first. */
+export interface Results {
+  counts: ResultCounts;
+  nextCursor?: number;
+  results: TestResult[];
+}
+
+/** Result of `session.resume`. */
+export interface ResumeResult {
+  context: Record<string, string>;
+  fromFile: boolean;
+  progress: Progress;
+  reopened: boolean;
+  resumptionPrompt: string;
+  session: string;
+  summary: string;
+  taskQueue: Task[];
+}
+
+/** Role of an element. */
+export type Role = "button" | "field" | "switch" | "row" | "list" | "image" | "text" | "web" | "view" | "any";
+
+/** A route from one state to another. */
+export interface Route {
+  expectedMs: number;
+  probability: number;
+  steps: GraphTransition[];
+}
+
+/** A node of the screen. */
+export interface Row {
+  bounds?: string;
+  class?: string;
+  desc?: string;
+  flags?: string;
+  id?: string;
+  resId?: string;
+  text?: string;
+}
+
+/** Reference to a file that a call saved. */
+export interface SavedArtifact {
+  artifactId: number;
+  contentHash: string;
+  kind: string;
+  mimeType: string;
+  savedFile: string;
+  sizeBytes: number;
+}
+
+/** Result of `memory.save`. */
+export interface SavedNote {
+  chainLength: number;
+  note: Note;
+  similar: SimilarNote[];
+}
+
+/** How closely an experience matches the requested place. */
+export type Scope = "state" | "page" | "activity" | "app";
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface ScreenReply {
+  app: string | null;
+  artifact?: SavedArtifact;
+  device: string;
+  dialog?: string;
+  elements?: Element[];
+  hasWebView: boolean;
+  hints: Hint[];
+  mode: string;
+  nodeReliability: string;
+  observationId: string;
+  outline?: string;
+  page: PageRef;
+  reason?: string;
+  reliable: boolean;
+  returnedRows: number;
+  rowCount: number;
+  rows: Row[];
+  rowsInArtifact?: boolean;
+  session: string;
+  settled: boolean;
+  since?: string;
+  topActivity: string | null;
+  traceId: string;
+  truncated: boolean;
+  windows?: WindowRow[];
+}
+
+/** Rows of the screen. */
+export interface ScreenRows {
+  artifact?: SavedArtifact;
+  returnedRows: number;
+  rowCount: number;
+  rows: Row[];
+  rowsInArtifact?: boolean;
+  truncated: boolean;
+  windows?: WindowRow[];
+}
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface ScreenshotReply {
+  annotate: boolean;
+  artifact: SavedArtifact;
+  device: string;
+  deviceHeight?: number;
+  deviceWidth?: number;
+  height: number;
+  hideOverlay: boolean;
+  markCount?: number;
+  markScope?: MarkScope;
+  maxDim: number;
+  maxMarks?: number;
+  mimeType: string;
+  observationId?: string;
+  quality: number;
+  refs?: RefRows;
+  scale?: number;
+  screenshotBase64?: string;
+  session: string;
+  settled?: boolean;
+  sizeBytes: number;
+  traceId: string;
+  width: number;
+}
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface ScrollToResultReply {
+  device: string;
+  durationMs: number;
+  eventId: string;
+  look?: Look;
+  point?: Point;
+  replayed?: boolean;
+  result: string;
+  scrolls: number;
+  session: string;
+  target?: Target;
+  traceId: string;
+}
+
+/** A token or typed text; no answer contains it. */
+export type Secret = string;
+
+/** Result of `memory.context`: what a session observed last. */
+export interface SessionContext {
+  activity?: string;
+  app?: string;
+  device?: string;
+  fingerprintSource?: string;
+  found: boolean;
+  hasWebView?: boolean;
+  mode?: string;
+  nodeReliability?: string;
+  observationId?: string;
+  observedAt?: number;
+  pageFingerprint?: string;
+  pageKey?: string;
+  refVersion?: number;
+  session: string;
+  stale: boolean;
+}
+
+/** A session with everything needed to continue it. */
+export interface SessionDetails {
+  app?: string;
+  autoProgress: boolean;
+  blockers: string[];
+  bugs: BugCounts;
+  context: Record<string, string>;
+  coverage: Coverage;
+  currentTask?: CurrentTask;
+  directory?: string;
+  endedAt?: number;
+  goal?: string;
+  lastActivityAt: number;
+  nextSteps: string[];
+  openBugs: Bug[];
+  pages: VisitedPage[];
+  queue: Task[];
+  results: ResultCounts;
+  session: string;
+  startedAt: number;
+  statistics: Statistics;
+  status: SessionStatus;
+  summary: string;
+  tasks: TaskCounts;
+  uid: string;
+}
+
+/** A session with its counts. */
+export interface SessionInfo {
+  app?: string;
+  autoProgress: boolean;
+  bugs: BugCounts;
+  directory?: string;
+  endedAt?: number;
+  goal?: string;
+  lastActivityAt: number;
+  results: ResultCounts;
+  session: string;
+  startedAt: number;
+  status: SessionStatus;
+  tasks: TaskCounts;
+  uid: string;
+}
+
+/** Status of a session. */
+export type SessionStatus = "active" | "ended";
+
+/** A page of sessions, newest first. */
+export interface Sessions {
+  nextCursor?: number;
+  sessions: SessionInfo[];
+}
+
+/** A setting. */
+export interface Setting {
+  about: string;
+  key: string;
+  needsRestart?: boolean;
+  origin?: string;
+  source: Source;
+  value: unknown;
+}
+
+/** Result of changing a setting. */
+export interface SettingChange {
+  about: string;
+  changed: boolean;
+  file: string;
+  key: string;
+  needsRestart?: boolean;
+  origin?: string;
+  source: Source;
+  value: unknown;
+}
+
+/** All settings. */
+export interface Settings {
+  file: string;
+  settings: Setting[];
+}
+
+/** Severity of a bug, worst first. */
+export type Severity = "critical" | "high" | "medium" | "low";
+
+/** Coverage of one kind of item. */
+export interface Share {
+  covered: number;
+  known: number;
+  missing: string[];
+  percent: number;
+}
+
+/** Common parameters that a method accepts, so that clients can fill them in from their own options. */
+export interface SharedParams {
+  device: DeviceUse;
+  session: boolean;
+  timeout: boolean;
+}
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface ShellResultReply {
+  artifact?: SavedArtifact;
+  device: string;
+  durationMs: number;
+  eventId: string;
+  look?: Look;
+  output?: string;
+  replayed?: boolean;
+  session: string;
+  traceId: string;
+  truncated?: boolean;
+}
+
+/** Result of `daemon.shutdown`. */
+export interface ShutdownResult {
+  stopping: boolean;
+}
+
+/** A note with similar content. */
+export interface SimilarNote {
+  app?: string;
+  content: string;
+  createdAt: number;
+  id: number;
+  position: number;
+  score?: number;
+  session: string;
+  similarity: number;
+  snippet?: string;
+  topic: string;
+  uid: string;
+}
+
+/** Origin of the value of a setting. */
+export type Source = "flag" | "env" | "file" | "default";
+
+/** A state: a page or dialog that is recognised when it is seen again. */
+export interface State {
+  definingComponents: string[];
+  description?: string;
+  firstSeen: number;
+  id?: string;
+  interrupt?: Interrupt;
+  kind: StateKind;
+  lastSeen: number;
+  name?: string;
+  place?: string;
+  title?: string;
+  uid: string;
+  visibleTexts: string[];
+  visitCount: number;
+}
+
+/** Kind of a state. */
+export type StateKind = "page" | "dialog" | "detected" | "opaque";
+
+/** Reference to a state. */
+export interface StateRef {
+  id: string;
+  name: string;
+}
+
+/** Result of `visual.states`: states in the order in which they were learned. */
+export interface States {
+  app: string;
+  hosts?: string[];
+  site?: string;
+  states: State[];
+}
+
+/** Statistics of a session. */
+export interface Statistics {
+  actionsPerformed: number;
+  artifacts: number;
+  assertionsFailed: number;
+  assertionsPassed: number;
+  errorsEncountered: number;
+  messages: number;
+  notes: number;
+  observations: number;
+}
+
+/** Statistics of the memory. */
+export interface Stats {
+  artifacts: number;
+  byFailureCause: Record<string, number>;
+  byOp: Record<string, number>;
+  byStatus: Record<string, number>;
+  events: number;
+  medianDurationMs?: number;
+  notes: number;
+  observations: number;
+  recoveries: number;
+  session?: string;
+  sessions: number;
+  transitions: number;
+}
+
+/** The state of the memory database. */
+export interface StoreStatus {
+  damage?: string;
+  pendingWrites: number;
+  schema: number;
+  sizeBytes: number;
+  writable: boolean;
+}
+
+/** The rolling summary, and the messages to send with it. */
+export interface Summary {
+  compacted?: SummaryInfo;
+  context: Record<string, string>;
+  lines: string[];
+  messages: Message[];
+  savedPercent: number;
+  session: string;
+  tokens: number;
+  tokensOfAll: number;
+}
+
+/** A summary that represents a range of messages. */
+export interface SummaryInfo {
+  after: number;
+  createdAt: number;
+  error?: string;
+  method: string;
+  model?: string;
+  pending: boolean;
+  text: string;
+  tokens: number;
+  upto: number;
+}
+
+/** Counts of the rows of a table, or of the entries of a file. */
+export interface Tally {
+  added: number;
+  cleaned: number;
+  found: number;
+  present: number;
+  skipped: number;
+}
+
+/** Description of an element that stays valid after the observation: never an alias, and never a position alone. */
+export interface Target {
+  class?: string;
+  label?: string;
+  ordinal?: number;
+  path?: string;
+  resId?: string;
+  role: Role;
+  title?: string;
+}
+
+/** A task. */
+export interface Task {
+  blockedBy?: number[];
+  createdAt: number;
+  description: string;
+  finishedAt?: number;
+  id: number;
+  priority: number;
+  progress?: string;
+  session: string;
+  startedAt?: number;
+  status: TaskStatus;
+  summary?: string;
+  uid: string;
+}
+
+/** Number of tasks by status. */
+export interface TaskCounts {
+  active: number;
+  failed: number;
+  passed: number;
+  pending: number;
+  skipped: number;
+}
+
+/** A background task. */
+export interface TaskInfo {
+  lastError?: string;
+  name: string;
+  restarts: number;
+  state: TaskState;
+}
+
+/** State of a background task. */
+export type TaskState = "running" | "restarting";
+
+/** Status of a task. */
+export type TaskStatus = "pending" | "active" | "passed" | "failed" | "skipped";
+
+/** Tasks: the active one, then the queue in order, then the finished ones. */
+export interface Tasks {
+  counts: TaskCounts;
+  tasks: Task[];
+}
+
+/** Whether the notes contain all words of the query. */
+export type TermMatch = "all" | "any";
+
+/** A test result. */
+export interface TestResult {
+  app?: string;
+  bug?: string;
+  createdAt: number;
+  durationMs?: number;
+  evidence?: string;
+  id: number;
+  name: string;
+  page?: string;
+  session: string;
+  state?: string;
+  status: ResultStatus;
+  summary?: string;
+  task?: string;
+  uid: string;
+}
+
+/** An element that was marked as tested. */
+export interface TestedElement {
+  app: string;
+  component?: string;
+  element: string;
+  failed: number;
+  lastAt: number;
+  page: string;
+  passed: number;
+  times: number;
+}
+
+/** Result of `session.tested`. */
+export interface TestedElements {
+  elements: TestedElement[];
+  session: string;
+  total: number;
+}
+
+/** What an action returns of the page that it led to. */
+export type Then = "outline" | "diff" | "page" | "none";
+
+/** A tool call. */
+export interface ToolCall {
+  arguments?: Record<string, unknown>;
+  function?: Function;
+  id: string;
+  name?: string;
+  type?: string;
+}
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface TopReply {
+  app: string | null;
+  device: string;
+  observationId: string;
+  session: string;
+  topActivity: string | null;
+  traceId: string;
+}
+
+/** Experience with an action on a page. */
+export interface Transition {
+  action: Action;
+  failureCause?: string;
+  failureCount: number;
+  lastSuccessAt?: number;
+  matchScope: Scope;
+  nothingCount: number;
+  outcomes: Outcome[];
+  postActivity?: string;
+  postPage?: PageRef;
+  preActivity: string;
+  preApp: string;
+  preName?: string;
+  prePage: PageRef;
+  successCount: number;
+  text: string;
+  uid: string;
+  verifiedCount: number;
+  verifyOp?: string;
+}
+
+/** Result of `visual.transitions`. */
+export interface Transitions {
+  app: string;
+  site?: string;
+  transitions: GraphTransition[];
+}
+
+/** Condition to wait for. */
+export type Until = "text" | "activity" | "gone" | "settled";
+
+/** Size of the context compared with its limits. */
+export interface Usage {
+  allocation: Allocation;
+  asked?: number;
+  canAfford?: boolean;
+  limit: number;
+  maxMessages: number;
+  messages: number;
+  percentage: number;
+  recorded: number;
+  recordedTokens: number;
+  session: string;
+  threshold: number;
+  tokenizer: string;
+  used: number;
+}
+
+/** Verb of an action: the operations of `act.*` and `recover.*`. */
+export type Verb = "tap" | "longPress" | "doubleTap" | "swipe" | "drag" | "scroll" | "scrollTo" | "back" | "home" | "key" | "text" | "fill" | "launch" | "stop" | "relaunch" | "shell" | "intent" | "wait";
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface VerifyResultReply {
+  actual?: string;
+  device: string;
+  eventId: string;
+  matched: boolean;
+  matchedCount?: number;
+  nodes?: Row[];
+  observationId?: string;
+  page?: PageRef;
+  session: string;
+  settled: boolean;
+  traceId: string;
+}
+
+/** A page that a session visited, with its last observation. */
+export interface VisitedPage {
+  activity?: string;
+  app: string;
+  firstSeen: number;
+  key: string;
+  lastSeen: number;
+  name?: string;
+  observations: number;
+  snapshot: PageSnapshot;
+  state?: string;
+}
+
+/** Result of `visual.export`. */
+export interface VisualExportResult {
+  exported: ExportedScope[];
+}
+
+/** Result of `visual.import`. */
+export interface VisualImportResult {
+  dryRun: boolean;
+  imported: ImportedScope[];
+}
+
+/** A result, with device, session and trace id of the call at the same level. */
+export interface WaitResultReply {
+  app: string | null;
+  device: string;
+  dialog?: string;
+  elements?: Element[];
+  hasWebView: boolean;
+  hints: Hint[];
+  matchedCount?: number;
+  mode: string;
+  nodeReliability: string;
+  nodes?: Row[];
+  observationId: string;
+  outline?: string;
+  page: PageRef;
+  reason?: string;
+  reliable: boolean;
+  session: string;
+  settled: boolean;
+  since?: string;
+  topActivity: string | null;
+  traceId: string;
+  until: Until;
+  waitedMs: number;
+}
+
+/** A window; returned with `full`. */
+export interface WindowRow {
+  app: string;
+  focused: boolean;
+  id: number;
+  kind: string;
+  layer: number;
+  title: string;
+}
+
+/** What an agent needs at hand to continue its work. */
+export interface WorkingMemory {
+  activeElements: ActiveElement[];
+  context: Record<string, string>;
+  currentTask?: Task;
+  observationId?: string;
+  recentObservations: RecentObservation[];
+  session: string;
+  stale: boolean;
+  usage: Usage;
+}
+
+export class JobMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Lists the background jobs with the results of their last runs. */
+  list(): Promise<Jobs> {
+    return this.#call("job.list", {}, {});
+  }
+
+  /** Runs a job now and waits until it has finished. */
+  run(params: { name: string; requestKey?: string }): Promise<Job> {
+    return this.#call("job.run", params, { key: true });
+  }
+}
+
+export class PageModelMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Saves the elements of a page; saving the same page again updates its stability. */
+  save(params: { elements: PageElement[]; page: string; pageType: string; app?: string; requestKey?: string }): Promise<PageModel> {
+    return this.#call("pageModel.save", params, { key: true });
+  }
+
+  /** Finds models of a page and of similar pages. */
+  find(params: { app?: string; limit?: number; page?: string } = {}): Promise<PageModels> {
+    return this.#call("pageModel.find", params, {});
+  }
+
+  /** Deletes a page model. */
+  delete(params: { id: number; requestKey?: string }): Promise<DeleteResult> {
+    return this.#call("pageModel.delete", params, { key: true });
+  }
+}
+
+export class PatternMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Saves a learned pattern; saving it again raises its confidence. */
+  save(params: { kind: PatternKind; text: string; app?: string; confidence?: number; data?: Record<string, unknown>; page?: string; session?: string; requestKey?: string }): Promise<Pattern> {
+    return this.#call("pattern.save", params, { session: true, key: true });
+  }
+
+  /** Finds patterns by page, app, kind, session or text. */
+  find(params: { app?: string; kind?: PatternKind; limit?: number; minConfidence?: number; page?: string; session?: string; text?: string } = {}): Promise<Patterns> {
+    return this.#call("pattern.find", params, {});
+  }
+
+  /** Records that a pattern was used, and whether it held. */
+  used(params: { id: number; held?: boolean; requestKey?: string }): Promise<Pattern> {
+    return this.#call("pattern.used", params, { key: true });
+  }
+
+  /** Deletes a pattern. */
+  delete(params: { id: number; requestKey?: string }): Promise<DeleteResult> {
+    return this.#call("pattern.delete", params, { key: true });
+  }
+}
+
+export class ConversationMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too full. */
+  append(params: { messages: Message[]; context?: Record<string, string>; session?: string; requestKey?: string }): Promise<AppendResult> {
+    return this.#call("conversation.append", params, { session: true, key: true });
+  }
+
+  /** Lists recorded messages, newest first, including those that are no longer in the context. */
+  list(params: { cursor?: number; limit?: number; session?: string } = {}): Promise<Messages> {
+    return this.#call("conversation.list", params, { session: true });
+  }
+
+  /** Replaces older messages in the context by a summary; the record keeps them. */
+  compact(params: { keep?: number; session?: string; requestKey?: string } = {}): Promise<CompactResult> {
+    return this.#call("conversation.compact", params, { session: true, key: true });
+  }
+
+  /** Returns the rolling summary with the last messages and the context keys. */
+  summary(params: { session?: string } = {}): Promise<Summary> {
+    return this.#call("conversation.summary", params, { session: true });
+  }
+
+  /** Clears the context; the record keeps the messages. */
+  clear(params: { forgetContext?: boolean; session?: string; requestKey?: string } = {}): Promise<ClearResult> {
+    return this.#call("conversation.clear", params, { session: true, key: true });
+  }
+
+  /** Reports how full the context is, and whether a given text or number of tokens fits. */
+  usage(params: { session?: string; text?: string; tokens?: number } = {}): Promise<Usage> {
+    return this.#call("conversation.usage", params, { session: true });
+  }
+
+  /** Assembles the messages for the model's next turn within a token budget. */
+  context(params: { budget?: number; format?: MessageFormat; session?: string } = {}): Promise<ModelContext> {
+    return this.#call("conversation.context", params, { session: true });
+  }
+
+  /** Returns what the agent needs at hand: current task, recent observations, elements with an alias, context keys. */
+  working(params: { session?: string } = {}): Promise<WorkingMemory> {
+    return this.#call("conversation.working", params, { session: true });
+  }
+}
+
+export class SessionResultMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Records a test result. */
+  add(params: { name: string; status: ResultStatus; app?: string; bug?: number; durationMs?: number; evidence?: string; page?: string; session?: string; summary?: string; requestKey?: string }): Promise<TestResult> {
+    return this.#call("session.result.add", params, { session: true, key: true });
+  }
+
+  /** Lists test results, newest first, with counts by outcome. */
+  list(params: { cursor?: number; limit?: number; page?: string; session?: string; since?: number; status?: ResultStatus } = {}): Promise<Results> {
+    return this.#call("session.result.list", params, {});
+  }
+}
+
+export class SessionBugMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Records a bug. */
+  add(params: { title: string; actual?: string; app?: string; description?: string; expected?: string; page?: string; screenshot?: string; session?: string; severity?: Severity; steps?: string[]; requestKey?: string }): Promise<BugAddResult> {
+    return this.#call("session.bug.add", params, { session: true, key: true });
+  }
+
+  /** Lists bugs, newest first, with counts by severity and status. */
+  list(params: { app?: string; cursor?: number; limit?: number; page?: string; session?: string; severity?: Severity; status?: BugStatus } = {}): Promise<Bugs> {
+    return this.#call("session.bug.list", params, {});
+  }
+
+  /** Returns a bug. */
+  show(params: { id: number; session?: string }): Promise<Bug> {
+    return this.#call("session.bug.show", params, {});
+  }
+
+  /** Marks a bug as resolved, with the reason. */
+  resolve(params: { id: number; reason: string; session?: string; requestKey?: string }): Promise<Bug> {
+    return this.#call("session.bug.resolve", params, { key: true });
+  }
+}
+
+export class SessionTaskMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Adds a task to the queue. */
+  add(params: { description: string; blockedBy?: number[]; priority?: number; session?: string; requestKey?: string }): Promise<Task> {
+    return this.#call("session.task.add", params, { session: true, key: true });
+  }
+
+  /** Starts a task, by default the first one in the queue. */
+  start(params: { id?: number; session?: string; switch?: boolean; requestKey?: string } = {}): Promise<Task> {
+    return this.#call("session.task.start", params, { session: true, key: true });
+  }
+
+  /** Updates the progress note, description or priority of a task. */
+  update(params: { description?: string; id?: number; priority?: number; progress?: string; session?: string; requestKey?: string } = {}): Promise<Task> {
+    return this.#call("session.task.update", params, { session: true, key: true });
+  }
+
+  /** Finishes a task as passed, failed or skipped, with a summary. */
+  finish(params: { id?: number; session?: string; status?: FinishStatus; summary?: string; requestKey?: string } = {}): Promise<Task> {
+    return this.#call("session.task.finish", params, { session: true, key: true });
+  }
+
+  /** Lists the tasks of a session. */
+  list(params: { limit?: number; session?: string; status?: TaskStatus } = {}): Promise<Tasks> {
+    return this.#call("session.task.list", params, { session: true });
+  }
+}
+
+export class SessionMethods {
+  readonly task: SessionTaskMethods;
+  readonly bug: SessionBugMethods;
+  readonly result: SessionResultMethods;
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+    this.task = new SessionTaskMethods(call);
+    this.bug = new SessionBugMethods(call);
+    this.result = new SessionResultMethods(call);
+  }
+
+  /** Starts a session with a goal and tasks; earlier records under its name become part of it. */
+  start(params: { app?: string; autoProgress?: boolean; context?: Record<string, string>; directory?: string; goal?: string; maxTokens?: number; model?: string; progressDir?: string; session?: string; tasks?: string[]; trackedKeys?: string[]; requestKey?: string } = {}): Promise<SessionDetails> {
+    return this.#call("session.start", params, { session: true, key: true });
+  }
+
+  /** Lists sessions, newest first. */
+  list(params: { app?: string; cursor?: number; limit?: number; status?: SessionStatus } = {}): Promise<Sessions> {
+    return this.#call("session.list", params, {});
+  }
+
+  /** Returns a session with its summary, statistics, tasks, bugs and pages. */
+  show(params: { session?: string } = {}): Promise<SessionDetails> {
+    return this.#call("session.show", params, { session: true });
+  }
+
+  /** Ends a session: compacts its conversation and writes the report, the final summary and the progress files. */
+  end(params: { file?: string; session?: string; requestKey?: string } = {}): Promise<EndResult> {
+    return this.#call("session.end", params, { session: true, key: true });
+  }
+
+  /** Writes a report of a session for people, with its screenshots. */
+  report(params: { file?: string; format?: ReportFormat; session?: string; requestKey?: string } = {}): Promise<ReportResult> {
+    return this.#call("session.report", params, { session: true, key: true });
+  }
+
+  /** Exports the complete record of a session as one document. */
+  export(params: { file?: string; session?: string } = {}): Promise<ExportResult> {
+    return this.#call("session.export", params, { session: true });
+  }
+
+  /** Reports which of the known pages and elements a session has visited and tested. */
+  coverage(params: { app?: string; session?: string } = {}): Promise<Coverage> {
+    return this.#call("session.coverage", params, { session: true });
+  }
+
+  /** Writes the progress files of a session, optionally updating next steps, blockers and when the files are written. */
+  progress(params: { auto?: boolean; blockers?: string[]; dir?: string; directory?: string; nextSteps?: string[]; session?: string; requestKey?: string } = {}): Promise<ProgressResult> {
+    return this.#call("session.progress", params, { session: true, key: true });
+  }
+
+  /** Resumes a session from memory or from a progress file, and returns a prompt for continuing it. */
+  resume(params: { file?: string; session?: string; requestKey?: string } = {}): Promise<ResumeResult> {
+    return this.#call("session.resume", params, { session: true, key: true });
+  }
+
+  /** Marks elements as tested, optionally with the outcome of an assertion. */
+  tested(params: { elements: string[]; app?: string; page?: string; passed?: boolean; session?: string; requestKey?: string }): Promise<TestedElements> {
+    return this.#call("session.tested", params, { session: true, key: true });
+  }
+}
+
+export class VisualMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Learns the components on the screen, and the state they make up. */
+  learn(params: { app?: string; detect?: boolean; detections?: Detection[]; device?: string; forgetThreshold?: number; page?: string; picture?: string; pictures?: boolean; session?: string; site?: string; requestKey?: string } = {}): Promise<LearnResult> {
+    return this.#call("visual.learn", params, { device: true, session: true, key: true });
+  }
+
+  /** Lists the components of an app or site. */
+  components(params: { app?: string; cursor?: number; device?: string; limit?: number; query?: string; session?: string; site?: string; state?: string; unlabelled?: boolean } = {}): Promise<Components> {
+    return this.#call("visual.components", params, { device: true, session: true });
+  }
+
+  /** Renames a component or a state everywhere it is referred to. */
+  rename(params: { new: string; old: string; app?: string; device?: string; session?: string; site?: string; requestKey?: string }): Promise<RenameResult> {
+    return this.#call("visual.rename", params, { device: true, session: true, key: true });
+  }
+
+  /** Deletes components that are dynamic text, such as times, counters or messages. */
+  cleanup(params: { app?: string; device?: string; dryRun?: boolean; session?: string; site?: string; requestKey?: string } = {}): Promise<CleanupResult> {
+    return this.#call("visual.cleanup", params, { device: true, session: true, key: true });
+  }
+
+  /** Lists the states of an app or site. */
+  states(params: { all?: boolean; app?: string; device?: string; session?: string; site?: string } = {}): Promise<States> {
+    return this.#call("visual.states", params, { device: true, session: true });
+  }
+
+  /** Deletes a component, or a state with everything that depends on it. */
+  delete(params: { app?: string; component?: string; device?: string; purge?: boolean; session?: string; site?: string; state?: string; requestKey?: string } = {}): Promise<Change> {
+    return this.#call("visual.delete", params, { device: true, session: true, key: true });
+  }
+
+  /** Lists what was forgotten, merged, renamed or deleted, with the reasons. */
+  history(params: { app?: string; cursor?: number; device?: string; limit?: number; session?: string; site?: string } = {}): Promise<Changes> {
+    return this.#call("visual.history", params, { device: true, session: true });
+  }
+
+  /** Undoes a change to the visual memory. */
+  undo(params: { app?: string; device?: string; id?: number; session?: string; site?: string; requestKey?: string } = {}): Promise<Change> {
+    return this.#call("visual.undo", params, { device: true, session: true, key: true });
+  }
+
+  /** Lists the known transitions between the states of an app or site. */
+  transitions(params: { app?: string; device?: string; from?: string; session?: string; site?: string } = {}): Promise<Transitions> {
+    return this.#call("visual.transitions", params, { device: true, session: true });
+  }
+
+  /** Finds the most reliable route to a state, or to a state that shows a component. */
+  path(params: { to: string; alternatives?: number; app?: string; device?: string; from?: string; session?: string; shortest?: boolean; site?: string }): Promise<Path> {
+    return this.#call("visual.path", params, { device: true, session: true });
+  }
+
+  /** Renders the state graph. */
+  graph(params: { app?: string; device?: string; format?: GraphFormat; saveFile?: string; session?: string; site?: string } = {}): Promise<RenderedGraph> {
+    return this.#call("visual.graph", params, { device: true, session: true });
+  }
+
+  /** Imports a visual memory from the files of another tool, in any of its three format versions, with pictures and sites. */
+  import(params: { dir: string; app?: string; dryRun?: boolean; session?: string; requestKey?: string }): Promise<VisualImportResult> {
+    return this.#call("visual.import", params, { session: true, key: true });
+  }
+
+  /** Exports the visual memory as files that the other tool can read. */
+  export(params: { dir: string; app?: string; site?: string; requestKey?: string }): Promise<VisualExportResult> {
+    return this.#call("visual.export", params, { key: true });
+  }
+
+  /** Finds the components of an app or site on the screen by their pictures. */
+  match(params: { app?: string; components?: string[]; device?: string; picture?: string; session?: string; site?: string; state?: string; requestKey?: string } = {}): Promise<MatchResult> {
+    return this.#call("visual.match", params, { device: true, session: true, key: true });
+  }
+}
+
+export class ArtifactMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Lists artifacts, newest first. */
+  list(params: { cursor?: number; kind?: string; limit?: number; session?: string } = {}): Promise<Artifacts> {
+    return this.#call("artifact.list", params, {});
+  }
+
+  /** Returns an artifact, optionally with its content. */
+  get(params: { id: number; content?: boolean }): Promise<ArtifactDetails> {
+    return this.#call("artifact.get", params, {});
+  }
+
+  /** Deletes an artifact and its file. */
+  delete(params: { id: number; requestKey?: string }): Promise<DeletedArtifact> {
+    return this.#call("artifact.delete", params, { key: true });
+  }
+}
+
+export class MemoryMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Saves a note at the end of the chain of its app and topic, and returns similar ones. */
+  save(params: { content: string; topic: string; app?: string; session?: string; requestKey?: string }): Promise<SavedNote> {
+    return this.#call("memory.save", params, { session: true, key: true });
+  }
+
+  /** Searches notes, best match first; without a query, lists the newest ones. */
+  search(params: { app?: string; cursor?: number; limit?: number; query?: string; topic?: string } = {}): Promise<Notes> {
+    return this.#call("memory.search", params, {});
+  }
+
+  /** Deletes a note; the other notes of its chain keep their positions. */
+  delete(params: { id?: number; uid?: string; requestKey?: string } = {}): Promise<DeletedNote> {
+    return this.#call("memory.delete", params, { key: true });
+  }
+
+  /** Returns what actions led to and what recovered from failures, first on a page, then in its activity, then in its app. */
+  experience(params: { activity?: string; app?: string; device?: string; failureCause?: string; limit?: number; pageFp?: string; session?: string } = {}): Promise<Experience> {
+    return this.#call("memory.experience", params, { device: true, session: true });
+  }
+
+  /** Returns what a session observed last. */
+  context(params: { device?: string; session?: string } = {}): Promise<SessionContext> {
+    return this.#call("memory.context", params, { device: true, session: true });
+  }
+
+  /** Lists events, newest first. */
+  log(params: { app?: string; cursor?: number; device?: string; limit?: number; session?: string; status?: EventStatus } = {}): Promise<Log> {
+    return this.#call("memory.log", params, {});
+  }
+
+  /** Returns statistics of the memory. */
+  stats(params: { session?: string } = {}): Promise<Stats> {
+    return this.#call("memory.stats", params, {});
+  }
+
+  /** Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds nothing twice. */
+  importAf(params: { configFile?: string; databaseFile?: string; dryRun?: boolean; requestKey?: string } = {}): Promise<ImportReport> {
+    return this.#call("memory.importAf", params, { key: true });
+  }
+}
+
+export class RecoverMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Presses Back to recover from a failure. */
+  back(params: { device?: string; requestKey?: string; session?: string; then?: Then; times?: number } = {}): Promise<RecoverResultReply> {
+    return this.#call("recover.back", params, { device: true, session: true, key: true });
+  }
+
+  /** Presses Home to recover from a failure. */
+  home(params: { device?: string; requestKey?: string; session?: string; then?: Then } = {}): Promise<RecoverResultReply> {
+    return this.#call("recover.home", params, { device: true, session: true, key: true });
+  }
+
+  /** Presses Home and launches the app to recover from a failure. */
+  relaunch(params: { package: string; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<RecoverResultReply> {
+    return this.#call("recover.relaunch", params, { device: true, session: true, key: true });
+  }
+}
+
+export class VerifyMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Verifies that a visible text or description contains the text; ids, classes and flags are not searched. */
+  textContains(params: { text: string; caseSensitive?: boolean; device?: string; session?: string }): Promise<VerifyResultReply> {
+    return this.#call("verify.textContains", params, { device: true, session: true });
+  }
+
+  /** Verifies that the activity in the foreground is the expected one. */
+  topActivity(params: { expected: string; device?: string; mode?: MatchMode; session?: string }): Promise<VerifyResultReply> {
+    return this.#call("verify.topActivity", params, { device: true, session: true });
+  }
+
+  /** Verifies that a visible node matches the selector. */
+  nodeExists(params: { by: By; value: string; device?: string; exactMatch?: boolean; session?: string }): Promise<VerifyResultReply> {
+    return this.#call("verify.nodeExists", params, { device: true, session: true });
+  }
+}
+
+export class ActMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Taps a target or a point. */
+  tap(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
+    return this.#call("act.tap", params, { device: true, session: true, key: true });
+  }
+
+  /** Long-presses a target or a point. */
+  longPress(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
+    return this.#call("act.longPress", params, { device: true, session: true, key: true });
+  }
+
+  /** Taps a target or a point twice in quick succession. */
+  doubleTap(params: { by?: By; device?: string; durationMs?: number; exactMatch?: boolean; observationId?: string; partial?: boolean; requestKey?: string; session?: string; then?: Then; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
+    return this.#call("act.doubleTap", params, { device: true, session: true, key: true });
+  }
+
+  /** Swipes from one point to another. */
+  swipe(params: { x1: number; x2: number; y1: number; y2: number; device?: string; durationMs?: number; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+    return this.#call("act.swipe", params, { device: true, session: true, key: true });
+  }
+
+  /** Drags an element, or from a point, to another element or point. */
+  drag(params: { device?: string; durationMs?: number; partial?: boolean; requestKey?: string; session?: string; then?: Then; to?: string; toX?: number; toY?: number; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
+    return this.#call("act.drag", params, { device: true, session: true, key: true });
+  }
+
+  /** Scrolls the screen in a direction. */
+  scroll(params: { direction: Direction; amount?: Amount; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+    return this.#call("act.scroll", params, { device: true, session: true, key: true });
+  }
+
+  /** Scrolls down to the end, then up to the top, until a matching element is on the screen. */
+  scrollTo(params: { text: string; by?: By; device?: string; exactMatch?: boolean; requestKey?: string; session?: string; then?: Then; timeoutMs?: number }): Promise<ScrollToResultReply> {
+    return this.#call("act.scrollTo", params, { device: true, session: true, key: true });
+  }
+
+  /** Presses the Back key. */
+  back(params: { device?: string; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
+    return this.#call("act.back", params, { device: true, session: true, key: true });
+  }
+
+  /** Presses the Home key. */
+  home(params: { device?: string; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
+    return this.#call("act.home", params, { device: true, session: true, key: true });
+  }
+
+  /** Presses a key by its Android key code. */
+  key(params: { keyCode: number; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+    return this.#call("act.key", params, { device: true, session: true, key: true });
+  }
+
+  /** Types text into the focused field; the text is not stored. */
+  text(params: { text: Secret; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+    return this.#call("act.text", params, { device: true, session: true, key: true });
+  }
+
+  /** Fills a field: taps it, deletes what is in it, types a text, and checks what it shows. */
+  fill(params: { text: Secret; value: string; by?: By; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+    return this.#call("act.fill", params, { device: true, session: true, key: true });
+  }
+
+  /** Launches an app. */
+  launch(params: { package: string; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+    return this.#call("act.launch", params, { device: true, session: true, key: true });
+  }
+
+  /** Stops an app. */
+  stop(params: { package: string; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+    return this.#call("act.stop", params, { device: true, session: true, key: true });
+  }
+
+  /** Runs a command in the shell of the device, if its settings allow it. */
+  shell(params: { command: Secret; device?: string; requestKey?: string; session?: string; then?: Then; timeoutMs?: number }): Promise<ShellResultReply> {
+    return this.#call("act.shell", params, { device: true, session: true, key: true });
+  }
+
+  /** Sends an Android intent, if the settings of the device allow it. */
+  intent(params: { action?: string; component?: string; data?: string; device?: string; extras?: Record<string, Secret>; package?: string; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
+    return this.#call("act.intent", params, { device: true, session: true, key: true });
+  }
+}
+
+export class ObserveMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Returns the app and activity in the foreground. */
+  top(params: { device?: string; session?: string } = {}): Promise<TopReply> {
+    return this.#call("observe.top", params, { device: true, session: true });
+  }
+
+  /** Reads the screen as rows, one per node. */
+  screen(params: { artifactDir?: string; device?: string; fields?: Column[]; format?: ObservationFormat; full?: boolean; hints?: boolean; maxRows?: number; saveFile?: string; session?: string; settle?: boolean; since?: string; waitMs?: number } = {}): Promise<ScreenReply> {
+    return this.#call("observe.screen", params, { device: true, session: true });
+  }
+
+  /** Reads the interactive elements of the screen, each with an alias. */
+  refs(params: { device?: string; format?: ObservationFormat; full?: boolean; hints?: boolean; maxRows?: number; session?: string; settle?: boolean; since?: string; waitMs?: number } = {}): Promise<RefsReply> {
+    return this.#call("observe.refs", params, { device: true, session: true });
+  }
+
+  /** Reads the page: base context, rows, refs, and hints from the memory. */
+  page(params: { artifactDir?: string; device?: string; format?: ObservationFormat; full?: boolean; hints?: boolean; include?: Part[]; maxRows?: number; saveDir?: string; session?: string; settle?: boolean; since?: string; waitMs?: number } = {}): Promise<PageReply> {
+    return this.#call("observe.page", params, { device: true, session: true });
+  }
+
+  /** Returns the page that was observed last on the device, by whichever session, without reading the screen. */
+  last(params: { device?: string; session?: string } = {}): Promise<LastPageReply> {
+    return this.#call("observe.last", params, { device: true, session: true });
+  }
+
+  /** Waits until a condition holds on the screen, without blocking the device for others. */
+  wait(params: { until: Until; device?: string; hints?: boolean; session?: string; text?: string; timeoutMs?: number }): Promise<WaitResultReply> {
+    return this.#call("observe.wait", params, { device: true, session: true });
+  }
+
+  /** Takes a screenshot and saves it to a file, optionally with marks on the interactive elements. */
+  screenshot(params: { annotate?: boolean; artifactDir?: string; device?: string; format?: PictureFormat; hideOverlay?: boolean; inline?: boolean; markScope?: MarkScope; maxDim?: number; maxMarks?: number; quality?: number; saveFile?: string; session?: string } = {}): Promise<ScreenshotReply> {
+    return this.#call("observe.screenshot", params, { device: true, session: true });
+  }
+
+  /** Returns the state of the overlay that the phone draws on its screen. */
+  overlayGet(params: { device?: string; session?: string } = {}): Promise<OverlayReply> {
+    return this.#call("observe.overlayGet", params, { device: true, session: true });
+  }
+
+  /** Shows, changes or hides the overlay that the phone draws on its screen. */
+  overlaySet(params: { enabled: boolean; autoRefresh?: boolean; device?: string; markScope?: MarkScope; maxMarks?: number; offsetX?: number; offsetY?: number; refreshIntervalMs?: number; session?: string; requestKey?: string }): Promise<OverlayReply> {
+    return this.#call("observe.overlaySet", params, { device: true, session: true, key: true });
+  }
+}
+
+export class ConfigMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Lists all settings with their values and where these come from. */
+  list(): Promise<Settings> {
+    return this.#call("config.list", {}, {});
+  }
+
+  /** Returns one setting. */
+  get(params: { key: string }): Promise<Setting> {
+    return this.#call("config.get", params, {});
+  }
+
+  /** Writes a setting to the configuration file; it takes effect at once unless it needs a restart. */
+  set(params: { key: string; value: Secret; requestKey?: string }): Promise<SettingChange> {
+    return this.#call("config.set", params, { key: true });
+  }
+
+  /** Removes a setting from the configuration file. */
+  unset(params: { key: string; requestKey?: string }): Promise<SettingChange> {
+    return this.#call("config.unset", params, { key: true });
+  }
+}
+
+export class DeviceMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Adds a device; fails if the name belongs to a device with other settings. */
+  add(params: { name: string; url: string; persist?: boolean; timeoutMs?: number; token?: Secret; requestKey?: string }): Promise<AddResult> {
+    return this.#call("device.add", params, { key: true });
+  }
+
+  /** Lists all devices with their state. */
+  list(): Promise<Devices> {
+    return this.#call("device.list", {}, {});
+  }
+
+  /** Removes a device, also from the configuration file. */
+  remove(params: { name: string; requestKey?: string }): Promise<RemoveResult> {
+    return this.#call("device.remove", params, { key: true });
+  }
+
+  /** Checks whether the phone's service responds and accepts the token. */
+  health(params: { device?: string; session?: string } = {}): Promise<HealthReply> {
+    return this.#call("device.health", params, { device: true, session: true });
+  }
+
+  /** Reserves the device for the session, so that other sessions can observe but not act; repeating the call renews the lease. */
+  lease(params: { ttlMs: number; device?: string; session?: string; untilDisconnect?: boolean; requestKey?: string }): Promise<LeaseResultReply> {
+    return this.#call("device.lease", params, { device: true, session: true, key: true });
+  }
+
+  /** Releases the lease of the session. */
+  release(params: { device?: string; session?: string; requestKey?: string } = {}): Promise<ReleaseResultReply> {
+    return this.#call("device.release", params, { device: true, session: true, key: true });
+  }
+
+  /** Lists the installed packages. */
+  packages(params: { device?: string; filter?: string; includeSystem?: boolean; session?: string } = {}): Promise<PackagesReply> {
+    return this.#call("device.packages", params, { device: true, session: true });
+  }
+
+  /** Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a device. */
+  connectUsb(params: { localPort?: number; name?: string; printOnly?: boolean; serial?: string; requestKey?: string } = {}): Promise<ConnectUsbResult> {
+    return this.#call("device.connectUsb", params, { key: true });
+  }
+}
+
+export class DaemonMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Returns version, protocol version and capabilities. */
+  version(): Promise<DaemonVersion> {
+    return this.#call("daemon.version", {}, {});
+  }
+
+  /** Returns the status of the daemon, its devices and its database. */
+  status(): Promise<DaemonStatus> {
+    return this.#call("daemon.status", {}, {});
+  }
+
+  /** Lists all methods with their common parameters and possible errors. */
+  methods(): Promise<MethodList> {
+    return this.#call("daemon.methods", {}, {});
+  }
+
+  /** Reloads the configuration file; if it is invalid, nothing changes. */
+  reload(params: { requestKey?: string } = {}): Promise<ReloadResult> {
+    return this.#call("daemon.reload", params, { key: true });
+  }
+
+  /** Stops the daemon after finishing the calls in progress. */
+  shutdown(params: { requestKey?: string } = {}): Promise<ShutdownResult> {
+    return this.#call("daemon.shutdown", params, { key: true });
+  }
+}
+
+/** All methods, by namespace. */
+export class Api {
+  readonly daemon: DaemonMethods;
+  readonly device: DeviceMethods;
+  readonly config: ConfigMethods;
+  readonly observe: ObserveMethods;
+  readonly act: ActMethods;
+  readonly verify: VerifyMethods;
+  readonly recover: RecoverMethods;
+  readonly memory: MemoryMethods;
+  readonly artifact: ArtifactMethods;
+  readonly visual: VisualMethods;
+  readonly session: SessionMethods;
+  readonly conversation: ConversationMethods;
+  readonly pattern: PatternMethods;
+  readonly pageModel: PageModelMethods;
+  readonly job: JobMethods;
+  constructor(call: Call) {
+    this.daemon = new DaemonMethods(call);
+    this.device = new DeviceMethods(call);
+    this.config = new ConfigMethods(call);
+    this.observe = new ObserveMethods(call);
+    this.act = new ActMethods(call);
+    this.verify = new VerifyMethods(call);
+    this.recover = new RecoverMethods(call);
+    this.memory = new MemoryMethods(call);
+    this.artifact = new ArtifactMethods(call);
+    this.visual = new VisualMethods(call);
+    this.session = new SessionMethods(call);
+    this.conversation = new ConversationMethods(call);
+    this.pattern = new PatternMethods(call);
+    this.pageModel = new PageModelMethods(call);
+    this.job = new JobMethods(call);
+  }
+}

@@ -1,0 +1,123 @@
+//! Typed clients in other languages, generated from the OpenRPC document: the types of results, and a function for each method.
+
+mod python;
+mod typescript;
+
+use serde_json::{Map, Value};
+
+pub use python::python;
+pub use typescript::typescript;
+
+/// A method as a client offers it.
+struct Function<'a> {
+    /// Wire name.
+    name: &'a str,
+    /// Summary in one sentence.
+    about: &'a str,
+    /// Parameters, required ones first; without those that the client adds.
+    params: Vec<Param<'a>>,
+    /// Schema of the result.
+    result: &'a Value,
+    /// Whether the client adds its device.
+    device: bool,
+    /// Whether the client adds its session.
+    session: bool,
+    /// Whether the client adds a request key.
+    key: bool,
+}
+
+struct Param<'a> {
+    name: &'a str,
+    required: bool,
+    schema: &'a Value,
+}
+
+/// Returns the methods of a document, but for those that a client of its own kind needs.
+fn functions(document: &Value) -> Vec<Function<'_>> {
+    let methods = document["methods"].as_array().into_iter().flatten();
+    let text = |value: &'_ Value| value.as_str().map(str::to_owned);
+    methods
+        .filter(|method| !text(&method["name"]).is_some_and(|name| name.starts_with("events.") || name.starts_with("rpc.")))
+        .map(|method| {
+            let takes = &method["x-takes"];
+            let (device, session) = (takes["device"] == "reached" || takes["device"] == "observed", takes["session"] == true);
+            let all = method["params"].as_array().into_iter().flatten();
+            let key = all.clone().any(|param| param["name"] == "requestKey");
+            let param = |param: &'_ Value| param["name"].as_str().map(str::to_owned);
+            let params = all.filter(|p| param(p).is_some_and(|name| name != "url" && name != "token" || method["name"] == "device.add"));
+            let params = params
+                .map(|param| Param {
+                    name: param["name"].as_str().unwrap_or_default(),
+                    required: param["required"] == true,
+                    schema: &param["schema"],
+                })
+                .collect();
+            let about = method["summary"].as_str().unwrap_or_default();
+            let name = method["name"].as_str().unwrap_or_default();
+            Function { name, about, params, result: &method["result"]["schema"], device, session, key }
+        })
+        .collect()
+}
+
+/// Returns the types that the methods refer to, by name.
+fn types<'a>(document: &'a Value, functions: &[Function<'_>]) -> Vec<(&'a str, &'a Value)> {
+    let none = Map::new();
+    let schemas = document["components"]["schemas"].as_object().unwrap_or(&none);
+    let mut wanted: Vec<String> = Vec::new();
+    let mut texts: Vec<String> =
+        functions.iter().flat_map(|f| f.params.iter().map(|p| p.schema.to_string()).chain([f.result.to_string()])).collect();
+    texts.push(document["x-notifications"].to_string());
+    while let Some(text) = texts.pop() {
+        for name in text.split("#/components/schemas/").skip(1).filter_map(|rest| rest.split('"').next()) {
+            if !wanted.iter().any(|known| known == name) {
+                wanted.push(name.to_owned());
+                texts.push(document["components"]["schemas"][name].to_string());
+            }
+        }
+    }
+    let is_wanted = |name: &str| wanted.iter().any(|known| known == name);
+    let found = document["components"]["schemas"].as_object().into_iter().flatten();
+    debug_assert!(!schemas.is_empty());
+    found.filter(|(name, _)| is_wanted(name)).map(|(name, schema)| (name.as_str(), schema)).collect()
+}
+
+/// Returns the name of the type that a schema refers to.
+fn referred(schema: &Value) -> Option<&str> {
+    let reference = schema["$ref"].as_str().or_else(|| schema["allOf"][0]["$ref"].as_str());
+    reference.and_then(|r| r.rsplit('/').next())
+}
+
+/// Returns the first sentence of a description.
+fn first_sentence(schema: &Value) -> &str {
+    let text = schema["description"].as_str().unwrap_or_default().split("\n\n").next().unwrap_or_default();
+    text.split_inclusive(". ").next().unwrap_or_default().trim()
+}
+
+/// Returns whether a field of an object is always there.
+fn is_required(schema: &Value, field: &str) -> bool {
+    schema["required"].as_array().is_some_and(|all| all.iter().any(|name| name == field))
+}
+
+/// Returns the namespaces of the methods, outer ones first, with the functions that are directly in each.
+fn namespaces<'f, 'a>(functions: &'f [Function<'a>]) -> Vec<(Vec<&'a str>, Vec<&'f Function<'a>>)> {
+    let mut all: Vec<(Vec<&str>, Vec<&Function<'_>>)> = Vec::new();
+    for function in functions {
+        let mut path: Vec<&str> = function.name.split('.').collect();
+        path.pop();
+        for length in 1..=path.len() {
+            if !all.iter().any(|(known, _)| *known == path[..length]) {
+                all.push((path[..length].to_vec(), Vec::new()));
+            }
+        }
+        if let Some((_, members)) = all.iter_mut().find(|(known, _)| *known == path) {
+            members.push(function);
+        }
+    }
+    all
+}
+
+/// Returns a name that begins with a capital letter, made of several.
+fn pascal(parts: &[&str]) -> String {
+    let capital = |part: &&str| part.chars().take(1).flat_map(char::to_uppercase).chain(part.chars().skip(1)).collect::<String>();
+    parts.iter().map(capital).collect()
+}
