@@ -1,5 +1,6 @@
 """Does a task with the client in client/python. Usage: PYTHONPATH=client/python python_typed.py SOCKET"""
 
+import os
 import sys
 import threading
 
@@ -44,6 +45,7 @@ with Afd(session="python", path=path, on_progress=steps.append) as phone:
     assert seen and seen[0]["session"] == "python", seen
     task = phone.session.task.add(description="look around")
     assert phone.session.task.list()["tasks"][0]["id"] == task["id"]
+os.environ["PATH"] = "/nonexistent"
 try:
     Afd(path=path + ".none")
     raise SystemExit("connected to nothing")

@@ -202,7 +202,8 @@ impl ServerHandler for Bridge {
         let mut params: Map<String, Value> = serde_json::from_str(tool.sends).unwrap_or_default();
         let takes_device = info.takes.device == afd_proto::DeviceUse::Reached;
         for (name, value) in request.arguments.unwrap_or_default() {
-            if !tool.takes.contains(&name.as_str()) && !(takes_device && name == "device") {
+            let known = tool.takes.contains(&name.as_str()) || (takes_device && name == "device");
+            if !known {
                 let takes = if tool.takes.is_empty() { "no arguments".to_owned() } else { tool.takes.join(", ") };
                 let text = format!("error INVALID_PARAMS: {} takes no {name:?}\nhint: it takes {takes}", tool.name);
                 return Ok(CallToolResult::error(vec![ContentBlock::text(text)]).into());

@@ -8,7 +8,7 @@ Generated from the OpenRPC document of the daemon; a test keeps it up to date. p
 
 from __future__ import annotations
 
-from typing import Any, Callable, Literal, NotRequired, TypeAlias, TypedDict
+from typing import Any, Callable, List, Literal, NotRequired, TypeAlias, TypedDict
 
 # Distance of a scroll.
 Amount: TypeAlias = Literal["small", "medium", "large"]
@@ -32,7 +32,7 @@ ChangeOp: TypeAlias = Literal["forget", "merge", "rename", "delete", "cleanup"]
 Column: TypeAlias = Literal["id", "class", "text", "desc", "resId", "bounds", "flags"]
 
 # Content of a message.
-Content: TypeAlias = "str | list[MessagePart]"
+Content: TypeAlias = "str | List[MessagePart]"
 
 # Origin of a device.
 DeviceSource: TypeAlias = Literal["config", "runtime", "call"]
@@ -176,7 +176,7 @@ class Action(TypedDict):
 
     params: NotRequired[dict[str, Any]]
     point: NotRequired[Point]
-    slots: NotRequired[list[str]]
+    slots: NotRequired[List[str]]
     target: NotRequired[Target]
     verb: Verb
 
@@ -259,7 +259,7 @@ class ArtifactDetails(TypedDict):
 class Artifacts(TypedDict):
     """A page of artifacts, newest first."""
 
-    artifacts: list[Artifact]
+    artifacts: List[Artifact]
     nextCursor: NotRequired[int]
 
 
@@ -280,7 +280,7 @@ class Bug(TypedDict):
     severity: Severity
     state: NotRequired[str]
     status: BugStatus
-    steps: NotRequired[list[str]]
+    steps: NotRequired[List[str]]
     task: NotRequired[str]
     title: str
     uid: str
@@ -290,7 +290,7 @@ class BugAddResult(TypedDict):
     """Result of `session.bug.add`."""
 
     bug: Bug
-    similar: list[Bug]
+    similar: List[Bug]
 
 
 class BugCounts(TypedDict):
@@ -318,7 +318,7 @@ class BugSummary(TypedDict):
 class Bugs(TypedDict):
     """A page of bugs, newest first."""
 
-    bugs: list[Bug]
+    bugs: List[Bug]
     counts: BugCounts
     nextCursor: NotRequired[int]
 
@@ -349,7 +349,7 @@ class Change(TypedDict):
 class Changes(TypedDict):
     """A page of changes, newest first."""
 
-    changes: list[Change]
+    changes: List[Change]
     nextCursor: NotRequired[int]
 
 
@@ -357,7 +357,7 @@ class CleanupResult(TypedDict):
     """Result of `visual.cleanup`."""
 
     app: str
-    changes: list[RemovedComponent]
+    changes: List[RemovedComponent]
     dryRun: bool
     site: NotRequired[str]
 
@@ -404,7 +404,7 @@ class Component(TypedDict):
     resId: NotRequired[str]
     seenCount: int
     source: str
-    states: list[str]
+    states: List[str]
     type: str
     uid: str
 
@@ -413,7 +413,7 @@ class Components(TypedDict):
     """A page of components, in the order in which they were learned."""
 
     app: str
-    components: list[Component]
+    components: List[Component]
     nextCursor: NotRequired[int]
     site: NotRequired[str]
 
@@ -464,9 +464,9 @@ class Context(TypedDict):
 
     app: str | None
     dialog: NotRequired[str]
-    elements: NotRequired[list[Element]]
+    elements: NotRequired[List[Element]]
     hasWebView: bool
-    hints: list[Hint]
+    hints: List[Hint]
     mode: str
     nodeReliability: str
     observationId: str
@@ -515,14 +515,14 @@ class DaemonStatus(TypedDict):
     callsInFlight: int
     config: str
     configError: NotRequired[str]
-    configWarnings: list[str]
+    configWarnings: List[str]
     connections: int
     database: str
-    devices: list[DeviceInfo]
+    devices: List[DeviceInfo]
     pid: int
     socket: str
     store: StoreStatus
-    tasks: list[TaskInfo]
+    tasks: List[TaskInfo]
     uptimeMs: int
     version: str
 
@@ -530,7 +530,7 @@ class DaemonStatus(TypedDict):
 class DaemonVersion(TypedDict):
     """Version and capabilities; constant while the daemon runs."""
 
-    capabilities: list[str]
+    capabilities: List[str]
     pid: int
     protocol: int
     startedAt: int
@@ -562,7 +562,7 @@ class DeletedNote(TypedDict):
 class Detection(TypedDict):
     """An element that a detector found in a picture."""
 
-    box: list[int]
+    box: List[int]
     confidence: NotRequired[float]
     crop: NotRequired[str]
     label: NotRequired[str]
@@ -573,7 +573,7 @@ class Detection(TypedDict):
 class DeviceInfo(TypedDict):
     """A device and its state."""
 
-    capabilities: list[str]
+    capabilities: List[str]
     error: NotRequired[str]
     kind: str
     lastSeenAt: NotRequired[int]
@@ -588,7 +588,7 @@ class DeviceInfo(TypedDict):
 class Devices(TypedDict):
     """All devices."""
 
-    devices: list[DeviceInfo]
+    devices: List[DeviceInfo]
 
 
 class Dismissal(TypedDict):
@@ -619,7 +619,7 @@ class EndResult(TypedDict):
     report: ReportResult
     session: str
     summary: str
-    warnings: NotRequired[list[str]]
+    warnings: NotRequired[List[str]]
 
 
 class Event(TypedDict):
@@ -648,32 +648,32 @@ class Event(TypedDict):
 class Experience(TypedDict):
     """Result of `memory.experience`; closest matches first, then best ones."""
 
-    recoveries: list[Recovery]
-    transitions: list[Transition]
+    recoveries: List[Recovery]
+    transitions: List[Transition]
 
 
 class Export(TypedDict):
     """Complete record of a session."""
 
-    artifacts: list[Artifact]
-    blockers: list[str]
-    bugs: list[Bug]
+    artifacts: List[Artifact]
+    blockers: List[str]
+    bugs: List[Bug]
     context: dict[str, str]
     coverage: Coverage
-    events: list[Event]
+    events: List[Event]
     format: str
     info: SessionInfo
-    messages: list[RecordedMessage]
-    nextSteps: list[str]
-    notes: list[Note]
-    pages: list[VisitedPage]
-    patterns: list[Pattern]
-    results: list[TestResult]
+    messages: List[RecordedMessage]
+    nextSteps: List[str]
+    notes: List[Note]
+    pages: List[VisitedPage]
+    patterns: List[Pattern]
+    results: List[TestResult]
     statistics: Statistics
-    summaries: list[SummaryInfo]
+    summaries: List[SummaryInfo]
     summary: str
-    tasks: list[Task]
-    tested: list[TestedElement]
+    tasks: List[Task]
+    tested: List[TestedElement]
     version: int
 
 
@@ -749,7 +749,7 @@ class Hint(TypedDict):
 
     alias: NotRequired[str]
     confidence: float
-    evidence: list[str]
+    evidence: List[str]
     first: NotRequired[str]
     kind: HintKind
     outcome: NotRequired[str]
@@ -766,8 +766,8 @@ class ImportReport(TypedDict):
     notes: Tally
     recoveries: Tally
     remarkCount: int
-    remarks: list[Remark]
-    settings: list[ImportedSetting]
+    remarks: List[Remark]
+    settings: List[ImportedSetting]
     transitions: Tally
 
 
@@ -778,7 +778,7 @@ class ImportedScope(TypedDict):
     components: Tally
     dir: str
     pictures: Tally
-    remarks: list[FileRemark]
+    remarks: List[FileRemark]
     site: NotRequired[str]
     states: Tally
     transitions: Tally
@@ -795,8 +795,8 @@ class ImportedSetting(TypedDict):
 class Interrupt(TypedDict):
     """A pop-up that appears over several states on its own."""
 
-    dismissals: list[Dismissal]
-    over: list[str]
+    dismissals: List[Dismissal]
+    over: List[str]
 
 
 class Job(TypedDict):
@@ -816,7 +816,7 @@ class Job(TypedDict):
 class Jobs(TypedDict):
     """All jobs."""
 
-    jobs: list[Job]
+    jobs: List[Job]
 
 
 class LastPageReply(TypedDict):
@@ -844,7 +844,7 @@ class LearnResult(TypedDict):
     picture: NotRequired[str]
     seen: int
     site: NotRequired[str]
-    skipped: NotRequired[list[str]]
+    skipped: NotRequired[List[str]]
     source: str
     state: NotRequired[StateRef]
 
@@ -868,7 +868,7 @@ class LeaseResultReply(TypedDict):
 class Log(TypedDict):
     """A page of events, newest first."""
 
-    events: list[Event]
+    events: List[Event]
     nextCursor: NotRequired[int]
 
 
@@ -887,10 +887,10 @@ class MatchResult(TypedDict):
     """Result of `visual.match`."""
 
     app: str
-    flat: list[str]
-    found: list[FoundComponent]
+    flat: List[str]
+    found: List[FoundComponent]
     lookedFor: int
-    missing: list[str]
+    missing: List[str]
     site: NotRequired[str]
     tookMs: int
 
@@ -903,27 +903,27 @@ class Message(TypedDict):
     name: NotRequired[str]
     role: MessageRole
     toolCallId: NotRequired[str]
-    toolCalls: NotRequired[list[ToolCall]]
+    toolCalls: NotRequired[List[ToolCall]]
 
 
 class Messages(TypedDict):
     """A page of messages, newest first."""
 
-    messages: list[RecordedMessage]
+    messages: List[RecordedMessage]
     nextCursor: NotRequired[int]
 
 
 class MethodList(TypedDict):
     """Result of `daemon.methods`."""
 
-    methods: list[MethodSummary]
+    methods: List[MethodSummary]
 
 
 class MethodSummary(TypedDict):
     """A row of the method table without its schemas, which `rpc.discover` returns."""
 
     effect: Effect
-    errors: list[ErrorCode]
+    errors: List[ErrorCode]
     name: str
     requestKey: bool
     summary: str
@@ -936,9 +936,9 @@ class ModelContext(TypedDict):
     allocation: Allocation
     budget: int
     context: dict[str, str]
-    leftOut: list[Omission]
-    messages: list[Any]
-    parts: list[ContextPart]
+    leftOut: List[Omission]
+    messages: List[Any]
+    parts: List[ContextPart]
     savedPercent: float
     session: str
     stableMessages: int
@@ -968,7 +968,7 @@ class Notes(TypedDict):
 
     matched: NotRequired[TermMatch]
     nextCursor: NotRequired[int]
-    notes: list[Note]
+    notes: List[Note]
 
 
 class ObservationNotice(TypedDict):
@@ -1026,7 +1026,7 @@ class PackagesReply(TypedDict):
     """A result, with device, session and trace id of the call at the same level."""
 
     device: str
-    packages: list[str]
+    packages: List[str]
     session: str
     traceId: str
 
@@ -1044,7 +1044,7 @@ class PageModel(TypedDict):
     """A model of a page."""
 
     app: NotRequired[str]
-    elements: list[PageElement]
+    elements: List[PageElement]
     id: int
     page: str
     pageType: str
@@ -1059,7 +1059,7 @@ class PageModels(TypedDict):
     """Result of `pageModel.find`, most similar first."""
 
     page: NotRequired[str]
-    pageModels: list[PageModel]
+    pageModels: List[PageModel]
 
 
 class PageRef(TypedDict):
@@ -1076,9 +1076,9 @@ class PageReply(TypedDict):
     app: str | None
     device: str
     dialog: NotRequired[str]
-    elements: NotRequired[list[Element]]
+    elements: NotRequired[List[Element]]
     hasWebView: bool
-    hints: list[Hint]
+    hints: List[Hint]
     mode: str
     nodeReliability: str
     observationId: str
@@ -1106,7 +1106,7 @@ class PageSnapshot(TypedDict):
 
 
 # Result of `visual.path`.
-Path = TypedDict("Path", {"alternatives": "NotRequired[list[Route]]", "app": "str", "from": "StateRef", "interrupts": "NotRequired[list[State]]", "known": "bool", "nearest": "NotRequired[StateRef]", "route": "NotRequired[Route]", "site": "NotRequired[str]", "text": "str", "to": "StateRef"})
+Path = TypedDict("Path", {"alternatives": "NotRequired[List[Route]]", "app": "str", "from": "StateRef", "interrupts": "NotRequired[List[State]]", "known": "bool", "nearest": "NotRequired[StateRef]", "route": "NotRequired[Route]", "site": "NotRequired[str]", "text": "str", "to": "StateRef"})
 
 
 class Pattern(TypedDict):
@@ -1132,13 +1132,13 @@ class Patterns(TypedDict):
     """Result of `pattern.find`: patterns about the page first, then about the app, then the rest; each by decreasing confidence."""
 
     page: NotRequired[str]
-    patterns: list[Pattern]
+    patterns: List[Pattern]
 
 
 class PendingTask(TypedDict):
     """A pending task."""
 
-    blockedBy: NotRequired[list[str]]
+    blockedBy: NotRequired[List[str]]
     description: str
     id: str
     priority: int
@@ -1156,22 +1156,22 @@ class Progress(TypedDict):
 
     agentVersion: str
     app: NotRequired[str]
-    blockers: list[str]
-    bugs: list[BugSummary]
-    completedTasks: list[CompletedTask]
+    blockers: List[str]
+    bugs: List[BugSummary]
+    completedTasks: List[CompletedTask]
     context: dict[str, str]
     coverage: ProgressCoverage
-    criticalFindings: list[str]
+    criticalFindings: List[str]
     currentTask: CurrentTask | None
     goal: NotRequired[str]
     lastCommit: str | None
-    nextSteps: list[str]
-    pendingTasks: list[PendingTask]
+    nextSteps: List[str]
+    pendingTasks: List[PendingTask]
     sessionId: str
     statistics: Statistics
     summary: str
     timestamp: str
-    uncommittedChanges: list[str]
+    uncommittedChanges: List[str]
 
 
 class ProgressCoverage(TypedDict):
@@ -1179,7 +1179,7 @@ class ProgressCoverage(TypedDict):
 
     coveragePercent: float
     elementsTestedCount: int
-    pagesVisited: list[str]
+    pagesVisited: List[str]
 
 
 class ProgressResult(TypedDict):
@@ -1190,7 +1190,7 @@ class ProgressResult(TypedDict):
     progress: Progress
     reportFile: str
     session: str
-    warnings: NotRequired[list[str]]
+    warnings: NotRequired[List[str]]
 
 
 class RecentObservation(TypedDict):
@@ -1220,7 +1220,7 @@ class RecordedMessage(TypedDict):
     tokenizer: str
     tokens: int
     toolCallId: NotRequired[str]
-    toolCalls: NotRequired[list[ToolCall]]
+    toolCalls: NotRequired[List[ToolCall]]
     turn: int
     uid: str
 
@@ -1269,7 +1269,7 @@ class RefRows(TypedDict):
     refCount: int
     refVersion: int
     returnedRows: int
-    rows: list[RefRow]
+    rows: List[RefRow]
     rowsInArtifact: NotRequired[bool]
     truncated: bool
 
@@ -1281,9 +1281,9 @@ class RefsReply(TypedDict):
     artifact: NotRequired[SavedArtifact]
     device: str
     dialog: NotRequired[str]
-    elements: NotRequired[list[Element]]
+    elements: NotRequired[List[Element]]
     hasWebView: bool
-    hints: list[Hint]
+    hints: List[Hint]
     mode: str
     nodeReliability: str
     observationId: str
@@ -1294,7 +1294,7 @@ class RefsReply(TypedDict):
     refVersion: int
     reliable: bool
     returnedRows: int
-    rows: list[RefRow]
+    rows: List[RefRow]
     rowsInArtifact: NotRequired[bool]
     session: str
     settled: bool
@@ -1316,11 +1316,11 @@ class ReleaseResultReply(TypedDict):
 class ReloadResult(TypedDict):
     """Result of reloading the configuration file."""
 
-    added: list[str]
-    changed: list[str]
-    removed: list[str]
-    restartNeeded: list[str]
-    warnings: list[str]
+    added: List[str]
+    changed: List[str]
+    removed: List[str]
+    restartNeeded: List[str]
+    warnings: List[str]
 
 
 class Remark(TypedDict):
@@ -1395,7 +1395,7 @@ class Results(TypedDict):
 
     counts: ResultCounts
     nextCursor: NotRequired[int]
-    results: list[TestResult]
+    results: List[TestResult]
 
 
 class ResumeResult(TypedDict):
@@ -1408,7 +1408,7 @@ class ResumeResult(TypedDict):
     resumptionPrompt: str
     session: str
     summary: str
-    taskQueue: list[Task]
+    taskQueue: List[Task]
 
 
 class Route(TypedDict):
@@ -1416,7 +1416,7 @@ class Route(TypedDict):
 
     expectedMs: int
     probability: float
-    steps: list[GraphTransition]
+    steps: List[GraphTransition]
 
 
 # A node of the screen.
@@ -1439,7 +1439,7 @@ class SavedNote(TypedDict):
 
     chainLength: int
     note: Note
-    similar: list[SimilarNote]
+    similar: List[SimilarNote]
 
 
 class ScreenReply(TypedDict):
@@ -1449,9 +1449,9 @@ class ScreenReply(TypedDict):
     artifact: NotRequired[SavedArtifact]
     device: str
     dialog: NotRequired[str]
-    elements: NotRequired[list[Element]]
+    elements: NotRequired[List[Element]]
     hasWebView: bool
-    hints: list[Hint]
+    hints: List[Hint]
     mode: str
     nodeReliability: str
     observationId: str
@@ -1461,7 +1461,7 @@ class ScreenReply(TypedDict):
     reliable: bool
     returnedRows: int
     rowCount: int
-    rows: list[Row]
+    rows: List[Row]
     rowsInArtifact: NotRequired[bool]
     session: str
     settled: bool
@@ -1469,7 +1469,7 @@ class ScreenReply(TypedDict):
     topActivity: str | None
     traceId: str
     truncated: bool
-    windows: NotRequired[list[WindowRow]]
+    windows: NotRequired[List[WindowRow]]
 
 
 class ScreenRows(TypedDict):
@@ -1478,10 +1478,10 @@ class ScreenRows(TypedDict):
     artifact: NotRequired[SavedArtifact]
     returnedRows: int
     rowCount: int
-    rows: list[Row]
+    rows: List[Row]
     rowsInArtifact: NotRequired[bool]
     truncated: bool
-    windows: NotRequired[list[WindowRow]]
+    windows: NotRequired[List[WindowRow]]
 
 
 class ScreenshotReply(TypedDict):
@@ -1552,7 +1552,7 @@ class SessionDetails(TypedDict):
 
     app: NotRequired[str]
     autoProgress: bool
-    blockers: list[str]
+    blockers: List[str]
     bugs: BugCounts
     context: dict[str, str]
     coverage: Coverage
@@ -1561,10 +1561,10 @@ class SessionDetails(TypedDict):
     endedAt: NotRequired[int]
     goal: NotRequired[str]
     lastActivityAt: int
-    nextSteps: list[str]
-    openBugs: list[Bug]
-    pages: list[VisitedPage]
-    queue: list[Task]
+    nextSteps: List[str]
+    openBugs: List[Bug]
+    pages: List[VisitedPage]
+    queue: List[Task]
     results: ResultCounts
     session: str
     startedAt: int
@@ -1597,7 +1597,7 @@ class Sessions(TypedDict):
     """A page of sessions, newest first."""
 
     nextCursor: NotRequired[int]
-    sessions: list[SessionInfo]
+    sessions: List[SessionInfo]
 
 
 class Setting(TypedDict):
@@ -1628,7 +1628,7 @@ class Settings(TypedDict):
     """All settings."""
 
     file: str
-    settings: list[Setting]
+    settings: List[Setting]
 
 
 class Share(TypedDict):
@@ -1636,7 +1636,7 @@ class Share(TypedDict):
 
     covered: int
     known: int
-    missing: list[str]
+    missing: List[str]
     percent: float
 
 
@@ -1688,7 +1688,7 @@ class SimilarNote(TypedDict):
 class State(TypedDict):
     """A state: a page or dialog that is recognised when it is seen again."""
 
-    definingComponents: list[str]
+    definingComponents: List[str]
     description: NotRequired[str]
     firstSeen: int
     id: NotRequired[str]
@@ -1699,7 +1699,7 @@ class State(TypedDict):
     place: NotRequired[str]
     title: NotRequired[str]
     uid: str
-    visibleTexts: list[str]
+    visibleTexts: List[str]
     visitCount: int
 
 
@@ -1714,9 +1714,9 @@ class States(TypedDict):
     """Result of `visual.states`: states in the order in which they were learned."""
 
     app: str
-    hosts: NotRequired[list[str]]
+    hosts: NotRequired[List[str]]
     site: NotRequired[str]
-    states: list[State]
+    states: List[State]
 
 
 class Statistics(TypedDict):
@@ -1764,8 +1764,8 @@ class Summary(TypedDict):
 
     compacted: NotRequired[SummaryInfo]
     context: dict[str, str]
-    lines: list[str]
-    messages: list[Message]
+    lines: List[str]
+    messages: List[Message]
     savedPercent: float
     session: str
     tokens: int
@@ -1803,7 +1803,7 @@ Target = TypedDict("Target", {"class": "NotRequired[str]", "label": "NotRequired
 class Task(TypedDict):
     """A task."""
 
-    blockedBy: NotRequired[list[int]]
+    blockedBy: NotRequired[List[int]]
     createdAt: int
     description: str
     finishedAt: NotRequired[int]
@@ -1840,7 +1840,7 @@ class Tasks(TypedDict):
     """Tasks: the active one, then the queue in order, then the finished ones."""
 
     counts: TaskCounts
-    tasks: list[Task]
+    tasks: List[Task]
 
 
 class TestResult(TypedDict):
@@ -1878,7 +1878,7 @@ class TestedElement(TypedDict):
 class TestedElements(TypedDict):
     """Result of `session.tested`."""
 
-    elements: list[TestedElement]
+    elements: List[TestedElement]
     session: str
     total: int
 
@@ -1913,7 +1913,7 @@ class Transition(TypedDict):
     lastSuccessAt: NotRequired[int]
     matchScope: Scope
     nothingCount: int
-    outcomes: list[Outcome]
+    outcomes: List[Outcome]
     postActivity: NotRequired[str]
     postPage: NotRequired[PageRef]
     preActivity: str
@@ -1932,7 +1932,7 @@ class Transitions(TypedDict):
 
     app: str
     site: NotRequired[str]
-    transitions: list[GraphTransition]
+    transitions: List[GraphTransition]
 
 
 class Usage(TypedDict):
@@ -1961,7 +1961,7 @@ class VerifyResultReply(TypedDict):
     eventId: str
     matched: bool
     matchedCount: NotRequired[int]
-    nodes: NotRequired[list[Row]]
+    nodes: NotRequired[List[Row]]
     observationId: NotRequired[str]
     page: NotRequired[PageRef]
     session: str
@@ -1986,14 +1986,14 @@ class VisitedPage(TypedDict):
 class VisualExportResult(TypedDict):
     """Result of `visual.export`."""
 
-    exported: list[ExportedScope]
+    exported: List[ExportedScope]
 
 
 class VisualImportResult(TypedDict):
     """Result of `visual.import`."""
 
     dryRun: bool
-    imported: list[ImportedScope]
+    imported: List[ImportedScope]
 
 
 class WaitResultReply(TypedDict):
@@ -2002,13 +2002,13 @@ class WaitResultReply(TypedDict):
     app: str | None
     device: str
     dialog: NotRequired[str]
-    elements: NotRequired[list[Element]]
+    elements: NotRequired[List[Element]]
     hasWebView: bool
-    hints: list[Hint]
+    hints: List[Hint]
     matchedCount: NotRequired[int]
     mode: str
     nodeReliability: str
-    nodes: NotRequired[list[Row]]
+    nodes: NotRequired[List[Row]]
     observationId: str
     outline: NotRequired[str]
     page: PageRef
@@ -2037,11 +2037,11 @@ class WindowRow(TypedDict):
 class WorkingMemory(TypedDict):
     """What an agent needs at hand to continue its work."""
 
-    activeElements: list[ActiveElement]
+    activeElements: List[ActiveElement]
     context: dict[str, str]
     currentTask: NotRequired[Task]
     observationId: NotRequired[str]
-    recentObservations: list[RecentObservation]
+    recentObservations: List[RecentObservation]
     session: str
     stale: bool
     usage: Usage
@@ -2064,7 +2064,7 @@ class PageModelMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def save(self, *, elements: list[PageElement], page: str, page_type: str, app: str | None = None, request_key: str | None = None) -> PageModel:
+    def save(self, *, elements: List[PageElement], page: str, page_type: str, app: str | None = None, request_key: str | None = None) -> PageModel:
         """Saves the elements of a page; saving the same page again updates its stability."""
         return self._call("pageModel.save", {"elements": elements, "page": page, "pageType": page_type, "app": app, "requestKey": request_key}, key=True)
 
@@ -2102,7 +2102,7 @@ class ConversationMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def append(self, *, messages: list[Message], context: dict[str, str] | None = None, session: str | None = None, request_key: str | None = None) -> AppendResult:
+    def append(self, *, messages: List[Message], context: dict[str, str] | None = None, session: str | None = None, request_key: str | None = None) -> AppendResult:
         """Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too full."""
         return self._call("conversation.append", {"messages": messages, "context": context, "session": session, "requestKey": request_key}, session=True, key=True)
 
@@ -2152,7 +2152,7 @@ class SessionBugMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def add(self, *, title: str, actual: str | None = None, app: str | None = None, description: str | None = None, expected: str | None = None, page: str | None = None, screenshot: str | None = None, session: str | None = None, severity: Severity | None = None, steps: list[str] | None = None, request_key: str | None = None) -> BugAddResult:
+    def add(self, *, title: str, actual: str | None = None, app: str | None = None, description: str | None = None, expected: str | None = None, page: str | None = None, screenshot: str | None = None, session: str | None = None, severity: Severity | None = None, steps: List[str] | None = None, request_key: str | None = None) -> BugAddResult:
         """Records a bug."""
         return self._call("session.bug.add", {"title": title, "actual": actual, "app": app, "description": description, "expected": expected, "page": page, "screenshot": screenshot, "session": session, "severity": severity, "steps": steps, "requestKey": request_key}, session=True, key=True)
 
@@ -2173,7 +2173,7 @@ class SessionTaskMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def add(self, *, description: str, blocked_by: list[int] | None = None, priority: int | None = None, session: str | None = None, request_key: str | None = None) -> Task:
+    def add(self, *, description: str, blocked_by: List[int] | None = None, priority: int | None = None, session: str | None = None, request_key: str | None = None) -> Task:
         """Adds a task to the queue."""
         return self._call("session.task.add", {"description": description, "blockedBy": blocked_by, "priority": priority, "session": session, "requestKey": request_key}, session=True, key=True)
 
@@ -2201,7 +2201,7 @@ class SessionMethods:
         self.bug = SessionBugMethods(call)
         self.result = SessionResultMethods(call)
 
-    def start(self, *, app: str | None = None, auto_progress: bool | None = None, context: dict[str, str] | None = None, directory: str | None = None, goal: str | None = None, max_tokens: int | None = None, model: str | None = None, progress_dir: str | None = None, session: str | None = None, tasks: list[str] | None = None, tracked_keys: list[str] | None = None, request_key: str | None = None) -> SessionDetails:
+    def start(self, *, app: str | None = None, auto_progress: bool | None = None, context: dict[str, str] | None = None, directory: str | None = None, goal: str | None = None, max_tokens: int | None = None, model: str | None = None, progress_dir: str | None = None, session: str | None = None, tasks: List[str] | None = None, tracked_keys: List[str] | None = None, request_key: str | None = None) -> SessionDetails:
         """Starts a session with a goal and tasks; earlier records under its name become part of it."""
         return self._call("session.start", {"app": app, "autoProgress": auto_progress, "context": context, "directory": directory, "goal": goal, "maxTokens": max_tokens, "model": model, "progressDir": progress_dir, "session": session, "tasks": tasks, "trackedKeys": tracked_keys, "requestKey": request_key}, session=True, key=True)
 
@@ -2229,7 +2229,7 @@ class SessionMethods:
         """Reports which of the known pages and elements a session has visited and tested."""
         return self._call("session.coverage", {"app": app, "session": session}, session=True)
 
-    def progress(self, *, auto: bool | None = None, blockers: list[str] | None = None, dir: str | None = None, directory: str | None = None, next_steps: list[str] | None = None, session: str | None = None, request_key: str | None = None) -> ProgressResult:
+    def progress(self, *, auto: bool | None = None, blockers: List[str] | None = None, dir: str | None = None, directory: str | None = None, next_steps: List[str] | None = None, session: str | None = None, request_key: str | None = None) -> ProgressResult:
         """Writes the progress files of a session, optionally updating next steps, blockers and when the files are written."""
         return self._call("session.progress", {"auto": auto, "blockers": blockers, "dir": dir, "directory": directory, "nextSteps": next_steps, "session": session, "requestKey": request_key}, session=True, key=True)
 
@@ -2237,7 +2237,7 @@ class SessionMethods:
         """Resumes a session from memory or from a progress file, and returns a prompt for continuing it."""
         return self._call("session.resume", {"file": file, "session": session, "requestKey": request_key}, session=True, key=True)
 
-    def tested(self, *, elements: list[str], app: str | None = None, page: str | None = None, passed: bool | None = None, session: str | None = None, request_key: str | None = None) -> TestedElements:
+    def tested(self, *, elements: List[str], app: str | None = None, page: str | None = None, passed: bool | None = None, session: str | None = None, request_key: str | None = None) -> TestedElements:
         """Marks elements as tested, optionally with the outcome of an assertion."""
         return self._call("session.tested", {"elements": elements, "app": app, "page": page, "passed": passed, "session": session, "requestKey": request_key}, session=True, key=True)
 
@@ -2246,7 +2246,7 @@ class VisualMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def learn(self, *, app: str | None = None, detect: bool | None = None, detections: list[Detection] | None = None, device: str | None = None, forget_threshold: int | None = None, page: str | None = None, picture: str | None = None, pictures: bool | None = None, session: str | None = None, site: str | None = None, request_key: str | None = None) -> LearnResult:
+    def learn(self, *, app: str | None = None, detect: bool | None = None, detections: List[Detection] | None = None, device: str | None = None, forget_threshold: int | None = None, page: str | None = None, picture: str | None = None, pictures: bool | None = None, session: str | None = None, site: str | None = None, request_key: str | None = None) -> LearnResult:
         """Learns the components on the screen, and the state they make up."""
         return self._call("visual.learn", {"app": app, "detect": detect, "detections": detections, "device": device, "forgetThreshold": forget_threshold, "page": page, "picture": picture, "pictures": pictures, "session": session, "site": site, "requestKey": request_key}, device=True, session=True, key=True)
 
@@ -2298,7 +2298,7 @@ class VisualMethods:
         """Exports the visual memory as files that the other tool can read."""
         return self._call("visual.export", {"dir": dir, "app": app, "site": site, "requestKey": request_key}, key=True)
 
-    def match(self, *, app: str | None = None, components: list[str] | None = None, device: str | None = None, picture: str | None = None, session: str | None = None, site: str | None = None, state: str | None = None, request_key: str | None = None) -> MatchResult:
+    def match(self, *, app: str | None = None, components: List[str] | None = None, device: str | None = None, picture: str | None = None, session: str | None = None, site: str | None = None, state: str | None = None, request_key: str | None = None) -> MatchResult:
         """Finds the components of an app or site on the screen by their pictures."""
         return self._call("visual.match", {"app": app, "components": components, "device": device, "picture": picture, "session": session, "site": site, "state": state, "requestKey": request_key}, device=True, session=True, key=True)
 
@@ -2468,7 +2468,7 @@ class ObserveMethods:
         """Returns the app and activity in the foreground."""
         return self._call("observe.top", {"device": device, "session": session}, device=True, session=True)
 
-    def screen(self, *, artifact_dir: str | None = None, device: str | None = None, fields: list[Column] | None = None, format: ObservationFormat | None = None, full: bool | None = None, hints: bool | None = None, max_rows: int | None = None, save_file: str | None = None, session: str | None = None, settle: bool | None = None, since: str | None = None, wait_ms: int | None = None) -> ScreenReply:
+    def screen(self, *, artifact_dir: str | None = None, device: str | None = None, fields: List[Column] | None = None, format: ObservationFormat | None = None, full: bool | None = None, hints: bool | None = None, max_rows: int | None = None, save_file: str | None = None, session: str | None = None, settle: bool | None = None, since: str | None = None, wait_ms: int | None = None) -> ScreenReply:
         """Reads the screen as rows, one per node."""
         return self._call("observe.screen", {"artifactDir": artifact_dir, "device": device, "fields": fields, "format": format, "full": full, "hints": hints, "maxRows": max_rows, "saveFile": save_file, "session": session, "settle": settle, "since": since, "waitMs": wait_ms}, device=True, session=True)
 
@@ -2476,7 +2476,7 @@ class ObserveMethods:
         """Reads the interactive elements of the screen, each with an alias."""
         return self._call("observe.refs", {"device": device, "format": format, "full": full, "hints": hints, "maxRows": max_rows, "session": session, "settle": settle, "since": since, "waitMs": wait_ms}, device=True, session=True)
 
-    def page(self, *, artifact_dir: str | None = None, device: str | None = None, format: ObservationFormat | None = None, full: bool | None = None, hints: bool | None = None, include: list[Part] | None = None, max_rows: int | None = None, save_dir: str | None = None, session: str | None = None, settle: bool | None = None, since: str | None = None, wait_ms: int | None = None) -> PageReply:
+    def page(self, *, artifact_dir: str | None = None, device: str | None = None, format: ObservationFormat | None = None, full: bool | None = None, hints: bool | None = None, include: List[Part] | None = None, max_rows: int | None = None, save_dir: str | None = None, session: str | None = None, settle: bool | None = None, since: str | None = None, wait_ms: int | None = None) -> PageReply:
         """Reads the page: base context, rows, refs, and hints from the memory."""
         return self._call("observe.page", {"artifactDir": artifact_dir, "device": device, "format": format, "full": full, "hints": hints, "include": include, "maxRows": max_rows, "saveDir": save_dir, "session": session, "settle": settle, "since": since, "waitMs": wait_ms}, device=True, session=True)
 

@@ -12,7 +12,7 @@ pub fn python(document: &Value) -> String {
     let mut out = "\"\"\"The methods of afd and the types of their results.\n\nGenerated from the OpenRPC document of the daemon; a test keeps it \
                    up to date. proto/METHODS.md explains each field.\n\"\"\"\n\n# The daemon's answers are what its document says.\n# mypy: \
                    disable-error-code=\"no-any-return\"\n\nfrom __future__ import annotations\n\nfrom typing import Any, \
-                   Callable, Literal, NotRequired, TypeAlias, TypedDict\n"
+                   Callable, List, Literal, NotRequired, TypeAlias, TypedDict\n"
         .to_owned();
     let (mut objects, mut aliases) = (String::new(), String::new());
     for (name, schema) in types(document, &functions) {
@@ -124,7 +124,7 @@ fn kind(schema: &Value) -> String {
         "number" => "float".to_owned(),
         "boolean" => "bool".to_owned(),
         "null" => "None".to_owned(),
-        "array" => format!("list[{}]", kind(if schema["items"].is_array() { &schema["items"][0] } else { &schema["items"] })),
+        "array" => format!("List[{}]", kind(if schema["items"].is_array() { &schema["items"][0] } else { &schema["items"] })),
         "object" if schema["additionalProperties"].is_object() => format!("dict[str, {}]", kind(&schema["additionalProperties"])),
         _ => "dict[str, Any]".to_owned(),
     };
