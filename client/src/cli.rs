@@ -13,7 +13,7 @@ use crate::commands::{
     session, verify, visual,
 };
 use crate::options::{Context, Global};
-use crate::{demo, follow, setup};
+use crate::{demo, follow, init, setup};
 
 /// One-line description of the program.
 const ABOUT: &str = "Let AI agents operate phones, and remember what they did there";
@@ -138,6 +138,7 @@ pub const ENTRIES: &[Entry] = &[
     group::<import::Import>("import", "Import data from another tool"),
     group::<job::Job>("job", "Background jobs of the daemon"),
     group::<daemon::Daemon>("daemon", "Start, stop and inspect the daemon"),
+    program::<init::Init>("init", "Add the first device: a practice phone, a phone on the network, or on USB", init::run),
     program::<mcp::Mcp>("mcp", "Serve MCP clients such as Claude Code on standard input and output", mcp::run),
     program::<setup::Setup>("setup", "Add afd to Claude Code, Codex, Cursor or VS Code", setup::run),
     program::<follow::Follow>("events", "Follow events live", follow::run),

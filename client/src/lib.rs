@@ -8,6 +8,7 @@
 //!   the configuration of agents' programs.
 
 pub mod agent;
+pub mod ask;
 pub mod cli;
 pub mod commands;
 pub mod connection;
@@ -16,6 +17,7 @@ pub mod dial;
 pub mod follow;
 mod guess;
 pub mod human;
+pub mod init;
 pub mod options;
 pub mod outcome;
 pub mod output;

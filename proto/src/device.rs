@@ -22,6 +22,10 @@ params! {
         #[serde(default = "default_true")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub persist: bool,
+        /// Whether to try the device, for at most 5 s; by default true. It is added in any case.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
+        pub check: Option<bool>,
     }
 
     /// Parameters of `device.remove`.
@@ -160,6 +164,28 @@ wire! {
         /// Path of the configuration file that it was saved in; absent if it was not saved.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub saved_in: Option<String>,
+        /// What trying it found; absent if it was not tried.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub trial: Option<Trial>,
+    }
+
+    /// What trying a device found.
+    pub struct Trial {
+        /// Whether it can be used.
+        pub usable: bool,
+        /// What was found, in a sentence.
+        pub found: String,
+        /// What to do next; absent if it can be used.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub hint: Option<String>,
+        /// Code of the error; absent if it can be used.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub error: Option<crate::ErrorCode>,
+        /// Foreground activity as `package/activity`; absent if unknown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub top_activity: Option<String>,
+        /// Duration of the trial, milliseconds.
+        pub duration_ms: u64,
     }
 
     /// Result of `device.remove`.

@@ -349,3 +349,33 @@ fn session_tested_takes_the_result_as_a_flag() {
     let (refused, code) = run_afctl(&world, &["session", "tested", "Wi-Fi", "--passed", "--failed"]);
     assert_ne!(code, 0, "{refused}");
 }
+
+#[test]
+fn init_adds_a_phone_and_shows_its_screen() {
+    let world = World::new();
+    let init = |args: &[&str], input: &str| {
+        let mut command = std::process::Command::new(programs::path("afctl"));
+        command.env_clear().env("HOME", world.dir()).args(["-o", "json", "--socket"]).arg(world.socket()).arg("init").args(args);
+        let mut child = command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().expect("afctl runs");
+        std::io::Write::write_all(&mut child.stdin.take().expect("piped"), input.as_bytes()).expect("writes");
+        let output = child.wait_with_output().expect("ends");
+        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
+    };
+    let practice = init(&["practice"], "");
+    let pid = practice["data"]["phonePid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("the phone's process");
+    let again = init(&["practice"], "");
+    afd_tests::daemon::send_signal(pid, "KILL");
+    assert!(practice["data"]["outline"].as_str().is_some_and(|o| o.starts_with("page \"Settings\"")), "{practice}");
+    assert_eq!((&again["data"]["url"], &again["data"]["phonePid"]), (&practice["data"]["url"], &Value::Null), "the same phone");
+    let url = world.phone.url();
+    let wrong = init(&["url", "--url", &url, "--name", "mine", "--ask-token"], "not-the-token-1234\n");
+    assert!(wrong["data"]["found"].as_str().is_some_and(|f| f.contains("token")), "{wrong}");
+    assert!(wrong["data"]["next"][0].as_str().is_some_and(|n| n.contains("device.mine.token")), "{wrong}");
+    assert!(wrong["data"]["outline"].is_null() && !wrong.to_string().contains("not-the-token"), "{wrong}");
+    let taken = init(&["url", "--url", &url, "--name", "mine", "--ask-token"], &format!("{}\n", afd_tests::phone::TOKEN));
+    assert_eq!(taken["error"]["code"], "CONFLICT", "{taken}");
+    let right = init(&["url", "--url", &url, "--name", "other", "--ask-token"], &format!("{}\n", afd_tests::phone::TOKEN));
+    assert!(right["data"]["outline"].as_str().is_some_and(|o| o.contains("Wi-Fi")), "{right}");
+    let nobody = init(&[], "");
+    assert_eq!(nobody["error"]["code"], "INVALID_PARAMS", "{nobody}");
+}

@@ -193,6 +193,7 @@ class AddResult(TypedDict):
 
     device: DeviceInfo
     savedIn: NotRequired[str]
+    trial: NotRequired[Trial]
 
 
 class Allocation(TypedDict):
@@ -1935,6 +1936,17 @@ class Transitions(TypedDict):
     transitions: List[GraphTransition]
 
 
+class Trial(TypedDict):
+    """What trying a device found."""
+
+    durationMs: int
+    error: NotRequired[ErrorCode]
+    found: str
+    hint: NotRequired[str]
+    topActivity: NotRequired[str]
+    usable: bool
+
+
 class Usage(TypedDict):
     """Size of the context compared with its limits."""
 
@@ -2526,9 +2538,9 @@ class DeviceMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def add(self, *, name: str, url: str, persist: bool | None = None, timeout_ms: int | None = None, token: Secret | None = None, request_key: str | None = None) -> AddResult:
+    def add(self, *, name: str, url: str, check: bool | None = None, persist: bool | None = None, timeout_ms: int | None = None, token: Secret | None = None, request_key: str | None = None) -> AddResult:
         """Adds a device; fails if the name belongs to a device with other settings."""
-        return self._call("device.add", {"name": name, "url": url, "persist": persist, "timeoutMs": timeout_ms, "token": token, "requestKey": request_key}, key=True)
+        return self._call("device.add", {"name": name, "url": url, "check": check, "persist": persist, "timeoutMs": timeout_ms, "token": token, "requestKey": request_key}, key=True)
 
     def list(self) -> Devices:
         """Lists all devices with their state."""

@@ -8,7 +8,8 @@ use afd_proto::device::{
 use afd_proto::vocabulary::NoParams;
 use clap::{Args, Subcommand};
 
-use super::{Call, Group};
+use super::{Call, Group, false_if};
+use crate::ask;
 use crate::options::Context;
 use crate::outcome::{Failure, USAGE};
 
@@ -51,6 +52,12 @@ pub struct Add {
     /// Timeout of one request to the device in milliseconds [default: 10000]
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     request_timeout_ms: Option<u64>,
+    /// Ask for the token, so that it does not stand in the history of the shell; without a terminal, read it from standard input
+    #[arg(long, conflicts_with = "token")]
+    ask_token: bool,
+    /// Do not try whether the phone responds
+    #[arg(long)]
+    no_check: bool,
     /// Do not save the device: forget it when the daemon exits
     #[arg(long)]
     temporary: bool,
@@ -59,13 +66,15 @@ pub struct Add {
 impl Add {
     fn params(self, context: &Context) -> Result<AddParams, Failure> {
         let missing = || {
-            Failure::new("INVALID_PARAMS", "missing --url: expected the base URL of the phone's service", USAGE)
-                .with_hint("for example: afctl device add NAME --url http://192.168.1.20:8081 --token TOKEN")
+            Failure::new("INVALID_PARAMS", "missing --url: expected the base URL of the phone's service", USAGE).with_hint(
+                "for example: afctl device add NAME --url http://192.168.1.20:8081 --ask-token; `afctl init` asks for everything",
+            )
         };
         Ok(AddParams {
             name: self.name,
             url: context.address.url.clone().ok_or_else(missing)?,
-            token: context.address.token.clone().map(Secret::new),
+            token: if self.ask_token { Some(ask::token()?) } else { context.address.token.clone().map(Secret::new) },
+            check: false_if(self.no_check),
             timeout_ms: self.request_timeout_ms,
             persist: !self.temporary,
         })

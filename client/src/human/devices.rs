@@ -23,7 +23,18 @@ human! {
 
 fn added(added: &AddResult) -> String {
     let place = added.saved_in.as_ref().map_or_else(|| "until the daemon stops".to_owned(), |file| format!("saved in {file}"));
-    format!("{} {} at {}; {}\n", paint(GOOD, "added"), added.device.name, added.device.url, paint(DIM, &place))
+    let mut out = format!("{} {} at {}; {}\n", paint(GOOD, "added"), added.device.name, added.device.url, paint(DIM, &place));
+    match &added.trial {
+        Some(trial) if trial.usable => drop(writeln!(out, "{} {}", paint(GOOD, "tried:"), trial.found)),
+        Some(trial) => {
+            let _ = writeln!(out, "{} {}", paint(BAD, "tried:"), trial.found);
+            if let Some(hint) = &trial.hint {
+                let _ = writeln!(out, "{} {}", paint(WARN, "next:"), hint.replace("NAME", &added.device.name));
+            }
+        }
+        None => {}
+    }
+    out
 }
 
 fn lease(lease: &LeaseInfo) -> String {
@@ -36,7 +47,7 @@ fn waiting(device: &DeviceInfo) -> String {
 
 fn devices(list: &Devices) -> String {
     if list.devices.is_empty() {
-        return paint(DIM, "no devices; add one with `afctl device add NAME --url http://PHONE:8081 --token TOKEN`") + "\n";
+        return paint(DIM, "no devices; `afctl init` adds one") + "\n";
     }
     let row = |d: &DeviceInfo| {
         let lease = d.lease.as_ref().map(lease).unwrap_or_default();

@@ -3,12 +3,13 @@
 
 mod edit;
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, FromArgMatches, ValueEnum};
 use serde_json::json;
 
+use crate::ask;
 use crate::options::Context;
 use crate::outcome::{FAILED, Failure, Outcome, USAGE};
 use crate::output::print;
@@ -131,7 +132,7 @@ fn apply(setup: &Setup, changes: &[Change]) -> Result<bool, String> {
         };
         let _ = writeln!(out);
     }
-    if !setup.yes && !asked()? {
+    if !setup.yes && !ask::yes("Write this? [y/N] ")? {
         return Ok(false);
     }
     for change in changes {
@@ -139,17 +140,6 @@ fn apply(setup: &Setup, changes: &[Change]) -> Result<bool, String> {
     }
     let _ = writeln!(out, "done; restart the program if it is running");
     Ok(true)
-}
-
-fn asked() -> Result<bool, String> {
-    if !std::io::stdin().is_terminal() {
-        return Ok(false);
-    }
-    let _ = write!(std::io::stdout(), "Write this? [y/N] ");
-    let _ = std::io::stdout().flush();
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).map_err(|e| e.to_string())?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// Replaces a file at once, or removes it.

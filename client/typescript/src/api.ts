@@ -46,6 +46,7 @@ export interface ActiveElement {
 export interface AddResult {
   device: DeviceInfo;
   savedIn?: string;
+  trial?: Trial;
 }
 
 /** Split of a budget between the parts of a context, tokens. */
@@ -1856,6 +1857,16 @@ export interface Transitions {
   transitions: GraphTransition[];
 }
 
+/** What trying a device found. */
+export interface Trial {
+  durationMs: number;
+  error?: ErrorCode;
+  found: string;
+  hint?: string;
+  topActivity?: string;
+  usable: boolean;
+}
+
 /** Condition to wait for. */
 export type Until = "text" | "activity" | "gone" | "settled";
 
@@ -2581,7 +2592,7 @@ export class DeviceMethods {
   }
 
   /** Adds a device; fails if the name belongs to a device with other settings. */
-  add(params: { name: string; url: string; persist?: boolean; timeoutMs?: number; token?: Secret; requestKey?: string }): Promise<AddResult> {
+  add(params: { name: string; url: string; check?: boolean; persist?: boolean; timeoutMs?: number; token?: Secret; requestKey?: string }): Promise<AddResult> {
     return this.#call("device.add", params, { key: true });
   }
 

@@ -6,16 +6,18 @@ use std::time::{Duration, Instant};
 use afd_proto::ErrorCode;
 use afd_proto::device::{
     AddParams, AddResult, DeviceParams, DeviceSource, Devices, Health, LeaseParams, LeaseResult, Packages, PackagesParams, ReleaseResult,
-    RemoveParams, RemoveResult,
+    RemoveParams, RemoveResult, Trial,
 };
 use afd_proto::vocabulary::Reply;
 use serde_json::json;
 
 use super::{Core, Error, Result, forwards, scope, usb};
 use crate::config::{self, ConfigError, DeviceSettings, Usb};
-use crate::device::{DriverError, Registry};
+use crate::device::{Device, DriverError, Registry};
 use crate::task::run_blocking;
 
+/// Maximum time to try a device that was added.
+const TRIAL: Duration = Duration::from_secs(5);
 /// Maximum duration of a lease, in milliseconds.
 const MAX_LEASE_MS: u64 = 3_600_000;
 
@@ -51,7 +53,8 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
     }
     if let Some((device, _)) = known.filter(|(d, _)| d.source() == DeviceSource::Config || !params.persist) {
         let saved_in = (device.source() == DeviceSource::Config).then(|| core.config.path().display().to_string());
-        return Ok(AddResult { device: device.info(), saved_in });
+        let trial = tried(&device, params).await;
+        return Ok(AddResult { device: device.info(), saved_in, trial });
     }
     Registry::check(&settings).map_err(|e| Error::param("url", "a URL such as http://192.168.1.20:8081", e))?;
     let (own, name, persist) = (core.clone(), params.name.clone(), params.persist);
@@ -66,9 +69,48 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
         let added = own.devices.add(&name, source, &settings);
         let device = added.map_err(|e| Error::param("url", "a URL such as http://192.168.1.20:8081", e))?;
         own.reload_settings().await?;
-        Ok(AddResult { device: device.info(), saved_in })
+        Ok::<_, Error>((device, saved_in))
     };
-    core.finish(work).await?
+    let (device, saved_in) = core.finish(work).await??;
+    let trial = tried(&device, params).await;
+    Ok(AddResult { device: device.info(), saved_in, trial })
+}
+
+/// Tries a device that was added, unless that is not wanted.
+async fn tried(device: &Arc<Device>, params: &AddParams) -> Option<Trial> {
+    if params.check == Some(false) {
+        return None;
+    }
+    let started = Instant::now();
+    let token = params.token.clone();
+    let attempt = async {
+        device.health().await?;
+        // The first request that needs the token.
+        device.overlay(token.clone()).await?;
+        Ok::<_, DriverError>(device.top(token)?.answer().await?.value)
+    };
+    let late = || DriverError::Unreachable(format!("it did not respond within {} s", TRIAL.as_secs()));
+    let outcome = tokio::time::timeout(TRIAL, attempt).await.unwrap_or_else(|_| Err(late()));
+    let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Some(match outcome {
+        Ok(top) => {
+            let found = match top.app.as_deref() {
+                Some(app) => format!("the phone responds, the token is accepted, and {app} is in front"),
+                None => "the phone responds and the token is accepted".to_owned(),
+            };
+            Trial { usable: true, found, hint: None, error: None, top_activity: top.place, duration_ms }
+        }
+        Err(error) => {
+            let Error { code, message, hint, .. } = Error::from(error);
+            let hint = match code {
+                ErrorCode::DeviceAuth => {
+                    Some("set the token shown in the phone's app: afctl config set device.NAME.token TOKEN".to_owned())
+                }
+                _ => hint,
+            };
+            Trial { usable: false, found: message, hint, error: Some(code), top_activity: None, duration_ms }
+        }
+    })
 }
 
 /// `device.list`

@@ -1,0 +1,230 @@
+//! `afctl init`: adds the first device, by asking for what is not given as an option, and ends with a look at its screen.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+use afd_proto::config::{ConfigSet, SetParams};
+use afd_proto::device::{
+    AddParams, AddResult, ConnectUsbParams, DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceList, DeviceParams, DeviceRemove, RemoveParams,
+};
+use afd_proto::observe::{Format, ObservePage, PageParams};
+use afd_proto::vocabulary::NoParams;
+use afd_proto::{Method, Secret};
+use clap::{ArgMatches, Args, FromArgMatches, ValueEnum};
+use serde_json::{Value, json};
+
+use crate::dial::{self, Purpose, Retry};
+use crate::options::Context;
+use crate::outcome::{FAILED, Failure, Outcome, USAGE};
+use crate::output::print;
+use crate::{ask, run, spawn};
+
+/// Token of the practice phone, which guards nothing.
+const PRACTICE_TOKEN: &str = "practice";
+/// Where the phone's app is.
+const APP: &str = "the phone's app is `memohai/Autofish` on GitHub; start its service and take URL and token from its first page";
+
+/// What is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Phone {
+    /// A practice phone on this machine: to try afd without a device
+    Practice,
+    /// A phone on the network with the Autofish app
+    Url,
+    /// A phone on a USB cable with the Autofish app
+    Usb,
+}
+
+/// Options of `init`.
+#[derive(Debug, Args)]
+pub struct Init {
+    /// What to connect [default: asked for]
+    #[arg(value_enum)]
+    phone: Option<Phone>,
+    /// Name of the device in the configuration [default: practice, or phone]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Read the token from standard input, where there is no terminal to ask at
+    #[arg(long, conflicts_with = "token")]
+    ask_token: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the arguments are invalid. What goes wrong later is printed as a failure.
+pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
+    let init = Init::from_arg_matches(matches)?;
+    let result = Setup { context }.all(&init).map(|data| serde_json::value::to_raw_value(&data).unwrap_or_default());
+    let outcome = Outcome { category: "init".into(), op: "init".into(), result, render: Some(rendered) };
+    print(&outcome, context.global.output);
+    Ok(outcome.exit())
+}
+
+fn rendered(data: &Value) -> Option<String> {
+    let name = data["device"].as_str()?;
+    let found = data["found"].as_str().unwrap_or("it was not tried");
+    let mut text = format!("added {name}; {found}\n");
+    if let Some(outline) = data["outline"].as_str() {
+        text += &format!("\n{outline}\n");
+    }
+    for next in data["next"].as_array().into_iter().flatten() {
+        text += &format!("\nnext: {}", next.as_str()?);
+    }
+    Some(text)
+}
+
+struct Setup<'a> {
+    context: &'a Context,
+}
+
+impl Setup<'_> {
+    fn all(&self, init: &Init) -> Result<Value, Failure> {
+        let (mut next, mut running) = (Vec::new(), None);
+        let added = match self.phone(init)? {
+            Phone::Practice => self.practice(init, &mut next, &mut running)?,
+            Phone::Url => self.url(init)?,
+            Phone::Usb => self.usb(init)?,
+        };
+        let (name, trial) = (added.device.name, added.trial);
+        let mut data = json!({"device": name, "url": added.device.url, "savedIn": added.saved_in});
+        if let Some(pid) = running {
+            data["phonePid"] = json!(pid);
+        }
+        let usable = trial.as_ref().is_none_or(|trial| trial.usable);
+        if let Some(trial) = &trial {
+            data["found"] = json!(trial.found);
+            next.extend(trial.hint.as_ref().map(|hint| hint.replace("NAME", &name)));
+        }
+        if usable {
+            let params = PageParams { device: Some(name), format: Some(Format::Outline), ..PageParams::default() };
+            let page = self.call::<ObservePage>(&params)?;
+            data["outline"] = json!(page.body.context.outline);
+            next.push("`afctl tap LABEL` acts on what you see; `afctl setup claude-code` lets an agent do it".to_owned());
+        }
+        data["next"] = json!(next);
+        Ok(data)
+    }
+
+    /// Returns what to connect: what was said, what the options mean, else what the person says.
+    fn phone(&self, init: &Init) -> Result<Phone, Failure> {
+        if let Some(phone) = init.phone.or(self.context.address.url.as_ref().map(|_| Phone::Url)) {
+            return Ok(phone);
+        }
+        let question = "What do you want to connect?\n  1  a practice phone on this machine, to try afd\n  2  a phone on the network \
+                        (Autofish)\n  3  a phone on a USB cable (Autofish)\n1, 2 or 3 [1]: ";
+        let answer = ask::word(question).map_err(unreadable)?;
+        match answer.as_deref() {
+            Some("" | "1") => Ok(Phone::Practice),
+            Some("2") => Ok(Phone::Url),
+            Some("3") => Ok(Phone::Usb),
+            Some(other) => Err(Failure::new("INVALID_PARAMS", format!("expected 1, 2 or 3, got {other:?}"), USAGE)),
+            None => Err(Failure::new("INVALID_PARAMS", "nobody can be asked: name practice, url or usb", USAGE)
+                .with_hint("afctl init practice; or afctl init url --url http://PHONE:8081 --ask-token; or afctl init usb --ask-token")),
+        }
+    }
+
+    fn practice(&self, init: &Init, next: &mut Vec<String>, running: &mut Option<u64>) -> Result<AddResult, Failure> {
+        let name = init.name.clone().unwrap_or_else(|| "practice".to_owned());
+        let known = self.call::<DeviceList>(&NoParams {})?.devices.into_iter().find(|device| device.name == name);
+        let health = DeviceParams { device: Some(name.clone()), ..DeviceParams::default() };
+        let url = match known {
+            Some(known) if self.call::<DeviceHealth>(&health).is_ok() => known.url,
+            known => {
+                let port = known.as_ref().and_then(|known| known.url.rsplit(':').next()?.trim_end_matches('/').parse().ok());
+                let (url, pid) = start_phone(port.unwrap_or(0))?;
+                *running = Some(pid);
+                next.push(format!(
+                    "the practice phone runs as process {pid} until you stop it (kill {pid}); `afctl init practice` starts it again"
+                ));
+                if known.is_some_and(|known| known.url.trim_end_matches('/') != url) {
+                    self.call::<DeviceRemove>(&RemoveParams { name: name.clone() })?;
+                }
+                url
+            }
+        };
+        self.add(name, url, Some(Secret::new(PRACTICE_TOKEN)))
+    }
+
+    fn url(&self, init: &Init) -> Result<AddResult, Failure> {
+        let url = match &self.context.address.url {
+            Some(url) => url.clone(),
+            None => {
+                let _ = writeln!(std::io::stderr(), "{APP}");
+                let answer = ask::word("URL shown in the app, for example http://192.168.1.20:8081: ").map_err(unreadable)?;
+                answer.filter(|url| !url.is_empty()).ok_or_else(|| {
+                    Failure::new("INVALID_PARAMS", "missing --url: expected the base URL of the phone's service", USAGE).with_hint(APP)
+                })?
+            }
+        };
+        self.add(init.name.clone().unwrap_or_else(|| "phone".to_owned()), url, Some(self.token(init)?))
+    }
+
+    fn usb(&self, init: &Init) -> Result<AddResult, Failure> {
+        let params =
+            ConnectUsbParams { serial: self.context.global.device.clone(), name: init.name.clone(), ..ConnectUsbParams::default() };
+        let connected = self.call::<DeviceConnectUsb>(&params)?;
+        let token = self.token(init)?;
+        let key = format!("device.{}.token", connected.device);
+        self.call::<ConfigSet>(&SetParams { key, value: token.clone() })?;
+        self.add(connected.device, connected.remote_url, Some(token))
+    }
+
+    fn token(&self, init: &Init) -> Result<Secret, Failure> {
+        match &self.context.address.token {
+            Some(token) if !init.ask_token => Ok(Secret::new(token.as_str())),
+            _ => ask::token(),
+        }
+    }
+
+    fn add(&self, name: String, url: String, token: Option<Secret>) -> Result<AddResult, Failure> {
+        let params = AddParams { name, url, token, timeout_ms: None, persist: true, check: None };
+        match self.call::<DeviceAdd>(&params) {
+            Err(failure) if failure.code == "CONFLICT" => {
+                let question = format!("{}. Replace it? [y/N] ", failure.message);
+                if !ask::yes(&question).map_err(unreadable)? {
+                    return Err(failure);
+                }
+                self.call::<DeviceRemove>(&RemoveParams { name: params.name.clone() })?;
+                self.call::<DeviceAdd>(&params)
+            }
+            added => added,
+        }
+    }
+
+    fn call<M: Method>(&self, params: &M::Params) -> Result<M::Result, Failure> {
+        let mut params = serde_json::to_value(params).map_err(|e| unreadable(e.to_string()))?;
+        if M::INFO.takes_request_key() {
+            params["requestKey"] = json!(run::request_key());
+        }
+        let result = dial::call(&self.context.global, Purpose::Call, Retry::Safe, |_| {}, M::INFO.name, &params)?;
+        serde_json::from_str(result.get()).map_err(|e| unreadable(e.to_string()))
+    }
+}
+
+fn unreadable(error: String) -> Failure {
+    Failure::new("INTERNAL", error, FAILED)
+}
+
+/// Starts a practice phone that outlives this program; returns its URL and process id.
+fn start_phone(port: u16) -> Result<(String, u64), Failure> {
+    use std::os::unix::process::CommandExt;
+    let program = spawn::program("afphone");
+    let failed = |why: String| {
+        Failure::new("INTERNAL", format!("cannot start the practice phone {}: {why}", program.display()), FAILED)
+            .with_hint("afphone belongs beside afctl, or in a directory of PATH")
+    };
+    let mut command = Command::new(&program);
+    command.args(["--open", "com.android.settings", "--port", &port.to_string()]);
+    // In a group of its own, Ctrl-C at this terminal does not reach it.
+    command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|e| failed(e.to_string()))?;
+    let mut line = String::new();
+    let read = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
+    let ready: Value = serde_json::from_str(&line).unwrap_or_default();
+    match (read, ready["url"].as_str(), ready["pid"].as_u64()) {
+        (Some(Ok(_)), Some(url), Some(pid)) => Ok((url.to_owned(), pid)),
+        _ if port != 0 => start_phone(0),
+        _ => Err(failed("it did not become ready".to_owned())),
+    }
+}
