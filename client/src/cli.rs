@@ -13,7 +13,7 @@ use crate::commands::{
     session, verify, visual,
 };
 use crate::options::{Context, Global};
-use crate::{demo, follow, init, setup};
+use crate::{demo, examples, follow, init, man, setup};
 
 /// One-line description of the program.
 const ABOUT: &str = "Let AI agents operate phones, and remember what they did there";
@@ -72,12 +72,15 @@ macro_rules! short {
 
 fn describe_group<G: Group>(command: Command) -> Command {
     let about = command.get_about().cloned().unwrap_or_default();
-    G::augment_subcommands(command).about(about).long_about(None).subcommand_required(true).arg_required_else_help(true)
+    let path = command.get_name().to_owned();
+    let command = G::augment_subcommands(command).about(about).long_about(None);
+    with_examples(command.subcommand_required(true).arg_required_else_help(true), &path)
 }
 
 fn describe_args<A: Args>(command: Command) -> Command {
     let about = command.get_about().cloned().unwrap_or_default();
-    A::augment_args(command).about(about).long_about(None)
+    let path = command.get_name().to_owned();
+    with_examples(A::augment_args(command).about(about).long_about(None), &path)
 }
 
 fn call_of_group<G: Group>(matches: &ArgMatches, context: &Context) -> Result<Call, clap::Error> {
@@ -90,14 +93,14 @@ pub const ENTRIES: &[Entry] = &[
         name: "health",
         aliases: &[],
         about: "Check that the phone's service responds",
-        describe: |c| c,
+        describe: |c| with_examples(c, "health"),
         run: Run::Call(|_, _| Ok(device::health())),
     },
     Entry {
         name: "status",
         aliases: &[],
         about: "Show the state of the daemon, its devices and its database, without starting it",
-        describe: |c| c,
+        describe: |c| with_examples(c, "status"),
         run: Run::Call(|_, _| Ok(daemon::status())),
     },
     group::<observe::Observe>("observe", "Read the screen"),
@@ -151,6 +154,7 @@ pub const ENTRIES: &[Entry] = &[
     },
     program::<demo::Demo>("demo", "Guided tour on a practice phone; does not touch your devices or data", demo::run),
     program::<Completions>("completions", "Print a shell completion script", complete),
+    program::<man::Man>("man", "Write the manual pages of all commands to a directory", man::run),
 ];
 
 /// Returns the clap command; groups build their subcommands only when needed.
@@ -164,6 +168,19 @@ pub fn command() -> Command {
         .arg_required_else_help(true);
     ENTRIES.iter().fold(Global::augment_args(command).about(ABOUT).long_about(LONG_ABOUT), |command, entry| {
         command.subcommand(Command::new(entry.name).aliases(entry.aliases).about(entry.about).defer(entry.describe))
+    })
+}
+
+/// Adds the example of a command to its help, and those of its subcommands to theirs.
+fn with_examples(command: Command, path: &str) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let command = match examples::of(path) {
+        Some(example) => command.after_help(format!("Example: {example}")),
+        None => command,
+    };
+    names.into_iter().fold(command, |command, name| {
+        let inner = format!("{path} {name}");
+        command.mut_subcommand(name, |sub| with_examples(sub, &inner))
     })
 }
 

@@ -11,34 +11,34 @@ use clap::{ArgMatches, Args, Command, ValueEnum};
 #[command(next_help_heading = "Global options")]
 pub struct Global {
     /// Session the call belongs to
-    #[arg(long, short = 's', global = true, env = "AFD_SESSION", value_name = "NAME")]
+    #[arg(long, short = 's', global = true, hide_short_help = true, env = "AFD_SESSION", value_name = "NAME")]
     pub session: Option<String>,
     /// Device name; optional if exactly one device is configured
-    #[arg(long, short = 'd', global = true, value_name = "NAME")]
+    #[arg(long, short = 'd', global = true, hide_short_help = true, value_name = "NAME")]
     pub device: Option<String>,
     /// Base URL of the phone to use for this call instead of a configured device
-    #[arg(long, global = true, env = "AF_URL", value_name = "URL")]
+    #[arg(long, global = true, hide_short_help = true, env = "AF_URL", value_name = "URL")]
     pub url: Option<String>,
     /// Bearer token for --url
-    #[arg(long, global = true, env = "AF_TOKEN", value_name = "TOKEN", hide_env_values = true)]
+    #[arg(long, global = true, hide_short_help = true, env = "AF_TOKEN", value_name = "TOKEN", hide_env_values = true)]
     pub token: Option<String>,
     /// Output format; auto means human on a terminal and json in a pipe
-    #[arg(long, short = 'o', global = true, env = "AF_OUTPUT", value_parser = FormatParser, default_value = "auto")]
+    #[arg(long, short = 'o', global = true, hide_short_help = true, env = "AF_OUTPUT", value_parser = FormatParser, default_value = "auto")]
     pub output: Format,
     /// Client-side timeout for the response, milliseconds; for commands that wait on the device, the time they may take
-    #[arg(long, global = true, value_name = "MS")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "MS")]
     pub timeout_ms: Option<u64>,
     /// Fail with exit code 3 instead of starting the daemon
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub no_spawn: bool,
     /// Daemon socket
-    #[arg(long, global = true, env = "AFD_SOCKET", value_name = "PATH", value_parser = path())]
+    #[arg(long, global = true, hide_short_help = true, env = "AFD_SOCKET", value_name = "PATH", value_parser = path())]
     pub socket: Option<PathBuf>,
     /// Database for a daemon started by this call; a running daemon must use the same one
-    #[arg(long, global = true, env = "AF_DB", value_name = "FILE", alias = "trace-db", value_parser = path())]
+    #[arg(long, global = true, hide_short_help = true, env = "AF_DB", value_name = "FILE", alias = "trace-db", value_parser = path())]
     pub memory_db: Option<PathBuf>,
     /// Configuration file for a daemon started by this call
-    #[arg(long, global = true, env = "AFD_CONFIG", value_name = "FILE", value_parser = path())]
+    #[arg(long, global = true, hide_short_help = true, env = "AFD_CONFIG", value_name = "FILE", value_parser = path())]
     pub config: Option<PathBuf>,
     /// Accepted for compatibility with af, only `auto`; the proxy is set per device as device.NAME.proxy
     #[arg(long, global = true, hide = true, value_parser = proxy)]

@@ -1,6 +1,6 @@
 //! Executes a command line, from its arguments to the exit code.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -105,31 +105,30 @@ fn typed_format(args: &[std::ffi::OsString]) -> Format {
     format.and_then(|format| clap::ValueEnum::from_str(&format, true).ok()).unwrap_or(Format::Auto)
 }
 
-/// Reports a usage error: text on standard error, and the envelope on standard output unless the output is for people.
+/// Reports a usage error, once: as text on standard error to people, else as the envelope on standard output. Help that was asked for
+/// is printed as such.
 fn usage(error: &clap::Error, format: Format) -> u8 {
     if let Some((word, command)) = guessed(error) {
         let failure = Failure::new("INVALID_PARAMS", format!("there is no command {word:?}"), USAGE).with_hint(format!("try: {command}"));
-        let outcome = Outcome::failed("cli", "parse", failure);
-        if effective(format) != Format::Human {
-            let _ = writeln!(std::io::stderr(), "error: there is no command {word:?}; try: {command}");
-        }
-        print(&outcome, format);
+        print(&Outcome::failed("cli", "parse", failure), format);
         return USAGE;
     }
-    let _ = error.print();
-    if !error.use_stderr() {
-        return 0;
-    }
-    if effective(format) != Format::Human {
+    let asked_for = !error.use_stderr();
+    // A program reads the envelope, and a person the text: nobody needs both.
+    if effective(format) == Format::Human || asked_for {
+        let _ = error.print();
+    } else {
         let text = error.to_string();
         let lines: Vec<&str> = text.lines().map(str::trim).take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more")).collect();
         let mut message = lines.join(" ").trim().trim_start_matches("error: ").to_owned();
         if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             message = "missing subcommand; --help lists the subcommands".to_owned();
         }
-        let _ = print(&Outcome::failed("cli", "parse", Failure::new("INVALID_PARAMS", message, USAGE)), format);
+        let usage = text.lines().find(|line| line.trim_start().starts_with("Usage:")).map(|line| line.trim().to_owned());
+        let failure = Failure { hint: usage, ..Failure::new("INVALID_PARAMS", message, USAGE) };
+        let _ = print(&Outcome::failed("cli", "parse", failure), format);
     }
-    USAGE
+    if asked_for { 0 } else { USAGE }
 }
 
 /// Returns the unknown command of an error, and the one that was meant.
@@ -157,13 +156,22 @@ fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
     let global = options_for(&context.global, &call);
     let purpose = if call.starts_daemon { Purpose::Call } else { Purpose::RunningOnly };
     let interrupt = install_interrupt_handler();
+    // Only calls that may take long report any.
+    let shows_progress = call.takes.timeout && std::io::stderr().is_terminal() && effective(output_of(&context.global)) == Format::Human;
     let prepare = |connection: &mut Connection| {
         if let Some(flag) = &interrupt {
             connection.set_interrupt(flag.clone());
         }
+        if shows_progress {
+            connection.set_progress(Box::new(human::show_progress));
+        }
     };
     let pid = spawn::daemon_pid(&dial::socket(&global));
-    let result = dial::call(&global, purpose, retry, prepare, &call.method, &Value::Object(params))?;
+    let result = dial::call(&global, purpose, retry, prepare, &call.method, &Value::Object(params));
+    if shows_progress {
+        human::end_progress();
+    }
+    let result = result?;
     if call.method == DaemonShutdown::INFO.name && !dial::wait_for_exit(&global, pid) {
         return Err(Failure::new("TIMEOUT", "the daemon was asked to stop and has not exited yet", FAILED)
             .with_hint("its log says what it is waiting for; `afctl status` shows whether it is still running"));

@@ -65,6 +65,12 @@ wire! {
         pub from: String,
         /// Id of the state it leads to.
         pub to: String,
+        /// Name of the state it starts from; absent if it has none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub from_name: Option<String>,
+        /// Name of the state it leads to; absent if it has none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub to_name: Option<String>,
         /// The action in words.
         pub action: String,
         /// Element that is acted on; absent if the action has no target or was imported.

@@ -729,7 +729,7 @@ class Function(TypedDict):
 
 
 # A transition between two states.
-GraphTransition = TypedDict("GraphTransition", {"action": "str", "attempts": "int", "count": "int", "from": "str", "key": "str", "lastUsed": "NotRequired[int]", "meanMs": "NotRequired[int]", "probability": "float", "successRate": "float", "target": "NotRequired[Target]", "to": "str"})
+GraphTransition = TypedDict("GraphTransition", {"action": "str", "attempts": "int", "count": "int", "from": "str", "fromName": "NotRequired[str]", "key": "str", "lastUsed": "NotRequired[int]", "meanMs": "NotRequired[int]", "probability": "float", "successRate": "float", "target": "NotRequired[Target]", "to": "str", "toName": "NotRequired[str]"})
 
 
 class HealthReply(TypedDict):

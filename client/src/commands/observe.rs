@@ -1,8 +1,8 @@
 //! The `observe` commands.
 
 use afd_proto::observe::{
-    Column, Format, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait, PageParams, Part, RefsParams, ScreenParams,
-    TopParams, Until, WaitParams,
+    Column, Format, LastParams, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait, PageParams, Part,
+    RefsParams, ScreenParams, TopParams, Until, WaitParams,
 };
 use afd_proto::picture::{
     MarkScope, ObserveOverlayGet, ObserveOverlaySet, ObserveScreenshot, OverlayGetParams, OverlaySetParams, PictureFormat, ScreenshotParams,
@@ -23,6 +23,8 @@ pub enum Observe {
     Refs(Rows),
     /// Show the page: context, whether it has settled, screen, refs, and hints from memory
     Page(Page),
+    /// Show the page that was observed last, by whichever session, without reading the screen
+    Last,
     /// Take a screenshot and write it to a file
     Screenshot(Screenshot),
     /// Show or change the overlay of marks that the phone draws on its screen
@@ -304,6 +306,7 @@ impl Group for Observe {
             Observe::Screen(screen) => Call::of::<ObserveScreen>(screen.params()),
             Observe::Refs(rows) => Call::of::<ObserveRefs>(rows.params()),
             Observe::Page(page) => Call::of::<ObservePage>(page.params()),
+            Observe::Last => Call::of::<ObserveLast>(LastParams::default()),
             Observe::Screenshot(screenshot) => Call::of::<ObserveScreenshot>(screenshot.params()),
             Observe::Overlay(Overlay::Get) => Call::plain::<ObserveOverlayGet>(OverlayGetParams::default()),
             Observe::Overlay(Overlay::Set(set)) => Call::plain::<ObserveOverlaySet>(set.params()),

@@ -10,7 +10,7 @@ use afd_proto::device::{
 use afd_proto::vocabulary::Reply;
 
 use super::human;
-use super::parts::{BAD, DIM, GOOD, WARN, maybe, paint, table};
+use super::parts::{BAD, DIM, GOOD, WARN, count, maybe, paint, table};
 
 human! {
     DaemonStatus => status;
@@ -86,7 +86,7 @@ fn status(status: &Status) -> String {
     let store = &status.store;
     let health = if store.writable { paint(GOOD, "writable") } else { paint(BAD, &format!("read-only: {}", maybe(&store.damage))) };
     let _ = writeln!(out, "store     {health}, {} KiB, schema {}", store.size_bytes / 1024, store.schema);
-    let _ = writeln!(out, "load      {} connections, {} calls in flight", status.connections, status.calls_in_flight);
+    let _ = writeln!(out, "load      {}, {} in flight", count(status.connections, "connection"), count(status.calls_in_flight, "call"));
     if let Some(error) = &status.config_error {
         let _ = writeln!(out, "{} {error}", paint(BAD, "configuration rejected:"));
     }

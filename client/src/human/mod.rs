@@ -66,6 +66,25 @@ pub fn render<M: Human>(data: &Value) -> Option<String> {
     serde_json::from_value(data.clone()).ok().map(|result| M::human(&result))
 }
 
+/// Shows the progress of a call in one line on standard error, which the next step replaces.
+pub fn show_progress(step: afd_proto::rpc::Progress) {
+    let done = match step.total {
+        // Waits count milliseconds.
+        Some(total) => format!("{} of {} s", step.done / 1000, total / 1000),
+        None => step.done.to_string(),
+    };
+    let mut out = anstream::stderr();
+    let _ = write!(out, "\r\u{1b}[K{}", paint(parts::DIM, &format!("{} ({done})", safe::line(&step.message))));
+    let _ = out.flush();
+}
+
+/// Removes the line with the progress.
+pub fn end_progress() {
+    let mut out = anstream::stderr();
+    let _ = write!(out, "\r\u{1b}[K");
+    let _ = out.flush();
+}
+
 /// Prints an outcome: the result on standard output, a failure on standard error.
 pub fn print(outcome: &Outcome) {
     match &outcome.result {

@@ -9,8 +9,8 @@ use afd_proto::act::{
 };
 use afd_proto::artifact::SavedArtifact;
 use afd_proto::observe::{
-    Context, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait, Page, RefRow, RefRows, Refs, Row, Screen, ScreenRows, Top,
-    WaitResult,
+    Context, LastPage, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait, Page, RefRow, RefRows, Refs, Row,
+    Screen, ScreenRows, Top, WaitResult,
 };
 use afd_proto::picture::{ObserveScreenshot, Screenshot};
 use afd_proto::recover::{RecoverBack, RecoverHome, RecoverRelaunch, RecoverResult};
@@ -19,13 +19,14 @@ use afd_proto::vocabulary::{Hint, HintKind, Reply, Target};
 use anstyle::AnsiColor;
 
 use super::human;
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, first, kebab, maybe, paint, table, target};
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, first, kebab, maybe, paint, table, target, time};
 
 human! {
     ObserveTop => top;
     ObserveScreen => |r: &Reply<Screen>| observation(&r.body.context) + &screen_rows(&r.body.screen) + &hints(&r.body.context);
     ObserveRefs => |r: &Reply<Refs>| observation(&r.body.context) + &ref_rows(&r.body.refs) + &hints(&r.body.context);
     ObservePage => page;
+    ObserveLast => last;
     ObserveWait => waited;
     ObserveScreenshot => screenshot;
     ActTap => |r| acted(ActTap::INFO.name, r);
@@ -71,6 +72,12 @@ fn page(reply: &Reply<Page>) -> String {
     observation(context) + &rows.collect::<String>() + &hints(context)
 }
 
+fn last(reply: &Reply<LastPage>) -> String {
+    let LastPage { at, seen_by, outdated, outline, .. } = &reply.body;
+    let since = if *outdated { paint(WARN, "; the phone was acted on since") } else { String::new() };
+    format!("{}{since}\n{outline}\n", paint(DIM, &format!("seen by {seen_by} at {}", time(*at))))
+}
+
 fn waited(reply: &Reply<WaitResult>) -> String {
     let WaitResult { context, until, waited_ms, nodes, .. } = &reply.body;
     let met = format!("{} after {waited_ms} ms: {until}\n", paint(GOOD, "condition met"));
@@ -91,7 +98,6 @@ fn observation(context: &Context) -> String {
     if !context.reliable {
         let _ = writeln!(out, "{} {}", paint(BAD, "not reliable:"), maybe(&context.reason));
     }
-    let _ = writeln!(out, "{}", paint(DIM, &context.page.fingerprint));
     out
 }
 

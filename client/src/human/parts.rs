@@ -2,7 +2,7 @@
 
 use afd_proto::vocabulary::{Action, Role, Target};
 use anstyle::{AnsiColor, Style};
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ContentArrangement, Row, Table, presets};
 use serde_json::Value;
 
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
@@ -45,14 +45,29 @@ pub fn table<const N: usize>(columns: [&str; N], rows: impl IntoIterator<Item = 
     }
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    // On a terminal each row stays on one line; elsewhere nothing is cut for its width.
+    let width = terminal_width();
+    if let Some(width) = width {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width).set_truncation_indicator("\u{2026}");
+    }
     table.set_header(used.iter().map(|i| kebab(columns[*i]).replace('-', " ").to_uppercase()));
     for row in &rows {
-        table.add_row(used.iter().map(|i| &row[*i]));
+        let mut cells = Row::from(used.iter().map(|i| &row[*i]).collect::<Vec<_>>());
+        if width.is_some() {
+            cells.max_height(1);
+        }
+        table.add_row(cells);
     }
     let text = table.to_string();
     let (header, rows) = text.split_once('\n').unwrap_or((&text, ""));
     let trimmed: String = rows.lines().map(|l| format!("{}\n", l.trim_end())).collect();
     format!("{}\n{trimmed}", paint(DIM, header.trim_end()))
+}
+
+/// Returns the width of the terminal that standard output goes to.
+fn terminal_width() -> Option<u16> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    Some(size.ws_col).filter(|width| *width >= 40)
 }
 
 /// Replaces line breaks, and cuts texts that are too long for a table cell.
@@ -62,10 +77,18 @@ pub(super) fn shorten(text: &str) -> String {
     if text.chars().count() <= MAX_CHARS { text } else { text.chars().take(MAX_CHARS - 1).chain(['\u{2026}']).collect() }
 }
 
-/// Returns a time (UTC milliseconds) in the local time zone.
+/// Returns a time (UTC milliseconds) in the local time zone: today's by the clock, that of another year with the year.
 pub(super) fn time(ms: i64) -> String {
-    jiff::Timestamp::from_millisecond(ms)
-        .map_or_else(|_| ms.to_string(), |t| t.to_zoned(jiff::tz::TimeZone::system()).strftime("%m-%d %H:%M:%S").to_string())
+    let zone = jiff::tz::TimeZone::system();
+    let now = jiff::Timestamp::now().to_zoned(zone.clone());
+    let Ok(then) = jiff::Timestamp::from_millisecond(ms) else { return ms.to_string() };
+    let then = then.to_zoned(zone);
+    let form = match (then.date() == now.date(), then.year() == now.year()) {
+        (true, _) => "%H:%M:%S",
+        (false, true) => "%b %d %H:%M",
+        (false, false) => "%b %d %Y",
+    };
+    then.strftime(form).to_string()
 }
 
 /// Describes a target by its role and its label or resource id.

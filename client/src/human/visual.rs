@@ -13,7 +13,7 @@ use afd_proto::visual::{
 };
 
 use super::human;
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, dry_run, empty_list, maybe, more, paint, table, time};
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, dry_run, empty_list, first, maybe, more, paint, table, time};
 
 human! {
     VisualLearn => learned;
@@ -94,7 +94,15 @@ fn states(list: &States) -> String {
 fn transitions(list: &Transitions) -> String {
     let row = |t: &Transition| {
         let (count, attempts) = (t.count.to_string(), t.attempts.to_string());
-        [t.from.clone(), t.action.clone(), t.to.clone(), count, attempts, percent(t.success_rate), maybe(&t.mean_ms)]
+        [
+            first(&[&maybe(&t.from_name), &t.from]).to_owned(),
+            t.action.clone(),
+            first(&[&maybe(&t.to_name), &t.to]).to_owned(),
+            count,
+            attempts,
+            percent(t.success_rate),
+            maybe(&t.mean_ms),
+        ]
     };
     heading(&list.about, "transition", list.transitions.len())
         + &table(["from", "action", "to", "count", "attempts", "success", "ms"], list.transitions.iter().map(row))
@@ -104,7 +112,15 @@ fn route(name: &str, route: &Route) -> String {
     if route.steps.is_empty() {
         return String::new();
     }
-    let row = |t: &Transition| [t.from.clone(), t.action.clone(), t.to.clone(), percent(t.probability), maybe(&t.mean_ms)];
+    let row = |t: &Transition| {
+        [
+            first(&[&maybe(&t.from_name), &t.from]).to_owned(),
+            t.action.clone(),
+            first(&[&maybe(&t.to_name), &t.to]).to_owned(),
+            percent(t.probability),
+            maybe(&t.mean_ms),
+        ]
+    };
     let title = paint(BOLD, &format!("{name}: {}, {} ms", percent(route.probability), route.expected_ms));
     format!("{title}\n{}", table(["from", "action", "to", "estimate", "ms"], route.steps.iter().map(row)))
 }

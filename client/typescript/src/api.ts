@@ -593,6 +593,7 @@ export interface GraphTransition {
   attempts: number;
   count: number;
   from: string;
+  fromName?: string;
   key: string;
   lastUsed?: number;
   meanMs?: number;
@@ -600,6 +601,7 @@ export interface GraphTransition {
   successRate: number;
   target?: Target;
   to: string;
+  toName?: string;
 }
 
 /** A result, with device, session and trace id of the call at the same level. */

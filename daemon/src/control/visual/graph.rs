@@ -43,10 +43,13 @@ fn rounded(value: f64) -> f64 {
 fn transition(graph: &Graph, edge: &Edge) -> Transition {
     let code = |id: &i64| graph.states.get(id).map(|s| s.reference().to_owned()).unwrap_or_default();
     let (from, to) = (code(&edge.from), code(&edge.to));
+    let name = |id: &i64| graph.states.get(id).and_then(|s| s.name.clone().or_else(|| s.title.clone()));
     Transition {
         key: format!("{from}|{}|{to}", edge.action),
         from,
         to,
+        from_name: name(&edge.from),
+        to_name: name(&edge.to),
         action: edge.action.clone(),
         target: edge.what.as_ref().and_then(|a| a.target.clone()),
         count: edge.count,

@@ -1,0 +1,222 @@
+//! An example of each command, shown at the end of its help. A test parses them all.
+
+/// Path of a command, and what to type.
+const EXAMPLES: &[(&str, &str)] = &[
+    ("health", "afctl health"),
+    ("status", "afctl status"),
+    ("observe", "afctl observe page"),
+    ("observe top", "afctl observe top"),
+    ("observe screen", "afctl observe screen --field text --field bounds"),
+    ("observe refs", "afctl observe refs --max-rows 20"),
+    ("observe page", "afctl observe page --since last"),
+    ("observe last", "afctl observe last"),
+    ("observe screenshot", "afctl observe screenshot page.png --annotate"),
+    ("observe overlay", "afctl observe overlay get"),
+    ("observe overlay get", "afctl observe overlay get"),
+    ("observe overlay set", "afctl observe overlay set --enable"),
+    ("observe wait", "afctl observe wait Connected --timeout-ms 20000"),
+    ("act", "afctl act tap \"Wi-Fi\""),
+    ("act tap", "afctl act tap @n3 --then diff"),
+    ("act long-press", "afctl act long-press \"Photo 7\""),
+    ("act double-tap", "afctl act double-tap --xy 540,1200"),
+    ("act swipe", "afctl act swipe --from 900,1200 --to 100,1200"),
+    ("act drag", "afctl act drag \"Milk\" --to \"Done\""),
+    ("act scroll", "afctl act scroll down"),
+    ("act scroll-to", "afctl act scroll-to \"About phone\""),
+    ("act back", "afctl act back"),
+    ("act home", "afctl act home"),
+    ("act key", "afctl act key enter"),
+    ("act text", "afctl act text \"hello\""),
+    ("act fill", "afctl act fill \"User name\" alice"),
+    ("act launch", "afctl act launch com.android.settings"),
+    ("act stop", "afctl act stop com.android.settings"),
+    ("act shell", "afctl act shell --command \"getprop ro.product.model\""),
+    ("act intent", "afctl act intent --action android.intent.action.VIEW --data https://example.org/"),
+    ("look", "afctl look --since last"),
+    ("screenshot", "afctl screenshot page.png"),
+    ("wait", "afctl wait \"Connected\""),
+    ("tap", "afctl tap \"Wi-Fi\""),
+    ("long-press", "afctl long-press @n3"),
+    ("type", "afctl type \"hello\""),
+    ("fill", "afctl fill \"User name\" alice"),
+    ("press", "afctl press enter"),
+    ("scroll", "afctl scroll down"),
+    ("scroll-to", "afctl scroll-to \"About phone\""),
+    ("launch", "afctl launch com.android.settings"),
+    ("back", "afctl back"),
+    ("home", "afctl home"),
+    ("check", "afctl check \"Connected\""),
+    ("verify", "afctl verify text-contains \"Connected\""),
+    ("verify text-contains", "afctl verify text-contains \"Connected\""),
+    ("verify top-activity", "afctl verify top-activity --expected Settings"),
+    ("verify node-exists", "afctl verify node-exists --by resId --value switch_widget"),
+    ("recover", "afctl recover relaunch --package com.android.settings"),
+    ("recover back", "afctl recover back --times 2"),
+    ("recover home", "afctl recover home"),
+    ("recover relaunch", "afctl recover relaunch --package com.android.settings"),
+    ("memory", "afctl memory search --query wifi"),
+    ("memory save", "afctl memory save --app com.android.settings --topic nav/wifi --content \"Settings, then Wi-Fi\""),
+    ("memory search", "afctl memory search --query wifi"),
+    ("memory delete", "afctl memory delete --id 7"),
+    ("memory experience", "afctl memory experience"),
+    ("memory context", "afctl memory context"),
+    ("memory log", "afctl memory log --limit 50"),
+    ("memory stats", "afctl memory stats"),
+    ("visual", "afctl visual path --to \"Wi-Fi\""),
+    ("visual learn", "afctl visual learn --page settings-home"),
+    ("visual match", "afctl visual match"),
+    ("visual components", "afctl visual components --app com.android.settings"),
+    ("visual states", "afctl visual states --app com.android.settings"),
+    ("visual transitions", "afctl visual transitions --app com.android.settings"),
+    ("visual path", "afctl visual path --to \"Wi-Fi\""),
+    ("visual graph", "afctl visual graph --app com.android.settings --save-file graph.svg"),
+    ("visual rename", "afctl visual rename --old unlabeled_40_60 --new menu"),
+    ("visual delete", "afctl visual delete --app com.android.settings --component avatar"),
+    ("visual cleanup", "afctl visual cleanup --app com.android.settings --dry-run"),
+    ("visual history", "afctl visual history --limit 10"),
+    ("visual undo", "afctl visual undo --app com.android.settings"),
+    ("visual import", "afctl visual import ./apps"),
+    ("visual export", "afctl visual export ./apps"),
+    ("session", "afctl session start --goal \"test the checkout\" -s checkout-1"),
+    ("session start", "afctl session start --goal \"test the checkout\" -s checkout-1"),
+    ("session list", "afctl session list"),
+    ("session show", "afctl session show -s checkout-1"),
+    ("session end", "afctl session end -s checkout-1"),
+    ("session progress", "afctl session progress -s checkout-1"),
+    ("session resume", "afctl session resume -s checkout-1"),
+    ("session report", "afctl session report -s checkout-1"),
+    ("session export", "afctl session export -s checkout-1"),
+    ("session coverage", "afctl session coverage -s checkout-1"),
+    ("session tested", "afctl session tested \"Pay\" -s checkout-1"),
+    ("session task", "afctl session task add \"pay with a coupon\" -s checkout-1"),
+    ("session task add", "afctl session task add \"pay with a coupon\" -s checkout-1"),
+    ("session task start", "afctl session task start -s checkout-1"),
+    ("session task update", "afctl session task update --progress \"the form is filled in\" -s checkout-1"),
+    ("session task finish", "afctl session task finish --status passed -s checkout-1"),
+    ("session task list", "afctl session task list -s checkout-1"),
+    ("session bug", "afctl session bug list"),
+    ("session bug add", "afctl session bug add \"The total is wrong\" --severity high --step \"open the cart\" -s checkout-1"),
+    ("session bug list", "afctl session bug list"),
+    ("session bug show", "afctl session bug show --id 3"),
+    ("session bug resolve", "afctl session bug resolve --id 3 --reason \"fixed in 2.4\""),
+    ("session result", "afctl session result list"),
+    ("session result add", "afctl session result add coupon --status failed -s checkout-1"),
+    ("session result list", "afctl session result list"),
+    ("conversation", "afctl conversation context -s checkout-1"),
+    ("conversation append", "afctl conversation append --role user --text \"Test the checkout\" -s checkout-1"),
+    ("conversation list", "afctl conversation list -s checkout-1"),
+    ("conversation usage", "afctl conversation usage -s checkout-1"),
+    ("conversation context", "afctl conversation context --budget 4000 -s checkout-1"),
+    ("conversation compact", "afctl conversation compact -s checkout-1"),
+    ("conversation summary", "afctl conversation summary -s checkout-1"),
+    ("conversation working", "afctl conversation working -s checkout-1"),
+    ("conversation clear", "afctl conversation clear -s checkout-1"),
+    ("pattern", "afctl pattern find"),
+    (
+        "pattern save",
+        "afctl pattern save \"the e-mail field refuses addresses without a dot\" --kind validation-rule --page https://shop.example/profile",
+    ),
+    ("pattern find", "afctl pattern find --page https://shop.example/profile"),
+    ("pattern used", "afctl pattern used --id 4"),
+    ("pattern delete", "afctl pattern delete --id 4"),
+    ("page-model", "afctl page-model find --page https://shop.example/cart"),
+    ("page-model save", "afctl page-model save --page https://shop.example/cart --type list --elements elements.json"),
+    ("page-model find", "afctl page-model find --page https://shop.example/cart"),
+    ("page-model delete", "afctl page-model delete --id 2"),
+    ("connect", "afctl connect usb"),
+    ("connect usb", "afctl connect usb --name pixel"),
+    ("app", "afctl app install"),
+    ("app install", "afctl app install"),
+    ("app uninstall", "afctl app uninstall"),
+    ("device", "afctl device list"),
+    ("device add", "afctl device add pixel --url http://192.168.1.20:8081 --ask-token"),
+    ("device list", "afctl device list"),
+    ("device remove", "afctl device remove pixel"),
+    ("device lease", "afctl device lease --ttl-ms 60000 -s checkout-1"),
+    ("device release", "afctl device release -s checkout-1"),
+    ("device packages", "afctl device packages --filter google"),
+    ("artifact", "afctl artifact list"),
+    ("artifact list", "afctl artifact list"),
+    ("artifact get", "afctl artifact get --id 12"),
+    ("artifact delete", "afctl artifact delete --id 12"),
+    ("config", "afctl config list"),
+    ("config list", "afctl config list"),
+    ("config get", "afctl config get output.default"),
+    ("config set", "afctl config set output.default human"),
+    ("config unset", "afctl config unset output.default"),
+    ("import", "afctl import af --dry-run"),
+    ("import af", "afctl import af --dry-run"),
+    ("job", "afctl job list"),
+    ("job list", "afctl job list"),
+    ("job run", "afctl job run artifact-limits"),
+    ("daemon", "afctl daemon status"),
+    ("daemon start", "afctl daemon start"),
+    ("daemon status", "afctl daemon status"),
+    ("daemon version", "afctl daemon version"),
+    ("daemon methods", "afctl daemon methods"),
+    ("daemon reload", "afctl daemon reload"),
+    ("daemon shutdown", "afctl daemon shutdown"),
+    ("init", "afctl init practice"),
+    ("mcp", "afctl mcp --toolsets core,testing"),
+    ("setup", "afctl setup claude-code"),
+    ("events", "afctl events --since 0 --count 10"),
+    ("rpc", "afctl rpc observe.page '{\"format\":\"outline\"}'"),
+    ("demo", "afctl demo"),
+    ("completions", "afctl completions bash"),
+    ("man", "afctl man ./man"),
+];
+
+/// Returns the example of a command.
+pub fn of(path: &str) -> Option<&'static str> {
+    EXAMPLES.iter().find(|(known, _)| *known == path).map(|(_, example)| *example)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli;
+
+    /// Splits a line as a shell does, as far as the examples need it.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut quote, mut word) = (Vec::new(), None, String::new());
+        for c in line.chars() {
+            match (quote, c) {
+                (Some(q), c) if c == q => quote = None,
+                (None, '"' | '\'') => quote = Some(c),
+                (None, ' ') => words.push(std::mem::take(&mut word)),
+                (_, c) => word.push(c),
+            }
+        }
+        words.push(word);
+        words
+    }
+
+    fn paths(command: &clap::Command, path: &str, all: &mut Vec<String>) {
+        for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+            let path = format!("{path} {}", sub.get_name()).trim().to_owned();
+            paths(sub, &path, all);
+            all.push(path);
+        }
+    }
+
+    #[test]
+    fn each_command_has_an_example_that_can_be_parsed() {
+        let mut command = cli::command();
+        command.build();
+        let mut all = Vec::new();
+        paths(&command, "", &mut all);
+        let mut wrong = Vec::new();
+        for path in &all {
+            let example = of(path).unwrap_or_else(|| panic!("{path} has no example"));
+            let group = path.split(' ').next().unwrap_or_default();
+            assert!(example.starts_with(&format!("afctl {group}")), "{path}: {example}");
+            if let Err(error) = cli::command().try_get_matches_from(words(example)) {
+                wrong.push(format!("{example}: {error}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        for (path, _) in EXAMPLES {
+            assert!(all.iter().any(|known| known == path), "there is no command {path}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `afctl man`: manual pages of all commands.
+
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args, FromArgMatches};
+use serde_json::json;
+
+use crate::cli;
+use crate::options::Context;
+use crate::outcome::{FAILED, Failure, Outcome};
+use crate::output::print;
+
+/// Options of `man`.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Directory to write the pages to; it is created if it does not exist
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+}
+
+/// The commands that print help need no page.
+fn without_help(command: clap::Command) -> clap::Command {
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
+    let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    names.into_iter().fold(command, |command, name| command.mut_subcommand(name, without_help))
+}
+
+/// Writes a page for each command.
+///
+/// # Errors
+/// If the arguments are invalid. Pages that cannot be written are printed as a failure.
+pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
+    let Man { dir } = Man::from_arg_matches(matches)?;
+    let mut command = without_help(cli::command());
+    command.build();
+    let written = std::fs::create_dir_all(&dir).and_then(|()| clap_mangen::generate_to(command, &dir));
+    let result = match written.and_then(|()| Ok(std::fs::read_dir(&dir)?.count())) {
+        Ok(pages) => Ok(serde_json::value::to_raw_value(&json!({"dir": dir, "pages": pages})).unwrap_or_default()),
+        Err(error) => Err(Failure::new("INTERNAL", format!("{}: {error}", dir.display()), FAILED)),
+    };
+    let render = |data: &serde_json::Value| {
+        let dir = data["dir"].as_str()?;
+        Some(format!("{} pages in {dir}; read one with: man -l {dir}/afctl.1", data["pages"]))
+    };
+    let outcome = Outcome { category: "man".into(), op: "write".into(), result, render: Some(render) };
+    print(&outcome, context.global.output);
+    Ok(outcome.exit())
+}
