@@ -265,7 +265,7 @@ pub(crate) const RESULT: Tool = Tool {
     name: "af_result",
     toolset: Toolset::Testing,
     about: "Record the result of a test.",
-    takes: &["name", "status", "durationMs", "error"],
+    takes: &["name", "status", "durationMs", "summary"],
     sends: r#"{}"#,
 };
 

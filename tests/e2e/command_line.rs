@@ -330,7 +330,7 @@ fn missing_and_ambiguous_devices_are_explained() {
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
     };
     let output = run(&["device", "list"]);
-    assert!(output.contains("afctl device add"), "{output}");
+    assert!(output.contains("afctl init"), "{output}");
     run(&["device", "add", "left", "--url", "http://127.0.0.1:1"]);
     run(&["device", "add", "right", "--url", "http://127.0.0.1:2"]);
     let output = run(&["observe", "page"]);

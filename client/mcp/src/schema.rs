@@ -60,9 +60,15 @@ fn plain(schema: &Value, definitions: &Value) -> Value {
                 kind => kind.clone(),
             };
             out.insert("type".into(), kind);
-            if let Some(least) = inner.get("minimum") {
-                out.insert("minimum".into(), least.clone());
+            if inner["items"].is_object() {
+                out.insert("items".into(), Value::Object(plain(&inner["items"], definitions)));
             }
+        }
+    }
+    // Bounds stand beside the alternatives, or in the type that is meant.
+    for bound in ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "default"] {
+        if let Some(value) = schema.get(bound).or_else(|| inner.get(bound)).filter(|value| !value.is_null()) {
+            out.insert(bound.into(), value.clone());
         }
     }
     if let Some(about) = about.or(inner["description"].as_str()) {
@@ -84,6 +90,7 @@ mod tests {
             let schema = of(tool, info);
             let text = Value::Object(schema.clone()).to_string();
             assert!(!text.contains("$ref") && !text.contains("null") && !text.contains("anyOf"), "{}: {text}", tool.name);
+            assert!(!text.contains("\"array\"") || text.contains("\"items\""), "{}: {text}", tool.name);
             for name in tool.takes {
                 let property = &schema["properties"][*name];
                 assert!(property["type"].is_string() && property["description"].is_string(), "{}.{name}: {text}", tool.name);
