@@ -61,7 +61,7 @@ fn plain(schema: &Value, definitions: &Value) -> Value {
             };
             out.insert("type".into(), kind);
             if inner["items"].is_object() {
-                out.insert("items".into(), Value::Object(plain(&inner["items"], definitions)));
+                out.insert("items".into(), plain(&inner["items"], definitions));
             }
         }
     }
