@@ -133,8 +133,16 @@ pub(super) fn no_state<'a>(states: impl Iterator<Item = &'a State>, given: &str)
         .details(json!({"known": names}))
 }
 
+/// Minimum length of a part of a text that names a page, characters.
+const MIN_PART: usize = 4;
+
+/// Whether a part occurs in a text at the beginning of a word.
+fn begins_word(text: &str, part: &str) -> bool {
+    text.match_indices(part).any(|(at, _)| !text[..at].ends_with(char::is_alphanumeric))
+}
+
 /// Returns the states that a name refers to: the one with this id or name, else all that contain a component with this name or label,
-/// else all that show this text.
+/// else all that show this text, else the only one that shows a text with this part.
 pub(super) fn pages(connection: &Connection, app: i64, states: &[&State], given: &str) -> Stored<BTreeSet<i64>> {
     if let Some(state) = state(states.iter().copied(), given) {
         return Ok(BTreeSet::from([state.id]));
@@ -145,6 +153,15 @@ pub(super) fn pages(connection: &Connection, app: i64, states: &[&State], given:
             return Ok(pages);
         }
     }
-    let reads = |s: &&&State| s.texts.iter().any(|t| t.to_lowercase() == given.to_lowercase());
-    Ok(states.iter().filter(reads).map(|s| s.id).collect())
+    let wanted = given.trim().to_lowercase();
+    let reads = |fits: &dyn Fn(&str) -> bool| -> BTreeSet<i64> {
+        states.iter().filter(|s| s.texts.iter().any(|t| fits(&t.to_lowercase()))).map(|s| s.id).collect()
+    };
+    let whole = reads(&|text| text == wanted);
+    if !whole.is_empty() {
+        return Ok(whole);
+    }
+    // A part of a text names a page only if no other page has it.
+    let parts = reads(&|text| wanted.chars().count() >= MIN_PART && begins_word(text, &wanted));
+    Ok(if parts.len() == 1 { parts } else { BTreeSet::new() })
 }

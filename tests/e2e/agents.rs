@@ -1,0 +1,249 @@
+//! A scripted agent does ten tasks in two ways: by reading the whole page as JSON before each action, and by acting with
+//! `then: "outline"`. It decides by what it was told only. Counted are its calls and the tokens of all that passes through its context:
+//! the commands, and what they print.
+
+use afctl::agent;
+use afctl::human::{kebab, render_of};
+use afctl::outcome::{Failure, Outcome};
+use afd::model::Tokenizers;
+use afd_tests::{CallError, Client, World};
+use serde_json::{Value, json};
+
+/// A step of a task.
+enum Step {
+    /// Tap what has this title.
+    Tap(&'static str),
+    /// Put a text into a field.
+    Fill(&'static str, &'static str),
+    /// Find the page that shows a text, behind one of the rows of the page in front.
+    Find(&'static str),
+    /// Press Back.
+    Back,
+    /// Check that a text is on the screen.
+    Check(&'static str),
+}
+use Step::{Back, Check, Fill, Find, Tap};
+
+const SETTINGS: &str = "com.android.settings";
+const SHOP: &str = "org.example.shop";
+const BANK: &str = "org.example.bank";
+
+/// App that a task begins in, and what is to be done.
+const TASKS: [(&str, &[Step]); 10] = [
+    (SETTINGS, &[Tap("Display"), Tap("Dark theme"), Back, Tap("Sound"), Tap("Do Not Disturb"), Check("Vibrate")]),
+    (SETTINGS, &[Tap("Wi-Fi"), Tap("Network preferences"), Check("saved networks"), Back, Back, Tap("Battery"), Check("day left")]),
+    (SETTINGS, &[Find("camera today"), Check("camera")]),
+    (SETTINGS, &[Find("59 GB"), Check("59 GB")]),
+    (SETTINGS, &[Tap("About phone"), Check("Practice Phone")]),
+    (BANK, &[Fill("User name", "alice"), Fill("Password", "hunter2"), Tap("Log in"), Check("Savings")]),
+    (SHOP, &[Tap("Chairs"), Tap("Chair 2"), Tap("Add to cart"), Tap("To cart"), Tap("Check out"), Check("Address")]),
+    (SHOP, &[Tap("Me"), Tap("Orders"), Check("No orders"), Back, Tap("Help"), Check("help@example.org")]),
+    (SHOP, &[Tap("Search"), Back, Tap("Lamps"), Tap("Lamp 3"), Tap("Reviews"), Check("Customer")]),
+    ("org.example.browser", &[Tap("Travel info"), Check("Bags"), Tap("Back to booking"), Check("Travel")]),
+];
+
+/// What a way of working cost.
+#[derive(Debug, Default, Clone, Copy)]
+struct Cost {
+    calls: usize,
+    tokens: i64,
+}
+
+/// An agent with a way of working.
+struct Agent<'a> {
+    client: Client,
+    session: &'a str,
+    tokens: &'a dyn Fn(&str) -> i64,
+    /// Whether it reads outlines, returned by the actions themselves.
+    outlines: bool,
+    /// Whether it asks what is remembered before it explores.
+    remembers: bool,
+    /// What it was told of the page in front.
+    page: String,
+    cost: Cost,
+}
+
+impl Agent<'_> {
+    /// Makes a call and reads what the command line prints of it; returns the text and the result.
+    fn call(&mut self, command: &str, method: &'static str, params: Value) -> (String, Option<Value>) {
+        let (category, op) = method.split_once('.').expect("a method");
+        let mut params = params;
+        params["session"] = json!(self.session);
+        let result = match self.client.connection.call(method, params) {
+            Ok(result) => Ok(serde_json::value::to_raw_value(&result).expect("JSON")),
+            Err(CallError::Rpc { number, message, data }) => Err(Failure::from_response(number, message, data)),
+            Err(CallError::Io(error)) => panic!("{method}: {error}"),
+        };
+        let outcome = Outcome { category: category.into(), op: kebab(op), result, render: render_of(method) };
+        let text = if self.outlines { agent::text(&outcome) } else { outcome.json() };
+        self.cost.calls += 1;
+        self.cost.tokens += (self.tokens)(command) + (self.tokens)(&text);
+        (text, outcome.result.ok().and_then(|result| serde_json::from_str(result.get()).ok()))
+    }
+
+    fn look(&mut self) {
+        self.page = match self.outlines {
+            true => self.call("afctl look", "observe.page", json!({"format": "outline"})).0,
+            false => self.call("afctl observe page", "observe.page", json!({})).0,
+        };
+    }
+
+    /// Acts, and reads the page that this led to.
+    fn act(&mut self, command: &str, method: &'static str, mut params: Value) -> bool {
+        if self.outlines {
+            params["then"] = json!("outline");
+        }
+        let (text, result) = self.call(command, method, params);
+        if self.outlines && result.is_some() {
+            self.page = text;
+        } else {
+            self.look();
+        }
+        result.is_some()
+    }
+
+    /// Returns the rows of the page with their titles, as the agent was told.
+    fn rows(&self) -> Vec<(String, String)> {
+        if self.outlines {
+            let lines = self.page.lines().filter_map(|line| {
+                let line = line.trim();
+                let (alias, rest) = line.strip_prefix('@').and_then(|line| line.split_once(' '))?;
+                let label = rest.split('"').nth(1)?;
+                Some((format!("@{alias}"), label.split(',').next().unwrap_or(label).to_owned()))
+            });
+            return lines.collect();
+        }
+        let page: Value = serde_json::from_str(&self.page).unwrap_or_default();
+        let rows = page["data"]["refs"]["rows"].as_array().cloned().unwrap_or_default();
+        let row = |r: &Value| Some((r["ref"].as_str()?.to_owned(), r["title"].as_str().or(r["label"].as_str())?.to_owned()));
+        rows.iter().filter(|r| r["window"].is_null()).filter_map(row).collect()
+    }
+
+    fn tap_alias(&mut self, alias: &str) {
+        let command = if self.outlines { format!("afctl tap {alias}") } else { format!("afctl act tap --by ref --value {alias}") };
+        assert!(self.act(&command, "act.tap", json!({"by": "ref", "value": alias})), "{alias}: {}", self.page);
+    }
+
+    /// Refuses what a pop-up that came by itself asks for.
+    fn refuse_pop_ups(&mut self) {
+        while let Some((alias, _)) = self.rows().into_iter().find(|(_, own)| own == "Don't allow" || own == "Not now") {
+            self.tap_alias(&alias);
+        }
+    }
+
+    fn back(&mut self) {
+        self.refuse_pop_ups();
+        self.act("afctl act back", "act.back", json!({}));
+    }
+
+    /// Taps what has this title, after scrolling to it if it is not on the screen.
+    fn tap(&mut self, title: &str) {
+        for _ in 0..4 {
+            self.refuse_pop_ups();
+            if let Some((alias, _)) = self.rows().into_iter().find(|(_, own)| own == title) {
+                self.tap_alias(&alias);
+                return;
+            }
+            self.act(&format!("afctl act scroll-to --text \"{title}\""), "act.scrollTo", json!({"text": title}));
+        }
+        panic!("{title:?} is nowhere: {}", self.page);
+    }
+
+    fn fill(&mut self, title: &'static str, text: &'static str) {
+        if self.outlines {
+            let command = format!("afctl fill \"{title}\" \"{text}\"");
+            assert!(self.act(&command, "act.fill", json!({"value": title, "text": text})), "{}", self.page);
+            return;
+        }
+        self.tap(title);
+        self.act(&format!("afctl act text --text \"{text}\""), "act.text", json!({"text": text}));
+    }
+
+    /// Finds the page that shows a text.
+    fn find(&mut self, text: &str) {
+        if self.remembers && self.follow(text) {
+            return;
+        }
+        let mut tried = Vec::new();
+        for _ in 0..40 {
+            let next = self.rows().into_iter().map(|(_, title)| title).find(|title| !title.is_empty() && !tried.contains(title));
+            let Some(title) = next else {
+                let before = self.page.clone();
+                self.act("afctl act scroll --direction down", "act.scroll", json!({"direction": "down"}));
+                assert_ne!(before, self.page, "{text:?} is nowhere");
+                continue;
+            };
+            tried.push(title.clone());
+            let (from, before) = (self.rows(), self.page.clone());
+            self.tap(&title);
+            if self.page.contains(text) {
+                return;
+            }
+            if self.rows() != from && self.page != before {
+                self.back();
+            }
+        }
+        panic!("{text:?} was not found");
+    }
+
+    /// Asks for the way to a page and goes it; returns whether it is known.
+    fn follow(&mut self, text: &str) -> bool {
+        let (_, path) = self.call(&format!("afctl visual path --to \"{text}\""), "visual.path", json!({"to": text}));
+        let steps = path.as_ref().and_then(|path| path["route"]["steps"].as_array().cloned()).unwrap_or_default();
+        for step in &steps {
+            let label = step["target"]["label"].as_str().expect("a label");
+            self.tap(label.split(',').next().unwrap_or(label));
+        }
+        !steps.is_empty() && self.page.contains(text)
+    }
+
+    fn check(&mut self, text: &str) {
+        let command = format!("afctl verify text-contains --text \"{text}\"");
+        let (printed, passed) = self.call(&command, "verify.textContains", json!({"text": text}));
+        assert!(passed.is_some(), "{text:?}: {printed}\n{}", self.page);
+    }
+
+    fn work(&mut self, world: &World) -> Cost {
+        self.cost = Cost::default();
+        for (app, steps) in &TASKS {
+            world.phone.scene(app, None);
+            world.phone.run(json!({"do": "scroll", "pixels": -100_000}));
+            for name in ["user", "password"] {
+                world.phone.run(json!({"do": "set", "app": BANK, "name": name, "value": ""}));
+            }
+            self.act(&format!("afctl launch {app}"), "act.launch", json!({"package": app}));
+            for step in *steps {
+                match step {
+                    Tap(title) => self.tap(title),
+                    Fill(title, text) => self.fill(title, text),
+                    Find(text) => self.find(text),
+                    Back => self.back(),
+                    Check(text) => self.check(text),
+                }
+            }
+        }
+        self.cost
+    }
+}
+
+#[test]
+fn outlines_cost_a_sixth_of_the_tokens_and_half_of_the_calls() {
+    let counter = Tokenizers::default().counter("gpt-4o");
+    let count = |text: &str| counter.count(text);
+    let costs = [false, true].map(|outlines| {
+        let world = World::new();
+        [("first", false), ("second", true)].map(|(session, remembers)| {
+            let client = world.client_for(session);
+            let mut agent = Agent { client, session, tokens: &count, outlines, remembers, page: String::new(), cost: Cost::default() };
+            agent.work(&world)
+        })
+    });
+    for (i, memory) in ["without memory", "with memory"].into_iter().enumerate() {
+        let (old, new) = (costs[0][i], costs[1][i]);
+        let (tokens, calls) = (new.tokens as f64 / old.tokens as f64, new.calls as f64 / old.calls as f64);
+        println!("{memory}: {old:?} as JSON, {new:?} as outlines: {tokens:.3} of the tokens, {calls:.3} of the calls");
+        assert!(tokens <= 0.16, "{memory}: {tokens:.3} of the tokens");
+        assert!(calls <= 0.57, "{memory}: {calls:.3} of the calls");
+    }
+    assert!(costs[1][1].calls < costs[1][0].calls && costs[1][1].tokens < costs[1][0].tokens, "memory saves nothing");
+}
