@@ -38,8 +38,8 @@ pub fn text(outcome: &Outcome) -> String {
                     let _ = write!(text, " {id}");
                 }
                 // Equal elements have nothing but their place.
-                if let (true, Some(bounds)) = (candidate["selector"].is_null(), word("bounds")) {
-                    let _ = write!(text, " at {bounds}");
+                if let (Some(x), Some(y)) = (candidate["selector"]["x"].as_f64(), candidate["selector"]["y"].as_f64()) {
+                    let _ = write!(text, " at x {x}, y {y}");
                 }
             }
             if let Some(hint) = &failure.hint {

@@ -1,5 +1,10 @@
 //! What people call commands that have another name here: the message for a command that does not exist names the right one.
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::cli::ENTRIES;
+use crate::examples;
+
 /// Words, and the command that they mean.
 const MEANT: &[(&[&str], &str)] = &[
     (&["devices", "phones"], "afctl device list"),
@@ -32,11 +37,66 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["http", "https"], "afctl init url --url URL"),
 ];
 
+/// Flags of other tools, and how the same is said here.
+const FLAGS: &[(&[&str], &str)] = &[
+    (&["--text", "--label", "--name", "--title", "--contains"], "afctl tap \"LABEL\""),
+    (&["--id", "--resource-id", "--res-id"], "afctl tap --by res-id --value ID"),
+    (&["--desc", "--content-desc"], "afctl tap --by desc --value TEXT"),
+    (&["--coords", "--point", "--at", "--pos"], "afctl tap --xy X,Y"),
+];
+
+/// What was typed and is not understood, and what was probably meant.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Guess {
+    /// What is wrong, in a sentence.
+    pub message: String,
+    /// Command to try instead.
+    pub command: String,
+}
+
 /// Returns the command that a word means, as a person would type it.
 pub fn meant(word: &str) -> Option<&'static str> {
     let word = word.to_lowercase();
     let word = if word.contains("://") { "http" } else { word.as_str() };
     MEANT.iter().find(|(words, _)| words.contains(&word)).map(|(_, command)| *command)
+}
+
+/// Returns what was probably meant by a command line that could not be parsed.
+pub fn of(error: &clap::Error, args: &[String]) -> Option<Guess> {
+    let context = |kind: ContextKind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let word = context(ContextKind::InvalidSubcommand)?;
+            // A command of its own that was looked for in a group.
+            let own = ENTRIES.iter().find(|e| e.name == word || e.aliases.contains(&word)).and_then(|e| examples::of(e.name));
+            let command = own.or_else(|| meant(word))?;
+            Some(Guess { message: format!("there is no command {word:?}"), command: command.to_owned() })
+        }
+        ErrorKind::UnknownArgument => {
+            let unknown = context(ContextKind::InvalidArg)?;
+            let at = args.iter().position(|arg| arg == unknown)?;
+            let before = args.get(at.checked_sub(1)?)?;
+            let is_number = |text: &str| text.parse::<f64>().is_ok();
+            let flag = FLAGS.iter().find(|(flags, _)| flags.contains(&unknown)).map(|(_, command)| (*command).to_owned());
+            let command = match flag {
+                Some(command) => command,
+                None if is_number(unknown) && is_number(before) => format!("afctl tap --xy {before},{unknown}"),
+                None if matches!(before.as_str(), "visible" | "exists" | "present" | "text" | "that") => format!("afctl check {unknown:?}"),
+                None => return None,
+            };
+            Some(Guess { message: format!("unexpected argument {unknown:?}"), command })
+        }
+        ErrorKind::InvalidValue => {
+            let value = context(ContextKind::InvalidValue)?;
+            let is_output = context(ContextKind::InvalidArg)?.contains("--output");
+            let message = format!("-o is the form of the output, not a file: {value:?}");
+            (is_output && value.contains('.')).then(|| Guess { message, command: format!("afctl screenshot {value}") })
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]

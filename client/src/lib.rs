@@ -16,7 +16,7 @@ pub mod demo;
 pub mod dial;
 pub mod examples;
 pub mod follow;
-mod guess;
+pub mod guess;
 pub mod human;
 pub mod init;
 pub mod man;

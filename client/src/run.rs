@@ -16,27 +16,29 @@ use crate::cli::{self, Run};
 use crate::commands::Call;
 use crate::connection::Connection;
 use crate::dial::{self, Purpose, Retry};
+use crate::guess::{self, Guess};
+use crate::human;
 use crate::options::{Address, Context, Format, Global, af_database, is_typed, typed_config};
 use crate::outcome::{FAILED, Failure, INTERRUPTED, Outcome, USAGE};
 use crate::output::{effective, print};
 use crate::spawn;
-use crate::{guess, human};
 
 /// Runs a command line and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
     let args: Vec<std::ffi::OsString> = args.into_iter().collect();
     let format = typed_format(&args);
+    let words: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let mut command = cli::command();
     let parsed = command.try_get_matches_from_mut(args);
     // Freeing the clap command would take a quarter of the run time.
     std::mem::forget(command);
     let matches = match parsed {
         Ok(matches) => matches,
-        Err(error) => return usage(&error, format),
+        Err(error) => return usage(&error, &words, format),
     };
     match dispatch(&matches) {
         Ok(exit) => exit,
-        Err(error) => usage(&error, format),
+        Err(error) => usage(&error, &words, format),
     }
 }
 
@@ -107,9 +109,9 @@ fn typed_format(args: &[std::ffi::OsString]) -> Format {
 
 /// Reports a usage error, once: as text on standard error to people, else as the envelope on standard output. Help that was asked for
 /// is printed as such.
-fn usage(error: &clap::Error, format: Format) -> u8 {
-    if let Some((word, command)) = guessed(error) {
-        let failure = Failure::new("INVALID_PARAMS", format!("there is no command {word:?}"), USAGE).with_hint(format!("try: {command}"));
+fn usage(error: &clap::Error, args: &[String], format: Format) -> u8 {
+    if let Some(Guess { message, command }) = guess::of(error, args) {
+        let failure = Failure::new("INVALID_PARAMS", message, USAGE).with_hint(format!("try: {command}"));
         print(&Outcome::failed("cli", "parse", failure), format);
         return USAGE;
     }
@@ -129,13 +131,6 @@ fn usage(error: &clap::Error, format: Format) -> u8 {
         let _ = print(&Outcome::failed("cli", "parse", failure), format);
     }
     if asked_for { 0 } else { USAGE }
-}
-
-/// Returns the unknown command of an error, and the one that was meant.
-fn guessed(error: &clap::Error) -> Option<(String, &'static str)> {
-    use clap::error::{ContextKind, ContextValue, ErrorKind};
-    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
-    (error.kind() == ErrorKind::InvalidSubcommand).then(|| Some((word.clone(), guess::meant(word)?)))?
 }
 
 fn perform(context: &Context, call: Call) -> Outcome {

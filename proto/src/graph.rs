@@ -2,7 +2,7 @@
 
 use crate::artifact::SavedArtifact;
 use crate::visual::{ScopeInfo, State, StateRef};
-use crate::vocabulary::Target;
+use crate::vocabulary::{Target, TargetSelector};
 
 scope_params! {
     /// Parameters of `visual.transitions`.
@@ -76,6 +76,9 @@ wire! {
         /// Element that is acted on; absent if the action has no target or was imported.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub target: Option<Target>,
+        /// Parameters that name that element to an action, as it was when it was acted on; absent if it has no label and no id.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub selector: Option<TargetSelector>,
         /// Number of times the action led there.
         pub count: i64,
         /// Number of times the action was tried in this state, including failures and other outcomes.

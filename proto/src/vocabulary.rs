@@ -171,6 +171,23 @@ wire! {
         pub body: T,
     }
 
+    /// Parameters that name a target to an action such as `act.tap`: `by` and `value`, or `x` and `y` for one of several equal elements.
+    #[derive(Default)]
+    pub struct TargetSelector {
+        /// Property by which it is selected.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub by: Option<By>,
+        /// Label, text, description, resource id, class or alias.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub value: Option<String>,
+        /// Horizontal position in device pixels from the left.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub x: Option<f64>,
+        /// Vertical position in device pixels from the top.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub y: Option<f64>,
+    }
+
     /// A point in device pixels, from the top left of the screen.
     #[derive(Copy)]
     pub struct Point {
@@ -250,6 +267,9 @@ wire! {
         /// Alias of that element, if the observation returned refs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub alias: Option<String>,
+        /// Parameters that name that element to an action; absent if it is not on the screen or nothing names it alone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub selector: Option<TargetSelector>,
         /// What came of it in a few words, as an outline tells it: `-> "Wi-Fi" 4/4`; absent for a recovery.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub outcome: Option<String>,

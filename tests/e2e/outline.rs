@@ -312,3 +312,30 @@ fn counter_that_an_action_changes_is_not_known_as_doing_nothing() {
     let text = outline(&mut client);
     assert!(!text.contains("does nothing") && text.contains("changes this page"), "{text}");
 }
+
+#[test]
+fn selectors_of_errors_hints_and_paths_can_be_used_as_they_are() {
+    let world = World::new();
+    let mut client = world.client();
+    for _ in 0..2 {
+        client.ok("observe.page", json!({}));
+        client.ok("act.tap", json!({"value": "Sound", "then": "outline"}));
+        client.ok("act.back", json!({"then": "outline"}));
+    }
+    let path = client.ok("visual.path", json!({"to": "Sound"}));
+    let step = path["route"]["steps"][0]["selector"].clone();
+    assert_eq!(step, json!({"by": "label", "value": "Sound"}), "{path}");
+    let page = client.ok("observe.page", json!({}));
+    let hint = page["hints"].as_array().into_iter().flatten().find(|h| h["target"]["title"] == "Sound").expect("a hint");
+    assert_eq!(hint["selector"], step);
+    let there = client.ok("act.tap", json!({"by": step["by"], "value": step["value"], "then": "outline"}));
+    assert!(there["look"]["observation"]["outline"].as_str().is_some_and(|o| o.starts_with("page \"Sound\"")), "{there}");
+    show(&world, &["Delete", "Keep", "Delete"]);
+    let refused = client.call("act.tap", json!({"value": "Delete"})).expect_err("two are called so");
+    assert_eq!(refused.code, "TARGET_AMBIGUOUS");
+    let second = &refused.details["candidates"][1]["selector"];
+    let tapped = client.ok("act.tap", second.clone());
+    assert!((400..=490).contains(&(tapped["point"]["y"].as_f64().expect("a number") as i64)), "{tapped}");
+    let point = client.call("act.tap", json!({"value": "540,445"})).expect_err("a label");
+    assert!(point.hint.is_some_and(|hint| hint.contains("--xy")), "a point is not a label");
+}

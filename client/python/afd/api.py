@@ -729,7 +729,7 @@ class Function(TypedDict):
 
 
 # A transition between two states.
-GraphTransition = TypedDict("GraphTransition", {"action": "str", "attempts": "int", "count": "int", "from": "str", "fromName": "NotRequired[str]", "key": "str", "lastUsed": "NotRequired[int]", "meanMs": "NotRequired[int]", "probability": "float", "successRate": "float", "target": "NotRequired[Target]", "to": "str", "toName": "NotRequired[str]"})
+GraphTransition = TypedDict("GraphTransition", {"action": "str", "attempts": "int", "count": "int", "from": "str", "fromName": "NotRequired[str]", "key": "str", "lastUsed": "NotRequired[int]", "meanMs": "NotRequired[int]", "probability": "float", "selector": "NotRequired[TargetSelector]", "successRate": "float", "target": "NotRequired[Target]", "to": "str", "toName": "NotRequired[str]"})
 
 
 class HealthReply(TypedDict):
@@ -754,6 +754,7 @@ class Hint(TypedDict):
     first: NotRequired[str]
     kind: HintKind
     outcome: NotRequired[str]
+    selector: NotRequired[TargetSelector]
     target: NotRequired[Target]
     text: str
 
@@ -1799,6 +1800,15 @@ class Tally(TypedDict):
 
 # Description of an element that stays valid after the observation: never an alias, and never a position alone.
 Target = TypedDict("Target", {"class": "NotRequired[str]", "label": "NotRequired[str]", "ordinal": "NotRequired[int]", "path": "NotRequired[str]", "resId": "NotRequired[str]", "role": "Role", "title": "NotRequired[str]"})
+
+
+class TargetSelector(TypedDict):
+    """Parameters that name a target to an action such as `act.tap`: `by` and `value`, or `x` and `y` for one of several equal elements."""
+
+    by: NotRequired[By]
+    value: NotRequired[str]
+    x: NotRequired[float]
+    y: NotRequired[float]
 
 
 class Task(TypedDict):

@@ -598,6 +598,7 @@ export interface GraphTransition {
   lastUsed?: number;
   meanMs?: number;
   probability: number;
+  selector?: TargetSelector;
   successRate: number;
   target?: Target;
   to: string;
@@ -624,6 +625,7 @@ export interface Hint {
   first?: string;
   kind: HintKind;
   outcome?: string;
+  selector?: TargetSelector;
   target?: Target;
   text: string;
 }
@@ -1721,6 +1723,14 @@ export interface Target {
   resId?: string;
   role: Role;
   title?: string;
+}
+
+/** Parameters that name a target to an action such as `act.tap`: `by` and `value`, or `x` and `y` for one of several equal elements. */
+export interface TargetSelector {
+  by?: By;
+  value?: string;
+  x?: number;
+  y?: number;
 }
 
 /** A task. */

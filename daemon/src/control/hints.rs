@@ -116,6 +116,10 @@ fn action_hint(t: Transition, sight: Sight, capture: &ScreenCapture, shown: usiz
             Sight::At(index) if index < shown => Some(capture.alias(index)),
             _ => None,
         },
+        selector: match sight {
+            Sight::At(index) => target::selector(capture.snapshot(), &capture.refs, capture.refs[index].node),
+            Sight::NoTarget | Sight::Scroll => None,
+        },
         outcome: Some(outcome),
         confidence: confidence(t.success_count, t.nothing_count + t.failure_count),
         evidence: vec![t.uid],
@@ -155,6 +159,7 @@ fn recovery_hint(r: &Recovery) -> Hint {
         first: None,
         target: None,
         alias: None,
+        selector: None,
         outcome: None,
         confidence: confidence(r.success_count, r.failure_count),
         evidence: vec![r.uid.clone()],

@@ -11,7 +11,7 @@
 
 use afd_proto::ErrorCode;
 use afd_proto::act::TapParams;
-use afd_proto::vocabulary::{By, Point, Role, Target};
+use afd_proto::vocabulary::{By, Point, Role, Target, TargetSelector};
 use serde_json::{Value, json};
 
 use super::screen_capture::ScreenCapture;
@@ -245,7 +245,10 @@ fn single_node(capture: &ScreenCapture, selector: &Selector<'_>, partial: bool) 
         [one] => Ok(*one),
         [] if matches.is_empty() => {
             Err(Error::new(ErrorCode::TargetNotFound, format!("no node on the screen matches {}={:?}", selector.by.word(), selector.value))
-                .hint("observe the screen; scroll, or match by another property")
+                .hint(match is_point(selector.value) {
+                    true => "observe the screen; to tap a point, give x and y instead of a label (afctl: --xy X,Y)",
+                    false => "observe the screen; scroll, or match by another property",
+                })
                 .details(json!({"matchedCount": 0, "candidateCount": 0})))
         }
         [] => Err(Error::new(ErrorCode::TargetNotFound, format!("{} nodes match, but none of them accepts taps", matches.len()))
@@ -260,6 +263,11 @@ fn single_node(capture: &ScreenCapture, selector: &Selector<'_>, partial: bool) 
     }
 }
 
+/// Whether a label looks like a point.
+fn is_point(value: &str) -> bool {
+    value.split_once(',').is_some_and(|(x, y)| [x, y].iter().all(|part| part.trim().parse::<f64>().is_ok()))
+}
+
 fn candidate_list(capture: &ScreenCapture, nodes: &[usize]) -> Vec<Value> {
     let snapshot = capture.snapshot();
     let label = |i: usize| {
@@ -270,7 +278,12 @@ fn candidate_list(capture: &ScreenCapture, nodes: &[usize]) -> Vec<Value> {
         .take(MAX_CANDIDATES)
         .map(|i| {
             let node = &snapshot.nodes[*i];
-            let selector = target::selector(snapshot, &capture.refs, *i).map(|(by, value)| json!({"by": by, "value": value}));
+            // Equal elements have nothing but their place.
+            let place = || {
+                let Point { x, y } = touch::point(snapshot, *i).ok()?;
+                Some(TargetSelector { x: Some(x), y: Some(y), ..TargetSelector::default() })
+            };
+            let selector = target::selector(snapshot, &capture.refs, *i).or_else(place);
             json!({"label": label(*i).text(), "class": node.class, "resId": node.res_id, "bounds": node.bounds.to_string(), "selector": selector})
         })
         .collect()

@@ -1,6 +1,6 @@
 //! Targets: descriptions of nodes by their properties, which stay valid after the observation they were made from.
 
-use afd_proto::vocabulary::{Action, By, Role, Target, Verb};
+use afd_proto::vocabulary::{Action, By, Role, Target, TargetSelector, Verb};
 
 use super::label;
 use super::snapshot::{Flag, Node, Snapshot};
@@ -78,19 +78,20 @@ pub fn locate(snapshot: &Snapshot, refs: &[super::Ref], wanted: &Target) -> Opti
 }
 
 /// Returns a selector that names only this element among the refs, by label or resource id; `None` if nothing does.
-pub fn selector(snapshot: &Snapshot, refs: &[super::Ref], index: usize) -> Option<(By, String)> {
+pub fn selector(snapshot: &Snapshot, refs: &[super::Ref], index: usize) -> Option<TargetSelector> {
+    let of = |by, value| Some(TargetSelector { by: Some(by), value: Some(value), ..TargetSelector::default() });
     let own = refs.iter().find(|r| r.node == index)?;
     let (title, text) = (&own.label.title, own.label.text());
     let only = |is: &dyn Fn(&super::Ref) -> bool| refs.iter().filter(|r| is(r)).count() == 1;
     let folded = |text: &str| text.to_lowercase();
     if !title.is_empty() && only(&|r| folded(&r.label.title) == folded(title) || folded(&r.label.text()) == folded(title)) {
-        return Some((By::Label, title.clone()));
+        return of(By::Label, title.clone());
     }
     if !text.is_empty() && only(&|r| folded(&r.label.text()) == folded(&text)) {
-        return Some((By::Label, text));
+        return of(By::Label, text);
     }
     let id = snapshot.nodes[index].res_id.clone()?;
-    only(&|r| snapshot.nodes[r.node].res_id.as_deref() == Some(&id)).then_some((By::ResId, id))
+    if only(&|r| snapshot.nodes[r.node].res_id.as_deref() == Some(&id)) { of(By::ResId, id) } else { None }
 }
 
 /// Returns whether a described element, which is not in sight, can lie further along in something on the screen that scrolls: a

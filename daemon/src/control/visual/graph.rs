@@ -6,7 +6,7 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::graph::{GraphFormat, GraphParams, Path, PathParams, RenderedGraph, Route, Transition, Transitions, TransitionsParams};
 use afd_proto::visual::{Dismissal, Interrupt, ScopeCall, States, StatesParams};
-use afd_proto::vocabulary::{DEFAULT_SESSION, Hint, HintKind};
+use afd_proto::vocabulary::{By, DEFAULT_SESSION, Hint, HintKind, Target, TargetSelector};
 use rusqlite::Connection;
 
 use super::super::artifacts::{Content, absolute};
@@ -52,6 +52,7 @@ fn transition(graph: &Graph, edge: &Edge) -> Transition {
         to_name: name(&edge.to),
         action: edge.action.clone(),
         target: edge.what.as_ref().and_then(|a| a.target.clone()),
+        selector: edge.what.as_ref().and_then(|a| a.target.as_ref()).and_then(selector_of),
         count: edge.count,
         attempts: edge.attempts,
         success_rate: rounded(edge.success_rate),
@@ -59,6 +60,14 @@ fn transition(graph: &Graph, edge: &Edge) -> Transition {
         mean_ms: edge.mean_ms,
         last_used: edge.last_used,
     }
+}
+
+/// Returns how a target is named to an action: by its title, which stays, else by its id.
+fn selector_of(target: &Target) -> Option<TargetSelector> {
+    let by = |by, value: &Option<String>| {
+        value.clone().filter(|v| !v.is_empty()).map(|v| TargetSelector { by: Some(by), value: Some(v), ..TargetSelector::default() })
+    };
+    by(By::Label, &target.title).or_else(|| by(By::Label, &target.label)).or_else(|| by(By::ResId, &target.res_id))
 }
 
 /// `visual.transitions`: lists the known transitions of a scope, or those from one state.
@@ -143,6 +152,7 @@ impl Call {
             ),
             target: dismissal.what.as_ref().and_then(|a| a.target.clone()),
             first: None,
+            selector: dismissal.what.as_ref().and_then(|a| a.target.as_ref()).and_then(selector_of),
             alias: None,
             outcome: None,
             confidence: rounded(dismissal.probability),
