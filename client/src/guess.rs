@@ -48,7 +48,7 @@ const FLAGS: &[(&[&str], &str)] = &[
 /// What was typed and is not understood, and what was probably meant.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Guess {
-    /// What is wrong, in a sentence.
+    /// What is not understood, in a sentence.
     pub message: String,
     /// Command to try instead.
     pub command: String,

@@ -99,7 +99,7 @@ pub(crate) const SCROLL_TO: Tool = Tool {
     name: "af_scroll_to",
     toolset: Toolset::Core,
     about: "Scroll until a text is on the screen; cheaper than scrolling and looking in turns.",
-    takes: &["text", "timeoutMs"],
+    takes: &["text", "exactMatch", "timeoutMs"],
     sends: r#"{"then":"outline"}"#,
 };
 

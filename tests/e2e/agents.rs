@@ -28,7 +28,7 @@ const SETTINGS: &str = "com.android.settings";
 const SHOP: &str = "org.example.shop";
 const BANK: &str = "org.example.bank";
 
-/// App that a task begins in, and what is to be done.
+/// App that a task begins in, and its steps.
 const TASKS: [(&str, &[Step]); 10] = [
     (SETTINGS, &[Tap("Display"), Tap("Dark theme"), Back, Tap("Sound"), Tap("Do Not Disturb"), Check("Vibrate")]),
     (SETTINGS, &[Tap("Wi-Fi"), Tap("Network preferences"), Check("saved networks"), Back, Back, Tap("Battery"), Check("day left")]),

@@ -5,7 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use afd_tests::endpoint::{Endpoint, Reply};
 use afd_tests::{World, docs, programs};
+use serde_json::json;
 
 /// Returns the value of a variable, or says why a test is skipped.
 fn given(name: &str) -> Option<PathBuf> {
@@ -115,4 +117,28 @@ fn typescript_client_does_a_task() {
     command.arg(docs::repository("tests/clients/typescript_typed.mjs")).arg(world.dir().join("dist/client.js"));
     let printed = run(command.arg(world.socket()).env("HOME", world.dir()));
     assert!(printed.ends_with("done\n"), "{printed}");
+}
+
+#[test]
+fn example_agent_of_the_readme_does_its_task() {
+    let readme = std::fs::read_to_string(docs::repository("README.md")).expect("reads");
+    let example = docs::repository("client/python/examples/agent.py");
+    let source = std::fs::read_to_string(&example).expect("reads");
+    assert!(readme.contains(&format!("```python\n{source}```")), "the README shows another agent");
+    let Some(python) = given("AFD_PYTHON") else { return };
+    let world = World::new();
+    let say = |step: serde_json::Value| Reply::Text(step.to_string());
+    let model = Endpoint::start(vec![
+        say(json!({"do": "tap", "label": "Zork"})),
+        say(json!({"do": "tap", "label": "Display"})),
+        say(json!({"do": "tap", "label": "Dark theme"})),
+        say(json!({"do": "done", "answer": "it is on"})),
+    ]);
+    let mut command = Command::new(python);
+    command.arg("-B").arg(example).arg("Turn the dark theme on").env("AFD_SOCKET", world.socket()).env("HOME", world.dir());
+    command.env("MODEL", "m").env("MODEL_URL", format!("{}/chat/completions", model.url()));
+    let printed = run(command.env("PYTHONPATH", docs::repository("client/python")));
+    assert_eq!(printed, "it is on\n");
+    let told = model.requests().last().expect("a request").body["messages"].to_string();
+    assert!(told.contains("TARGET_NOT_FOUND") && told.contains("Dark theme, on, ON"), "{told}");
 }

@@ -19,7 +19,7 @@ use crate::safe;
 
 pub use observe::ref_table;
 use parts::{BAD, WARN, fields};
-pub use parts::{kebab, paint, table};
+pub use parts::{count, kebab, paint, table};
 pub use records::{experience, live, log};
 
 /// Adds what people want by default: the outline of a page, unless they asked for more.

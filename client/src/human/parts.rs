@@ -133,7 +133,7 @@ pub(super) fn fields(value: &Value, indent: usize) -> String {
 }
 
 /// Returns a number with its noun, in the plural unless it is one.
-pub(super) fn count(number: impl ToString, noun: &str) -> String {
+pub fn count(number: impl ToString, noun: &str) -> String {
     let number = number.to_string();
     if number == "1" { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
