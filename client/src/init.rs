@@ -65,7 +65,7 @@ fn rendered(data: &Value) -> Option<String> {
     let name = data["device"].as_str()?;
     let found = data["found"].as_str().unwrap_or("it was not tried");
     let mut text = format!("added {name}; {found}\n");
-    if let Some(outline) = data["outline"].as_str() {
+    if let Some(outline) = data["look"].as_str() {
         text += &format!("\n{outline}\n");
     }
     for next in data["next"].as_array().into_iter().flatten() {
@@ -99,7 +99,7 @@ impl Setup<'_> {
         if usable {
             let params = PageParams { device: Some(name), format: Some(Format::Outline), ..PageParams::default() };
             let page = self.call::<ObservePage>(&params)?;
-            data["outline"] = json!(page.body.context.outline);
+            data["look"] = json!(page.body.context.outline);
             next.push("`afctl tap LABEL` acts on what you see; `afctl setup claude-code` lets an agent do it".to_owned());
         }
         data["next"] = json!(next);

@@ -365,17 +365,17 @@ fn init_adds_a_phone_and_shows_its_screen() {
     let pid = practice["data"]["phonePid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("the phone's process");
     let again = init(&["practice"], "");
     afd_tests::daemon::send_signal(pid, "KILL");
-    assert!(practice["data"]["outline"].as_str().is_some_and(|o| o.starts_with("page \"Settings\"")), "{practice}");
+    assert!(practice["data"]["look"].as_str().is_some_and(|o| o.starts_with("page \"Settings\"")), "{practice}");
     assert_eq!((&again["data"]["url"], &again["data"]["phonePid"]), (&practice["data"]["url"], &Value::Null), "the same phone");
     let url = world.phone.url();
     let wrong = init(&["url", "--url", &url, "--name", "mine", "--ask-token"], "not-the-token-1234\n");
     assert!(wrong["data"]["found"].as_str().is_some_and(|f| f.contains("token")), "{wrong}");
     assert!(wrong["data"]["next"][0].as_str().is_some_and(|n| n.contains("device.mine.token")), "{wrong}");
-    assert!(wrong["data"]["outline"].is_null() && !wrong.to_string().contains("not-the-token"), "{wrong}");
+    assert!(wrong["data"]["look"].is_null() && !wrong.to_string().contains("not-the-token"), "{wrong}");
     let taken = init(&["url", "--url", &url, "--name", "mine", "--ask-token"], &format!("{}\n", afd_tests::phone::TOKEN));
     assert_eq!(taken["error"]["code"], "CONFLICT", "{taken}");
     let right = init(&["url", "--url", &url, "--name", "other", "--ask-token"], &format!("{}\n", afd_tests::phone::TOKEN));
-    assert!(right["data"]["outline"].as_str().is_some_and(|o| o.contains("Wi-Fi")), "{right}");
+    assert!(right["data"]["look"].as_str().is_some_and(|o| o.contains("Wi-Fi")), "{right}");
     let nobody = init(&[], "");
     assert_eq!(nobody["error"]["code"], "INVALID_PARAMS", "{nobody}");
 }

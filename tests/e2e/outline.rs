@@ -339,3 +339,15 @@ fn selectors_of_errors_hints_and_paths_can_be_used_as_they_are() {
     let point = client.call("act.tap", json!({"value": "540,445"})).expect_err("a label");
     assert!(point.hint.is_some_and(|hint| hint.contains("--xy")), "a point is not a label");
 }
+
+#[test]
+fn disabled_button_in_a_card_is_told() {
+    let world = World::new();
+    let button = Node { disabled: true, clickable: true, ..Node::new("android.widget.Button", Rect::new(600, 200, 1000, 300)).text("Buy") };
+    let title = Node::new("android.widget.TextView", Rect::new(40, 200, 500, 300)).text("Lamp");
+    let card =
+        Node { clickable: true, children: vec![title, button], ..Node::new("android.widget.FrameLayout", Rect::new(0, 180, 1080, 320)) };
+    show_nodes(&world, vec![card]);
+    let page = outline(&mut world.client());
+    assert!(page.lines().any(|line| line.trim() == "button \"Buy\" disabled"), "{page}");
+}

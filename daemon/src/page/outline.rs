@@ -82,11 +82,12 @@ fn element(snapshot: &Snapshot, r: &Ref, at: usize, depth: usize) -> Item {
 fn plain_text(snapshot: &Snapshot, index: usize, depth: usize, enclosing: Option<&str>) -> Option<Item> {
     let node = &snapshot.nodes[index];
     let own = node.text.as_deref().or(node.desc.as_deref()).map(str::trim).filter(|t| !t.is_empty())?;
-    if enclosing.is_some_and(|label| label.contains(own)) {
-        return None;
-    }
     let able = [Flag::Clickable, Flag::Editable].into_iter().any(|f| node.is(f)) || target::role(node) == Role::Button;
     let disabled = able && !node.is(Flag::Enabled);
+    // What cannot be acted on is told even where a label has its text: a card with a disabled button is not one with a button.
+    if !disabled && enclosing.is_some_and(|label| label.contains(own)) {
+        return None;
+    }
     let role = if disabled { target::role(node) } else { Role::Text };
     Some(Item { depth, at: None, role, label: label::of(snapshot, index).text(), id: None, value: None, disabled })
 }
