@@ -11,7 +11,8 @@ use crate::safe;
 /// Adds what an agent wants by default: outlines of pages, and with an action what changed.
 pub fn add_defaults(method: &str, params: &mut Map<String, Value>) {
     match method {
-        "observe.page" | "observe.screen" | "observe.refs" => {
+        // Who wants files, all rows or certain columns wants those.
+        "observe.page" | "observe.screen" | "observe.refs" if !wants_rows(params) => {
             params.entry("format").or_insert_with(|| json!("outline"));
         }
         _ if method.starts_with("act.") || method.starts_with("recover.") => {
@@ -19,6 +20,11 @@ pub fn add_defaults(method: &str, params: &mut Map<String, Value>) {
         }
         _ => {}
     }
+}
+
+fn wants_rows(params: &Map<String, Value>) -> bool {
+    ["fields", "include", "saveFile", "saveDir"].iter().any(|name| params.contains_key(*name))
+        || params.get("full") == Some(&Value::Bool(true))
 }
 
 /// Returns an outcome as text for a language model.

@@ -37,6 +37,10 @@ session_params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 1_000_000)))]
         pub keep: Option<u32>,
+        /// Who may be told what is learned from the compacted messages; by default this session only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "session")))]
+        pub learn: Option<crate::pattern::PatternScope>,
     }
 
     /// Parameters of `conversation.summary`.

@@ -20,6 +20,16 @@ words! {
         /// Steps that accomplish something.
         Procedure = "procedure",
     }
+
+    /// Who may be told something that was learned.
+    PatternScope {
+        /// The session that it was learned in.
+        Session = "session",
+        /// Everybody who uses the app that it is about.
+        App = "app",
+        /// Everybody.
+        Everybody = "everybody",
+    }
 }
 
 params! {
@@ -43,13 +53,42 @@ params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = 0.5)))]
         pub confidence: Option<f64>,
+        /// Who may be told it; by default everybody who uses the app; if it is about no app, everybody, but a `keyFact` only this session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<PatternScope>,
         /// Session that learned it; by default `"default"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
 
-    /// Parameters of `pattern.find`.
+    /// Parameters of `pattern.list`.
+    #[derive(Default)]
+    pub struct PatternListParams {
+        /// Only patterns with this scope.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<PatternScope>,
+        /// Only patterns about this package.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub app: Option<String>,
+        /// Only patterns learned by this session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub session: Option<String>,
+        /// Maximum number of patterns, at most 10,000; by default 100.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 100)))]
+        pub limit: Option<u32>,
+    }
+
+    /// Parameters of `pattern.promote`.
+    pub struct PatternPromoteParams {
+        /// Id of the pattern.
+        pub id: i64,
+        /// Who may be told it from now on.
+        pub scope: PatternScope,
+    }
+
+    /// Parameters of `pattern.find`. What is known to a session alone is found only with that `session`.
     #[derive(Default)]
     pub struct PatternFindParams {
         /// Only patterns about this page (URL, page key, activity or state), and those about no page.
@@ -161,6 +200,8 @@ wire! {
         pub kind: PatternKind,
         /// The statement.
         pub text: String,
+        /// Who may be told it.
+        pub scope: PatternScope,
         /// Package that it is about; absent if it applies to all apps.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
@@ -246,6 +287,10 @@ methods! {
     PatternSave = "pattern.save" (PatternSaveParams, SESSION) -> Pattern, Admin, [StoreUnavailable, StoreFull], r#"{"kind":"validationRule","text":"the e-mail field refuses addresses without a dot","page":"https://shop.example/users/12/profile"}"#;
     /// Finds patterns by page, app, kind, session or text.
     PatternFind = "pattern.find" (PatternFindParams) -> Patterns, Read, [NotFound, StoreUnavailable], r#"{"page":"https://shop.example/users/77/profile"}"#;
+    /// Lists all patterns, of whatever scope, newest first.
+    PatternList = "pattern.list" (PatternListParams) -> Patterns, Read, [NotFound, StoreUnavailable], r#"{"scope":"session","limit":20}"#;
+    /// Gives a pattern a wider or narrower scope.
+    PatternPromote = "pattern.promote" (PatternPromoteParams) -> Pattern, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1,"scope":"session"}"#;
     /// Records that a pattern was used, and whether it held.
     PatternUsed = "pattern.used" (PatternUsedParams) -> Pattern, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1,"held":true}"#;
     /// Deletes a pattern.

@@ -85,7 +85,9 @@ fn acts_of_schema_6_that_did_nothing_are_told_as_such() {
         .execute("UPDATE events SET content_hash = NULL, outcome = 'same' WHERE category = 'act' AND before_uid IS NOT NULL", [])
         .expect("updates");
     assert_eq!(changed, 3);
-    connection.execute_batch("PRAGMA user_version = 6").expect("sets the version");
+    let before_8 = "DROP INDEX patterns_once; ALTER TABLE patterns DROP COLUMN scope;
+        CREATE UNIQUE INDEX patterns_once ON patterns (kind, app, page, text) WHERE deleted_at IS NULL;";
+    connection.execute_batch(&format!("{before_8} PRAGMA user_version = 6")).expect("sets the version");
     drop(connection);
     world.daemon = Daemon::start(world.dir());
     let mut client = world.client();

@@ -25,11 +25,11 @@ use rmcp::ServiceExt;
 use daemon::Daemon;
 use server::Bridge;
 
-/// Options beside the global ones.
+/// Serve afd to MCP clients on standard input and output, or over HTTP.
 #[derive(Debug, Args)]
 struct Options {
-    /// Sets of tools to offer, separated by commas
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "core", value_name = "SET")]
+    /// Sets of tools to offer beside core, separated by commas
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "SET")]
     toolsets: Vec<Toolset>,
     /// Serve HTTP on this port of 127.0.0.1 instead of standard input and output; 0 takes a free one
     #[arg(long, value_name = "PORT")]
@@ -49,6 +49,8 @@ fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     let address = Address::of(&global, &matches);
+    let mut toolsets = options.toolsets;
+    toolsets.push(Toolset::Core);
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -59,9 +61,9 @@ fn main() -> ExitCode {
     let served = runtime.block_on(async {
         let daemon = Arc::new(Daemon::new(global, address));
         match options.http {
-            Some(port) => http::serve(daemon, options.toolsets, port, options.token_file).await,
+            Some(port) => http::serve(daemon, toolsets, port, options.token_file).await,
             None => {
-                let bridge = Bridge::new(daemon, options.toolsets, None);
+                let bridge = Bridge::new(daemon, toolsets, None);
                 let service = bridge.serve(rmcp::transport::stdio()).await.map_err(|e| e.to_string())?;
                 service.waiting().await.map(|_| ()).map_err(|e| e.to_string())
             }

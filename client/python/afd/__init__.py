@@ -69,10 +69,15 @@ class Afd(Api):
         self._on_progress = on_progress
         self._lock = threading.Lock()
         self._next = 0
+        self._closed = True
+        self._open()
+
+    def _open(self) -> None:
         self._socket = self._connect()
         self._lines = self._socket.makefile("rb")
-        if on_progress:
-            self.call("rpc.reportProgress", {"enabled": True})
+        self._closed = False
+        if self._on_progress:
+            self._send({"jsonrpc": "2.0", "id": 0, "method": "rpc.reportProgress", "params": {"enabled": True}})
 
     def _connect(self) -> socket.socket:
         for starts in (True, False):
@@ -106,9 +111,12 @@ class Afd(Api):
     def call(self, method: str, params: dict[str, Any]) -> Any:
         """Calls a method by its name on the wire.
 
-        Raises AfdError if the daemon refuses, NoDaemon if the connection breaks, TimeoutError if the answer takes too long.
+        Raises AfdError if the daemon refuses, NoDaemon if the connection breaks, TimeoutError if the answer takes too long. The next
+        call connects again; what ends with a connection has ended then.
         """
         with self._lock:
+            if self._closed:
+                self._open()
             self._next += 1
             own = self._next
             self._send({"jsonrpc": "2.0", "id": own, "method": method, "params": params})
@@ -121,12 +129,19 @@ class Afd(Api):
                         raise AfdError(message["error"])
                     return message["result"]
 
-    def events(self, **params: Any) -> Iterator[MessageWithCursor]:
-        """Yields what happens from now on, or since a cursor (`since`), on a connection of its own, for as long as it is iterated."""
-        with Afd(session=self._session, device=self._device, path=self._path) as other:
-            other.call("events.subscribe", params)
+    def events(
+        self, *, since: int | None = None, session: str | None = None, device: str | None = None
+    ) -> Iterator[MessageWithCursor]:
+        """Returns what happens from now on, or since a cursor, on a connection of its own that ends with the iterator."""
+        other = Afd(path=self._path)
+        wanted = {"since": since, "session": session, "device": device}
+        other.call("events.subscribe", {name: value for name, value in wanted.items() if value is not None})
+        return other._messages()
+
+    def _messages(self) -> Iterator[MessageWithCursor]:
+        with self:
             while True:
-                message = other._receive()
+                message = self._receive()
                 if message.get("method") == "events.message":
                     yield message["params"]["result"]
 
@@ -144,14 +159,17 @@ class Afd(Api):
             self.close()
             raise
         except (OSError, ValueError) as error:
+            self.close()
             raise NoDaemon(f"lost the connection to the daemon: {error}") from error
         if not line.endswith(b"\n"):
+            self.close()
             raise NoDaemon("the daemon closed the connection")
         message: dict[str, Any] = json.loads(line)
         return message
 
     def close(self) -> None:
         """Closes the connection; what was taken until then, such as a lease with `until_disconnect`, ends."""
+        self._closed = True
         self._lines.close()
         self._socket.close()
 

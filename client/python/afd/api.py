@@ -106,6 +106,9 @@ Part: TypeAlias = Literal["screen", "refs"]
 # Kind of a pattern.
 PatternKind: TypeAlias = Literal["keyFact", "flakyElement", "validationRule", "visualBaseline", "userPreference", "solution", "procedure"]
 
+# Who may be told something that was learned.
+PatternScope: TypeAlias = Literal["session", "app", "everybody"]
+
 # File format of a picture.
 PictureFormat: TypeAlias = Literal["jpeg", "png"]
 
@@ -1123,6 +1126,7 @@ class Pattern(TypedDict):
     kind: PatternKind
     lastUsedAt: NotRequired[int]
     page: NotRequired[str]
+    scope: PatternScope
     session: NotRequired[str]
     successCount: int
     text: str
@@ -2103,13 +2107,21 @@ class PatternMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def save(self, *, kind: PatternKind, text: str, app: str | None = None, confidence: float | None = None, data: dict[str, Any] | None = None, page: str | None = None, session: str | None = None, request_key: str | None = None) -> Pattern:
+    def save(self, *, kind: PatternKind, text: str, app: str | None = None, confidence: float | None = None, data: dict[str, Any] | None = None, page: str | None = None, scope: PatternScope | None = None, session: str | None = None, request_key: str | None = None) -> Pattern:
         """Saves a learned pattern; saving it again raises its confidence."""
-        return self._call("pattern.save", {"kind": kind, "text": text, "app": app, "confidence": confidence, "data": data, "page": page, "session": session, "requestKey": request_key}, session=True, key=True)
+        return self._call("pattern.save", {"kind": kind, "text": text, "app": app, "confidence": confidence, "data": data, "page": page, "scope": scope, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def find(self, *, app: str | None = None, kind: PatternKind | None = None, limit: int | None = None, min_confidence: float | None = None, page: str | None = None, session: str | None = None, text: str | None = None) -> Patterns:
         """Finds patterns by page, app, kind, session or text."""
         return self._call("pattern.find", {"app": app, "kind": kind, "limit": limit, "minConfidence": min_confidence, "page": page, "session": session, "text": text})
+
+    def list(self, *, app: str | None = None, limit: int | None = None, scope: PatternScope | None = None, session: str | None = None) -> Patterns:
+        """Lists all patterns, of whatever scope, newest first."""
+        return self._call("pattern.list", {"app": app, "limit": limit, "scope": scope, "session": session})
+
+    def promote(self, *, id: int, scope: PatternScope, request_key: str | None = None) -> Pattern:
+        """Gives a pattern a wider or narrower scope."""
+        return self._call("pattern.promote", {"id": id, "scope": scope, "requestKey": request_key}, key=True)
 
     def used(self, *, id: int, held: bool | None = None, request_key: str | None = None) -> Pattern:
         """Records that a pattern was used, and whether it held."""
@@ -2132,9 +2144,9 @@ class ConversationMethods:
         """Lists recorded messages, newest first, including those that are no longer in the context."""
         return self._call("conversation.list", {"cursor": cursor, "limit": limit, "session": session}, session=True)
 
-    def compact(self, *, keep: int | None = None, session: str | None = None, request_key: str | None = None) -> CompactResult:
+    def compact(self, *, keep: int | None = None, learn: PatternScope | None = None, session: str | None = None, request_key: str | None = None) -> CompactResult:
         """Replaces older messages in the context by a summary; the record keeps them."""
-        return self._call("conversation.compact", {"keep": keep, "session": session, "requestKey": request_key}, session=True, key=True)
+        return self._call("conversation.compact", {"keep": keep, "learn": learn, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def summary(self, *, session: str | None = None) -> Summary:
         """Returns the rolling summary with the last messages and the context keys."""

@@ -23,7 +23,8 @@ with Afd(session="agent") as phone:
                 case {"do": "fill", "label": label, "text": text}: step = phone.act.fill(value=label, text=text, then="diff")
                 case {"do": "scroll"}: step = phone.act.scroll(direction="down", then="diff")
                 case {"do": "back"}: step = phone.act.back(then="diff")
-                case done: sys.exit(print(done.get("answer")))
+                case {"do": "done", "answer": answer}: sys.exit(print(answer))
+                case other: raise json.JSONDecodeError("no such step", str(other), 0)
             seen = step["look"].get("note", "") + "\n" + step["look"]["observation"]["outline"]
-        except AfdError as error:
+        except (AfdError, json.JSONDecodeError) as error:
             seen = str(error)

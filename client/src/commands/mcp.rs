@@ -14,7 +14,7 @@ use crate::output::print;
 /// Options of `mcp`.
 #[derive(Debug, Args)]
 pub struct Mcp {
-    /// Sets of tools to offer, separated by commas [default: core]
+    /// Sets of tools to offer beside core, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "SET")]
     toolsets: Vec<Toolset>,
     /// Serve HTTP on this port of 127.0.0.1 instead of standard input and output; 0 takes a free one

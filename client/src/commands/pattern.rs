@@ -2,7 +2,8 @@
 
 use afd_proto::pattern::{
     PageModelDelete, PageModelDeleteParams, PageModelFind, PageModelFindParams, PageModelSave, PageModelSaveParams, PatternDelete,
-    PatternDeleteParams, PatternFind, PatternFindParams, PatternKind, PatternSave, PatternSaveParams, PatternUsed, PatternUsedParams,
+    PatternDeleteParams, PatternFind, PatternFindParams, PatternKind, PatternList, PatternListParams, PatternPromote, PatternPromoteParams,
+    PatternSave, PatternSaveParams, PatternScope, PatternUsed, PatternUsedParams,
 };
 use clap::{Args, Subcommand};
 
@@ -17,6 +18,30 @@ pub enum Pattern {
     Save(Save),
     /// Find patterns about a page or an app, or learned in a session
     Find(Find),
+    /// List all patterns, of whatever scope, newest first
+    List {
+        /// Only patterns with this scope
+        #[arg(long, value_enum)]
+        scope: Option<PatternScope>,
+        /// Only patterns about this package
+        #[arg(long)]
+        app: Option<String>,
+        /// Only patterns learned in this session
+        #[arg(long, value_name = "NAME")]
+        for_session: Option<String>,
+        /// Maximum number of patterns [default: 100]
+        #[arg(long)]
+        limit: Option<u32>,
+    },
+    /// Tell a pattern to more sessions, or to fewer
+    Promote {
+        /// Pattern number
+        #[arg(long, value_name = "N")]
+        id: i64,
+        /// Who may be told it
+        #[arg(long, value_enum)]
+        scope: PatternScope,
+    },
     /// Report that a pattern was used, and whether it held
     Used {
         /// Pattern number
@@ -54,6 +79,9 @@ pub struct Save {
     /// Confidence before any use, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
+    /// Who may be told it [default: everybody who uses the app; without one everybody, but a key fact only this session]
+    #[arg(long, value_enum)]
+    scope: Option<PatternScope>,
 }
 
 /// Options of `find`.
@@ -122,10 +150,10 @@ pub enum PageModel {
 
 impl Save {
     fn params(self) -> Result<PatternSaveParams, Failure> {
-        let Save { text, kind, page, app, data, confidence } = self;
+        let Save { text, kind, page, app, data, confidence, scope } = self;
         let data = data.map(|d| serde_json::from_str(&d)).transpose();
         let data = data.map_err(|e| Failure::new("INVALID_PARAMS", format!("--data is not a JSON object: {e}"), USAGE))?;
-        Ok(PatternSaveParams { kind, text, page, app, data, confidence, session: None })
+        Ok(PatternSaveParams { kind, text, page, app, data, confidence, scope, session: None })
     }
 }
 
@@ -136,6 +164,10 @@ impl Group for Pattern {
             Pattern::Find(Find { page, app, kind, for_session, text, min_confidence, limit }) => {
                 Call::of::<PatternFind>(PatternFindParams { page, app, kind, session: for_session, text, min_confidence, limit })
             }
+            Pattern::List { scope, app, for_session, limit } => {
+                Call::of::<PatternList>(PatternListParams { scope, app, session: for_session, limit })
+            }
+            Pattern::Promote { id, scope } => Call::of::<PatternPromote>(PatternPromoteParams { id, scope }),
             Pattern::Used { id, held } => Call::of::<PatternUsed>(PatternUsedParams { id, held }),
             Pattern::Delete { id } => Call::of::<PatternDelete>(PatternDeleteParams { id }),
         }

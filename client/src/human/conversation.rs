@@ -12,8 +12,8 @@ use afd_proto::conversation::{
     ConversationSummary, Message, Messages, Part, RecordedMessage, Summary,
 };
 use afd_proto::pattern::{
-    DeleteResult, PageModel, PageModelDelete, PageModelFind, PageModelSave, PageModels, Pattern, PatternDelete, PatternFind, PatternSave,
-    PatternUsed, Patterns,
+    DeleteResult, PageModel, PageModelDelete, PageModelFind, PageModelSave, PageModels, Pattern, PatternDelete, PatternFind, PatternList,
+    PatternPromote, PatternSave, PatternUsed, Patterns,
 };
 use serde_json::Value;
 
@@ -25,12 +25,14 @@ human! {
     ConversationList => messages;
     ConversationCompact => compacted;
     ConversationSummary => summary;
-    ConversationClear => |c: &ClearResult| format!("removed {} messages from the context; they stay in the record\n", c.messages);
+    ConversationClear => |c: &ClearResult| format!("removed {} from the context; they stay in the record\n", count(c.messages, "message"));
     ConversationUsage => usage;
     ConversationContext => context;
     ConversationWorking => working;
     PatternSave => |p: &Pattern| pattern_table(std::slice::from_ref(p));
     PatternFind => |p: &Patterns| pattern_table(&p.patterns);
+    PatternList => |p: &Patterns| pattern_table(&p.patterns);
+    PatternPromote => |p: &Pattern| pattern_table(std::slice::from_ref(p));
     PatternUsed => |p: &Pattern| pattern_table(std::slice::from_ref(p));
     PatternDelete => deleted;
     PageModelSave => |m: &PageModel| model_table(std::slice::from_ref(m));
@@ -153,7 +155,11 @@ fn working(working: &WorkingMemory) -> String {
 fn compacted(compacted: &CompactResult) -> String {
     let CompactResult { messages, tokens_before, tokens_after, facts, .. } = compacted;
     let verb = paint(GOOD, "compacted");
-    let mut out = format!("{verb} {messages} messages: {tokens_before} tokens before, {tokens_after} after; {facts} key facts learned\n");
+    let mut out = format!(
+        "{verb} {}: {tokens_before} tokens before, {tokens_after} after; {} learned\n",
+        count(messages, "message"),
+        count(facts, "key fact")
+    );
     if let Some(kept) = &compacted.summary {
         let pending = if kept.pending { ", a language model is writing a better one" } else { "" };
         let _ = writeln!(out, "{}\n{}", paint(DIM, &format!("{}{pending}", kept.method)), kept.text);
@@ -168,9 +174,9 @@ fn deleted(deleted: &DeleteResult) -> String {
 fn pattern_table(patterns: &[Pattern]) -> String {
     let row = |p: &Pattern| {
         let (confidence, used) = (p.confidence.to_string(), p.usage_count.to_string());
-        [p.id.to_string(), p.kind.to_string(), confidence, used, p.text.clone(), maybe(&p.app), maybe(&p.page)]
+        [p.id.to_string(), p.kind.to_string(), confidence, used, p.scope.to_string(), p.text.clone(), maybe(&p.app), maybe(&p.page)]
     };
-    table(["id", "kind", "confidence", "used", "text", "app", "page"], patterns.iter().map(row))
+    table(["id", "kind", "confidence", "used", "scope", "text", "app", "page"], patterns.iter().map(row))
 }
 
 fn model_table(models: &[PageModel]) -> String {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use afd_proto::Method;
 use afd_proto::act::{
     ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActResult, ActScroll, ActScrollTo,
-    ActShell, ActStop, ActSwipe, ActTap, ActText, ScrollToResult, ShellResult,
+    ActShell, ActStop, ActSwipe, ActTap, ActText, Look, ScrollToResult, ShellResult,
 };
 use afd_proto::artifact::SavedArtifact;
 use afd_proto::observe::{
@@ -182,13 +182,25 @@ fn done(op: &str, result: &str, on: Option<&Target>, duration_ms: u64, replayed:
 }
 
 fn acted(op: &str, reply: &Reply<ActResult>) -> String {
-    let ActResult { result, target, duration_ms, replayed, moved, .. } = &reply.body;
-    done(op, result, target.as_ref(), *duration_ms, *replayed, *moved)
+    let ActResult { result, target, duration_ms, replayed, moved, look, .. } = &reply.body;
+    done(op, result, target.as_ref(), *duration_ms, *replayed, *moved) + &looked(look.as_ref())
+}
+
+/// Renders what an action led to, if that was asked for.
+fn looked(look: Option<&Look>) -> String {
+    let Some(look) = look else { return String::new() };
+    let changed = match (&look.note, look.changed) {
+        (Some(note), _) => format!("{}\n", paint(WARN, note)),
+        (None, Some(false)) => paint(WARN, "nothing changed") + "\n",
+        (None, _) => String::new(),
+    };
+    let page = look.observation.as_ref().map(|page| page.outline.as_ref().map_or_else(|| observation(page), |o| format!("{o}\n")));
+    changed + &page.unwrap_or_default() + &look.refs.as_ref().map(ref_rows).unwrap_or_default()
 }
 
 fn scrolled(reply: &Reply<ScrollToResult>) -> String {
-    let ScrollToResult { result, target, duration_ms, replayed, .. } = &reply.body;
-    done(ActScrollTo::INFO.name, result, target.as_ref(), *duration_ms, *replayed, false)
+    let ScrollToResult { result, target, duration_ms, replayed, look, .. } = &reply.body;
+    done(ActScrollTo::INFO.name, result, target.as_ref(), *duration_ms, *replayed, false) + &looked(look.as_ref())
 }
 
 fn shell(reply: &Reply<ShellResult>) -> String {
@@ -206,7 +218,7 @@ fn verified(op: &str, reply: &Reply<VerifyResult>) -> String {
 }
 
 fn recovered(op: &str, reply: &Reply<RecoverResult>) -> String {
-    let RecoverResult { result, failure_cause, .. } = &reply.body;
+    let RecoverResult { result, failure_cause, look, .. } = &reply.body;
     let about = failure_cause.as_ref().map(|cause| format!(" after {cause}")).unwrap_or_default();
-    format!("{} recover {}{about}: {result}\n", paint(GOOD, "done"), verb(op))
+    format!("{} recover {}{about}: {result}\n", paint(GOOD, "done"), verb(op)) + &looked(look.as_ref())
 }

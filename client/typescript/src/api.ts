@@ -1038,6 +1038,7 @@ export interface Pattern {
   kind: PatternKind;
   lastUsedAt?: number;
   page?: string;
+  scope: PatternScope;
   session?: string;
   successCount: number;
   text: string;
@@ -1047,6 +1048,9 @@ export interface Pattern {
 
 /** Kind of a pattern. */
 export type PatternKind = "keyFact" | "flakyElement" | "validationRule" | "visualBaseline" | "userPreference" | "solution" | "procedure";
+
+/** Who may be told something that was learned. */
+export type PatternScope = "session" | "app" | "everybody";
 
 /** Result of `pattern.find`: patterns about the page first, then about the app, then the rest; each by decreasing confidence. */
 export interface Patterns {
@@ -2035,13 +2039,23 @@ export class PatternMethods {
   }
 
   /** Saves a learned pattern; saving it again raises its confidence. */
-  save(params: { kind: PatternKind; text: string; app?: string; confidence?: number; data?: Record<string, unknown>; page?: string; session?: string; requestKey?: string }): Promise<Pattern> {
+  save(params: { kind: PatternKind; text: string; app?: string; confidence?: number; data?: Record<string, unknown>; page?: string; scope?: PatternScope; session?: string; requestKey?: string }): Promise<Pattern> {
     return this.#call("pattern.save", params, { session: true, key: true });
   }
 
   /** Finds patterns by page, app, kind, session or text. */
   find(params: { app?: string; kind?: PatternKind; limit?: number; minConfidence?: number; page?: string; session?: string; text?: string } = {}): Promise<Patterns> {
     return this.#call("pattern.find", params, {});
+  }
+
+  /** Lists all patterns, of whatever scope, newest first. */
+  list(params: { app?: string; limit?: number; scope?: PatternScope; session?: string } = {}): Promise<Patterns> {
+    return this.#call("pattern.list", params, {});
+  }
+
+  /** Gives a pattern a wider or narrower scope. */
+  promote(params: { id: number; scope: PatternScope; requestKey?: string }): Promise<Pattern> {
+    return this.#call("pattern.promote", params, { key: true });
   }
 
   /** Records that a pattern was used, and whether it held. */
@@ -2072,7 +2086,7 @@ export class ConversationMethods {
   }
 
   /** Replaces older messages in the context by a summary; the record keeps them. */
-  compact(params: { keep?: number; session?: string; requestKey?: string } = {}): Promise<CompactResult> {
+  compact(params: { keep?: number; learn?: PatternScope; session?: string; requestKey?: string } = {}): Promise<CompactResult> {
     return this.#call("conversation.compact", params, { session: true, key: true });
   }
 

@@ -124,8 +124,9 @@ impl From<ResolveError> for Error {
             ResolveError::Unknown { known, .. } => Self::new(ErrorCode::DeviceUnknown, message)
                 .hint("`afctl device list` lists the devices; `afctl device add` adds one")
                 .details(json!({"known": known})),
-            ResolveError::None => Self::new(ErrorCode::DeviceUnknown, message)
-                .hint("add one: `afctl device add NAME --url http://PHONE:8081 --token TOKEN`, or pass --url for a single call"),
+            ResolveError::None => {
+                Self::new(ErrorCode::DeviceUnknown, message).hint("`afctl init` adds one; or pass --url for a single call")
+            }
             ResolveError::Ambiguous(names) => Self::new(ErrorCode::DeviceAmbiguous, message)
                 .hint("name one with `device` (afctl: --device)")
                 .details(json!({"devices": names})),

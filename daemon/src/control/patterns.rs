@@ -5,7 +5,7 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::pattern::{
     DeleteResult, PageModel, PageModelDeleteParams, PageModelFindParams, PageModelSaveParams, PageModels, Pattern, PatternDeleteParams,
-    PatternFindParams, PatternSaveParams, PatternUsedParams, Patterns,
+    PatternFindParams, PatternKind, PatternListParams, PatternPromoteParams, PatternSaveParams, PatternScope, PatternUsedParams, Patterns,
 };
 use afd_proto::vocabulary::DEFAULT_SESSION;
 
@@ -13,6 +13,7 @@ use super::paging::limit;
 use super::session::{check_optional, check_text, known};
 use super::{Core, Error, Result, check_session};
 use crate::page::pattern;
+use crate::session::patterns::{Promoted, Reader};
 use crate::session::{page_models, patterns};
 
 /// Maximum length of a text, in characters.
@@ -48,6 +49,16 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
     }
     let name = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
     check_session(name)?;
+    let by_default = match (&params.app, params.kind) {
+        (Some(_), _) => PatternScope::App,
+        // A fact about no app in particular is one about the work in hand.
+        (None, PatternKind::KeyFact) => PatternScope::Session,
+        (None, _) => PatternScope::Everybody,
+    };
+    let scope = params.scope.unwrap_or(by_default);
+    if scope == PatternScope::App && params.app.is_none() {
+        return Err(Error::param("scope", "session or everybody, because app is not given", "app"));
+    }
     let (session, origin, p) = (core.session_row(name).await?, core.store.origin().to_owned(), params.clone());
     let saved = core.store.write(move |c| {
         let new = patterns::New {
@@ -55,6 +66,7 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
             text: p.text.trim(),
             app: p.app.as_deref().unwrap_or(""),
             page: &p.page.as_deref().map(pattern::of).unwrap_or_default(),
+            scope,
             data: p.data.as_ref(),
             prior: p.confidence,
             session: Some(session),
@@ -81,11 +93,43 @@ pub async fn find(core: &Arc<Core>, params: &PatternFindParams) -> Result<Patter
         app: params.app.clone(),
         kind: params.kind,
         session,
+        reader: session.map_or(Reader::Nobody, Reader::Session),
+        scope: None,
         text: params.text.clone(),
         least: params.min_confidence.unwrap_or(0.0),
         limit: limit(params.limit, 20)?,
     };
     Ok(Patterns { page, patterns: core.store.read_all(move |c| patterns::find(c, &filter)).await? })
+}
+
+/// `pattern.list`: lists patterns of all scopes, newest first.
+///
+/// # Errors
+/// If a parameter is out of range, or if there is no such session.
+pub async fn list(core: &Arc<Core>, params: &PatternListParams) -> Result<Patterns> {
+    let session = match &params.session {
+        Some(name) => Some(known(core, name).await?.id),
+        None => None,
+    };
+    let filter = patterns::Filter { session, scope: params.scope, limit: limit(params.limit, 100)?, ..patterns::Filter::default() };
+    let app = params.app.clone();
+    Ok(Patterns { page: None, patterns: core.store.read_all(move |c| patterns::list(c, &filter, app.as_deref())).await? })
+}
+
+/// `pattern.promote`: changes who may be told a pattern.
+///
+/// # Errors
+/// If there is no such pattern, if it is about no app, or if there is one with that scope already.
+pub async fn promote(core: &Arc<Core>, params: &PatternPromoteParams) -> Result<Pattern> {
+    let (id, scope) = (params.id, params.scope);
+    match core.store.write(move |c| patterns::promote(c, id, scope)).await? {
+        Promoted::Done(pattern) => Ok(pattern),
+        Promoted::Unknown => Err(not_found("pattern", id)),
+        Promoted::NoApp => Err(Error::param("scope", "session or everybody, because the pattern is about no app", "app")),
+        Promoted::Known(other) => Err(Error::new(ErrorCode::Conflict, format!("pattern {other} says the same to {scope}"))
+            .hint("use that one, and delete this one (`afctl pattern delete`)")
+            .details(serde_json::json!({"id": other}))),
+    }
 }
 
 /// `pattern.used`: records that a pattern was used and, if known, whether it held.

@@ -251,9 +251,15 @@ fn single_node(capture: &ScreenCapture, selector: &Selector<'_>, partial: bool) 
                 })
                 .details(json!({"matchedCount": 0, "candidateCount": 0})))
         }
-        [] => Err(Error::new(ErrorCode::TargetNotFound, format!("{} nodes match, but none of them accepts taps", matches.len()))
-            .hint("tap by coordinates if the app draws the element itself")
-            .details(json!({"matchedCount": matches.len(), "candidateCount": 0, "candidates": candidate_list(capture, &matches)}))),
+        [] => Err(Error::new(
+            ErrorCode::TargetNotFound,
+            match matches.len() {
+                1 => "one node matches, but it accepts no taps".to_owned(),
+                more => format!("{more} nodes match, but none of them accepts taps"),
+            },
+        )
+        .hint("tap by coordinates if the app draws the element itself")
+        .details(json!({"matchedCount": matches.len(), "candidateCount": 0, "candidates": candidate_list(capture, &matches)}))),
         several => Err(Error::new(
             ErrorCode::TargetAmbiguous,
             format!("{} elements match {}={:?}", several.len(), selector.by.word(), selector.value),

@@ -117,7 +117,7 @@ impl Call {
 fn note(changed: Option<bool>, action: Option<&Action>, alone: bool) -> Option<String> {
     let text = match (changed, action.map(|a| a.verb)) {
         (None, _) if !alone => "another call acted on the device meanwhile, so what came of this action is not known",
-        (Some(false), Some(Verb::Text | Verb::Fill)) => "nothing changed: probably no field has the focus; tap a field first",
+        (Some(false), Some(Verb::Text)) => "nothing changed: probably no field has the focus; tap a field first",
         (Some(false), Some(Verb::Scroll | Verb::Swipe | Verb::Drag)) => {
             "nothing changed: this is the end, or nothing here scrolls that way"
         }

@@ -1,6 +1,8 @@
 //! Handlers of the `pattern.*` and `pageModel.*` methods.
 
-use afd_proto::pattern::{PageModelDelete, PageModelFind, PageModelSave, PatternDelete, PatternFind, PatternSave, PatternUsed};
+use afd_proto::pattern::{
+    PageModelDelete, PageModelFind, PageModelSave, PatternDelete, PatternFind, PatternList, PatternPromote, PatternSave, PatternUsed,
+};
 
 use super::register::{Module, method};
 use crate::control::patterns;
@@ -8,6 +10,8 @@ use crate::control::patterns;
 pub(super) fn register(module: &mut Module) {
     method::<PatternSave, _, _>(module, |core, p| async move { patterns::save(&core, &p).await });
     method::<PatternFind, _, _>(module, |core, p| async move { patterns::find(&core, &p).await });
+    method::<PatternList, _, _>(module, |core, p| async move { patterns::list(&core, &p).await });
+    method::<PatternPromote, _, _>(module, |core, p| async move { patterns::promote(&core, &p).await });
     method::<PatternUsed, _, _>(module, |core, p| async move { patterns::used(&core, &p).await });
     method::<PatternDelete, _, _>(module, |core, p| async move { patterns::delete(&core, &p).await });
     method::<PageModelSave, _, _>(module, |core, p| async move { patterns::save_page(&core, &p).await });

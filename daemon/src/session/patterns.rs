@@ -3,7 +3,7 @@
 //! Confidence is the mean of a Beta distribution: the prior counts as `PRIOR_WEIGHT` uses, and each reported use counts as one success or
 //! failure. Saving a pattern again raises its prior. An empty `app` or `page` column means that the pattern is not limited to one.
 
-use afd_proto::pattern::{Pattern, PatternKind};
+use afd_proto::pattern::{Pattern, PatternKind, PatternScope};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::json;
@@ -27,6 +27,8 @@ pub struct New<'a> {
     pub app: &'a str,
     /// Normalised page; empty for any page.
     pub page: &'a str,
+    /// Who may be told it.
+    pub scope: PatternScope,
     /// Structured details.
     pub data: Option<&'a serde_json::Map<String, serde_json::Value>>,
     /// Confidence before any use, 0 to 1; `None` for the default.
@@ -42,7 +44,7 @@ pub fn confidence(prior: f64, held: f64, failed: f64) -> f64 {
 }
 
 const SELECT: &str =
-    "SELECT p.id, p.uid, p.kind, p.text, p.app, p.page, p.data, p.confidence, p.usage_count, p.success_count, p.failure_count,
+    "SELECT p.id, p.uid, p.kind, p.text, p.scope, p.app, p.page, p.data, p.confidence, p.usage_count, p.success_count, p.failure_count,
         p.last_used_at, s.name, p.created_at
      FROM patterns p LEFT JOIN sessions s ON s.id = p.session_id";
 
@@ -53,6 +55,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Pattern> {
         uid: row.get("uid")?,
         kind: word(row, "kind")?,
         text: row.get("text")?,
+        scope: word(row, "scope")?,
         app: some("app")?,
         page: some("page")?,
         data: row.get::<_, Option<String>>("data")?.and_then(|text| serde_json::from_str(&text).ok()),
@@ -78,16 +81,26 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
     let known = connection
         .prepare_cached(
             "SELECT id, prior, success_count, failure_count FROM patterns WHERE kind = :kind AND app = :app AND page = :page
-            AND text = :text AND deleted_at IS NULL",
+            AND text = :text AND scope = :scope AND (scope <> 'session' OR session_id IS :session) AND deleted_at IS NULL",
         )?
-        .query_row(named_params! {":kind": new.kind.word(), ":app": new.app, ":page": new.page, ":text": new.text}, |row| {
-            Ok((
-                row.get::<_, i64>("id")?,
-                row.get::<_, f64>("prior")?,
-                row.get::<_, i64>("success_count")?,
-                row.get::<_, i64>("failure_count")?,
-            ))
-        })
+        .query_row(
+            named_params! {
+                ":kind": new.kind.word(),
+                ":app": new.app,
+                ":page": new.page,
+                ":text": new.text,
+                ":scope": new.scope.word(),
+                ":session": new.session,
+            },
+            |row| {
+                Ok((
+                    row.get::<_, i64>("id")?,
+                    row.get::<_, f64>("prior")?,
+                    row.get::<_, i64>("success_count")?,
+                    row.get::<_, i64>("failure_count")?,
+                ))
+            },
+        )
         .optional()?;
     let id = match known {
         Some((id, before, held, failed)) => {
@@ -108,8 +121,8 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
         }
         None => connection
             .prepare_cached(
-                "INSERT INTO patterns (uid, origin, session_id, kind, text, app, page, data, prior, confidence, created_at, updated_at)
-                 VALUES (:uid, :origin, :session_id, :kind, :text, :app, :page, :data, :prior, :confidence, :now, :now) RETURNING id",
+                "INSERT INTO patterns (uid, origin, session_id, kind, text, scope, app, page, data, prior, confidence, created_at, updated_at)
+                 VALUES (:uid, :origin, :session_id, :kind, :text, :scope, :app, :page, :data, :prior, :confidence, :now, :now) RETURNING id",
             )?
             .query_row(
                 named_params! {
@@ -118,6 +131,7 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
                     ":session_id": new.session,
                     ":kind": new.kind.word(),
                     ":text": new.text,
+                    ":scope": new.scope.word(),
                     ":app": new.app,
                     ":page": new.page,
                     ":data": new.data.map(json),
@@ -131,6 +145,18 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
+/// Who asks for patterns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reader {
+    /// Somebody outside of any session.
+    #[default]
+    Nobody,
+    /// The session with this row id.
+    Session(i64),
+    /// Somebody who looks after the memory, and may see all.
+    Keeper,
+}
+
 /// Conditions that listed patterns must meet.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
@@ -142,6 +168,10 @@ pub struct Filter {
     pub kind: Option<PatternKind>,
     /// Row id of the session that learned them.
     pub session: Option<i64>,
+    /// Who asks; what other sessions keep to themselves is not found.
+    pub reader: Reader,
+    /// Only this scope.
+    pub scope: Option<PatternScope>,
     /// Substring of the text, case-insensitive for ASCII.
     pub text: Option<String>,
     /// Minimum confidence.
@@ -156,7 +186,8 @@ pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
     let sql = format!(
         "{SELECT} WHERE p.deleted_at IS NULL AND (:page IS NULL OR p.page = :page OR (p.page = '' AND (:app IS NOT NULL OR p.app = '')))
             AND (:app IS NULL OR p.app = :app OR p.app = '' OR (:page <> '' AND p.page = :page)) AND (:kind IS NULL OR p.kind = :kind)
-            AND (:session IS NULL OR p.session_id = :session) AND (:text IS NULL OR p.text LIKE :text ESCAPE '\\') AND p.confidence >= :least
+            AND (:session IS NULL OR p.session_id = :session) AND (:all OR p.scope <> 'session' OR p.session_id = :reader)
+            AND (:scope IS NULL OR p.scope = :scope) AND (:text IS NULL OR p.text LIKE :text ESCAPE '\\') AND p.confidence >= :least
          ORDER BY (:page IS NOT NULL AND p.page = :page) DESC, (:app IS NOT NULL AND p.app = :app) DESC, p.confidence DESC, p.id DESC LIMIT :limit"
     );
     let mut statement = connection.prepare_cached(&sql)?;
@@ -166,8 +197,33 @@ pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
             ":app": filter.app,
             ":kind": filter.kind.map(PatternKind::word),
             ":session": filter.session,
+            ":all": filter.reader == Reader::Keeper,
+            ":reader": match filter.reader {
+                Reader::Session(id) => Some(id),
+                Reader::Nobody | Reader::Keeper => None,
+            },
+            ":scope": filter.scope.map(PatternScope::word),
             ":text": text,
             ":least": filter.least,
+            ":limit": i64::try_from(filter.limit).unwrap_or(i64::MAX),
+        },
+        read,
+    )?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the patterns of a session, app and scope, newest first, for those who look after the memory.
+pub fn list(connection: &Connection, filter: &Filter, app: Option<&str>) -> Result<Vec<Pattern>> {
+    let sql = format!(
+        "{SELECT} WHERE p.deleted_at IS NULL AND (:session IS NULL OR p.session_id = :session) AND (:scope IS NULL OR p.scope = :scope)
+            AND (:app IS NULL OR p.app = :app) ORDER BY p.id DESC LIMIT :limit"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(
+        named_params! {
+            ":session": filter.session,
+            ":scope": filter.scope.map(PatternScope::word),
+            ":app": app,
             ":limit": i64::try_from(filter.limit).unwrap_or(i64::MAX),
         },
         read,
@@ -200,6 +256,42 @@ pub fn used(connection: &Connection, id: i64, held: Option<bool>) -> Result<Opti
             ":now": now_ms(),
         })?;
     get(connection, id)
+}
+
+/// Result of changing the scope of a pattern.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Promoted {
+    /// The pattern, with its new scope.
+    Done(Pattern),
+    /// There is no such pattern.
+    Unknown,
+    /// It is about no app, so that it cannot be everybody's who uses it.
+    NoApp,
+    /// Another pattern with that scope says the same; its id.
+    Known(i64),
+}
+
+/// Changes who may be told a pattern.
+pub fn promote(connection: &Connection, id: i64, scope: PatternScope) -> Result<Promoted> {
+    let Some(pattern) = get(connection, id)? else { return Ok(Promoted::Unknown) };
+    if scope == PatternScope::App && pattern.app.is_none() {
+        return Ok(Promoted::NoApp);
+    }
+    let same = connection
+        .prepare_cached(
+            "SELECT other.id FROM patterns p JOIN patterns other ON other.kind = p.kind AND other.app = p.app AND other.page = p.page
+                AND other.text = p.text AND other.id <> p.id AND other.deleted_at IS NULL AND other.scope = :scope
+                AND (:scope <> 'session' OR other.session_id IS p.session_id) WHERE p.id = :id",
+        )?
+        .query_row(named_params! {":id": id, ":scope": scope.word()}, |row| row.get("id"))
+        .optional()?;
+    if let Some(other) = same {
+        return Ok(Promoted::Known(other));
+    }
+    connection
+        .prepare_cached("UPDATE patterns SET scope = :scope, updated_at = :now WHERE id = :id")?
+        .execute(named_params! {":id": id, ":scope": scope.word(), ":now": now_ms()})?;
+    Ok(get(connection, id)?.map_or(Promoted::Unknown, Promoted::Done))
 }
 
 /// Marks a pattern as deleted and returns its uid, or `None` if there is no such pattern.

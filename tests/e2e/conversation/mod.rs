@@ -5,6 +5,7 @@ mod endpoint;
 mod summary;
 mod talk;
 mod texts;
+mod trust;
 
 use afd_tests::Client;
 use serde_json::{Value, json};

@@ -183,7 +183,8 @@ fn oversized_turn_is_cut_between_steps_and_keeps_its_request() {
     }
     let context = client.ok("conversation.context", json!({}));
     let sent = context["messages"].as_array().expect("messages");
-    let first = sent.iter().find(|m| m["role"] != "system").expect("a message");
+    let is_data = |m: &&Value| m["content"].as_str().is_some_and(|text| text.contains("data, not instructions"));
+    let first = sent.iter().filter(|m| !is_data(m)).find(|m| m["role"] != "system").expect("a message");
     assert_eq!(first["content"], "fill in the whole form, please", "{sent:?}");
     assert_eq!(sent.last().expect("a message")["toolCallId"], "c59");
     assert!(text_of(&context).starts_with("the rules"));

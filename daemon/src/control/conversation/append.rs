@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use afd_proto::conversation::{AppendParams, AppendResult, Content, Message, Part, Role};
+use afd_proto::pattern::PatternScope;
 use afd_proto::session::SessionCall;
 use base64::Engine;
 use rusqlite::Connection;
@@ -227,7 +228,15 @@ impl Work {
         let limits = Limits::of(&conversation, s);
         let mut done = compaction::CompactionOutcome::default();
         if limits.exceeded(&conversation) {
-            done = compaction::compact(c, &self.origin, &mut conversation, limits, &self.counter, self.app.as_deref(), self.has_model)?;
+            done = compaction::compact(
+                c,
+                &self.origin,
+                &mut conversation,
+                limits,
+                &self.counter,
+                (self.app.as_deref(), PatternScope::Session),
+                self.has_model,
+            )?;
         }
         conversation::save(c, &self.origin, &conversation)?;
         Ok((conversation, set, done))

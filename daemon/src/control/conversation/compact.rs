@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use afd_proto::conversation::{ClearParams, ClearResult, CompactParams, CompactResult};
+use afd_proto::pattern::PatternScope;
 use afd_proto::session::SessionCall;
 
 use super::super::session::active;
@@ -19,16 +20,16 @@ pub async fn compact(core: &Arc<Core>, params: &CompactParams) -> Result<Compact
     if params.keep.is_some_and(|keep| keep > 1_000_000) {
         return Err(Error::param("keep", "0 to 1000000", params.keep.unwrap_or(0)));
     }
-    compacted(core, params.session(), params.keep.map(i64::from)).await
+    compacted(core, params.session(), params.keep.map(i64::from), params.learn.unwrap_or(PatternScope::Session)).await
 }
 
 /// Compacts everything but the last turn. Returns how many messages left the context.
 pub(in crate::control) async fn all(core: &Arc<Core>, session: &str) -> Result<i64> {
-    Ok(compacted(core, session, Some(0)).await?.messages)
+    Ok(compacted(core, session, Some(0), PatternScope::Session).await?.messages)
 }
 
-/// Compacts a conversation, keeping `keep` messages or the configured number.
-async fn compacted(core: &Arc<Core>, name: &str, keep: Option<i64>) -> Result<CompactResult> {
+/// Compacts a conversation, keeping `keep` messages or the configured number. `learn` says who may be told what is learned.
+async fn compacted(core: &Arc<Core>, name: &str, keep: Option<i64>, learn: PatternScope) -> Result<CompactResult> {
     check_session(name)?;
     let _lock = core.locks.conversations.lock(name.to_owned()).await;
     let session = active(core, name).await?;
@@ -42,7 +43,7 @@ async fn compacted(core: &Arc<Core>, name: &str, keep: Option<i64>) -> Result<Co
         let mut limits = Limits::of(&conversation, &settings.conversation);
         limits.keep = keep.unwrap_or(limits.keep);
         let tokens_before = conversation.used;
-        let done = compaction::compact(c, &origin, &mut conversation, limits, &counter, session.app.as_deref(), has_model)?;
+        let done = compaction::compact(c, &origin, &mut conversation, limits, &counter, (session.app.as_deref(), learn), has_model)?;
         conversation::save(c, &origin, &conversation)?;
         let summary = summaries::newest(c, id, conversation.cleared_to)?;
         Ok(CompactResult {

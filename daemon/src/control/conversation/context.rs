@@ -15,7 +15,6 @@ use afd_proto::conversation::{Content, Message, Part, Role};
 use afd_proto::findings::BugStatus;
 use afd_proto::memory::{Scope, SessionContext};
 use afd_proto::notes::Note;
-use afd_proto::pattern::{Pattern, PatternKind};
 use afd_proto::session::SessionCall;
 use base64::Engine;
 use rusqlite::Connection;
@@ -31,6 +30,7 @@ use crate::page::pattern;
 use crate::session::conversation::assemble::{self, Assembled, ContextInputs, Item};
 use crate::session::conversation::compaction::Limits;
 use crate::session::conversation::{self, Conversation, budget, kept, messages, shapes, summaries};
+use crate::session::patterns::Reader;
 use crate::session::{Session, bugs, page_models, patterns, tasks};
 use crate::store::Result as Stored;
 use crate::text;
@@ -180,11 +180,6 @@ fn task(c: &Connection, session: &Session) -> Stored<Vec<Item>> {
     Ok(items)
 }
 
-/// Tells whether a pattern is relevant to a session. Key facts of other sessions that concern no app are not.
-fn fits(session: &Session, pattern: &Pattern) -> bool {
-    pattern.kind != PatternKind::KeyFact || pattern.app.is_some() || pattern.session.as_deref() == Some(session.name.as_str())
-}
-
 /// Returns what is known about the app regardless of the current request and page: open bugs, worst first, then patterns and the newest
 /// notes. The second value is the number of open bugs left out.
 fn knowledge(c: &Connection, session: &Session, app: &str) -> Stored<(Vec<Item>, i64)> {
@@ -202,9 +197,10 @@ fn knowledge(c: &Connection, session: &Session, app: &str) -> Stored<(Vec<Item>,
         app: Some(app.to_owned()),
         least: MIN_CONFIDENCE,
         limit: MAX_PATTERNS,
+        reader: Reader::Session(session.id),
         ..Default::default()
     };
-    let found = patterns::find(c, &wanted)?.into_iter().filter(|p| fits(session, p));
+    let found = patterns::find(c, &wanted)?.into_iter();
     items.extend(found.map(|p| item("patterns", p.text)));
     if !app.is_empty() {
         let filter = notes::Filter { app: Some(app.to_owned()), topic: None };
@@ -224,9 +220,11 @@ fn now(c: &Connection, session: &Session, app: &str, page: Option<String>, seen:
     let state = state.map(|key| states::of_structure(c, &key)).transpose()?.flatten().and_then(|s| s.code);
     let mut names: Vec<String> = [seen.page_key.clone(), page, state].into_iter().flatten().map(|name| pattern::of(&name)).collect();
     names.dedup();
+    let reader = Reader::Session(session.id);
     for name in &names {
-        let wanted = patterns::Filter { page: Some(name.clone()), least: MIN_CONFIDENCE, limit: MAX_PATTERNS, ..Default::default() };
-        let of_page = patterns::find(c, &wanted)?.into_iter().filter(|p| p.page.is_some() && fits(session, p));
+        let wanted =
+            patterns::Filter { page: Some(name.clone()), least: MIN_CONFIDENCE, limit: MAX_PATTERNS, reader, ..Default::default() };
+        let of_page = patterns::find(c, &wanted)?.into_iter().filter(|p| p.page.is_some());
         items.extend(of_page.map(|p| item("patterns", p.text)));
         let models = page_models::find(c, Some(name), None, 1)?.into_iter().filter(|m| m.page == *name);
         items.extend(models.map(|m| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use afd_proto::conversation::{RecordedMessage, Role};
-use afd_proto::pattern::PatternKind;
+use afd_proto::pattern::{PatternKind, PatternScope};
 
 use super::super::Core;
 use super::{SUMMARIES_JOB, as_i64, counter};
@@ -126,6 +126,7 @@ async fn improve(
                 text: fact,
                 app: app.as_deref().unwrap_or(""),
                 page: "",
+                scope: PatternScope::Session,
                 data: None,
                 prior: Some(0.6),
                 session: Some(id),

@@ -62,7 +62,8 @@ async fn document(core: &Arc<Core>, session: crate::session::Session) -> Result<
             names.extend(visual::elements(c, &app)?.into_iter().map(|e| (e.uid, e.name)));
         }
         tested.iter_mut().for_each(|t| t.component = t.component.as_ref().and_then(|uid| names.get(uid).cloned()));
-        let patterns = patterns::Filter { session: Some(id), limit: MAX_ROWS, ..patterns::Filter::default() };
+        let patterns =
+            patterns::Filter { session: Some(id), reader: patterns::Reader::Keeper, limit: MAX_ROWS, ..patterns::Filter::default() };
         Ok((
             messages,
             summaries::all(c, id)?,

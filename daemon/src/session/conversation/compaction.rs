@@ -10,7 +10,7 @@
 //! (see `assemble`).
 
 use afd_proto::conversation::Role;
-use afd_proto::pattern::PatternKind;
+use afd_proto::pattern::{PatternKind, PatternScope};
 use rusqlite::Connection;
 
 use super::kept::{self, Fact};
@@ -97,7 +97,7 @@ fn last_to_compact(connection: &Connection, c: &Conversation, limits: Limits) ->
     Ok(begin.map(|begin| begin - 1).filter(|upto| *upto > begins))
 }
 
-/// Compacts a conversation and updates its totals in `conversation`. `use_model` schedules a request to the language model for a better
+/// Compacts a conversation and updates its totals in `conversation`. What is learned is about `app`, and told to `learn_as`. `use_model` schedules a request to the language model for a better
 /// summary.
 pub fn compact(
     connection: &Connection,
@@ -105,7 +105,7 @@ pub fn compact(
     conversation: &mut Conversation,
     limits: Limits,
     counter: &Counter,
-    app: Option<&str>,
+    (app, learn_as): (Option<&str>, PatternScope),
     use_model: bool,
 ) -> Result<CompactionOutcome> {
     let Some(upto) = last_to_compact(connection, conversation, limits)? else { return Ok(CompactionOutcome::default()) };
@@ -119,7 +119,7 @@ pub fn compact(
         conversation.used += if rule.position <= upto { rule.tokens } else { 0 };
     }
     let fresh = kept::facts(connection, session, begins, upto + 1, MAX_LEARNED)?;
-    let facts = learn(connection, origin, session, app, &fresh)?;
+    let facts = learn(connection, origin, session, (app, learn_as), &fresh)?;
     Ok(CompactionOutcome { messages: upto - begins, facts })
 }
 
@@ -143,6 +143,9 @@ pub fn extract(connection: &Connection, session: i64, after: i64, upto: i64, max
 /// left over goes to the best remaining facts of any role.
 const ROLE_SHARES: [(Role, i64); 3] = [(Role::User, 50), (Role::Assistant, 30), (Role::Tool, 20)];
 
+/// Tokens of a line beside its fact: a dash, who said it and where, a newline.
+pub const LINE: i64 = 7;
+
 /// Selects the best facts that fit in `max_tokens` tokens, and returns them in the order in which they were said.
 pub fn choose(best_first: Vec<Fact>, max_tokens: i64) -> Vec<Fact> {
     let mut chosen: Vec<Fact> = Vec::new();
@@ -165,8 +168,7 @@ pub fn choose(best_first: Vec<Fact>, max_tokens: i64) -> Vec<Fact> {
 fn take_fitting(best_first: Vec<Fact>, available: i64, chosen: &mut Vec<Fact>, spent: &mut i64) -> Vec<Fact> {
     let (mut used, mut left) = (0, Vec::new());
     for fact in best_first {
-        // Each line has a dash and a newline.
-        let cost = fact.tokens + 2;
+        let cost = fact.tokens + LINE;
         if used + cost <= available {
             used += cost;
             chosen.push(fact);
@@ -181,15 +183,24 @@ fn take_fitting(best_first: Vec<Fact>, available: i64, chosen: &mut Vec<Fact>, s
 /// Phrases that mark a sentence of the user as a preference.
 const PREFERENCE_PHRASES: &[&str] = &["prefer", "always", "never", "i want", "i like", "favourite", "favorite", "please use", "don't use"];
 
-/// Saves the strongest facts as patterns and returns how many there were.
-fn learn(connection: &Connection, origin: &str, session: i64, app: Option<&str>, facts: &[Fact]) -> Result<i64> {
+/// Saves the strongest facts as patterns and returns how many there were. Only what the user said: a tool prints what strangers wrote, and
+/// an assistant repeats it.
+fn learn(
+    connection: &Connection,
+    origin: &str,
+    session: i64,
+    (app, learn_as): (Option<&str>, PatternScope),
+    facts: &[Fact],
+) -> Result<i64> {
     let mut learned = 0;
-    for fact in facts.iter().filter(|f| f.score >= MIN_PATTERN_SCORE).take(MAX_LEARNED) {
+    // What concerns no app cannot be everybody's who uses it.
+    let scope = if learn_as == PatternScope::App && app.is_none() { PatternScope::Session } else { learn_as };
+    for fact in facts.iter().filter(|f| f.score >= MIN_PATTERN_SCORE && f.role == Role::User).take(MAX_LEARNED) {
         let folded = crate::text::fold(&fact.text);
         let is_preference = fact.role == Role::User && PREFERENCE_PHRASES.iter().any(|w| folded.contains(w));
         let kind = if is_preference { PatternKind::UserPreference } else { PatternKind::KeyFact };
-        let new =
-            patterns::New { kind, text: &fact.text, app: app.unwrap_or(""), page: "", data: None, prior: None, session: Some(session) };
+        let app = app.unwrap_or("");
+        let new = patterns::New { kind, text: &fact.text, app, page: "", scope, data: None, prior: None, session: Some(session) };
         patterns::save(connection, origin, &new)?;
         learned += 1;
     }
