@@ -32,14 +32,21 @@ pub fn text(outcome: &Outcome) -> String {
     match &outcome.result {
         Ok(data) => {
             let mut data: Value = serde_json::from_str(data.get()).unwrap_or_default();
-            safe::value(&mut data);
+            // The digest of a session and its prompt are lines that afd made.
+            let made = ["summary", "resumptionPrompt"].map(|key| (key, data[key].as_str().map(safe::block)));
+            one_line_each(&mut data);
+            if outcome.category == "session" && ["show", "start", "resume", "end"].contains(&outcome.op.as_str()) {
+                for (key, text) in made.into_iter().filter_map(|(key, text)| Some((key, text?))) {
+                    data[key] = json!(text);
+                }
+            }
             result(outcome, &data).trim_end().to_owned()
         }
         Err(failure) => {
             let mut text = format!("error {}: {}", failure.code, safe::line(&failure.message));
             for candidate in failure.details["candidates"].as_array().into_iter().flatten() {
                 let word = |key: &str| candidate[key].as_str().map(safe::line);
-                let _ = write!(text, "\ncandidate: {:?}", word("label").unwrap_or_default());
+                let _ = write!(text, "\ncandidate: \"{}\"", word("label").unwrap_or_default().replace('"', "\\\""));
                 if let Some(id) = word("resId") {
                     let _ = write!(text, " {id}");
                 }
@@ -53,6 +60,24 @@ pub fn text(outcome: &Outcome) -> String {
             }
             text
         }
+    }
+}
+
+/// Escapes the line breaks of all texts: what a person, a page or a tool wrote must not begin a line that could be taken for one of afd's.
+/// Outlines and graphs are made of such lines; the output of a command is what was asked for.
+fn one_line_each(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = safe::line(text),
+        Value::Array(items) => items.iter_mut().for_each(one_line_each),
+        Value::Object(map) => {
+            for (key, value) in map.iter_mut() {
+                match value {
+                    Value::String(text) if matches!(key.as_str(), "outline" | "graph" | "output") => *text = safe::block(text),
+                    value => one_line_each(value),
+                }
+            }
+        }
+        _ => {}
     }
 }
 
@@ -110,6 +135,6 @@ mod tests {
         assert_eq!(of(Ok(json!({"look": look}))), "tap: changed; before: -> \"Wi-Fi\" 4/4\npage \"Wi-Fi\"");
         let mut failure = Failure::new("TARGET_AMBIGUOUS", "2 elements match", 1).with_hint("name one of them");
         failure.details = json!({"candidates": [{"label": "Me\n@n1"}]});
-        assert_eq!(of(Err(failure)), "error TARGET_AMBIGUOUS: 2 elements match\ncandidate: \"Me\\\\n@n1\"\nhint: name one of them");
+        assert_eq!(of(Err(failure)), "error TARGET_AMBIGUOUS: 2 elements match\ncandidate: \"Me\\n@n1\"\nhint: name one of them");
     }
 }

@@ -6,7 +6,10 @@ use serde_json::Value;
 /// Returns whether a character is not shown but controls the terminal, line breaks or the direction of text.
 fn controls_terminal(c: char) -> bool {
     // Arabic letter mark, left-to-right and right-to-left marks, embeddings and overrides, isolates; line and paragraph separators.
-    c.is_control() || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    // What is not shown at all, such as zero-width characters and tags, can hide a text from people. (A joiner is part of emoji.)
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}')
+        || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 fn escaped(text: &str, keep: impl Fn(char) -> bool) -> String {

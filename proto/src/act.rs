@@ -104,7 +104,7 @@ act_params! {
         pub y: Option<f64>,
         /// Duration of a long press, milliseconds, at most 60,000; by default 500. Only for `act.longPress`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 60_000, "default" = 500)))]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 60_000, "default" = 500)))]
         pub duration_ms: Option<u32>,
     }
 
@@ -121,7 +121,7 @@ act_params! {
         pub y2: f64,
         /// Duration of the swipe, milliseconds, at most 60,000; by default 300.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 60_000, "default" = 300)))]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 60_000, "default" = 300)))]
         pub duration_ms: Option<u32>,
     }
 
@@ -157,7 +157,7 @@ act_params! {
         pub partial: bool,
         /// Duration of the drag, milliseconds, at most 60,000; by default 1,000. A slow swipe: the service cannot hold before it moves.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 60_000, "default" = 1000)))]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 60_000, "default" = 1000)))]
         pub duration_ms: Option<u32>,
     }
 
@@ -236,7 +236,7 @@ act_params! {
     /// Parameters of `act.text`.
     #[derive(Default)]
     pub struct TextParams {
-        /// Text to type into the focused field. It is never stored, logged or returned.
+        /// Text to type into the focused field. It is never stored or logged; a field that is no password shows it.
         pub text: Secret,
     }
 
@@ -248,7 +248,7 @@ act_params! {
         pub by: Option<By>,
         /// Label, text, description, resource id, class or alias of the field.
         pub value: String,
-        /// Text to put into it, in the place of what is there. It is never stored, logged or returned.
+        /// Text to put into it, in the place of what is there. It is never stored or logged; a field that is no password shows it.
         pub text: Secret,
     }
 

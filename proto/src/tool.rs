@@ -66,7 +66,7 @@ pub(crate) const LONG_PRESS: Tool = Tool {
 pub(crate) const TYPE: Tool = Tool {
     name: "af_type",
     toolset: Toolset::Core,
-    about: "Type text into the field that has the focus: tap the field first. The text is stored nowhere.",
+    about: "Type text into the field that has the focus: tap the field first. The text is not stored.",
     takes: &["text"],
     sends: r#"{"then":"diff"}"#,
 };
@@ -242,6 +242,14 @@ pub(crate) const TASK_ADD: Tool = Tool {
     toolset: Toolset::Testing,
     about: "Add a task to the plan of the session.",
     takes: &["description", "priority"],
+    sends: r#"{}"#,
+};
+
+pub(crate) const TASK_START: Tool = Tool {
+    name: "af_task_start",
+    toolset: Toolset::Testing,
+    about: "Begin a task: the one with this id, else the first one in the queue.",
+    takes: &["id"],
     sends: r#"{}"#,
 };
 

@@ -52,7 +52,7 @@ async def drive(server, **options):
         templates = {t.uri_template for t in (await client.list_resource_templates()).resource_templates}
         assert "afd://graph/{app}" in templates, templates
         screen = (await client.read_resource("afd://screen")).contents[0].text
-        assert screen.startswith('page "Display"'), screen
+        assert '\npage "Display"' in screen, screen
         notes = (await client.read_resource("afd://notes/com.android.settings")).contents[0].text
         assert "nav/dark" in notes and "Settings, Display" in notes, notes
         graph = (await client.read_resource("afd://graph/com.android.settings")).contents[0].text

@@ -39,7 +39,7 @@ try {
   const { resourceTemplates } = await client.listResourceTemplates();
   assert(resourceTemplates.some((template) => template.uriTemplate === "afd://sessions/{session}"));
   const screen = await client.readResource({ uri: "afd://screen" });
-  assert.match(screen.contents[0].text, /^page "Settings"/);
+  assert.match(screen.contents[0].text, /\npage "Settings"/);
 
   const updated = new Promise((resolve) => {
     client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => params.uri === "afd://notes" && resolve());

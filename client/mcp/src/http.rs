@@ -1,13 +1,12 @@
 //! Streamable HTTP on 127.0.0.1: a token is required, and the `Host` and `Origin` of a request must be of this machine, so that no web
 //! page can reach it.
 
-use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::net::Ipv4Addr;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use afd_proto::tool::Toolset;
@@ -15,7 +14,7 @@ use http_body_util::{BodyExt, Full, combinators::BoxBody};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -28,14 +27,15 @@ use crate::server::Bridge;
 /// Maximum number of connections at a time; more wait.
 const MAX_CONNECTIONS: usize = 64;
 /// Maximum time until the head of a request has arrived.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
-/// Time after which a client that is silent loses its session, and with it its leases.
-const SESSION_TIMEOUT: Duration = Duration::from_secs(3600);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time after which a client that is silent loses its session, and with it its leases: it may have gone away.
+const SESSION_TIMEOUT: Duration = Duration::from_secs(300);
+/// Flag of `open` on Linux that makes it return at once for a named pipe.
+const O_NONBLOCK: i32 = 0o4000;
+/// Maximum length of a token file, bytes.
+const MAX_TOKEN: u64 = 4096;
 /// Path at which clients are served.
 const PATH: &str = "/mcp";
-
-/// Names of the sessions that connected clients use: two clients of one name are told apart.
-pub type Names = Arc<Mutex<BTreeSet<String>>>;
 
 /// Serves until the process ends.
 ///
@@ -49,10 +49,10 @@ pub async fn serve(daemon: Arc<Daemon>, toolsets: Vec<Toolset>, port: u16, token
     eprintln!("serving MCP at http://{address}{PATH} with the token in {}", file.display());
     let mut manager = LocalSessionManager::default();
     manager.session_config.keep_alive = Some(SESSION_TIMEOUT);
-    let names = Names::default();
-    let bridge = move || Ok(Bridge::new(daemon.clone(), toolsets.clone(), Some(names.clone())));
+    let bridge = move || Ok(Bridge::new(daemon.clone(), toolsets.clone(), true));
     let config = StreamableHttpServerConfig::default()
-        .with_allowed_origins(["http://127.0.0.1:*", "http://localhost:*"])
+        .with_allowed_hosts([format!("127.0.0.1:{}", address.port()), format!("localhost:{}", address.port())])
+        .with_allowed_origins([format!("http://127.0.0.1:{}", address.port()), format!("http://localhost:{}", address.port())])
         .enforce_origin_validation();
     let service = StreamableHttpService::new(bridge, Arc::new(manager), config);
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
@@ -81,7 +81,13 @@ async fn answer(service: Service, token: Arc<str>, request: Request<Incoming>) -
     if !is_authorised(&request, &token) {
         return Ok(refusal(StatusCode::UNAUTHORIZED, "send the token as `Authorization: Bearer TOKEN`\n"));
     }
-    Ok(service.handle(request).await)
+    let ends = request.method() == Method::DELETE;
+    let mut response = service.handle(request).await;
+    // The session has ended by now: "accepted" would promise that it will.
+    if ends && response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
+    Ok(response)
 }
 
 fn refusal(status: StatusCode, text: &'static str) -> Answer {
@@ -110,16 +116,20 @@ fn default_token_file() -> Option<PathBuf> {
 
 /// Returns the token in a file; a file that does not exist is created with a new one, readable by its owner only.
 fn token(file: &Path) -> std::io::Result<String> {
-    match std::fs::File::open(file) {
-        Ok(mut open) => {
+    // Something that is not a file could make the start wait for ever.
+    match std::fs::OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(file) {
+        Ok(open) => {
             if open.metadata()?.permissions().mode() & 0o077 != 0 {
                 return Err(std::io::Error::other("others can read it; chmod 600 it"));
             }
+            if !open.metadata()?.is_file() {
+                return Err(std::io::Error::other("it is not a file"));
+            }
             let mut text = String::new();
-            open.read_to_string(&mut text)?;
+            open.take(MAX_TOKEN).read_to_string(&mut text)?;
             let token = text.trim();
-            if token.len() < 16 {
-                return Err(std::io::Error::other("it has fewer than 16 characters"));
+            if token.len() < 16 || !token.bytes().all(|b| b.is_ascii_graphic()) {
+                return Err(std::io::Error::other("expected 16 to 4096 printable characters; delete it to have a new one made"));
             }
             Ok(token.to_owned())
         }

@@ -3,11 +3,12 @@
 //!
 //! It is thin: [`schema`] makes the tools from the marked rows of the method table, [`server`] answers the client, [`daemon`] forwards calls
 //! to the daemon, which it starts when needed and finds again after a restart. [`resources`] and [`prompts`] offer what the daemon
-//! remembers, [`follow`] tells which of it has changed, and [`http`] serves several clients.
+//! remembers, [`follow`] tells which of it has changed, [`names`] gives each client a session, and [`http`] serves several clients.
 
 mod daemon;
 mod follow;
 mod http;
+mod names;
 mod prompts;
 mod resources;
 mod schema;
@@ -63,7 +64,7 @@ fn main() -> ExitCode {
         match options.http {
             Some(port) => http::serve(daemon, toolsets, port, options.token_file).await,
             None => {
-                let bridge = Bridge::new(daemon, toolsets, None);
+                let bridge = Bridge::new(daemon, toolsets, false);
                 let service = bridge.serve(rmcp::transport::stdio()).await.map_err(|e| e.to_string())?;
                 service.waiting().await.map(|_| ()).map_err(|e| e.to_string())
             }

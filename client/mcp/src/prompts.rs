@@ -69,11 +69,17 @@ pub fn get(name: &str, arguments: &Map<String, Value>) -> Result<(GetPromptResul
     let entry = PROMPTS.iter().find(|p| p.name == name).ok_or_else(unknown)?;
     let mut text = entry.text.to_owned();
     for (argument, about, required) in entry.arguments {
-        let value = arguments.get(*argument).and_then(Value::as_str).map(str::trim).filter(|v| !v.is_empty());
+        // On one line, so that it cannot pass for a part of the prompt.
+        let value = arguments.get(*argument).and_then(Value::as_str).map(|v| v.split_whitespace().collect::<Vec<_>>().join(" "));
+        let value = value.filter(|v| !v.is_empty());
+        let is_package = |v: &String| v.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_'));
+        if *argument == "app" && value.as_ref().is_some_and(|v| !is_package(v)) {
+            return Err(ErrorData::invalid_params(format!("argument {argument:?}: expected a {}", about.to_lowercase()), None));
+        }
         if value.is_none() && *required {
             return Err(ErrorData::invalid_params(format!("missing argument {argument:?}: {about}"), None));
         }
-        text = text.replace(&format!("{{{argument}}}"), value.unwrap_or("everything that can be reached"));
+        text = text.replace(&format!("{{{argument}}}"), value.as_deref().unwrap_or("everything that can be reached"));
     }
     let result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).with_description(entry.about);
     Ok((result, entry.arguments.is_empty()))

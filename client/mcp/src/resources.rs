@@ -10,7 +10,7 @@ use afd_proto::{Method, MethodInfo};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value, json};
 
-/// The newest page that was observed.
+/// The newest page that was observed; with `/DEVICE` on that device.
 const SCREEN: &str = "afd://screen";
 /// All notes; with `/APP` those about an app.
 const NOTES: &str = "afd://notes";
@@ -22,6 +22,9 @@ const SESSIONS: &str = "afd://sessions";
 const GRAPH: &str = "afd://graph";
 /// All stored files; with `/ID` the content of one.
 const ARTIFACTS: &str = "afd://artifacts";
+
+/// Maximum length of an address, bytes.
+const MAX_URI: usize = 1000;
 
 /// How a resource is read.
 pub struct Source {
@@ -49,6 +52,7 @@ pub fn list() -> Vec<Resource> {
 pub fn templates() -> Vec<ResourceTemplate> {
     let template = |uri: String, name: &str, about: &str| ResourceTemplate::new(uri, name).with_description(about);
     vec![
+        template(format!("{SCREEN}/{{device}}"), "screen of a device", "The page that was observed last on a device, by its name"),
         template(format!("{NOTES}/{{app}}"), "notes of an app", "The notes about an app, by its package name"),
         template(format!("{SESSIONS}/{{session}}"), "a session", "The record of a session, by its name"),
         template(format!("{GRAPH}/{{app}}"), "state graph", "The pages of an app and what leads from one to another, as a Mermaid graph"),
@@ -70,17 +74,27 @@ pub fn source(uri: &str) -> Option<Source> {
         ARTIFACTS => return of(afd_proto::artifact::ArtifactList::INFO, json!({"limit": 100})),
         _ => {}
     }
-    let part = |base: &str| uri.strip_prefix(base)?.strip_prefix('/').filter(|rest| !rest.is_empty());
-    if let Some(app) = part(NOTES) {
+    if uri.len() > MAX_URI {
+        return None;
+    }
+    let part = |base: &str| {
+        let rest = uri.strip_prefix(base)?.strip_prefix('/').filter(|rest| !rest.is_empty())?;
+        percent_encoding::percent_decode_str(rest).decode_utf8().ok().filter(|name| !name.chars().any(char::is_control))
+    };
+    let is_app = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_')) && !name.contains("..");
+    if let Some(device) = part(SCREEN) {
+        return of(ObserveLast::INFO, json!({"device": device}));
+    }
+    if let Some(app) = part(NOTES).filter(|app| is_app(app)) {
         return of(MemorySearch::INFO, json!({"app": app, "limit": 200}));
     }
     if let Some(session) = part(SESSIONS) {
         return of(SessionShow::INFO, json!({"session": session}));
     }
-    if let Some(app) = part(GRAPH) {
+    if let Some(app) = part(GRAPH).filter(|app| is_app(app)) {
         return of(VisualGraph::INFO, json!({"app": app, "format": "mermaid"}));
     }
-    let id: i64 = part(ARTIFACTS)?.parse().ok()?;
+    let id: i64 = part(ARTIFACTS).filter(|id| id.bytes().all(|b| b.is_ascii_digit()) && !id.starts_with('0'))?.parse().ok()?;
     of(ArtifactGet::INFO, json!({"id": id, "content": true}))
 }
 
@@ -90,7 +104,9 @@ pub fn is_affected(uri: &str, message: &Message, device: Option<&str>, session: 
     let is = |base: &str| uri == base || uri.strip_prefix(base).is_some_and(|rest| rest.starts_with('/'));
     let of_session = |name: &str| uri == SESSIONS || (uri == SESSION && name == session) || uri == format!("{SESSIONS}/{name}");
     match message {
-        Message::Observation(seen) => is(ARTIFACTS) || (uri == SCREEN && device.is_none_or(|d| d == seen.device)),
+        Message::Observation(seen) => {
+            is(ARTIFACTS) || (uri == SCREEN && device.is_none_or(|d| d == seen.device)) || uri == format!("{SCREEN}/{}", seen.device)
+        }
         Message::Event(event) => is(GRAPH) || of_session(&event.session),
         Message::Visual(_) => is(GRAPH),
         Message::Changed { method, session: own } => match method.split('.').next().unwrap_or_default() {
@@ -115,9 +131,20 @@ mod tests {
         assert_eq!(read("afd://screen"), Some(("observe.last", json!({}))));
         assert_eq!(read("afd://notes/org.example.shop"), Some(("memory.search", json!({"app": "org.example.shop", "limit": 200}))));
         assert_eq!(read("afd://artifacts/7"), Some(("artifact.get", json!({"id": 7, "content": true}))));
-        for none in ["afd://", "afd://zork", "afd://artifacts/seven", "afd://notes/", "file:///etc/passwd", ""] {
+        for none in [
+            "afd://",
+            "afd://zork",
+            "afd://artifacts/seven",
+            "afd://notes/",
+            "afd://notes/../x",
+            "afd://artifacts/+1",
+            "afd://graph/a b",
+            "file:///etc/passwd",
+            "",
+        ] {
             assert_eq!(read(none), None, "{none}");
         }
+        assert_eq!(read("afd://sessions/team%20a"), Some(("session.show", json!({"session": "team a"}))));
         for resource in list() {
             assert!(source(&resource.uri).is_some(), "{}", resource.uri);
         }

@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 
 use crate::daemon::{Daemon, LeaseConnection};
 use crate::follow::Following;
-use crate::http::Names;
+use crate::names::{self, Name};
 use crate::{prompts, resources, schema};
 
 /// One client's connection.
@@ -28,9 +28,9 @@ pub struct Bridge {
     daemon: Arc<Daemon>,
     toolsets: Vec<Toolset>,
     directory: String,
-    /// Names in use by the clients of this process; `None` if there is one client.
-    names: Option<Names>,
-    session: OnceLock<String>,
+    /// Whether the client is served over HTTP.
+    http: bool,
+    session: OnceLock<Name>,
     leases: LeaseConnection,
     following: OnceLock<Arc<Following>>,
     /// Task that tells the client which of its resources have changed.
@@ -39,11 +39,6 @@ pub struct Bridge {
 
 impl Drop for Bridge {
     fn drop(&mut self) {
-        if let (Some(names), Some(session)) = (&self.names, self.session.get())
-            && let Ok(mut names) = names.lock()
-        {
-            names.remove(session);
-        }
         if let Some(task) = self.telling.lock().ok().and_then(|mut task| task.take()) {
             task.abort();
         }
@@ -51,15 +46,15 @@ impl Drop for Bridge {
 }
 
 impl Bridge {
-    /// Creates a bridge for one client. `names` are those in use, if there can be several clients.
-    pub fn new(daemon: Arc<Daemon>, toolsets: Vec<Toolset>, names: Option<Names>) -> Self {
+    /// Creates a bridge for one client.
+    pub fn new(daemon: Arc<Daemon>, toolsets: Vec<Toolset>, http: bool) -> Self {
         let here = std::env::current_dir().ok();
         let directory = here.as_deref().and_then(|d| d.file_name()).map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         Self {
             daemon,
             toolsets,
             directory,
-            names,
+            http,
             session: OnceLock::new(),
             leases: LeaseConnection::default(),
             following: OnceLock::new(),
@@ -67,24 +62,21 @@ impl Bridge {
         }
     }
 
-    /// Returns the session: the one of the command line, else one per client and directory.
+    /// Returns the session: the one of the command line, else one per client and directory. Clients that are connected at the same time have
+    /// one each.
     fn session(&self, context: &RequestContext<RoleServer>) -> &str {
-        self.session.get_or_init(|| {
+        let name = self.session.get_or_init(|| {
             if let Some(session) = self.daemon.session() {
-                return session.to_owned();
+                return Name::given(session);
             }
             let client = context.client_info().map(|info| info.name).unwrap_or_default();
             let plain = |text: &str| -> String {
                 text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }).take(40).collect()
             };
             let parts = ["mcp".to_owned(), plain(&client), plain(&self.directory)];
-            let name = parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join("-");
-            let Some(Ok(mut names)) = self.names.as_ref().map(|names| names.lock()) else { return name };
-            let free = std::iter::once(name.clone()).chain((2..).map(|n| format!("{name}-{n}"))).find(|name| !names.contains(name));
-            let free = free.unwrap_or(name);
-            names.insert(free.clone());
-            free
-        })
+            names::free(&parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join("-"))
+        });
+        name.as_str()
     }
 
     fn tools(&self) -> impl Iterator<Item = (&'static Tool, &'static MethodInfo)> {
@@ -103,6 +95,10 @@ impl Bridge {
         let outcome = self.call(info, source.params, context).await;
         let data: Value = match &outcome.result {
             Ok(data) => serde_json::from_str(data.get()).unwrap_or_default(),
+            // Nothing was recorded for this session yet.
+            Err(failure) if failure.code == "NOT_FOUND" && uri == resources::SESSION => {
+                return Ok(ResourceContents::text("nothing is recorded of this session yet", uri).with_mime_type(source.mime_type));
+            }
             Err(failure) if failure.code == "NOT_FOUND" => {
                 return Err(ErrorData::resource_not_found(failure.message.clone(), Some(json!({"uri": uri, "hint": failure.hint}))));
             }
@@ -114,6 +110,12 @@ impl Bridge {
         }
         let text = ["outline", "graph", "text"].iter().find_map(|key| data[*key].as_str()).map(str::to_owned);
         let text = text.unwrap_or_else(|| agent::text(&outcome));
+        // What was observed may no longer be there.
+        let text = match (data["seenBy"].as_str(), data["outdated"].as_bool()) {
+            (Some(session), Some(true)) => format!("seen by session {session:?} before the last action; look again\n{text}"),
+            (Some(session), _) => format!("seen by session {session:?}, the phone was not acted on since\n{text}"),
+            _ => text,
+        };
         Ok(ResourceContents::text(text, uri).with_mime_type(source.mime_type))
     }
 
@@ -180,9 +182,9 @@ impl ServerHandler for Bridge {
 
     /// Over HTTP only versions with sessions: aliases and leases belong to one.
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        match self.names {
-            Some(_) => Cow::Borrowed(ProtocolVersion::known_up_to(&ProtocolVersion::V_2025_11_25)),
-            None => Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS),
+        match self.http {
+            true => Cow::Borrowed(ProtocolVersion::known_up_to(&ProtocolVersion::V_2025_11_25)),
+            false => Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS),
         }
     }
 
@@ -204,7 +206,8 @@ impl ServerHandler for Bridge {
         for (name, value) in request.arguments.unwrap_or_default() {
             let known = tool.takes.contains(&name.as_str()) || (takes_device && name == "device");
             if !known {
-                let takes = if tool.takes.is_empty() { "no arguments".to_owned() } else { tool.takes.join(", ") };
+                let takes: Vec<&str> = tool.takes.iter().copied().chain(takes_device.then_some("device")).collect();
+                let takes = if takes.is_empty() { "no arguments".to_owned() } else { takes.join(", ") };
                 let text = format!("error INVALID_PARAMS: {} takes no {name:?}\nhint: it takes {takes}", tool.name);
                 return Ok(CallToolResult::error(vec![ContentBlock::text(text)]).into());
             }
@@ -279,7 +282,7 @@ impl ServerHandler for Bridge {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let following = Following::new(self.daemon.clone(), self.session.get().cloned().unwrap_or_default());
+        let following = Following::new(self.daemon.clone(), self.session.get().map(|name| name.as_str().to_owned()).unwrap_or_default());
         context.accepted().resource_subscriptions.iter().flatten().for_each(|uri| following.add(uri));
         loop {
             tokio::select! {

@@ -148,6 +148,7 @@ impl Call {
             .iter()
             .take(count)
             .enumerate()
+            .filter(|(i, _)| capture.has_alias(*i))
             .map(|(i, r)| {
                 (
                     capture.alias(i),

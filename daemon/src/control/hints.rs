@@ -113,7 +113,7 @@ fn action_hint(t: Transition, sight: Sight, capture: &ScreenCapture, shown: usiz
             Sight::NoTarget | Sight::Scroll => t.action.target,
         },
         alias: match sight {
-            Sight::At(index) if index < shown => Some(capture.alias(index)),
+            Sight::At(index) if index < shown && capture.has_alias(index) => Some(capture.alias(index)),
             _ => None,
         },
         selector: match sight {

@@ -54,9 +54,10 @@ impl Call {
             let shown: Vec<(u32, &_)> = before.refs.iter().filter_map(|(alias, r)| Some((number_of(alias)?, &r.what))).collect();
             capture.numbers = outline::carried_numbers(&capture.refs, &shown);
         }
+        let max = shape.max_rows.unwrap_or(DEFAULT_ROWS) as usize;
+        only_shown(capture, if before.is_some() { usize::MAX } else { max });
         self.record_and_learn(capture, source, Some(capture.refs.len())).await;
         let mut context = self.with_hints(capture, shape.hints, capture.refs.len()).await;
-        let max = shape.max_rows.unwrap_or(DEFAULT_ROWS) as usize;
         match shape.format {
             Some(Format::Rows) => context.elements = Some(elements(capture, max)),
             Some(Format::Outline) | None => {
@@ -74,7 +75,19 @@ impl Call {
     pub(super) async fn outline_of(&self, capture: &ScreenCapture) -> String {
         let context = self.with_hints(capture, Some(false), 0).await;
         let shown = self.core.views.shown(self.session_id, self.device_id).is_some_and(|s| s.observation == capture.uid);
+        let shown = shown && capture.reading.inputs == self.device().inputs();
         whole(capture, &context, (DEFAULT_ROWS as usize, shown))
+    }
+}
+
+/// Takes the aliases from what the outline does not tell, such as system bars and elements beyond `max`: what nobody was shown cannot be
+/// meant by its alias.
+fn only_shown(capture: &mut ScreenCapture, max: usize) {
+    let told: std::collections::HashSet<usize> = items(capture).into_iter().take(max).filter_map(|item| item.at).collect();
+    for (index, number) in capture.numbers.iter_mut().enumerate() {
+        if !told.contains(&index) {
+            *number = 0;
+        }
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) struct ScreenCapture {
     pub uid: String,
     pub reading: TreeReading,
     pub refs: Vec<Ref>,
-    /// Numbers of their aliases.
+    /// Numbers of their aliases; 0 for those that are not told and so have none.
     pub numbers: Vec<u32>,
     /// Fingerprint and page key; `None` while the activity is unknown.
     pub identity: Option<Identity>,
@@ -74,6 +74,11 @@ impl ScreenCapture {
     /// Copies the capture as a new observation: several sessions may share one reading.
     pub(super) fn with_new_uid(&self) -> Self {
         Self { uid: new_uid(), ..self.clone() }
+    }
+
+    /// Returns whether a ref has an alias: its number is 0 if it is not told.
+    pub(super) fn has_alias(&self, index: usize) -> bool {
+        self.numbers.get(index).is_some_and(|number| *number != 0)
     }
 
     /// Returns the alias of a ref, by its index.

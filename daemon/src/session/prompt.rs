@@ -20,7 +20,13 @@ fn listing<T>(title: &str, items: &[T], shown: KeptEnd, none: &str, line: impl F
         KeptEnd::Last => (more, "earlier"),
     };
     let mut lines = vec![format!("## {title}")];
-    lines.extend(items.iter().skip(skipped).take(MAX_LISTED).map(|item| format!("- {}", line(item))));
+    lines.extend(
+        items
+            .iter()
+            .skip(skipped)
+            .take(MAX_LISTED)
+            .map(|item| format!("- {}", line(item).split_whitespace().collect::<Vec<_>>().join(" "))),
+    );
     if more > 0 {
         lines.push(format!("- {more} {place} ones not listed"));
     }

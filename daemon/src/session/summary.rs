@@ -109,7 +109,8 @@ impl Digest {
             format!("- Assertions failed: {}", s.assertions_failed),
             format!("- Errors: {}", s.errors_encountered),
         ]);
-        lines.join("\n")
+        // What people wrote must not begin a line of its own.
+        lines.iter().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>().join("\n")
     }
 
     /// Returns the next steps: those stated by the caller, then those derived from tasks, bugs, results and pages.
