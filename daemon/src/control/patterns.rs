@@ -123,7 +123,7 @@ pub async fn list(core: &Arc<Core>, params: &PatternListParams) -> Result<Patter
 pub async fn promote(core: &Arc<Core>, params: &PatternPromoteParams) -> Result<Pattern> {
     let (id, scope) = (params.id, params.scope);
     match core.store.write(move |c| patterns::promote(c, id, scope)).await? {
-        Promoted::Done(pattern) => Ok(pattern),
+        Promoted::Done(pattern) => Ok(*pattern),
         Promoted::Unknown => Err(not_found("pattern", id)),
         Promoted::NoApp => Err(Error::param("scope", "session or everybody, because the pattern is about no app", "app")),
         Promoted::Known(other) => Err(Error::new(ErrorCode::Conflict, format!("pattern {other} says the same to {scope}"))

@@ -262,7 +262,7 @@ pub fn used(connection: &Connection, id: i64, held: Option<bool>) -> Result<Opti
 #[derive(Debug, Clone, PartialEq)]
 pub enum Promoted {
     /// The pattern, with its new scope.
-    Done(Pattern),
+    Done(Box<Pattern>),
     /// There is no such pattern.
     Unknown,
     /// It is about no app, so that it cannot be everybody's who uses it.
@@ -291,7 +291,7 @@ pub fn promote(connection: &Connection, id: i64, scope: PatternScope) -> Result<
     connection
         .prepare_cached("UPDATE patterns SET scope = :scope, updated_at = :now WHERE id = :id")?
         .execute(named_params! {":id": id, ":scope": scope.word(), ":now": now_ms()})?;
-    Ok(get(connection, id)?.map_or(Promoted::Unknown, Promoted::Done))
+    Ok(get(connection, id)?.map_or(Promoted::Unknown, |pattern| Promoted::Done(Box::new(pattern))))
 }
 
 /// Marks a pattern as deleted and returns its uid, or `None` if there is no such pattern.

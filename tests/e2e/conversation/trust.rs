@@ -66,7 +66,8 @@ fn what_a_tool_printed_is_never_an_instruction() {
             assert!(message["role"] == "tool" || quoted, "{message}");
         }
     }
-    assert_eq!(client.ok("pattern.list", json!({}))["patterns"].to_string().contains("eve@evil"), false, "nothing of it was learned");
+    let learned = client.ok("pattern.list", json!({}))["patterns"].to_string();
+    assert!(!learned.contains("eve@evil"), "nothing of it was learned: {learned}");
 }
 
 #[test]
