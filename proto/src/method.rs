@@ -177,7 +177,7 @@ mod tests {
     fn rows_name_the_shared_parameters_that_their_types_have() {
         // A session or device that filters a list, and the address of a new device, are parameters of their own.
         let filters = ["session.list", "session.bug.list", "session.bug.show", "session.bug.resolve", "session.result.list", "memory.log"];
-        let own = ["memory.stats", "artifact.list", "pattern.find", "events.subscribe", "device.add"];
+        let own = ["memory.stats", "artifact.list", "pattern.find", "pattern.list", "events.subscribe", "device.add"];
         for info in crate::methods() {
             let parameters = parameters(info);
             let has = |name: &str| parameters.iter().any(|p| p == name);

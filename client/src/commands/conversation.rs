@@ -8,6 +8,7 @@ use afd_proto::conversation::{
     AppendParams, ClearParams, CompactParams, Content, ConversationAppend, ConversationClear, ConversationCompact, ConversationList,
     ConversationListParams, ConversationSummary, Message, Role, SummaryParams,
 };
+use afd_proto::pattern::PatternScope;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
@@ -52,6 +53,9 @@ pub enum Conversation {
         /// Number of newest messages to keep
         #[arg(long, value_name = "N")]
         keep: Option<u32>,
+        /// Who may be told what is learned from the compacted messages [default: session]
+        #[arg(long, value_enum, value_name = "SCOPE")]
+        learn: Option<PatternScope>,
     },
     /// Show the rolling summary, the last messages and the context keys
     Summary,
@@ -114,7 +118,9 @@ impl Group for Conversation {
             Conversation::Context { budget, format } => {
                 Call::of::<ConversationContext>(ConversationContextParams { budget, format, ..ConversationContextParams::default() })
             }
-            Conversation::Compact { keep } => Call::of::<ConversationCompact>(CompactParams { keep, ..CompactParams::default() }),
+            Conversation::Compact { keep, learn } => {
+                Call::of::<ConversationCompact>(CompactParams { keep, learn, ..CompactParams::default() })
+            }
             Conversation::Summary => Call::of::<ConversationSummary>(SummaryParams::default()),
             Conversation::Working => Call::of::<ConversationWorking>(WorkingParams::default()),
             Conversation::Clear { forget_context } => {

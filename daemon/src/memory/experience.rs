@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use afd_proto::ErrorCode;
 use afd_proto::memory::{Experience, Outcome, OutcomeKind, Recovery, Scope, Transition};
 use afd_proto::vocabulary::{Action, PageRef};
 use rusqlite::{Connection, Row, types::ToSql};
@@ -310,8 +311,15 @@ fn to_wire(connection: &Connection, scope: Scope, rows: Vec<TransitionRow>, nami
     if verified > 0 {
         text.push_str(&format!("; {verified} verified"));
     }
-    if let Some(cause) = first.failure_cause.as_deref().filter(|c| failure > 0 && !c.is_empty()) {
+    let count_of = |kind| outcomes.iter().filter(|o| o.counted.kind == kind).map(|o| o.counted.count).sum::<i64>();
+    let (failed, refuted) = (count_of(OutcomeKind::Failed), count_of(OutcomeKind::Refuted));
+    // A check that found something else is no failure of the action, which may have done what it always does.
+    let of_check = ErrorCode::AssertionFailed.name();
+    if let Some(cause) = first.failure_cause.as_deref().filter(|c| failed > 0 && !c.is_empty() && *c != of_check) {
         text.push_str(&format!("; last failure: {cause}"));
+    }
+    if refuted > 0 {
+        text.push_str(&format!("; {refuted} {} not find what was expected", if refuted == 1 { "check did" } else { "checks did" }));
     }
     let best = outcomes.iter().find(|o| o.counted.kind == OutcomeKind::Page);
     let stayed = best.is_none() && success > 0;

@@ -3,7 +3,9 @@
 mod python;
 mod typescript;
 
-use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+use serde_json::Value;
 
 pub use python::python;
 pub use typescript::typescript;
@@ -35,50 +37,45 @@ struct Param<'a> {
 /// Returns the methods of a document, but for those that a client of its own kind needs.
 fn functions(document: &Value) -> Vec<Function<'_>> {
     let methods = document["methods"].as_array().into_iter().flatten();
-    let text = |value: &'_ Value| value.as_str().map(str::to_owned);
-    methods
-        .filter(|method| !text(&method["name"]).is_some_and(|name| name.starts_with("events.") || name.starts_with("rpc.")))
-        .map(|method| {
-            let takes = &method["x-takes"];
-            let (device, session) = (takes["device"] == "reached" || takes["device"] == "observed", takes["session"] == true);
-            let all = method["params"].as_array().into_iter().flatten();
-            let key = all.clone().any(|param| param["name"] == "requestKey");
-            let param = |param: &'_ Value| param["name"].as_str().map(str::to_owned);
-            let params = all.filter(|p| param(p).is_some_and(|name| name != "url" && name != "token" || method["name"] == "device.add"));
-            let params = params
-                .map(|param| Param {
-                    name: param["name"].as_str().unwrap_or_default(),
-                    required: param["required"] == true,
-                    schema: &param["schema"],
-                })
-                .collect();
-            let about = method["summary"].as_str().unwrap_or_default();
-            let name = method["name"].as_str().unwrap_or_default();
-            Function { name, about, params, result: &method["result"]["schema"], device, session, key }
-        })
-        .collect()
+    methods.filter(|method| !name_of(method).starts_with("events.") && !name_of(method).starts_with("rpc.")).map(function).collect()
 }
 
-/// Returns the types that the methods refer to, by name.
+fn name_of(value: &Value) -> &str {
+    value["name"].as_str().unwrap_or_default()
+}
+
+fn function(method: &Value) -> Function<'_> {
+    let takes = &method["x-takes"];
+    let all = method["params"].as_array().into_iter().flatten();
+    // The address of a device that is not configured is the business of the command line.
+    let is_address = |param: &Value| ["url", "token"].contains(&name_of(param)) && name_of(method) != "device.add";
+    let param = |param| Param { name: name_of(param), required: param["required"] == true, schema: &param["schema"] };
+    Function {
+        name: name_of(method),
+        about: method["summary"].as_str().unwrap_or_default(),
+        key: all.clone().any(|param| name_of(param) == "requestKey"),
+        params: all.filter(|param| !is_address(param)).map(param).collect(),
+        result: &method["result"]["schema"],
+        device: takes["device"] == "reached" || takes["device"] == "observed",
+        session: takes["session"] == true,
+    }
+}
+
+/// Returns the types that the methods and notifications refer to, by name.
 fn types<'a>(document: &'a Value, functions: &[Function<'_>]) -> Vec<(&'a str, &'a Value)> {
-    let none = Map::new();
-    let schemas = document["components"]["schemas"].as_object().unwrap_or(&none);
-    let mut wanted: Vec<String> = Vec::new();
-    let mut texts: Vec<String> =
-        functions.iter().flat_map(|f| f.params.iter().map(|p| p.schema.to_string()).chain([f.result.to_string()])).collect();
+    let mut wanted: BTreeSet<String> = BTreeSet::new();
+    let of_function = |f: &Function<'_>| f.params.iter().map(|p| p.schema.to_string()).chain([f.result.to_string()]).collect::<Vec<_>>();
+    let mut texts: Vec<String> = functions.iter().flat_map(of_function).collect();
     texts.push(document["x-notifications"].to_string());
     while let Some(text) = texts.pop() {
         for name in text.split("#/components/schemas/").skip(1).filter_map(|rest| rest.split('"').next()) {
-            if !wanted.iter().any(|known| known == name) {
-                wanted.push(name.to_owned());
+            if wanted.insert(name.to_owned()) {
                 texts.push(document["components"]["schemas"][name].to_string());
             }
         }
     }
-    let is_wanted = |name: &str| wanted.iter().any(|known| known == name);
-    let found = document["components"]["schemas"].as_object().into_iter().flatten();
-    debug_assert!(!schemas.is_empty());
-    found.filter(|(name, _)| is_wanted(name)).map(|(name, schema)| (name.as_str(), schema)).collect()
+    let all = document["components"]["schemas"].as_object().into_iter().flatten();
+    all.filter(|(name, _)| wanted.contains(*name)).map(|(name, schema)| (name.as_str(), schema)).collect()
 }
 
 /// Returns the name of the type that a schema refers to.
