@@ -14,10 +14,10 @@ mod resources;
 mod schema;
 mod server;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use afctl::commands::mcp::Mcp;
 use afctl::options::{Address, Global};
 use afd_proto::tool::Toolset;
 use clap::{Args, Command, FromArgMatches};
@@ -26,25 +26,11 @@ use rmcp::ServiceExt;
 use daemon::Daemon;
 use server::Bridge;
 
-/// Serve afd to MCP clients on standard input and output, or over HTTP.
-#[derive(Debug, Args)]
-struct Options {
-    /// Sets of tools to offer beside core, separated by commas
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "SET")]
-    toolsets: Vec<Toolset>,
-    /// Serve HTTP on this port of 127.0.0.1 instead of standard input and output; 0 takes a free one
-    #[arg(long, value_name = "PORT")]
-    http: Option<u16>,
-    /// File with the token that HTTP clients must send; created with a new token if it does not exist
-    #[arg(long, value_name = "FILE", requires = "http")]
-    token_file: Option<PathBuf>,
-}
-
 fn main() -> ExitCode {
     let about = "Serve afd to MCP clients on standard input and output, or over HTTP";
     let command = Command::new("afmcp").version(env!("CARGO_PKG_VERSION")).about(about);
-    let matches = Options::augment_args(Global::augment_args(command)).get_matches();
-    let parsed = Global::from_arg_matches(&matches).and_then(|global| Ok((global, Options::from_arg_matches(&matches)?)));
+    let matches = Mcp::augment_args(Global::augment_args(command)).about(about).get_matches();
+    let parsed = Global::from_arg_matches(&matches).and_then(|global| Ok((global, Mcp::from_arg_matches(&matches)?)));
     let (global, options) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => error.exit(),

@@ -94,7 +94,6 @@ pub async fn find(core: &Arc<Core>, params: &PatternFindParams) -> Result<Patter
         kind: params.kind,
         session,
         reader: session.map_or(Reader::Nobody, Reader::Session),
-        scope: None,
         text: params.text.clone(),
         least: params.min_confidence.unwrap_or(0.0),
         limit: limit(params.limit, 20)?,
@@ -111,9 +110,8 @@ pub async fn list(core: &Arc<Core>, params: &PatternListParams) -> Result<Patter
         Some(name) => Some(known(core, name).await?.id),
         None => None,
     };
-    let filter = patterns::Filter { session, scope: params.scope, limit: limit(params.limit, 100)?, ..patterns::Filter::default() };
-    let app = params.app.clone();
-    Ok(Patterns { page: None, patterns: core.store.read_all(move |c| patterns::list(c, &filter, app.as_deref())).await? })
+    let (app, scope, limit) = (params.app.clone(), params.scope, limit(params.limit, 100)?);
+    Ok(Patterns { page: None, patterns: core.store.read_all(move |c| patterns::list(c, session, app.as_deref(), scope, limit)).await? })
 }
 
 /// `pattern.promote`: changes who may be told a pattern.

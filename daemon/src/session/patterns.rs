@@ -170,8 +170,6 @@ pub struct Filter {
     pub session: Option<i64>,
     /// Who asks; what other sessions keep to themselves is not found.
     pub reader: Reader,
-    /// Only this scope.
-    pub scope: Option<PatternScope>,
     /// Substring of the text, case-insensitive for ASCII.
     pub text: Option<String>,
     /// Minimum confidence.
@@ -187,7 +185,7 @@ pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
         "{SELECT} WHERE p.deleted_at IS NULL AND (:page IS NULL OR p.page = :page OR (p.page = '' AND (:app IS NOT NULL OR p.app = '')))
             AND (:app IS NULL OR p.app = :app OR p.app = '' OR (:page <> '' AND p.page = :page)) AND (:kind IS NULL OR p.kind = :kind)
             AND (:session IS NULL OR p.session_id = :session) AND (:all OR p.scope <> 'session' OR p.session_id = :reader)
-            AND (:scope IS NULL OR p.scope = :scope) AND (:text IS NULL OR p.text LIKE :text ESCAPE '\\') AND p.confidence >= :least
+            AND (:text IS NULL OR p.text LIKE :text ESCAPE '\\') AND p.confidence >= :least
          ORDER BY (:page IS NOT NULL AND p.page = :page) DESC, (:app IS NOT NULL AND p.app = :app) DESC, p.confidence DESC, p.id DESC LIMIT :limit"
     );
     let mut statement = connection.prepare_cached(&sql)?;
@@ -202,7 +200,6 @@ pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
                 Reader::Session(id) => Some(id),
                 Reader::Nobody | Reader::Keeper => None,
             },
-            ":scope": filter.scope.map(PatternScope::word),
             ":text": text,
             ":least": filter.least,
             ":limit": i64::try_from(filter.limit).unwrap_or(i64::MAX),
@@ -213,7 +210,13 @@ pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
 }
 
 /// Returns the patterns of a session, app and scope, newest first, for those who look after the memory.
-pub fn list(connection: &Connection, filter: &Filter, app: Option<&str>) -> Result<Vec<Pattern>> {
+pub fn list(
+    connection: &Connection,
+    session: Option<i64>,
+    app: Option<&str>,
+    scope: Option<PatternScope>,
+    limit: usize,
+) -> Result<Vec<Pattern>> {
     let sql = format!(
         "{SELECT} WHERE p.deleted_at IS NULL AND (:session IS NULL OR p.session_id = :session) AND (:scope IS NULL OR p.scope = :scope)
             AND (:app IS NULL OR p.app = :app) ORDER BY p.id DESC LIMIT :limit"
@@ -221,10 +224,10 @@ pub fn list(connection: &Connection, filter: &Filter, app: Option<&str>) -> Resu
     let mut statement = connection.prepare_cached(&sql)?;
     let found = statement.query_map(
         named_params! {
-            ":session": filter.session,
-            ":scope": filter.scope.map(PatternScope::word),
+            ":session": session,
+            ":scope": scope.map(PatternScope::word),
             ":app": app,
-            ":limit": i64::try_from(filter.limit).unwrap_or(i64::MAX),
+            ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
         },
         read,
     )?;
