@@ -34,6 +34,8 @@ pub mod picture;
 pub mod progress;
 pub mod recover;
 pub mod rpc;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod secret;
 pub mod session;
 pub mod tasks;

@@ -1,6 +1,7 @@
 //! Input schemas of tools, made from the schemas of the method table: only the parameters that a tool takes, without references and
 //! without unions of null, as models read them.
 
+use afd_proto::schema::{resolved, tidy_all};
 use afd_proto::tool::Tool;
 use afd_proto::{DeviceUse, MethodInfo};
 use schemars::SchemaGenerator;
@@ -9,9 +10,10 @@ use serde_json::{Map, Value, json};
 /// Returns the input schema of a tool.
 pub fn of(tool: &Tool, info: &MethodInfo) -> Map<String, Value> {
     let mut generator = SchemaGenerator::default();
-    let schema = (info.params_schema)(&mut generator);
-    let definitions = Value::Object(generator.take_definitions(true));
-    let whole = resolved(schema.as_value(), &definitions);
+    let schema = (info.params_schema)(&mut generator).to_value();
+    let mut definitions = generator.take_definitions(true);
+    tidy_all(&mut definitions);
+    let whole = resolved(&schema, &definitions);
     let names = tool.takes.iter().copied().chain((info.takes.device == DeviceUse::Reached).then_some("device"));
     let mut properties = Map::new();
     for name in names {
@@ -32,47 +34,16 @@ pub fn of(tool: &Tool, info: &MethodInfo) -> Map<String, Value> {
     }
 }
 
-/// Follows a reference to a definition.
-fn resolved<'a>(schema: &'a Value, definitions: &'a Value) -> &'a Value {
-    let name = schema["$ref"].as_str().and_then(|r| r.rsplit('/').next());
-    name.and_then(|name| definitions.get(name)).unwrap_or(schema)
-}
-
-/// Returns the schema of a parameter without references, unions of null and formats.
-fn plain(schema: &Value, definitions: &Value) -> Value {
-    let about = schema["description"].as_str();
-    let alternatives = schema["anyOf"].as_array().or(schema["oneOf"].as_array());
-    let present = alternatives.and_then(|all| all.iter().find(|s| s["type"] != "null" && s.get("const").is_none()));
-    let inner = resolved(present.unwrap_or(schema), definitions);
-    let mut out = Map::new();
-    // The words of a closed list are alternatives with a constant each.
-    let words = inner["oneOf"].as_array().map(|all| all.iter().filter_map(|s| s.get("const").cloned()).collect::<Vec<_>>());
-    let words = words.filter(|w| !w.is_empty()).or_else(|| inner["enum"].as_array().cloned());
-    match words {
-        Some(words) => {
-            out.insert("type".into(), json!("string"));
-            out.insert("enum".into(), Value::Array(words));
-        }
-        None => {
-            let kind = match &inner["type"] {
-                Value::Array(kinds) => kinds.iter().find(|k| *k != "null").cloned().unwrap_or_else(|| json!("string")),
-                Value::Null => json!("string"),
-                kind => kind.clone(),
-            };
-            out.insert("type".into(), kind);
-            if inner["items"].is_object() {
-                out.insert("items".into(), plain(&inner["items"], definitions));
-            }
-        }
+/// Returns the schema of a parameter with what it refers to in its place.
+fn plain(schema: &Value, definitions: &Map<String, Value>) -> Value {
+    let mut out = schema.as_object().cloned().unwrap_or_default();
+    for (key, value) in resolved(schema, definitions).as_object().into_iter().flatten() {
+        out.entry(key.clone()).or_insert_with(|| value.clone());
     }
-    // Bounds stand beside the alternatives, or in the type that is meant.
-    for bound in ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "default"] {
-        if let Some(value) = schema.get(bound).or_else(|| inner.get(bound)).filter(|value| !value.is_null()) {
-            out.insert(bound.into(), value.clone());
-        }
-    }
-    if let Some(about) = about.or(inner["description"].as_str()) {
-        out.insert("description".into(), json!(about.split_whitespace().collect::<Vec<_>>().join(" ")));
+    ["allOf", "$ref", "title"].iter().for_each(|key| drop(out.remove(*key)));
+    if let Some(items) = out.get("items").filter(|items| items.is_object()) {
+        let items = plain(items, definitions);
+        out.insert("items".to_owned(), items);
     }
     Value::Object(out)
 }

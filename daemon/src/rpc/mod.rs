@@ -26,7 +26,6 @@ mod pattern;
 mod places;
 mod recover;
 mod register;
-mod schema;
 mod session;
 mod stream;
 mod transport;

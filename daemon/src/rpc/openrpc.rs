@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use afd_proto::events::{MessageWithCursor, NOTIFICATION};
 use afd_proto::rpc::{DiscoverParams, PROGRESS, Progress, RpcDiscover};
+use afd_proto::schema::{resolved, tidy, tidy_all, without_null};
 use afd_proto::{ErrorCode, MethodInfo};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -12,7 +13,6 @@ use serde_json::{Map, Value, json};
 
 use super::params;
 use super::register::{Module, register_sync, to_rpc};
-use super::schema::{resolved, tidy, tidy_all, without_null};
 use crate::control::Error;
 
 /// What clients may rely on.

@@ -1,13 +1,10 @@
-//! Schemas of the OpenRPC document, as generators of typed clients read them: a title each, closed lists as `enum`, optional parameters
-//! without unions of null, no number formats of Rust.
+//! Schemas as generators of typed clients and language models read them: a title each, closed lists as `enum`, optional parameters without
+//! unions of null, no number formats of Rust.
 
 use serde_json::{Map, Value, json};
 
-/// Where definitions stand in the document.
-const DEFINITIONS: &str = "#/components/schemas/";
-
 /// Rewrites the definitions, by their names.
-pub(super) fn tidy_all(definitions: &mut Map<String, Value>) {
+pub fn tidy_all(definitions: &mut Map<String, Value>) {
     for (name, definition) in definitions.iter_mut() {
         tidy(definition);
         if let Some(definition) = definition.as_object_mut() {
@@ -17,7 +14,7 @@ pub(super) fn tidy_all(definitions: &mut Map<String, Value>) {
 }
 
 /// Rewrites a schema and those in it.
-pub(super) fn tidy(schema: &mut Value) {
+pub fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
             for (_, inner) in map.iter_mut() {
@@ -68,7 +65,7 @@ fn optional_without_null(map: &mut Map<String, Value>) {
 }
 
 /// Removes `null` from the values that a schema allows.
-pub(super) fn without_null(schema: &mut Value) {
+pub fn without_null(schema: &mut Value) {
     let Some(map) = schema.as_object_mut() else { return };
     if let Some(kinds) = map.get_mut("type").and_then(Value::as_array_mut) {
         kinds.retain(|kind| kind != "null");
@@ -122,9 +119,9 @@ fn one_line(text: &str) -> String {
 }
 
 /// Follows a reference to a definition.
-pub(super) fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a Value {
+pub fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a Value {
     let reference = schema["$ref"].as_str().or_else(|| schema["allOf"][0]["$ref"].as_str());
-    reference.and_then(|r| r.strip_prefix(DEFINITIONS)).and_then(|name| definitions.get(name)).unwrap_or(schema)
+    reference.and_then(|r| r.rsplit('/').next()).and_then(|name| definitions.get(name)).unwrap_or(schema)
 }
 
 #[cfg(test)]
