@@ -125,7 +125,7 @@ mod tests {
 
     fn of(result: Result<Value, Failure>) -> String {
         let result = result.map(|data| serde_json::value::to_raw_value(&data).expect("JSON"));
-        text(&Outcome { category: "act".into(), op: "tap".into(), result, render: None })
+        text(&Outcome { category: "act".into(), op: "tap".into(), result, render: None, only: None })
     }
 
     #[test]

@@ -105,6 +105,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("conversation", "afctl conversation context -s checkout-1"),
     ("conversation append", "afctl conversation append --role user --text \"Test the checkout\" -s checkout-1"),
     ("conversation list", "afctl conversation list -s checkout-1"),
+    ("conversation search", "afctl conversation search delivery address -s checkout-1"),
+    ("conversation delete", "afctl conversation delete 12 -s checkout-1"),
     ("conversation usage", "afctl conversation usage -s checkout-1"),
     ("conversation context", "afctl conversation context --budget 4000 -s checkout-1"),
     ("conversation compact", "afctl conversation compact -s checkout-1"),

@@ -56,7 +56,7 @@ pub struct Init {
 pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     let init = Init::from_arg_matches(matches)?;
     let result = Setup { context }.all(&init).map(|data| serde_json::value::to_raw_value(&data).unwrap_or_default());
-    let outcome = Outcome { category: "init".into(), op: "init".into(), result, render: Some(rendered) };
+    let outcome = Outcome { category: "init".into(), op: "init".into(), result, render: Some(rendered), only: None };
     print(&outcome, context.global.output);
     Ok(outcome.exit())
 }

@@ -43,7 +43,7 @@ pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
         let dir = data["dir"].as_str()?;
         Some(format!("{} pages in {dir}; read one with: man -l {dir}/afctl.1", data["pages"]))
     };
-    let outcome = Outcome { category: "man".into(), op: "write".into(), result, render: Some(render) };
+    let outcome = Outcome { category: "man".into(), op: "write".into(), result, render: Some(render), only: None };
     print(&outcome, context.global.output);
     Ok(outcome.exit())
 }

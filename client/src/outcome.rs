@@ -28,6 +28,8 @@ pub struct Outcome {
     pub result: Result<Box<RawValue>, Failure>,
     /// Renders the result for people.
     pub render: Option<Render>,
+    /// Field of the result that is printed alone, as JSON.
+    pub only: Option<&'static str>,
 }
 
 /// An error, as shown in the envelope.
@@ -130,12 +132,18 @@ struct Traced {
 impl Outcome {
     /// Creates the outcome of a command that failed before a call was sent.
     pub fn failed(category: &str, op: &str, failure: Failure) -> Self {
-        Self { category: category.to_owned(), op: op.to_owned(), result: Err(failure), render: None }
+        Self { category: category.to_owned(), op: op.to_owned(), result: Err(failure), render: None, only: None }
     }
 
     /// Returns the exit code.
     pub fn exit(&self) -> u8 {
         self.result.as_ref().err().map_or(0, |f| f.exit)
+    }
+
+    /// Returns the field that is printed alone, as JSON; `None` if there is none or the command failed.
+    pub fn alone(&self) -> Option<String> {
+        let fields: std::collections::BTreeMap<&str, &RawValue> = serde_json::from_str(self.result.as_ref().ok()?.get()).ok()?;
+        fields.get(self.only?).map(|value| value.get().to_owned())
     }
 
     /// Returns the envelope as JSON.

@@ -20,6 +20,9 @@ pub fn effective(format: Format) -> Format {
 
 /// Prints an outcome; returns false if it could not be written.
 pub fn print(outcome: &Outcome, format: Format) -> bool {
+    if let Some(field) = outcome.alone() {
+        return write(format!("{}\n", safe::json(&field)).as_bytes());
+    }
     match effective(format) {
         Format::Human => {
             human::print(outcome);

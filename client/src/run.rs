@@ -134,9 +134,9 @@ fn usage(error: &clap::Error, args: &[String], format: Format) -> u8 {
 }
 
 fn perform(context: &Context, call: Call) -> Outcome {
-    let Call { category, op, render, .. } = &call;
-    let (category, op, render) = (category.clone(), op.clone(), *render);
-    Outcome { category, op, result: send(context, call), render }
+    let Call { category, op, render, only, .. } = &call;
+    let (category, op, render, only) = (category.clone(), op.clone(), *render, *only);
+    Outcome { category, op, result: send(context, call), render, only }
 }
 
 fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {

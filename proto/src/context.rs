@@ -11,9 +11,16 @@ session_params! {
     /// Parameters of `conversation.usage`.
     #[derive(Default)]
     pub struct UsageParams {
+        /// Conversation of the session; by default `main`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
+        pub conversation: Option<String>,
         /// Number of tokens to be added; the result says whether they fit. Excludes `text`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tokens: Option<u64>,
+        /// Tool definitions that the request to the model will carry; their tokens count.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub tools: Option<Vec<Value>>,
         /// Text to be added; its tokens are counted. Excludes `tokens`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
@@ -22,6 +29,10 @@ session_params! {
     /// Parameters of `conversation.context`.
     #[derive(Default)]
     pub struct ConversationContextParams {
+        /// Conversation of the session; by default `main`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
+        pub conversation: Option<String>,
         /// Maximum size of the context, tokens, from 64 to 100,000,000; by default the limit of the conversation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 64, "maximum" = 100_000_000)))]
@@ -30,11 +41,18 @@ session_params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "afd")))]
         pub format: Option<Format>,
+        /// Tool definitions that the request to the model will carry, in any form; their tokens count.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub tools: Option<Vec<Value>>,
     }
 
     /// Parameters of `conversation.working`.
     #[derive(Default)]
     pub struct WorkingParams {
+        /// Conversation of the session; by default `main`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
+        pub conversation: Option<String>,
     }
 }
 
@@ -56,7 +74,7 @@ wire! {
     pub struct Usage {
         /// Name of the session.
         pub session: String,
-        /// Tokens of the messages in the context, including the summary.
+        /// Tokens that `context` sends within the limit. In the result of `append`, those of the conversation alone.
         pub used: i64,
         /// Maximum number of tokens.
         pub limit: i64,
@@ -129,11 +147,14 @@ wire! {
         pub session: String,
         /// Messages to send, in the requested format.
         pub messages: Vec<Value>,
-        /// System prompt, if the format keeps it apart from the messages.
+        /// System prompt, if the format keeps it apart from the messages: text blocks, what stays before what changes with the tasks, so
+        /// that a cache mark fits between them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub system: Option<String>,
-        /// Tokens of the context.
+        pub system: Option<Vec<Value>>,
+        /// Tokens of the context, including those of the tool definitions.
         pub tokens: i64,
+        /// Tokens of the tool definitions.
+        pub tools_tokens: i64,
         /// Maximum number of tokens.
         pub budget: i64,
         /// Name of the tokenizer that counted, or `estimate` if none is known for the model.

@@ -10,9 +10,15 @@ session_params! {
     /// Parameters of `conversation.append`.
     #[derive(Default)]
     pub struct AppendParams {
-        /// Messages in the order in which they were said, 1 to 1,000.
+        /// Messages in the order in which they were said, 1 to 1,000. Messages of OpenAI's chat completions and of Anthropic's API are
+        /// accepted as they are, and a text stands for a message of the user; fields that mean nothing here are kept in `extra`.
         #[cfg_attr(feature = "schema", schemars(extend("minItems" = 1, "maxItems" = 1000)))]
+        #[serde(deserialize_with = "crate::incoming::messages")]
         pub messages: Vec<Message>,
+        /// Conversation of the session; by default `main`. It is created on first use.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
+        pub conversation: Option<String>,
         /// Context keys to set; at most 100.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub context: BTreeMap<String, String>,
@@ -21,6 +27,10 @@ session_params! {
     /// Parameters of `conversation.list`.
     #[derive(Default)]
     pub struct ConversationListParams {
+        /// Conversation of the session; by default `main`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
+        pub conversation: Option<String>,
         /// Maximum number of messages, at most 10,000; by default 20.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
@@ -33,6 +43,10 @@ session_params! {
     /// Parameters of `conversation.compact`.
     #[derive(Default)]
     pub struct CompactParams {
+        /// Conversation of the session; by default `main`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
+        pub conversation: Option<String>,
         /// Number of newest messages that stay in the context, at most 1,000,000; by default the setting `conversation.keep_recent`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 1_000_000)))]
@@ -46,11 +60,56 @@ session_params! {
     /// Parameters of `conversation.summary`.
     #[derive(Default)]
     pub struct SummaryParams {
+        /// Conversation of the session; by default `main`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
+        pub conversation: Option<String>,
+    }
+
+    /// Parameters of `conversation.search`.
+    #[derive(Default)]
+    pub struct SearchParams {
+        /// Words to find; any language, no syntax. Messages with all of them come first.
+        pub query: String,
+        /// Conversation of the session; by default all of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub conversation: Option<String>,
+        /// Whether to search the conversations of all sessions instead of this one.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub everywhere: bool,
+        /// Only messages of this author.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub role: Option<Role>,
+        /// Only messages recorded at or after this time, UTC milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub since: Option<i64>,
+        /// Only messages recorded at or before this time, UTC milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub until: Option<i64>,
+        /// Maximum number of messages, at most 200; by default 20.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 200, "default" = 20)))]
+        pub limit: Option<u32>,
+    }
+
+    /// Parameters of `conversation.delete`.
+    #[derive(Default)]
+    pub struct DeleteMessageParams {
+        /// Conversation of the session; by default `main`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
+        pub conversation: Option<String>,
+        /// Position of the message.
+        pub position: i64,
     }
 
     /// Parameters of `conversation.clear`.
     #[derive(Default)]
     pub struct ClearParams {
+        /// Conversation of the session; by default `main`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
+        pub conversation: Option<String>,
         /// Whether to clear the context keys and the rolling summary as well.
         #[serde(default)]
         pub forget_context: bool,
@@ -62,7 +121,7 @@ words! {
     #[cfg_attr(feature = "schema", schemars(rename = "MessageRole"))]
     Role {
         /// System prompt.
-        System = "system",
+        System = "system" | "developer",
         /// User, or a program acting as one.
         User = "user",
         /// Language model.
@@ -72,13 +131,14 @@ words! {
     }
 }
 
-params! {
+wire! {
     /// A message of a conversation.
+    #[derive(Default)]
     pub struct Message {
         /// Author of the message.
         pub role: Role,
         /// Content: a text, or a list of parts.
-        #[serde(default, deserialize_with = "null_as_empty", skip_serializing_if = "Content::is_empty")]
+        #[serde(default, skip_serializing_if = "Content::is_empty")]
         pub content: Content,
         /// Tool calls made by the assistant; only in `assistant` messages.
         #[serde(default, alias = "tool_calls", skip_serializing_if = "Vec::is_empty")]
@@ -89,10 +149,13 @@ params! {
         /// Name of the author or of the tool.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
-        /// Whether the tool call failed; only in `tool` messages. If false, the content decides: `success` or `ok` set to false, or an
-        /// `error`.
+        /// Whether the tool call failed; only in `tool` messages. If false, the content decides: `success` or `ok` set to false, an
+        /// `error`, an error status, or a text that begins with an error or a traceback.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub failed: bool,
+        /// Other fields of the client's message, as they came. They take no part in anything.
+        #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+        pub extra: serde_json::Map<String, Value>,
     }
 
     /// A tool call. The form of OpenAI's chat completions is accepted too: `function` with a name, and with the arguments as a JSON string.
@@ -106,7 +169,9 @@ params! {
         #[serde(default)]
         pub arguments: serde_json::Map<String, Value>,
     }
+}
 
+params! {
     /// Content of a message.
     #[serde(untagged, expecting = "another value, expected a text, or a list of parts of type text or image")]
     pub enum Content {
@@ -151,45 +216,53 @@ params! {
     }
 }
 
-/// Reads content; null, which some clients send for empty content, becomes an empty text.
-fn null_as_empty<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Content, D::Error> {
-    serde::Deserialize::deserialize(deserializer).map(Option::<Content>::unwrap_or_default)
-}
-
-params! {
-    /// A tool call in either form.
+wire! {
+    /// A tool call in any form.
     struct AnyToolCall {
+        #[serde(default)]
         id: String,
         #[serde(default)]
         name: String,
         #[serde(default)]
-        arguments: serde_json::Map<String, Value>,
-        #[serde(default, rename = "type")]
-        _kind: Option<String>,
+        arguments: Value,
         #[serde(default)]
         function: Option<Function>,
+        #[serde(default)]
+        custom: Option<Function>,
     }
 
-    /// The `function` of a tool call in OpenAI's form.
+    /// The `function` or `custom` of a tool call in OpenAI's form.
     struct Function {
         name: String,
-        #[serde(default)]
-        arguments: String,
+        #[serde(default, alias = "input")]
+        arguments: Value,
     }
 }
 
 impl From<AnyToolCall> for ToolCall {
     fn from(call: AnyToolCall) -> Self {
-        match call.function {
+        let (name, arguments) = match call.function.or(call.custom) {
+            Some(function) => (function.name, function.arguments),
+            None => (call.name, call.arguments),
+        };
+        let parsed = match arguments {
+            Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+            other => other,
+        };
+        let arguments = match parsed {
+            Value::Object(arguments) => arguments,
+            Value::Null => serde_json::Map::new(),
             // Arguments that are not a JSON object are preserved as text.
-            Some(function) => Self {
-                id: call.id,
-                name: function.name,
-                arguments: serde_json::from_str(&function.arguments)
-                    .unwrap_or_else(|_| serde_json::Map::from_iter([("text".to_owned(), Value::from(function.arguments))])),
-            },
-            None => Self { id: call.id, name: call.name, arguments: call.arguments },
-        }
+            Value::String(text) if text.is_empty() => serde_json::Map::new(),
+            other => serde_json::Map::from_iter([("text".to_owned(), other)]),
+        };
+        Self { id: call.id, name, arguments }
+    }
+}
+
+impl Default for Role {
+    fn default() -> Self {
+        Self::User
     }
 }
 
@@ -334,6 +407,47 @@ wire! {
         pub compacted: Option<SummaryInfo>,
     }
 
+    /// A message found by `conversation.search`.
+    pub struct FoundMessage {
+        /// Unique id.
+        pub uid: String,
+        /// Name of the session.
+        pub session: String,
+        /// Name of the conversation.
+        pub conversation: String,
+        /// Position in the conversation.
+        pub position: i64,
+        /// Author of the message.
+        pub role: Role,
+        /// Name of the author or of the tool.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub name: Option<String>,
+        /// Excerpt around the first match, matches in brackets.
+        pub text: String,
+        /// How well it matches, from 0 to 1.
+        pub score: f64,
+        /// Time of recording, UTC milliseconds.
+        pub at: i64,
+    }
+
+    /// Result of `conversation.search`, best match first.
+    pub struct FoundMessages {
+        /// The messages.
+        pub messages: Vec<FoundMessage>,
+        /// Whether the messages have all words of the query, or any of them.
+        pub matched: crate::notes::TermMatch,
+    }
+
+    /// Result of deleting a message.
+    pub struct DeleteMessageResult {
+        /// Name of the session.
+        pub session: String,
+        /// Position of the deleted message.
+        pub position: i64,
+        /// Number of statements and summaries that were made of it and are gone as well.
+        pub derived: i64,
+    }
+
     /// Result of clearing a context.
     pub struct ClearResult {
         /// Name of the session.
@@ -352,6 +466,10 @@ methods! {
     ConversationCompact = "conversation.compact" (CompactParams, SESSION) -> CompactResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"keep":10}"#;
     /// Returns the rolling summary with the last messages and the context keys.
     ConversationSummary = "conversation.summary" (SummaryParams, SESSION) -> Summary, Read, [NotFound, StoreUnavailable], "{}";
+    /// Finds recorded messages by their words.
+    ConversationSearch = "conversation.search" (SearchParams, SESSION) -> FoundMessages, Read, [NotFound, StoreUnavailable], r#"{"query":"delivery address"}"#;
+    /// Deletes a recorded message with everything derived from it, such as a secret that slipped in.
+    ConversationDelete = "conversation.delete" (DeleteMessageParams, SESSION) -> DeleteMessageResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"position":12}"#;
     /// Clears the context; the record keeps the messages.
     ConversationClear = "conversation.clear" (ClearParams, SESSION) -> ClearResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

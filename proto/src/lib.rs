@@ -23,6 +23,7 @@ pub mod frame;
 pub mod graph;
 pub mod history;
 pub mod import;
+mod incoming;
 pub mod job;
 pub mod memory;
 pub mod method;

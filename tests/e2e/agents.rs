@@ -74,7 +74,7 @@ impl Agent<'_> {
             Err(CallError::Rpc { number, message, data }) => Err(Failure::from_response(number, message, data)),
             Err(CallError::Io(error)) => panic!("{method}: {error}"),
         };
-        let outcome = Outcome { category: category.into(), op: kebab(op), result, render: render_of(method) };
+        let outcome = Outcome { category: category.into(), op: kebab(op), result, render: render_of(method), only: None };
         let text = if self.outlines { agent::text(&outcome) } else { outcome.json() };
         self.cost.calls += 1;
         self.cost.tokens += (self.tokens)(command) + (self.tokens)(&text);

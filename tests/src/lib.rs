@@ -3,6 +3,7 @@
 
 pub mod adb;
 pub mod clients;
+pub mod contexts;
 pub mod daemon;
 pub mod docs;
 pub mod endpoint;

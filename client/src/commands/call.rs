@@ -31,6 +31,8 @@ pub struct Call {
     pub params: Result<Map<String, Value>, Failure>,
     /// Renders the result for people; without it, its fields are shown.
     pub render: Option<Render>,
+    /// Field of the result that is printed alone, as JSON.
+    pub only: Option<&'static str>,
     /// Whether to start the daemon if it is not running.
     pub starts_daemon: bool,
     /// Whether `--config` and `AF_DB` refer to files of `af` rather than of the daemon.
@@ -62,7 +64,7 @@ impl Call {
             _ => Err(Failure::new("INTERNAL", format!("the parameters of {name} are not an object"), USAGE)),
         });
         let (method, category, op) = (name.to_owned(), kebab(category), kebab(op));
-        Self { method, category, op, takes, params, render: None, starts_daemon: true, about_af: false }
+        Self { method, category, op, takes, params, render: None, only: None, starts_daemon: true, about_af: false }
     }
 
     /// Creates a call of any method with JSON parameters.
@@ -77,6 +79,7 @@ impl Call {
             takes,
             params,
             render: None,
+            only: None,
             starts_daemon: true,
             about_af: false,
         }
@@ -91,6 +94,12 @@ impl Call {
     pub fn named(mut self, category: &str, op: &str) -> Self {
         self.category = category.to_owned();
         self.op = op.to_owned();
+        self
+    }
+
+    /// Prints one field of the result alone, as JSON.
+    pub fn only(mut self, field: Option<&'static str>) -> Self {
+        self.only = field;
         self
     }
 

@@ -1,20 +1,28 @@
 //! The `conversation` commands.
 
-use afd_proto::Word;
 use afd_proto::context::{
     ConversationContext, ConversationContextParams, ConversationUsage, ConversationWorking, Format, UsageParams, WorkingParams,
 };
 use afd_proto::conversation::{
-    AppendParams, ClearParams, CompactParams, Content, ConversationAppend, ConversationClear, ConversationCompact, ConversationList,
-    ConversationListParams, ConversationSummary, Message, Role, SummaryParams,
+    AppendParams, ClearParams, CompactParams, ConversationAppend, ConversationClear, ConversationCompact, ConversationDelete,
+    ConversationList, ConversationListParams, ConversationSearch, ConversationSummary, DeleteMessageParams, Role, SearchParams,
+    SummaryParams,
 };
 use afd_proto::pattern::PatternScope;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use serde_json::{Value, json};
 
 use super::{Call, Group, map, pair, read_list};
 use crate::options::Context;
-use crate::outcome::Failure;
+use crate::outcome::{Failure, USAGE};
+
+/// Which conversation of the session is meant.
+#[derive(Debug, Args)]
+pub struct Which {
+    /// Conversation of the session [default: main]
+    #[arg(long, value_name = "NAME")]
+    conversation: Option<String>,
+}
 
 /// Conversation history and the context for the language model. --session selects the session.
 #[derive(Debug, Subcommand)]
@@ -29,6 +37,19 @@ pub enum Conversation {
         /// Cursor from the previous page
         #[arg(long, value_name = "CURSOR")]
         cursor: Option<i64>,
+        /// Conversation.
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Find recorded messages by their words
+    Search(Search),
+    /// Delete a message with everything made of it, such as a secret that slipped in
+    Delete {
+        /// Position of the message, as `list` and `search` show it
+        position: i64,
+        /// Conversation.
+        #[command(flatten)]
+        which: Which,
     },
     /// Show how full the context is
     Usage {
@@ -38,6 +59,12 @@ pub enum Conversation {
         /// Check whether this text would fit
         #[arg(long, conflicts_with = "tokens")]
         text: Option<String>,
+        /// File with the tool definitions of the request, a JSON array; their tokens count
+        #[arg(long, value_name = "FILE")]
+        tools: Option<String>,
+        /// Conversation.
+        #[command(flatten)]
+        which: Which,
     },
     /// Build the messages to send for the model's next turn
     Context {
@@ -47,6 +74,15 @@ pub enum Conversation {
         /// Message format [default: afd]
         #[arg(long, value_enum)]
         format: Option<Format>,
+        /// Print just the messages, as a JSON array
+        #[arg(long)]
+        raw: bool,
+        /// File with the tool definitions of the request, a JSON array; their tokens count
+        #[arg(long, value_name = "FILE")]
+        tools: Option<String>,
+        /// Conversation.
+        #[command(flatten)]
+        which: Which,
     },
     /// Replace older messages in the context with a summary
     Compact {
@@ -56,75 +92,153 @@ pub enum Conversation {
         /// Who may be told what is learned from the compacted messages [default: session]
         #[arg(long, value_enum, value_name = "SCOPE")]
         learn: Option<PatternScope>,
+        /// Conversation.
+        #[command(flatten)]
+        which: Which,
     },
     /// Show the rolling summary, the last messages and the context keys
-    Summary,
+    Summary {
+        /// Conversation.
+        #[command(flatten)]
+        which: Which,
+    },
     /// Show the working memory: task, recent observations, elements by alias, context keys
-    Working,
+    Working {
+        /// Conversation.
+        #[command(flatten)]
+        which: Which,
+    },
     /// Clear the context; the record keeps all messages
     Clear {
         /// Also clear the context keys and the rolling summary
         #[arg(long)]
         forget_context: bool,
+        /// Conversation.
+        #[command(flatten)]
+        which: Which,
     },
 }
 
-/// Parses the role of a message given as options. A tool result names its call, so it can only come from a file.
-fn typed_role() -> impl TypedValueParser<Value = Role> {
-    let roles = [Role::System, Role::User, Role::Assistant];
-    let values = roles.iter().filter_map(clap::ValueEnum::to_possible_value);
-    PossibleValuesParser::new(values).map(|word| Word::of(&word).unwrap_or(Role::User))
+/// Options of `search`.
+#[derive(Debug, Args)]
+pub struct Search {
+    /// Words to find
+    #[arg(required = true, num_args = 1..)]
+    query: Vec<String>,
+    /// Search the conversations of all sessions
+    #[arg(long, conflicts_with = "conversation")]
+    everywhere: bool,
+    /// Only messages of this author
+    #[arg(long, value_enum)]
+    role: Option<Role>,
+    /// Only messages recorded at or after this time, UTC milliseconds
+    #[arg(long, value_name = "MS")]
+    since: Option<i64>,
+    /// Only messages recorded at or before this time, UTC milliseconds
+    #[arg(long, value_name = "MS")]
+    until: Option<i64>,
+    /// Maximum number of messages [default: 20]
+    #[arg(long)]
+    limit: Option<u32>,
+    #[command(flatten)]
+    which: Which,
+}
+
+impl Search {
+    fn params(self) -> SearchParams {
+        SearchParams {
+            query: self.query.join(" "),
+            conversation: self.which.conversation,
+            everywhere: self.everywhere,
+            role: self.role,
+            since: self.since,
+            until: self.until,
+            limit: self.limit,
+            session: None,
+        }
+    }
 }
 
 /// Options of `append`.
 #[derive(Debug, Args)]
 pub struct Append {
-    /// Role of the message's author
-    #[arg(long, value_parser = typed_role(), required_unless_present = "file", requires = "text")]
+    /// Role of the message's author [default: user]
+    #[arg(long, value_enum, requires = "text")]
     role: Option<Role>,
     /// Message text
-    #[arg(long, allow_hyphen_values = true, requires = "role")]
+    #[arg(long, allow_hyphen_values = true, required_unless_present = "file")]
     text: Option<String>,
-    /// File with messages as JSON, an array or one message per line; - for standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["role", "text"])]
+    /// Id of the tool call that the message answers
+    #[arg(long, value_name = "ID", required_if_eq("role", "tool"))]
+    tool_call: Option<String>,
+    /// Name of the author or of the tool
+    #[arg(long)]
+    name: Option<String>,
+    /// The tool call failed
+    #[arg(long)]
+    failed: bool,
+    /// File with messages as JSON, an array or one message per line, in the form of afd, OpenAI or Anthropic; - for standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["role", "text", "tool_call", "name", "failed"])]
     file: Option<String>,
     /// Context key and value to set; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     context: Vec<(String, String)>,
+    #[command(flatten)]
+    which: Which,
 }
 
 impl Append {
     fn params(self) -> Result<AppendParams, Failure> {
-        let typed = |role: Role| {
-            let content = Content::Text(self.text.clone().unwrap_or_default());
-            vec![Message { role, content, tool_calls: Vec::new(), tool_call_id: None, name: None, failed: false }]
+        let role = self.role.unwrap_or(Role::User);
+        let messages: Vec<Value> = match &self.file {
+            Some(file) => read_list("--file", file)?,
+            None => {
+                let (id, name, failed) = (&self.tool_call, &self.name, self.failed);
+                vec![json!({"role": role, "content": self.text, "toolCallId": id, "name": name, "failed": failed})]
+            }
         };
-        let messages = match (&self.file, self.role) {
-            (Some(file), _) => read_list("--file", file)?,
-            (None, role) => typed(role.unwrap_or(Role::User)),
-        };
-        Ok(AppendParams { messages, context: map(self.context), session: None })
+        let mut params: AppendParams = serde_json::from_value(json!({"messages": messages}))
+            .map_err(|e| Failure::new("INVALID_PARAMS", format!("messages: {e}"), USAGE))?;
+        params.context = map(self.context);
+        params.conversation = self.which.conversation;
+        Ok(params)
     }
+}
+
+fn tools(file: Option<String>) -> Result<Option<Vec<Value>>, Failure> {
+    file.map(|file| read_list("--tools", &file)).transpose()
 }
 
 impl Group for Conversation {
     fn call(self, _: &Context) -> Call {
         match self {
             Conversation::Append(append) => Call::parsed::<ConversationAppend>(append.params()),
-            Conversation::List { limit, cursor } => {
-                Call::of::<ConversationList>(ConversationListParams { limit, cursor, ..ConversationListParams::default() })
+            Conversation::List { limit, cursor, which } => {
+                Call::of::<ConversationList>(ConversationListParams { limit, cursor, conversation: which.conversation, session: None })
             }
-            Conversation::Usage { tokens, text } => Call::of::<ConversationUsage>(UsageParams { tokens, text, ..UsageParams::default() }),
-            Conversation::Context { budget, format } => {
-                Call::of::<ConversationContext>(ConversationContextParams { budget, format, ..ConversationContextParams::default() })
+            Conversation::Search(search) => Call::of::<ConversationSearch>(search.params()),
+            Conversation::Delete { position, which } => {
+                Call::of::<ConversationDelete>(DeleteMessageParams { position, conversation: which.conversation, session: None })
             }
-            Conversation::Compact { keep, learn } => {
-                Call::of::<ConversationCompact>(CompactParams { keep, learn, ..CompactParams::default() })
+            Conversation::Usage { tokens, text, tools: file, which } => Call::parsed::<ConversationUsage>(
+                tools(file).map(|tools| UsageParams { tokens, text, tools, conversation: which.conversation, session: None }),
+            ),
+            Conversation::Context { budget, format, raw, tools: file, which } => {
+                let conversation = which.conversation;
+                let params = |tools| ConversationContextParams { budget, format, tools, conversation, session: None };
+                Call::parsed::<ConversationContext>(tools(file).map(params)).only(raw.then_some("messages"))
             }
-            Conversation::Summary => Call::of::<ConversationSummary>(SummaryParams::default()),
-            Conversation::Working => Call::of::<ConversationWorking>(WorkingParams::default()),
-            Conversation::Clear { forget_context } => {
-                Call::of::<ConversationClear>(ClearParams { forget_context, ..ClearParams::default() })
+            Conversation::Compact { keep, learn, which } => {
+                Call::of::<ConversationCompact>(CompactParams { keep, learn, conversation: which.conversation, session: None })
+            }
+            Conversation::Summary { which } => {
+                Call::of::<ConversationSummary>(SummaryParams { conversation: which.conversation, session: None })
+            }
+            Conversation::Working { which } => {
+                Call::of::<ConversationWorking>(WorkingParams { conversation: which.conversation, session: None })
+            }
+            Conversation::Clear { forget_context, which } => {
+                Call::of::<ConversationClear>(ClearParams { forget_context, conversation: which.conversation, session: None })
             }
         }
     }

@@ -9,7 +9,7 @@ use afd_proto::context::{
 };
 use afd_proto::conversation::{
     AppendResult, ClearResult, CompactResult, Content, ConversationAppend, ConversationClear, ConversationCompact, ConversationList,
-    ConversationSummary, Message, Messages, Part, RecordedMessage, Summary,
+    ConversationDelete, ConversationSearch, ConversationSummary, DeleteMessageResult, FoundMessage, FoundMessages, Message, Messages, Part, RecordedMessage, Summary,
 };
 use afd_proto::pattern::{
     DeleteResult, PageModel, PageModelDelete, PageModelFind, PageModelSave, PageModels, Pattern, PatternDelete, PatternFind, PatternList,
@@ -24,6 +24,8 @@ human! {
     ConversationAppend => appended;
     ConversationList => messages;
     ConversationCompact => compacted;
+    ConversationSearch => found;
+    ConversationDelete => erased;
     ConversationSummary => summary;
     ConversationClear => |c: &ClearResult| format!("removed {} from the context; they stay in the record\n", count(c.messages, "message"));
     ConversationUsage => usage;
@@ -95,6 +97,18 @@ fn messages(list: &Messages) -> String {
     table(["position", "at", "role", "tokens", "context", "content"], list.messages.iter().map(row)) + &more(list.next_cursor)
 }
 
+fn found(found: &FoundMessages) -> String {
+    let row = |m: &FoundMessage| {
+        let place = if m.conversation == "main" { m.session.clone() } else { format!("{}/{}", m.session, m.conversation) };
+        [place, m.position.to_string(), time(m.at), m.role.to_string(), m.text.clone()]
+    };
+    table(["session", "position", "at", "role", "text"], found.messages.iter().map(row))
+}
+
+fn erased(deleted: &DeleteMessageResult) -> String {
+    format!("{} message {}, and {} made of it\n", paint(GOOD, "deleted"), deleted.position, count(deleted.derived, "row"))
+}
+
 /// Renders role, content and tool calls of a message in any of the output formats.
 fn model_message(message: &Value) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -107,7 +121,8 @@ fn model_message(message: &Value) -> String {
 fn context(context: &ModelContext) -> String {
     let mut out = String::new();
     if let Some(system) = &context.system {
-        let _ = writeln!(out, "{}\n{system}\n", paint(BOLD, "system"));
+        let texts: Vec<&str> = system.iter().filter_map(|block| block["text"].as_str()).collect();
+        let _ = writeln!(out, "{}\n{}\n", paint(BOLD, "system"), texts.join("\n\n"));
     }
     out.extend(context.messages.iter().map(model_message));
     let parts: Vec<String> = context.parts.iter().map(|p: &ContextPart| format!("{} {}", p.part, p.tokens)).collect();

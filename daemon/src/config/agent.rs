@@ -25,6 +25,12 @@ const CONTEXT_CALLS: &[&str] = &[
     "explore_navigation",
 ];
 
+/// Tools that type text by default.
+const TYPING_CALLS: &[&str] = &[
+    "act.text", "act.fill", "act_text", "act_fill", "text", "fill", "fill_form", "type", "type_text", "typeText", "input_text", "enter_text", "send_keys", "set_text",
+    "set_value", "browser_type", "browser_fill_form",
+];
+
 sections! {
     /// How conversations are stored and assembled into a context.
     Conversation "conversation." {
@@ -50,6 +56,9 @@ sections! {
         tracked_keys: Vec<String> = words(TRACKED_KEYS);
         /// Tools whose successful calls set context keys.
         context_calls: Vec<String> = words(CONTEXT_CALLS);
+        /// Tools that type text; the text in their calls is not stored. A name also stands for longer ones that end with it, such as
+        /// `mcp__phone__type_text`.
+        typing_calls: Vec<String> = words(TYPING_CALLS);
         /// Share of a budget for rules and context keys, per cent.
         split_system: u64 = 15;
         /// Share of a budget for notes, experience, bugs and patterns, per cent.

@@ -265,6 +265,23 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<DeletedAr
     deleted?.ok_or_else(|| unknown(id))
 }
 
+impl Core {
+    /// Deletes artifacts that nothing refers to any more. One that cannot be deleted is left to the job that enforces the limits.
+    pub(super) async fn delete_artifacts(self: &Arc<Self>, ids: Vec<i64>) {
+        let own = self.clone();
+        let work = async move {
+            for id in ids {
+                if let Err(error) = own.artifacts.delete(id).await {
+                    tracing::warn!(%error, "cannot delete a picture of a deleted message");
+                }
+            }
+        };
+        if let Err(error) = self.finish(work).await {
+            tracing::warn!(%error, "cannot delete the pictures of deleted messages");
+        }
+    }
+}
+
 /// Deletes artifacts that exceed the size or age limits.
 pub(super) async fn tidy(core: &Core) -> crate::job::Outcome {
     Ok(core.artifacts.tidy(&core.config.get().artifacts).await?)

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::{Core, Error, Result, artifacts, conversation, replay, visual};
 use crate::memory::rebuild;
+use crate::session::conversation::messages;
 
 /// Interval of the artifact limits job; writing many bytes triggers it earlier.
 const ARTIFACT_LIMITS: Duration = Duration::from_secs(3600);
@@ -52,6 +53,27 @@ pub fn rebuild_experience(core: &Arc<Core>) {
                     Ok(false) => tokio::task::yield_now().await,
                     Err(error) => {
                         tracing::warn!(%error, "cannot rebuild experience; it is tried again at the next start");
+                        return;
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Makes the statements and search entries of messages from before an upgrade, some at a time.
+pub fn index_messages(core: &Arc<Core>) {
+    let weak = Arc::downgrade(core);
+    core.tasks.spawn("index-messages", move || {
+        let weak = weak.clone();
+        async move {
+            while let Some(core) = weak.upgrade() {
+                let origin = core.store.origin().to_owned();
+                match core.store.write(move |c| messages::index_some(c, &origin)).await {
+                    Ok(true) => return,
+                    Ok(false) => tokio::task::yield_now().await,
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot index messages; it is tried again at the next start");
                         return;
                     }
                 }

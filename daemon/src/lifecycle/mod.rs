@@ -83,6 +83,7 @@ async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance:
     core.artifacts.watch(&core.tasks).await;
     crate::control::jobs::start(&core);
     crate::control::jobs::rebuild_experience(&core);
+    crate::control::jobs::index_messages(&core);
     let weak = Arc::downgrade(&core);
     core.tasks.spawn("integrity-check", move || check_integrity(weak.clone()));
     let watched = core.clone();

@@ -25,7 +25,7 @@ fn listing<T>(title: &str, items: &[T], shown: KeptEnd, none: &str, line: impl F
             .iter()
             .skip(skipped)
             .take(MAX_LISTED)
-            .map(|item| format!("- {}", line(item).split_whitespace().collect::<Vec<_>>().join(" "))),
+            .map(|item| format!("- {}", crate::text::cut::one_line(&line(item)))),
     );
     if more > 0 {
         lines.push(format!("- {more} {place} ones not listed"));

@@ -8,6 +8,7 @@ use afd_proto::session::{SessionInfo, Statistics, VisitedPage};
 use afd_proto::tasks::{Task, TaskStatus};
 
 use super::Session;
+use crate::text::cut;
 
 /// Everything that summaries, progress files, prompts and reports are built from. Computed from the records on demand; never stored.
 #[derive(Debug, Clone)]
@@ -110,7 +111,7 @@ impl Digest {
             format!("- Errors: {}", s.errors_encountered),
         ]);
         // What people wrote must not begin a line of its own.
-        lines.iter().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>().join("\n")
+        lines.iter().map(|line| cut::one_line(line)).collect::<Vec<_>>().join("\n")
     }
 
     /// Returns the next steps: those stated by the caller, then those derived from tasks, bugs, results and pages.

@@ -243,6 +243,28 @@ impl Store {
         }
     }
 
+    /// Moves the write-ahead log into the database and empties it, so that deleted content is in neither.
+    ///
+    /// # Errors
+    /// When the database cannot be opened.
+    pub async fn scrub(&self) -> Result<()> {
+        let path = self.path.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let connection = Connection::open(&path)?;
+            connection.busy_timeout(SCRUB_WAIT)?;
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>("busy"))
+        });
+        match done.await {
+            Ok(Ok(0)) => Ok(()),
+            Ok(Ok(_)) => {
+                tracing::info!("a reader holds the write-ahead log; it is emptied later");
+                Ok(())
+            }
+            Ok(Err(error)) => Err(error.into()),
+            Err(error) => Err(StoreError::Unavailable(error.to_string())),
+        }
+    }
+
     /// Checks the integrity of the whole database, which may take long. Damage is remembered, stops all writes, and is returned.
     ///
     /// # Errors
@@ -256,12 +278,15 @@ impl Store {
     }
 }
 
+/// How long emptying the write-ahead log waits for readers.
+const SCRUB_WAIT: std::time::Duration = std::time::Duration::from_secs(2);
+
 /// Sets up a connection for reading or writing.
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(128);
     connection.busy_timeout(Duration::from_secs(5))?;
     connection
-        .execute_batch("PRAGMA foreign_keys = ON; PRAGMA cache_size = -4000; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;")
+        .execute_batch("PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -4000; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;")
 }
 
 fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {

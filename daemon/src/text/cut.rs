@@ -71,19 +71,24 @@ fn char_boundary_before(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
 }
 
+/// Returns a text on one line, with runs of whitespace collapsed.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Returns the first `max_len` graphemes on one line, whitespace collapsed, followed by `...` if something was cut.
 pub fn brief(text: &str, max_len: usize) -> String {
     // Graphemes are rarely longer than 16 characters, so there is no need to process all of a long text.
     let (limit, whole) =
         text.char_indices().nth(max_len.saturating_mul(16).saturating_add(256)).map_or((text.len(), true), |(i, _)| (i, false));
-    let mut one_line = text[..limit].split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut shown = one_line(&text[..limit]);
     if !whole {
-        one_line.push_str(" ...");
+        shown.push_str(" ...");
     }
-    let mut graphemes = one_line.grapheme_indices(true);
+    let mut graphemes = shown.grapheme_indices(true);
     match graphemes.nth(max_len) {
-        Some((end, _)) => format!("{}...", one_line[..end].trim_end()),
-        None => one_line,
+        Some((end, _)) => format!("{}...", shown[..end].trim_end()),
+        None => shown,
     }
 }
 

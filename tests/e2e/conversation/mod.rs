@@ -2,6 +2,7 @@
 
 mod context;
 mod endpoint;
+mod score;
 mod summary;
 mod talk;
 mod texts;

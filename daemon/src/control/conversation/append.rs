@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use super::super::session::{for_writing, lifecycle::check_context};
 use super::super::{Core, Error, Result, artifacts::Content as File, check_session};
-use super::{SUMMARIES_JOB, counter, usage};
+use super::{SUMMARIES_JOB, check_name, counter, lock_name, usage};
 use crate::config::Conversation as Settings;
 use crate::model::Counter;
 use crate::session::conversation::compaction::{self, Limits};
@@ -19,6 +19,7 @@ use crate::session::conversation::kept;
 use crate::session::conversation::keys::{self, ContextValue};
 use crate::session::conversation::messages::{self, Prepared};
 use crate::session::conversation::rolling::{self, Sizes};
+use crate::session::conversation::typed;
 use crate::session::conversation::{self, Conversation};
 use crate::store::{Result as Stored, now_ms};
 use crate::task::run_blocking;
@@ -62,8 +63,9 @@ fn check(i: usize, message: &Message) -> Result<()> {
 pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<AppendResult> {
     let name = params.session().to_owned();
     check_session(&name)?;
+    check_name(params.conversation.as_deref())?;
     // Taken before the first other await, so that messages are recorded in the order in which they were sent.
-    let lock = core.locks.conversations.lock(name.clone()).await;
+    let lock = core.locks.conversations.lock(lock_name(&name, params.conversation.as_deref())).await;
     let own = core.clone();
     let work = async move {
         let _lock = lock;
@@ -83,15 +85,25 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
     let mut messages = params.messages;
     let decoded = pictures(core, &mut messages).await?;
     save_pictures(core, &name, &mut messages, decoded).await?;
-    let id = found.id;
-    let before = core.store.read_all(move |c| conversation::of(c, id)).await?;
+    let (id, called) = (found.id, params.conversation.unwrap_or_else(|| conversation::MAIN.to_owned()));
+    let wanted = called.clone();
+    let (before, last) = core
+        .store
+        .read_all(move |c| {
+            let conversation = conversation::named(c, id, &wanted)?;
+            let last = messages::between(c, conversation.id, conversation.position - 1, conversation.position)?.pop();
+            Ok((conversation, last.map(|m| messages::said_text(&m.message))))
+        })
+        .await?;
     let counter = counter(core, &before).await?;
-    let prepared = prepare(messages, counter.clone()).await?;
-    let tokens = prepared.iter().map(|p| p.tokens).sum();
     let settings = core.config.get();
+    typed::blot(&mut messages, &settings.conversation.typing_calls);
+    let prepared = prepare(messages, last, counter.clone()).await?;
+    let tokens = prepared.iter().map(|p| p.tokens).sum();
     let work = Work {
         origin: core.store.origin().to_owned(),
         session: id,
+        name: called,
         app: found.app.clone(),
         prepared,
         given: params.context,
@@ -99,7 +111,7 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
         counter,
         has_model: settings.model.provider.is_some(),
     };
-    let (conversation, context_set, done) = core.store.write_or_refuse(move |c| session::while_active(c, id, |c| work.execute(c))).await?;
+    let (conversation, context_set, done, hidden) = core.store.write_or_refuse(move |c| session::while_active(c, id, |c| work.execute(c))).await?;
     if done.messages > 0 && settings.model.provider.is_some() {
         core.jobs.nudge(SUMMARIES_JOB);
     }
@@ -110,13 +122,26 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
         tokens,
         context_set,
         compacted: done.messages,
-        usage: usage(core, &name, &conversation),
+        usage: {
+            let limit = Limits::of(&conversation, &settings.conversation).tokens;
+            let messages = conversation.position - conversation.begins_after();
+            usage(core, &name, &conversation, ((conversation.tokens - hidden).min(limit), messages))
+        },
     })
 }
 
 /// Counts tokens and extracts facts on a blocking thread, so that the runtime is not held up.
-async fn prepare(messages: Vec<Message>, counter: Counter) -> Result<Vec<Prepared>> {
-    Ok(run_blocking(move || messages.into_iter().map(|m| Prepared::of(m, &counter)).collect()).await?)
+async fn prepare(messages: Vec<Message>, mut before: Option<String>, counter: Counter) -> Result<Vec<Prepared>> {
+    let work = move || {
+        let each = messages.into_iter().map(|message| {
+            let said = messages::said_text(&message);
+            let prepared = Prepared::of(message, before.as_deref(), &counter);
+            before = Some(said);
+            prepared
+        });
+        each.collect()
+    };
+    Ok(run_blocking(work).await?)
 }
 
 /// An inline picture of a message, to be saved as an artifact.
@@ -195,6 +220,8 @@ async fn save_pictures(core: &Arc<Core>, session: &str, messages: &mut [Message]
 struct Work {
     origin: String,
     session: i64,
+    /// Name of the conversation.
+    name: String,
     app: Option<String>,
     prepared: Vec<Prepared>,
     /// Context keys passed by the caller.
@@ -206,10 +233,11 @@ struct Work {
 }
 
 impl Work {
-    /// Appends the messages and compacts if necessary. Returns the updated conversation, the context keys that were set and what was
-    /// compacted.
-    fn execute(self, c: &Connection) -> Stored<(Conversation, BTreeMap<String, String>, compaction::CompactionOutcome)> {
-        let mut conversation = conversation::of(c, self.session)?;
+    /// Appends the messages and compacts if necessary. Returns the updated conversation, the context keys that were set, what was
+    /// compacted, and the tokens of the messages that no context has.
+    fn execute(self, c: &Connection) -> Stored<(Conversation, BTreeMap<String, String>, compaction::CompactionOutcome, i64)> {
+        let mut conversation = conversation::named(c, self.session, &self.name)?;
+        conversation::create(c, &self.origin, &mut conversation)?;
         let (s, at) = (&self.settings, now_ms());
         let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let sizes = Sizes { lines: size(s.summary_lines), request: size(s.brief_request), answer: size(s.brief_answer) };
@@ -218,12 +246,11 @@ impl Work {
         for prepared in &self.prepared {
             let kept = prepared.pictures();
             kept.iter().try_for_each(|uid| artifact::keep(c, uid))?;
-            messages::append(c, &self.origin, &mut conversation, prepared)?;
-            kept::keep(c, &self.origin, &conversation, prepared, &mut seen)?;
+            messages::append(c, &self.origin, &mut conversation, prepared, &mut seen)?;
             rolling::ingest(&mut conversation.rolling, conversation.turn, &prepared.message, sizes);
             set.extend(learned_keys(c, &conversation, &prepared.message, s)?);
         }
-        seen.save(c, self.session)?;
+        seen.save(c, conversation.id)?;
         conversation.context.extend(set.iter().map(|(key, value)| (key.clone(), ContextValue { value: value.clone(), at })));
         let limits = Limits::of(&conversation, s);
         let mut done = compaction::CompactionOutcome::default();
@@ -239,14 +266,15 @@ impl Work {
             )?;
         }
         conversation::save(c, &self.origin, &conversation)?;
-        Ok((conversation, set, done))
+        let hidden = messages::running(c, conversation.id, conversation.begins_after())?;
+        Ok((conversation, set, done, hidden))
     }
 }
 
 /// Returns the context keys confirmed by a tool result: empty unless the call is one of the configured `context_calls` and succeeded.
 fn learned_keys(c: &Connection, conversation: &Conversation, message: &Message, settings: &Settings) -> Stored<BTreeMap<String, String>> {
     let (Role::Tool, Some(id)) = (message.role, &message.tool_call_id) else { return Ok(BTreeMap::new()) };
-    let Some(call) = messages::call(c, conversation.session, conversation.position, id)? else { return Ok(BTreeMap::new()) };
+    let Some(call) = messages::call(c, conversation.id, conversation.position, id)? else { return Ok(BTreeMap::new()) };
     if !settings.context_calls.contains(&call.name) || keys::failed(message) {
         return Ok(BTreeMap::new());
     }

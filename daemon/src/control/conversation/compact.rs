@@ -8,7 +8,7 @@ use afd_proto::session::SessionCall;
 
 use super::super::session::active;
 use super::super::{Core, Error, Result, check_session};
-use super::{SUMMARIES_JOB, counter};
+use super::{SUMMARIES_JOB, conversation_of, counter, lock_name};
 use crate::session::conversation::compaction::{self, Limits};
 use crate::session::conversation::{self, messages, summaries};
 
@@ -20,32 +20,47 @@ pub async fn compact(core: &Arc<Core>, params: &CompactParams) -> Result<Compact
     if params.keep.is_some_and(|keep| keep > 1_000_000) {
         return Err(Error::param("keep", "0 to 1000000", params.keep.unwrap_or(0)));
     }
-    compacted(core, params.session(), params.keep.map(i64::from), params.learn.unwrap_or(PatternScope::Session)).await
+    let how = How { keep: params.keep.map(i64::from), learn: params.learn.unwrap_or(PatternScope::Session), drop: true };
+    compacted(core, params.session(), params.conversation.as_deref(), how).await
 }
 
 /// Compacts everything but the last turn. Returns how many messages left the context.
 pub(in crate::control) async fn all(core: &Arc<Core>, session: &str) -> Result<i64> {
-    Ok(compacted(core, session, Some(0), PatternScope::Session).await?.messages)
+    let how = How { keep: Some(0), learn: PatternScope::Session, drop: false };
+    Ok(compacted(core, session, None, how).await?.messages)
 }
 
-/// Compacts a conversation, keeping `keep` messages or the configured number. `learn` says who may be told what is learned.
-async fn compacted(core: &Arc<Core>, name: &str, keep: Option<i64>, learn: PatternScope) -> Result<CompactResult> {
+/// How a conversation is compacted.
+struct How {
+    /// Number of newest messages that stay; `None` for the configured number.
+    keep: Option<i64>,
+    /// Who may be told what is learned.
+    learn: PatternScope,
+    /// Whether the compacted messages are taken out of the context, even where they would fit.
+    drop: bool,
+}
+
+async fn compacted(core: &Arc<Core>, name: &str, which: Option<&str>, how: How) -> Result<CompactResult> {
     check_session(name)?;
-    let _lock = core.locks.conversations.lock(name.to_owned()).await;
+    let _lock = core.locks.conversations.lock(lock_name(name, which)).await;
     let session = active(core, name).await?;
-    let id = session.id;
-    let before = core.store.read_all(move |c| conversation::of(c, id)).await?;
+    let (id, which) = (session.id, which.map(str::to_owned));
+    let before = core.store.read_all(move |c| conversation_of(c, id, which.as_deref())).await??;
+    let called = before.name.clone();
     let counter = counter(core, &before).await?;
     let settings = core.config.get();
     let (origin, has_model) = (core.store.origin().to_owned(), settings.model.provider.is_some());
     let done = core.store.write(move |c| {
-        let mut conversation = conversation::of(c, id)?;
+        let mut conversation = conversation::named(c, id, &called)?;
         let mut limits = Limits::of(&conversation, &settings.conversation);
-        limits.keep = keep.unwrap_or(limits.keep);
+        limits.keep = how.keep.unwrap_or(limits.keep);
         let tokens_before = conversation.used;
-        let done = compaction::compact(c, &origin, &mut conversation, limits, &counter, (session.app.as_deref(), learn), has_model)?;
+        let done = compaction::compact(c, &origin, &mut conversation, limits, &counter, (session.app.as_deref(), how.learn), has_model)?;
+        if how.drop && done.messages > 0 {
+            conversation.dropped_to = conversation.compacted_to;
+        }
         conversation::save(c, &origin, &conversation)?;
-        let summary = summaries::newest(c, id, conversation.cleared_to)?;
+        let summary = summaries::newest(c, conversation.id, conversation.cleared_to)?;
         Ok(CompactResult {
             session: session.name,
             messages: done.messages,
@@ -69,20 +84,21 @@ async fn compacted(core: &Arc<Core>, name: &str, keep: Option<i64>, learn: Patte
 pub async fn clear(core: &Arc<Core>, params: &ClearParams) -> Result<ClearResult> {
     let name = params.session();
     check_session(name)?;
-    let _lock = core.locks.conversations.lock(name.to_owned()).await;
+    let which = params.conversation.clone();
+    let _lock = core.locks.conversations.lock(lock_name(name, which.as_deref())).await;
     let session = active(core, name).await?;
     let (origin, forget) = (core.store.origin().to_owned(), params.forget_context);
-    let cleared = core.store.write(move |c| {
-        let mut conversation = conversation::of(c, session.id)?;
-        let gone = conversation.in_context();
+    let cleared = core.store.write_or_refuse(move |c| {
+        let mut conversation = conversation_of(c, session.id, which.as_deref())??;
+        let gone = conversation.position - conversation.begins_after();
         conversation.cleared_to = conversation.position;
-        conversation.used = conversation.tokens - messages::running(c, conversation.session, conversation.cleared_to)?;
+        conversation.used = conversation.tokens - messages::running(c, conversation.id, conversation.cleared_to)?;
         if forget {
             conversation.context.clear();
             conversation.rolling.clear();
         }
         conversation::save(c, &origin, &conversation)?;
-        Ok(ClearResult { session: session.name, messages: gone })
+        Ok::<_, Error>(ClearResult { session: session.name, messages: gone })
     });
-    Ok(cleared.await?)
+    cleared.await
 }

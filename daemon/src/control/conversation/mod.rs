@@ -1,26 +1,58 @@
 //! `conversation.*`: recording messages and building the model's context from them.
 
 pub mod append;
+mod background;
 pub mod compact;
 pub mod context;
+pub mod delete;
 pub mod read;
 pub mod summarise;
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use afd_proto::ErrorCode;
 use afd_proto::context::Usage;
 
-use super::{Core, Result};
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::{Core, Error, Result, check_session};
 use crate::model::{Counter, Tokenizers, trim_heap};
-use crate::session::conversation::Conversation;
+use crate::session::conversation::{self, Conversation};
 use crate::session::conversation::budget;
 use crate::session::conversation::compaction::Limits;
+use crate::store::Result as Stored;
 use crate::task::failpoint;
 use crate::task::run_blocking;
 
 /// Name of the job that asks a language model for summaries.
 pub(super) const SUMMARIES_JOB: &str = "conversation-summaries";
+
+/// Returns a conversation of a session; the main one may be empty, another one must exist.
+fn conversation_of(c: &Connection, session: i64, name: Option<&str>) -> Stored<Result<Conversation>> {
+    let found = conversation::named(c, session, name.unwrap_or(conversation::MAIN))?;
+    let exists = found.id != 0 || found.name == conversation::MAIN;
+    Ok(if exists { Ok(found) } else { Err(no_conversation(name)) })
+}
+
+/// Returns the error for a conversation that does not exist.
+fn no_conversation(name: Option<&str>) -> Error {
+    let name = name.unwrap_or(conversation::MAIN);
+    Error::new(ErrorCode::NotFound, format!("there is no conversation {name:?} in this session"))
+        .hint("`afctl session show` lists the conversations; `conversation append --conversation NAME` creates one")
+        .details(json!({"conversation": name}))
+}
+
+/// Checks the name of a conversation.
+fn check_name(name: Option<&str>) -> Result<()> {
+    name.map_or(Ok(()), |name| check_session(name).map_err(|_| Error::param("conversation", "1 to 64 letters, digits, '-', '_' or '.'", name)))
+}
+
+/// Returns the name of the lock that orders the writes to a conversation.
+fn lock_name(session: &str, conversation: Option<&str>) -> String {
+    format!("{session}\n{}", conversation.unwrap_or(conversation::MAIN))
+}
 
 /// Returns the model whose tokens are counted: that of the conversation, else the configured one.
 fn model_of(core: &Core, conversation: &Conversation) -> String {
@@ -77,18 +109,18 @@ fn as_i64(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// Reports how full a conversation's context is.
-fn usage(core: &Core, session: &str, conversation: &Conversation) -> Usage {
+/// Reports how full a conversation's context is, if it sends `used` tokens in `messages` messages.
+fn usage(core: &Core, session: &str, conversation: &Conversation, (used, messages): (i64, i64)) -> Usage {
     let settings = &core.config.get().conversation;
     let limits = Limits::of(conversation, settings);
-    let percentage = conversation.used as f64 * 100.0 / limits.tokens.max(1) as f64;
+    let percentage = used as f64 * 100.0 / limits.tokens.max(1) as f64;
     Usage {
         session: session.to_owned(),
-        used: conversation.used,
+        used,
         limit: limits.tokens,
         percentage: (percentage * 10.0).round() / 10.0,
         threshold: limits.threshold as f64,
-        messages: conversation.in_context(),
+        messages,
         max_messages: limits.messages,
         recorded: conversation.position,
         recorded_tokens: conversation.tokens,

@@ -3,19 +3,28 @@
 use std::sync::Arc;
 
 use afd_proto::context::{ActiveElement, Usage, UsageParams, WorkingMemory, WorkingParams};
-use afd_proto::conversation::{ConversationListParams, Messages, RecordedMessage, Role, Summary, SummaryParams};
+use afd_proto::conversation::{
+    ConversationListParams, FoundMessages, Messages, RecordedMessage, Role, SearchParams, Summary, SummaryParams,
+};
+use afd_proto::notes::TermMatch;
 use afd_proto::session::SessionCall;
+
+use serde_json::Value;
 
 use super::super::paging::page;
 use super::super::session::{context_of, known};
 use super::super::{Core, Error, Result};
-use super::{as_i64, counter, usage};
+use super::context::{Request, build, tools_tokens};
+use super::{as_i64, conversation_of, counter, usage};
 use crate::device;
 use crate::memory::{log, sessions as memory};
 use crate::page::target;
-use crate::session::conversation::{self, budget, messages, rolling, summaries};
-use crate::session::tasks;
+use crate::model::Counter;
+use crate::session::conversation::compaction::Limits;
+use crate::session::conversation::{Conversation, budget, messages, rolling, search, summaries};
+use crate::session::{Session, tasks};
 use crate::task::run_blocking;
+use crate::text::Query;
 
 /// `conversation.list`: returns recorded messages, newest first.
 ///
@@ -23,14 +32,35 @@ use crate::task::run_blocking;
 /// `NOT_FOUND` if there is no such session.
 pub async fn list(core: &Arc<Core>, params: &ConversationListParams) -> Result<Messages> {
     let page = page(params.limit, params.cursor, 20)?;
-    let session = known(core, params.session()).await?.id;
+    let session = known(core, params.session()).await?;
+    let (id, name) = (session.id, params.conversation.clone());
+    let conversation = core.store.read_all(move |c| conversation_of(c, id, name.as_deref())).await??;
+    let (request, counter) = at_limit(core, &conversation, 0).await?;
     let listed = core.store.read_all(move |c| {
-        let conversation = conversation::of(c, session)?;
-        let (mut messages, next_cursor) = messages::newest(c, session, page)?;
-        messages.iter_mut().for_each(|m| m.in_context = m.position > conversation.begins_after());
+        let first = build(c, &session, &conversation, &request, &counter)?.first;
+        let (mut messages, next_cursor) = messages::newest(c, conversation.id, page)?;
+        messages.iter_mut().for_each(|m| m.in_context = m.position >= first);
         Ok(Messages { messages, next_cursor })
     });
     Ok(listed.await?)
+}
+
+/// Returns the request for a context at the limit of a conversation, less the tokens of tool definitions, and the counter for it.
+async fn at_limit(core: &Arc<Core>, conversation: &Conversation, tools: i64) -> Result<(Request, Counter)> {
+    let settings = &core.config.get().conversation;
+    let limit = Limits::of(conversation, settings).tokens;
+    let request = Request { budget: (limit - tools).max(1), allocation: budget::allocate(limit, settings), keep: as_i64(settings.keep_recent) };
+    Ok((request, counter(core, conversation).await?))
+}
+
+/// Returns the tokens of the context of a conversation at its limit, and the number of its messages that are in it as turns.
+async fn sent(core: &Arc<Core>, session: &Session, conversation: &Conversation, tools: Option<&[Value]>) -> Result<(i64, i64)> {
+    let tools = tools_tokens(tools, &counter(core, conversation).await?)?;
+    let (request, counter) = at_limit(core, conversation, tools).await?;
+    let (session, conversation) = (session.clone(), conversation.clone());
+    let made = core.store.read_all(move |c| build(c, &session, &conversation, &request, &counter)).await?;
+    let turns = made.parts.iter().find(|p| p.part == "history").map_or(0, |p| p.messages);
+    Ok((made.tokens + tools, turns))
 }
 
 /// `conversation.usage`: reports how full the context is, and whether a given text or number of tokens still fits.
@@ -42,8 +72,10 @@ pub async fn used(core: &Arc<Core>, params: &UsageParams) -> Result<Usage> {
         return Err(Error::param("text", "either tokens or text", "both"));
     }
     let session = known(core, params.session()).await?;
-    let conversation = core.store.read_all(move |c| conversation::of(c, session.id)).await?;
-    let mut usage = usage(core, params.session(), &conversation);
+    let (id, name) = (session.id, params.conversation.clone());
+    let conversation = core.store.read_all(move |c| conversation_of(c, id, name.as_deref())).await??;
+    let sent = sent(core, &session, &conversation, params.tools.as_deref()).await?;
+    let mut usage = usage(core, params.session(), &conversation, sent);
     usage.asked = match (&params.text, params.tokens) {
         (Some(text), _) => {
             let (counter, text) = (counter(core, &conversation).await?, text.clone());
@@ -61,12 +93,12 @@ pub async fn used(core: &Arc<Core>, params: &UsageParams) -> Result<Usage> {
 /// `NOT_FOUND` if there is no such session.
 pub async fn summary(core: &Arc<Core>, params: &SummaryParams) -> Result<Summary> {
     let session = known(core, params.session()).await?;
-    let (id, name) = (session.id, session.name.clone());
-    let conversation = core.store.read_all(move |c| conversation::of(c, id)).await?;
+    let (id, name, which) = (session.id, session.name.clone(), params.conversation.clone());
+    let conversation = core.store.read_all(move |c| conversation_of(c, id, which.as_deref())).await??;
     let counter = counter(core, &conversation).await?;
     let keep = usize::try_from(core.config.get().conversation.recent_messages).unwrap_or(2);
     let summed = core.store.read_all(move |c| {
-        let conversation = conversation::of(c, id)?;
+        let id = conversation.id;
         // Two extra: one for a request that has not been answered yet, one to find out whether there are older messages.
         let mut said: Vec<RecordedMessage> = messages::last_requests_and_answers(c, id, conversation.cleared_to, keep + 2)?;
         let open = usize::from(said.last().is_some_and(|m| m.message.role == Role::User));
@@ -86,7 +118,7 @@ pub async fn summary(core: &Arc<Core>, params: &SummaryParams) -> Result<Summary
             tokens,
             tokens_of_all: all,
             saved_percent: percent_saved(tokens, all),
-            context: context_of(c, id, &name)?,
+            context: context_of(c, &conversation, &name)?,
             compacted: summaries::newest(c, id, conversation.cleared_to)?.map(|kept| kept.info),
             session: name,
         })
@@ -103,14 +135,17 @@ const MAX_OBSERVATIONS: usize = 10;
 /// `NOT_FOUND` if there is no such session.
 pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<WorkingMemory> {
     let session = known(core, params.session()).await?;
-    let (id, name) = (session.id, session.name.clone());
+    let (id, name, which) = (session.id, session.name.clone(), params.conversation.clone());
+    let conversation = core.store.read_all(move |c| conversation_of(c, id, which.as_deref())).await??;
+    let sent = sent(core, &session, &conversation, None).await?;
+    let own = conversation.clone();
     let gathered = core.store.read_all(move |c| {
         let seen = log::context(c, &name, None)?;
         let device = seen.device.as_deref().map(|device| device::find(c, device)).transpose()?.flatten();
         let observations = memory::recent(c, id, MAX_OBSERVATIONS)?;
-        Ok((conversation::of(c, id)?, tasks::current(c, id)?, observations, context_of(c, id, &name)?, seen.stale, device))
+        Ok((tasks::current(c, id)?, observations, context_of(c, &own, &name)?, seen.stale, device))
     });
-    let (conversation, current_task, recent_observations, context, stale, device) = gathered.await?;
+    let (current_task, recent_observations, context, stale, device) = gathered.await?;
     let shown = device.and_then(|device| core.views.shown(id, device));
     let mut elements: Vec<(usize, ActiveElement)> = Vec::new();
     if let Some(shown) = &shown {
@@ -121,7 +156,7 @@ pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working
     }
     elements.sort_by_key(|(number, _)| *number);
     Ok(WorkingMemory {
-        usage: usage(core, &session.name, &conversation),
+        usage: usage(core, &session.name, &conversation, sent),
         session: session.name,
         current_task,
         recent_observations,
@@ -130,6 +165,40 @@ pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working
         stale,
         context,
     })
+}
+
+/// Maximum number of found messages.
+const MAX_FOUND: u32 = 200;
+/// Maximum length of a query, characters.
+const MAX_QUERY: usize = 1_000;
+
+/// `conversation.search`: finds recorded messages by their words, best match first.
+///
+/// # Errors
+/// `NOT_FOUND` if there is no such session or conversation, `INVALID_PARAMS` if the query has no words.
+pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<FoundMessages> {
+    let limit = params.limit.unwrap_or(20);
+    if !(1..=MAX_FOUND).contains(&limit) {
+        return Err(Error::param("limit", "1 to 200", limit));
+    }
+    if params.query.chars().count() > MAX_QUERY {
+        return Err(Error::param("query", "at most 1000 characters", params.query.chars().count()));
+    }
+    let query = Query::parse(&params.query).ok_or_else(|| Error::param("query", "at least one word", format!("{:?}", params.query)))?;
+    if params.everywhere && params.conversation.is_some() {
+        return Err(Error::param("conversation", "no conversation with everywhere", "both"));
+    }
+    let mut filter = search::Filter { role: params.role, since: params.since, until: params.until, ..search::Filter::default() };
+    if !params.everywhere {
+        let session = known(core, params.session()).await?;
+        let (id, name) = (session.id, params.conversation.clone());
+        filter.session = Some(id);
+        if name.is_some() {
+            filter.conversation = Some(core.store.read_all(move |c| conversation_of(c, id, name.as_deref())).await??.id);
+        }
+    }
+    let (messages, all) = core.store.read_all(move |c| search::find(c, &query, &filter, limit as usize)).await?;
+    Ok(FoundMessages { messages, matched: if all { TermMatch::All } else { TermMatch::Any } })
 }
 
 /// Returns the percentage of tokens that sending `sent` instead of `all` tokens avoids, rounded to one decimal.

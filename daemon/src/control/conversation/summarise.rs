@@ -89,11 +89,15 @@ async fn improve(
     kept: &StoredSummary,
 ) -> Result<(), ModelError> {
     let later = |e: crate::store::StoreError| ModelError::Temporary(e.to_string());
-    let (id, info) = (kept.session, kept.info.clone());
+    let (id, info) = (kept.conversation, kept.info.clone());
     let (after, upto) = (info.after, info.upto);
     let (conversation, app, earlier) = core
         .store
-        .read_all(move |c| Ok((conversation::of(c, id)?, session::app_of(c, id)?, summaries::written(c, id, after, upto)?)))
+        .read_all(move |c| {
+            let conversation = conversation::by_id(c, id)?.unwrap_or_default();
+            let app = session::app_of(c, conversation.session)?;
+            Ok((conversation, app, summaries::written(c, id, after, upto)?))
+        })
         .await
         .map_err(later)?;
     let mut from = earlier.as_ref().map_or(after, |e| e.info.upto);
@@ -115,7 +119,8 @@ async fn improve(
     let tokens = counter.count(&text);
     let stored = core.store.write(move |c| {
         summaries::improve(c, row.id, &text, &name, tokens)?;
-        let mut conversation = conversation::of(c, id)?;
+        // The session may have been deleted while the model was writing.
+        let Some(mut conversation) = conversation::by_id(c, id)? else { return Ok(()) };
         if conversation.compacted_to == row.info.upto {
             conversation.used += tokens - row.info.tokens;
             conversation::save(c, &origin, &conversation)?;
@@ -129,7 +134,7 @@ async fn improve(
                 scope: PatternScope::Session,
                 data: None,
                 prior: Some(0.6),
-                session: Some(id),
+                session: Some(conversation.session),
             };
             patterns::save(c, &origin, &new)?;
         }

@@ -11,6 +11,7 @@ use super::coverage;
 use crate::artifact;
 use crate::memory::{log, notes, sessions};
 use crate::session::summary::Digest;
+use crate::session::conversation::Conversation;
 use crate::session::{self, Session, bugs, conversation, results, tasks, tested};
 use crate::store::{Page, Result as Stored, now_ms};
 use crate::visual::states;
@@ -50,7 +51,7 @@ pub(in crate::control) fn gather(c: &Connection, session: Session) -> Stored<Dig
         done: tasks::done(c, id)?,
         results: results::list(c, &results::Filter { session: Some(id), ..results::Filter::default() }, Page::first(MAX_ROWS))?.0,
         last_action: sessions::last_action(c, id)?,
-        context: context(c, id, &session.name)?,
+        context: context(c, &conversation::of(c, id)?, &session.name)?,
         bugs,
         pages,
         session,
@@ -70,9 +71,9 @@ fn pages(c: &Connection, session: i64) -> Stored<Vec<VisitedPage>> {
     Ok(pages)
 }
 
-/// Returns the context keys of a session: those of its conversation, and device, app and page as last observed. The newer value wins.
-pub(in crate::control) fn context(c: &Connection, session: i64, name: &str) -> Stored<BTreeMap<String, String>> {
-    let mut known = conversation::of(c, session)?.context;
+/// Returns the context keys of a conversation of the session `name`, and its device, app and page as last observed. The newer value wins.
+pub(in crate::control) fn context(c: &Connection, conversation: &Conversation, name: &str) -> Stored<BTreeMap<String, String>> {
+    let mut known = conversation.context.clone();
     let seen = log::context(c, name, None)?;
     let at = seen.observed_at.unwrap_or(0);
     for (key, value) in [("device", seen.device), ("app", seen.app), ("page", seen.activity)] {

@@ -51,7 +51,7 @@ async fn document(core: &Arc<Core>, session: crate::session::Session) -> Result<
     let (id, name) = (digest.session.id, digest.session.name.clone());
     let gathered = core.store.read_all(move |c| {
         let conversation = conversation::of(c, id)?;
-        let mut messages = messages::between(c, id, 0, i64::MAX)?;
+        let mut messages = messages::between(c, conversation.id, 0, i64::MAX)?;
         messages.iter_mut().for_each(|m| m.in_context = m.position > conversation.begins_after());
         let filter = log::Filter { session: Some(name.clone()), after: Some(0), page: Page::first(MAX_ROWS), ..log::Filter::default() };
         let artifacts = artifact::Filter { session: Some(name.clone()), page: Page::first(MAX_ROWS), kind: None };
@@ -66,7 +66,7 @@ async fn document(core: &Arc<Core>, session: crate::session::Session) -> Result<
             patterns::Filter { session: Some(id), reader: patterns::Reader::Keeper, limit: MAX_ROWS, ..patterns::Filter::default() };
         Ok((
             messages,
-            summaries::all(c, id)?,
+            summaries::all(c, conversation.id)?,
             patterns::find(c, &patterns)?,
             log::read(c, &filter)?.events,
             notes::of_session(c, id)?,

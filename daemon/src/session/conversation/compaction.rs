@@ -58,7 +58,7 @@ impl Limits {
     /// Returns whether the context is above the threshold.
     pub fn exceeded(&self, conversation: &Conversation) -> bool {
         let above = |used: i64, limit: i64| i128::from(used) * 100 > i128::from(limit) * i128::from(self.threshold);
-        above(conversation.used, self.tokens) || above(conversation.in_context(), self.messages)
+        above(conversation.used, self.tokens) || above(conversation.since_compaction(), self.messages)
     }
 }
 
@@ -73,26 +73,26 @@ pub struct CompactionOutcome {
 
 /// Returns the last message to remove from the context, or `None` if none may be removed. See the module documentation for the rule.
 fn last_to_compact(connection: &Connection, c: &Conversation, limits: Limits) -> Result<Option<i64>> {
-    let begins = c.begins_after();
+    let begins = c.summarised_to();
     let available = limits.tokens * limits.threshold / 100;
-    let kept_from = |first: i64| -> Result<i64> { Ok(c.tokens - messages::running(connection, c.session, first - 1)?) };
+    let kept_from = |first: i64| -> Result<i64> { Ok(c.tokens - messages::running(connection, c.id, first - 1)?) };
     let mut first = c.position - limits.keep + 1;
     let too_much = kept_from(first)? > available;
     if too_much {
         // Even the messages to keep exceed the threshold: keep only the newest ones, up to half of it.
-        first = messages::first_reaching(connection, c.session, begins, c.tokens - available / 2)?.unwrap_or(c.position);
+        first = messages::first_reaching(connection, c.id, begins, c.tokens - available / 2)?.unwrap_or(c.position);
     }
     let stretch = (begins + 2, first);
-    let turn = messages::last_matching(connection, c.session, "role = 'user'", stretch)?;
+    let turn = messages::last_matching(connection, c.id, "role = 'user'", stretch)?;
     let begin = match turn {
         Some(turn) if kept_from(turn)? <= available => Some(turn),
         // Cut at the next step, so that what stays fits; if there is none, at the previous one.
-        turn if too_much => match messages::next_step_start(connection, c.session, first)? {
+        turn if too_much => match messages::next_step_start(connection, c.id, first)? {
             Some(step) => Some(step),
-            None => messages::last_matching(connection, c.session, "role <> 'tool'", stretch)?.or(turn),
+            None => messages::last_matching(connection, c.id, "role <> 'tool'", stretch)?.or(turn),
         },
         Some(turn) => Some(turn),
-        None => messages::last_matching(connection, c.session, "role <> 'tool'", stretch)?,
+        None => messages::last_matching(connection, c.id, "role <> 'tool'", stretch)?,
     };
     Ok(begin.map(|begin| begin - 1).filter(|upto| *upto > begins))
 }
@@ -109,29 +109,29 @@ pub fn compact(
     use_model: bool,
 ) -> Result<CompactionOutcome> {
     let Some(upto) = last_to_compact(connection, conversation, limits)? else { return Ok(CompactionOutcome::default()) };
-    let (session, begins, after) = (conversation.session, conversation.begins_after(), conversation.cleared_to);
+    let (id, begins, after) = (conversation.id, conversation.summarised_to(), conversation.cleared_to);
     let max_tokens = MAX_SUMMARY.0.min(limits.tokens * MAX_SUMMARY.1 / 100);
-    let (text, tokens) = extract(connection, session, after, upto, max_tokens, counter)?;
-    summaries::add(connection, origin, session, (after, upto), &text, tokens, use_model)?;
+    let (text, tokens) = extract(connection, id, after, upto, max_tokens, counter)?;
+    summaries::add(connection, origin, id, (after, upto), &text, tokens, use_model)?;
     conversation.compacted_to = upto;
-    conversation.used = conversation.tokens - messages::running(connection, session, upto)? + tokens;
-    for rule in messages::rules(connection, session, after)? {
+    conversation.used = conversation.tokens - messages::running(connection, id, upto)? + tokens;
+    for rule in messages::rules(connection, id, after)? {
         conversation.used += if rule.position <= upto { rule.tokens } else { 0 };
     }
-    let fresh = kept::facts(connection, session, begins, upto + 1, MAX_LEARNED)?;
-    let facts = learn(connection, origin, session, (app, learn_as), &fresh)?;
+    let fresh = kept::facts(connection, id, begins, upto + 1, MAX_LEARNED)?;
+    let facts = learn(connection, origin, conversation.session, (app, learn_as), &fresh)?;
     Ok(CompactionOutcome { messages: upto - begins, facts })
 }
 
 /// Builds an extractive summary of up to `max_tokens` tokens of the messages after `after` up to and including `upto`; returns it with
 /// its token count. It starts with the text a language model wrote about the oldest of these messages, if there is one and it fits.
-pub fn extract(connection: &Connection, session: i64, after: i64, upto: i64, max_tokens: i64, counter: &Counter) -> Result<(String, i64)> {
-    let written = summaries::written(connection, session, after, upto)?;
+pub fn extract(connection: &Connection, conversation: i64, after: i64, upto: i64, max_tokens: i64, counter: &Counter) -> Result<(String, i64)> {
+    let written = summaries::written(connection, conversation, after, upto)?;
     let (mut lines, mut spent, from) = match written {
         Some(kept) if kept.info.tokens <= max_tokens => (vec![kept.info.text], kept.info.tokens, kept.info.upto),
         _ => (Vec::new(), 0, after),
     };
-    let found = kept::facts(connection, session, from, upto + 1, MAX_CANDIDATES)?;
+    let found = kept::facts(connection, conversation, from, upto + 1, MAX_CANDIDATES)?;
     let chosen = choose(found, max_tokens - spent);
     lines.extend(chosen.iter().map(|fact| format!("- {}", fact.text)));
     let text = if lines.is_empty() { format!("{} messages; no facts were found in them.", upto - after) } else { lines.join("\n") };

@@ -1,117 +1,337 @@
-//! Storage of facts: scored sentences of messages, and the term counts their scores depend on.
+//! Storage of statements: scored sentences of messages, what replaces what, and the term counts that scores depend on.
+//!
+//! Of two statements about one thing the newer counts. A sentence of the user that takes something back supersedes older ones of the user
+//! that share at least half of its subject: the words apart from figures and function words, weighted by rarity. Without a word that takes
+//! something back, nearly the whole subject must be the same and only a value differ; then the older value is kept as `was`, because two
+//! similar sentences may be about two things.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use afd_proto::conversation::Role;
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::Conversation;
-use super::facts;
-use super::messages::Prepared;
+use super::facts::{self, Candidate, Kind, cues};
+use super::search;
 use crate::store::{Result, new_uid, now_ms, word};
+use crate::text::{self, cut};
 
-/// Term counts of a session by hash: the stored count, and what the messages being appended add to it.
+/// Term counts of a conversation by hash: the stored count, and what the messages being appended add to it.
 #[derive(Debug, Default)]
 pub struct TermCounts(HashMap<i64, (i64, i64)>);
 
 impl TermCounts {
     /// Returns the number of previous occurrences of a hash, and counts this one.
-    fn count(&mut self, connection: &Connection, session: i64, hash: i64) -> Result<i64> {
+    fn count(&mut self, connection: &Connection, conversation: i64, hash: i64) -> Result<i64> {
         if let Some((before, more)) = self.0.get_mut(&hash) {
             *more += 1;
             return Ok(*before + *more - 1);
         }
-        let before = connection
-            .prepare_cached("SELECT seen FROM message_terms WHERE session_id = :session_id AND hash = :hash")?
-            .query_row(named_params! {":session_id": session, ":hash": hash}, |row| row.get("seen"))
-            .optional()?
-            .unwrap_or(0);
+        let before = seen(connection, conversation, hash)?;
         self.0.insert(hash, (before, 1));
         Ok(before)
     }
 
     /// Writes the added counts.
-    pub fn save(&self, connection: &Connection, session: i64) -> Result<()> {
+    pub fn save(&self, connection: &Connection, conversation: i64) -> Result<()> {
         let mut add = connection.prepare_cached(
-            "INSERT INTO message_terms (session_id, hash, seen) VALUES (:session_id, :hash, :seen)
-             ON CONFLICT (session_id, hash) DO UPDATE SET seen = seen + excluded.seen",
+            "INSERT INTO message_terms (conversation_id, hash, seen) VALUES (:conversation_id, :hash, :seen)
+             ON CONFLICT (conversation_id, hash) DO UPDATE SET seen = seen + excluded.seen",
         )?;
         self.0.iter().try_for_each(|(hash, (_, more))| {
-            add.execute(named_params! {":session_id": session, ":hash": hash, ":seen": more}).map(|_| ())
+            add.execute(named_params! {":conversation_id": conversation, ":hash": hash, ":seen": more}).map(|_| ())
         })?;
         Ok(())
     }
 }
 
-/// Scores and stores the candidate facts of the last message of a conversation. A sentence that was stored before only moves to this
-/// message.
-pub fn keep(connection: &Connection, origin: &str, conversation: &Conversation, prepared: &Prepared, seen: &mut TermCounts) -> Result<()> {
-    let (session, now) = (conversation.session, now_ms());
+/// Returns how many times a conversation had a word, by its hash.
+pub fn seen(connection: &Connection, conversation: i64, hash: i64) -> Result<i64> {
+    Ok(connection
+        .prepare_cached("SELECT seen FROM message_terms WHERE conversation_id = :conversation_id AND hash = :hash")?
+        .query_row(named_params! {":conversation_id": conversation, ":hash": hash}, |row| row.get("seen"))
+        .optional()?
+        .unwrap_or(0))
+}
+
+/// A message whose statements are stored.
+#[derive(Debug, Clone, Copy)]
+pub struct Said<'a> {
+    /// Row id of the conversation.
+    pub conversation: i64,
+    /// Position of the message.
+    pub position: i64,
+    /// Who said it.
+    pub role: Role,
+    /// Tool that said it.
+    pub source: Option<&'a str>,
+    /// Time of recording, UTC milliseconds.
+    pub at: i64,
+}
+
+/// Maximum number of statements of one message that may replace older ones.
+const MAX_CORRECTIONS: usize = 6;
+
+/// Scores and stores the statements of a message, with their token counts. A sentence that was stored before only moves to this message.
+pub fn keep(connection: &Connection, origin: &str, said: Said<'_>, statements: &[(Candidate, i64)], seen: &mut TermCounts) -> Result<()> {
+    let (conversation, now) = (said.conversation, now_ms());
     let mut insert = connection.prepare_cached(
-        "INSERT INTO message_facts (uid, origin, session_id, position, role, text, tokens, score, rank, sentence, template, updated_at)
-         VALUES (:uid, :origin, :session, :position, :role, :text, :tokens, :score, :rank, :sentence, :template, :now)
-         ON CONFLICT (session_id, sentence) DO UPDATE SET position = excluded.position, updated_at = excluded.updated_at",
+        "INSERT INTO message_facts (uid, origin, conversation_id, position, place, role, source, kind, text, about, was, tokens, score, rank,
+            sentence, template, at, updated_at)
+         VALUES (:uid, :origin, :conversation_id, :position, :place, :role, :source, :kind, :text, :about, :was, :tokens, :score, :rank,
+            :sentence, :template, :at, :now)
+         ON CONFLICT (conversation_id, sentence) DO UPDATE SET position = excluded.position, place = excluded.place, at = excluded.at,
+            superseded_by = NULL, updated_at = excluded.updated_at",
     )?;
-    for (candidate, tokens) in &prepared.facts {
-        let words = candidate.words.iter().map(|word| seen.count(connection, session, *word)).collect::<Result<Vec<_>>>()?;
-        let template_count = seen.count(connection, session, candidate.template)? + 1;
+    let mut corrections = 0;
+    for (candidate, tokens) in statements {
+        let words = candidate.words.iter().map(|word| seen.count(connection, conversation, *word)).collect::<Result<Vec<_>>>()?;
+        let template_count = seen.count(connection, conversation, candidate.template)? + 1;
         let score = facts::score(candidate, &words);
+        let mut was = None;
+        if said.role == Role::User && corrections < MAX_CORRECTIONS && (candidate.corrects || candidate.kind != Kind::Statement || has_figure(&candidate.text)) {
+            corrections += 1;
+            was = supersede(connection, said, candidate)?;
+        }
         insert.execute(named_params! {
             ":uid": new_uid(),
             ":origin": origin,
-            ":session": session,
-            ":position": conversation.position,
-            ":role": prepared.message.role.word(),
+            ":conversation_id": conversation,
+            ":position": said.position,
+            ":place": i64::try_from(candidate.place).unwrap_or(i64::MAX),
+            ":role": said.role.word(),
+            ":source": said.source,
+            ":kind": candidate.kind.word(),
             ":text": candidate.text,
+            ":about": candidate.about,
+            ":was": was,
             ":tokens": tokens,
             ":score": score,
             ":rank": facts::discount_repeats(score, template_count),
             ":sentence": candidate.sentence,
             ":template": candidate.template,
+            ":at": said.at,
             ":now": now,
         })?;
     }
     Ok(())
 }
 
-/// A stored fact.
+fn has_figure(text: &str) -> bool {
+    text.chars().any(char::is_numeric)
+}
+
+/// Number of messages before a message in which its words are looked for.
+const ECHO_REACH: i64 = 5;
+/// What a statement gains when a later message takes up its figures and names: for each of them, and how many count.
+const ECHO_GAIN: (f64, usize) = (0.14, 2);
+
+/// Raises the statements of the last few messages of others that this message takes up again: an assistant repeats what it was told
+/// and goes on with what a tool found, and nobody repeats an anecdote.
+pub fn echo(connection: &Connection, said: Said<'_>, content: &str) -> Result<()> {
+    let words = facts::echoes(content);
+    if words.is_empty() || said.role == Role::Tool || said.role == Role::System {
+        return Ok(());
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT id, text FROM message_facts WHERE conversation_id = :conversation_id AND position >= :from AND position < :position
+            AND role <> :role AND score > 0",
+    )?;
+    let values = named_params! {":conversation_id": said.conversation, ":from": said.position - ECHO_REACH, ":position": said.position,
+        ":role": said.role.word()};
+    let recent: Vec<(i64, String)> =
+        statement.query_map(values, |row| Ok((row.get("id")?, row.get("text")?)))?.collect::<rusqlite::Result<_>>()?;
+    let mut raise = connection.prepare_cached(
+        "UPDATE message_facts SET rank = rank + :gain * rank / score, score = score + :gain, updated_at = :now WHERE id = :id",
+    )?;
+    for (id, text) in recent {
+        let folded = facts::folded(&text);
+        let taken_up = words.iter().filter(|w| has_word(&folded, w)).count().min(ECHO_GAIN.1);
+        if taken_up > 0 {
+            raise.execute(named_params! {":id": id, ":gain": ECHO_GAIN.0 * taken_up as f64, ":now": now_ms()})?;
+        }
+    }
+    Ok(())
+}
+
+fn has_word(folded: &str, word: &str) -> bool {
+    folded.match_indices(word).any(|(at, _)| {
+        let before = folded[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
+        before && folded[at + word.len()..].chars().next().is_none_or(|c| !c.is_alphanumeric())
+    })
+}
+
+/// Number of rarest words of a statement by which older ones are looked for, and of messages read for each.
+const PROBES: (usize, usize) = (4, 12);
+/// Share of a subject that must be the same for a correction; without a word that takes something back; for two decisions.
+const SAME_SUBJECT: (f64, f64, f64) = (0.45, 0.75, 0.5);
+/// Maximum length of what is kept of a replaced statement, characters.
+const MAX_WAS: usize = 60;
+
+/// The words that a statement is about, and its values: figures and names.
+struct Subject {
+    words: BTreeSet<String>,
+    values: BTreeSet<String>,
+}
+
+impl Subject {
+    fn of(text: &str) -> Self {
+        let is_value = |w: &String| w.chars().any(char::is_numeric);
+        let (values, words): (BTreeSet<String>, BTreeSet<String>) =
+            text::words(&facts::folded(text)).into_iter().filter(|w| !cues::is_stop(w)).partition(is_value);
+        Self { words: words.into_iter().filter(|w| w.chars().count() > 1).collect(), values }
+    }
+}
+
+/// Marks the older statements of the user that this one replaces. Returns what is worth telling of them.
+fn supersede(connection: &Connection, said: Said<'_>, candidate: &Candidate) -> Result<Option<String>> {
+    let about = candidate.about.as_deref().unwrap_or("");
+    let own = Subject::of(&candidate.text);
+    let mut wide = Subject::of(&format!("{about} {}", candidate.text));
+    if wide.words.is_empty() {
+        return Ok(None);
+    }
+    let mut weights: Vec<(f64, String)> = Vec::new();
+    for word in std::mem::take(&mut wide.words) {
+        weights.push((weight(connection, said.conversation, &word)?, word));
+    }
+    weights.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let probes: Vec<&str> = weights.iter().take(PROBES.0).map(|(_, w)| w.as_str()).collect();
+    let mut positions = BTreeSet::new();
+    for probe in probes {
+        positions.extend(search::positions(connection, said.conversation, probe, said.position, PROBES.1)?);
+    }
+    let mut was: Option<String> = None;
+    for position in positions {
+        for old in of_message(connection, said.conversation, position)? {
+            if old.role != Role::User || old.text == candidate.text {
+                continue;
+            }
+            let Some(certain) = replaces(connection, said.conversation, (candidate, &own, &weights), &old)? else { continue };
+            connection
+                .prepare_cached("UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :id")?
+                .execute(named_params! {":by": said.position, ":now": now_ms(), ":id": old.id})?;
+            if !certain {
+                was = Some(cut::brief(&old.text, MAX_WAS));
+            }
+        }
+    }
+    Ok(was)
+}
+
+/// Returns whether a statement replaces an older one, and if so, whether it says so itself.
+fn replaces(connection: &Connection, conversation: i64, (new, own, weights): (&Candidate, &Subject, &[(f64, String)]), old: &Fact) -> Result<Option<bool>> {
+    let subject = Subject::of(&old.text);
+    let shared: f64 = weights.iter().filter(|(_, w)| subject.words.contains(w)).map(|(weight, _)| weight).sum();
+    if shared <= 0.0 {
+        return Ok(None);
+    }
+    let mut whole = 0.0;
+    for word in &subject.words {
+        whole += weight(connection, conversation, word)?;
+    }
+    let mine: f64 = weights.iter().map(|(weight, _)| weight).sum();
+    let (of_old, of_new) = (shared / whole, shared / mine);
+    let differs = own.values != subject.values || own.words != subject.words;
+    let settles = |kind: Kind| kind != Kind::Statement;
+    if new.corrects && (settles(old.kind) || !subject.values.is_empty()) && of_old.max(of_new) >= SAME_SUBJECT.0 && differs {
+        return Ok(Some(true));
+    }
+    let other_value = !own.values.is_empty() && !subject.values.is_empty() && own.values.is_disjoint(&subject.values);
+    let same = of_old.min(of_new) >= SAME_SUBJECT.1 && other_value && names_subject_first(&new.text) && names_subject_first(&old.text);
+    let decided = new.kind == Kind::Decision && old.kind == Kind::Decision && of_old.min(of_new) >= SAME_SUBJECT.2 && differs;
+    Ok((same || decided).then_some(false))
+}
+
+/// Returns whether a statement names what it is about before its first figure. `The budget is 500` does; in `Row 7 is done` the figure
+/// belongs to the name.
+fn names_subject_first(text: &str) -> bool {
+    let before = text.split(char::is_numeric).next().unwrap_or("");
+    text::words(&facts::folded(before)).len() >= 2
+}
+
+/// Returns how much a word tells about a subject: 1 if it is new in the conversation, less the more often it was said.
+pub fn weight(connection: &Connection, conversation: i64, word: &str) -> Result<f64> {
+    let seen = seen(connection, conversation, facts::hash(word))?;
+    Ok(1.0 / (1.0 + (1.0 + seen as f64).ln()))
+}
+
+/// A stored statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
+    /// Row id.
+    pub id: i64,
     /// Position of the last message that contains it.
     pub position: i64,
+    /// Order within that message.
+    pub place: i64,
     /// Role of the speaker.
     pub role: Role,
+    /// Tool that said it.
+    pub source: Option<String>,
+    /// What it is.
+    pub kind: Kind,
     /// The sentence.
     pub text: String,
+    /// The sentence before it, if it means nothing alone.
+    pub about: Option<String>,
+    /// What it replaces.
+    pub was: Option<String>,
     /// Its token count.
     pub tokens: i64,
     /// Score, discounted by the current number of sentences with the same template.
     pub score: f64,
+    /// Time of recording, UTC milliseconds.
+    pub at: i64,
 }
 
-/// Returns the best facts between positions `after` and `before` (both exclusive), best first. Each role contributes up to `per_role`, so
-/// that tool output cannot crowd out what people said.
-pub fn facts(connection: &Connection, session: i64, after: i64, before: i64, per_role: usize) -> Result<Vec<Fact>> {
+const COLUMNS: &str = "f.id, f.position, f.place, f.role, f.source, f.kind, f.text, f.about, f.was, f.tokens, f.score, f.at";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Fact> {
+    Ok(Fact {
+        id: row.get("id")?,
+        position: row.get("position")?,
+        place: row.get("place")?,
+        role: word(row, "role")?,
+        source: row.get("source")?,
+        kind: Kind::of(&row.get::<_, String>("kind")?),
+        text: row.get("text")?,
+        about: row.get("about")?,
+        was: row.get("was")?,
+        tokens: row.get("tokens")?,
+        score: row.get("score")?,
+        at: row.get("at")?,
+    })
+}
+
+/// Returns the statements of a message that hold.
+fn of_message(connection: &Connection, conversation: i64, position: i64) -> Result<Vec<Fact>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM message_facts f WHERE f.conversation_id = :conversation AND f.position = :position AND f.superseded_by IS NULL"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(named_params! {":conversation": conversation, ":position": position}, read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the best statements between positions `after` and `before` (both exclusive) that hold, best first. Each role contributes up to
+/// `per_role`, so that tool output cannot crowd out what people said.
+pub fn facts(connection: &Connection, conversation: i64, after: i64, before: i64, per_role: usize) -> Result<Vec<Fact>> {
     // Over the whole conversation the rank index yields the best ones directly; a later range is read completely and sorted.
     let index = if after == 0 { "message_facts_best" } else { "message_facts_places" };
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT f.position, f.role, f.text, f.tokens, f.score, coalesce(t.seen, 1) AS times FROM message_facts f INDEXED BY {index}
-         LEFT JOIN message_terms t ON t.session_id = f.session_id AND t.hash = f.template
-         WHERE f.session_id = :session AND f.position > :after AND f.position < :before AND f.role = :role ORDER BY f.rank DESC,
-         f.position LIMIT :limit"
+        "SELECT {COLUMNS}, coalesce(t.seen, 1) AS times FROM message_facts f INDEXED BY {index}
+         LEFT JOIN message_terms t ON t.conversation_id = f.conversation_id AND t.hash = f.template
+         WHERE f.conversation_id = :conversation AND f.position > :after AND f.position < :before AND f.role = :role
+            AND f.superseded_by IS NULL ORDER BY f.rank DESC, f.position LIMIT :limit"
     ))?;
     let limit = i64::try_from(per_role).unwrap_or(i64::MAX);
     let mut found: Vec<Fact> = Vec::new();
     for role in [Role::User, Role::Assistant, Role::Tool] {
-        let values = named_params! {":session": session, ":after": after, ":before": before, ":role": role.word(), ":limit": limit};
+        let values =
+            named_params! {":conversation": conversation, ":after": after, ":before": before, ":role": role.word(), ":limit": limit};
         let rows = statement.query_map(values, |row| {
-            Ok(Fact {
-                position: row.get("position")?,
-                role: word(row, "role")?,
-                text: row.get("text")?,
-                tokens: row.get("tokens")?,
-                score: facts::discount_repeats(row.get("score")?, row.get("times")?),
-            })
+            let fact = read(row)?;
+            Ok(Fact { score: facts::discount_repeats(fact.score, row.get("times")?), ..fact })
         })?;
         found.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
     }

@@ -9,6 +9,8 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 use super::super::{json, parse_list};
 use super::Conversation;
 use super::facts::{self, Candidate};
+use super::kept::{self, Said, TermCounts};
+use super::search;
 use crate::model::Counter;
 use crate::store::{Page, Result, new_uid, now_ms, word};
 
@@ -56,43 +58,144 @@ pub struct Prepared {
 impl Prepared {
     /// Returns the uids of the artifacts its images refer to.
     pub fn pictures(&self) -> Vec<&str> {
-        let Content::Parts(parts) = &self.message.content else { return Vec::new() };
-        parts
-            .iter()
-            .filter_map(|part| match part {
-                Part::Image { artifact, .. } => artifact.as_deref(),
-                Part::Text { .. } => None,
-            })
-            .collect()
+        pictures(&self.message)
     }
 
-    /// Counts the tokens of a message and extracts its candidate facts.
-    pub fn of(message: Message, counter: &Counter) -> Self {
-        let candidates = facts::candidates(message.role, &message.content.text());
-        let facts = candidates.into_iter().map(|c| (counter.count(&c.text), c)).map(|(n, c)| (c, n)).collect();
+    /// Counts the tokens of a message and extracts its statements. `before` is the text of the message before.
+    pub fn of(message: Message, before: Option<&str>, counter: &Counter) -> Self {
+        let lead = before.and_then(facts::lead).filter(|_| message.role == Role::User);
+        let facts = statements(&message, lead.as_deref(), counter);
         Self { tokens: tokens(&message, counter), tokenizer: counter.name(), facts, message }
     }
 }
 
-/// Appends a message to a conversation and updates the position, turn and token totals of `conversation`.
-pub fn append(connection: &Connection, origin: &str, conversation: &mut Conversation, prepared: &Prepared) -> Result<()> {
+/// Returns the statements of a message with their token counts.
+pub fn statements(message: &Message, lead: Option<&str>, counter: &Counter) -> Vec<(Candidate, i64)> {
+    let found = facts::candidates(message.role, &said_text(message), lead);
+    found.into_iter().map(|c| (counter.count(&c.text) + c.about.as_deref().map_or(0, |a| counter.count(a) + 4), c)).map(|(n, c)| (c, n)).collect()
+}
+
+/// Returns the tokens of a message once its middle has been cut to the length that older messages have in a context, by role.
+pub fn brief_tokens(role: Role, tokens: i64) -> i64 {
+    tokens.min(brief_limit(role))
+}
+
+/// Returns the maximum tokens of an older message in a context. The migration that adds `brief_running` states the same figures.
+pub fn brief_limit(role: Role) -> i64 {
+    match role {
+        Role::Tool => 240,
+        Role::Assistant => 480,
+        Role::User | Role::System => 960,
+    }
+}
+
+/// Returns the uids of the artifacts that the images of a message refer to.
+pub fn pictures(message: &Message) -> Vec<&str> {
+    let Content::Parts(parts) = &message.content else { return Vec::new() };
+    let artifacts = parts.iter().filter_map(|part| match part {
+        Part::Image { artifact, .. } => artifact.as_deref(),
+        Part::Text { .. } => None,
+    });
+    artifacts.collect()
+}
+
+/// Number of messages whose statements and search entries are made in one step after an upgrade.
+const INDEX_BATCH: i64 = 100;
+
+/// Makes the statements and search entries of some messages that have none yet, oldest first. Returns whether none are left.
+pub fn index_some(connection: &Connection, origin: &str) -> Result<bool> {
+    let mut statement = connection.prepare_cached(
+        "SELECT m.id, m.conversation_id, m.position, v.session_id FROM messages m JOIN conversations v ON v.id = m.conversation_id
+         WHERE m.indexed = 0 ORDER BY m.id LIMIT :limit",
+    )?;
+    let rows = statement.query_map(named_params! {":limit": INDEX_BATCH}, |row| {
+        Ok((row.get("id")?, row.get("conversation_id")?, row.get("position")?, row.get("session_id")?))
+    })?;
+    let rows: Vec<(i64, i64, i64, i64)> = rows.collect::<rusqlite::Result<_>>()?;
+    let counter = Counter::estimate();
+    for (id, conversation, position, session) in &rows {
+        let mut found = between(connection, *conversation, position - 2, *position)?;
+        if let Some(recorded) = found.pop().filter(|m| m.position == *position) {
+            let before = found.pop().filter(|_| recorded.message.role == Role::User).and_then(|m| facts::lead(&said_text(&m.message)));
+            let mut seen = TermCounts::default();
+            let source = recorded.message.name.as_deref();
+            let said = Said { conversation: *conversation, position: *position, role: recorded.message.role, source, at: recorded.at };
+            let statements = statements(&recorded.message, before.as_deref(), &counter);
+            derive(connection, origin, (*session, *id), said, &recorded.message, &statements, &mut seen)?;
+            seen.save(connection, *conversation)?;
+        }
+        connection.prepare_cached("UPDATE messages SET indexed = 1 WHERE id = :id")?.execute(named_params! {":id": id})?;
+    }
+    Ok(i64::try_from(rows.len()).unwrap_or(0) < INDEX_BATCH)
+}
+
+/// Returns what a message says by itself: its texts, without those that a context handed over and a client appended again.
+pub fn said_text(message: &Message) -> String {
+    let is_ours = |text: &str| text.starts_with(super::assemble::DATA) || text.starts_with(super::assemble::HEADING);
+    match &message.content {
+        Content::Text(text) if is_ours(text) => String::new(),
+        Content::Text(text) => text.clone(),
+        Content::Parts(parts) => {
+            let own = parts.iter().filter_map(|part| match part {
+                Part::Text { text } if !is_ours(text) => Some(text.as_str()),
+                _ => None,
+            });
+            own.collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+/// Returns the text by which a message is found: its content, and the calls that it makes.
+pub fn searched_text(message: &Message) -> String {
+    let calls: String = message.tool_calls.iter().map(|call| format!("\n{} {}", call.name, json(&call.arguments))).collect();
+    said_text(message) + &calls
+}
+
+/// Writes what is derived from a message, given its row id: its statements and its search entry.
+pub fn derive(
+    connection: &Connection,
+    origin: &str,
+    (session, id): (i64, i64),
+    said: Said<'_>,
+    message: &Message,
+    statements: &[(Candidate, i64)],
+    seen: &mut TermCounts,
+) -> Result<()> {
+    kept::keep(connection, origin, said, statements, seen)?;
+    kept::echo(connection, said, &said_text(message))?;
+    if message.role != Role::System {
+        search::index(connection, (session, said.conversation), id, &searched_text(message))?;
+    }
+    Ok(())
+}
+
+/// Appends a message to a conversation, with its statements and its search entry, and updates the position, turn and token totals of
+/// `conversation`.
+pub fn append(
+    connection: &Connection,
+    origin: &str,
+    conversation: &mut Conversation,
+    prepared: &Prepared,
+    seen: &mut TermCounts,
+) -> Result<()> {
     let now = now_ms();
     let message = &prepared.message;
     conversation.position += 1;
     conversation.turn += i64::from(message.role == Role::User);
     conversation.tokens += prepared.tokens;
+    conversation.brief_tokens += brief_tokens(message.role, prepared.tokens);
     conversation.used += prepared.tokens;
-    connection
+    let id = connection
         .prepare_cached(
-            "INSERT INTO messages (uid, origin, session_id, position, turn, role, content, tool_calls, tool_call_id, name, failed, tokens,
-                running, tokenizer, at, updated_at)
-             VALUES (:uid, :origin, :session_id, :position, :turn, :role, :content, :tool_calls, :tool_call_id, :name, :failed, :tokens,
-             :running, :tokenizer, :now, :now)",
+            "INSERT INTO messages (uid, origin, conversation_id, position, turn, role, content, tool_calls, tool_call_id, name, extra, failed,
+                tokens, running, brief_running, tokenizer, indexed, at, updated_at)
+             VALUES (:uid, :origin, :conversation_id, :position, :turn, :role, :content, :tool_calls, :tool_call_id, :name, :extra, :failed,
+                :tokens, :running, :brief_running, :tokenizer, 1, :now, :now)",
         )?
-        .execute(named_params! {
+        .insert(named_params! {
             ":uid": new_uid(),
             ":origin": origin,
-            ":session_id": conversation.session,
+            ":conversation_id": conversation.id,
             ":position": conversation.position,
             ":turn": conversation.turn,
             ":role": message.role.word(),
@@ -102,14 +205,18 @@ pub fn append(connection: &Connection, origin: &str, conversation: &mut Conversa
             ":name": message.name,
             ":failed": message.failed,
             ":tokens": prepared.tokens,
+            ":extra": (!message.extra.is_empty()).then(|| json(&message.extra)),
             ":running": conversation.tokens,
+            ":brief_running": conversation.brief_tokens,
             ":tokenizer": prepared.tokenizer,
             ":now": now,
         })?;
-    Ok(())
+    let source = message.name.as_deref();
+    let said = Said { conversation: conversation.id, position: conversation.position, role: message.role, source, at: now };
+    derive(connection, origin, (conversation.session, id), said, message, &prepared.facts, seen)
 }
 
-const COLUMNS: &str = "uid, position, turn, role, content, tool_calls, tool_call_id, name, failed, tokens, tokenizer, at";
+const COLUMNS: &str = "uid, position, turn, role, content, tool_calls, tool_call_id, name, extra, failed, tokens, tokenizer, at";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<RecordedMessage> {
     let content: String = row.get("content")?;
@@ -124,6 +231,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<RecordedMessage> {
             tool_calls: calls,
             tool_call_id: row.get("tool_call_id")?,
             name: row.get("name")?,
+            extra: row.get::<_, Option<String>>("extra")?.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default(),
             failed: row.get("failed")?,
         },
         tokens: row.get("tokens")?,
@@ -141,26 +249,26 @@ fn query(connection: &Connection, condition: &str, values: &[(&str, &dyn ToSql)]
 }
 
 /// Returns the messages after position `after` up to and including `upto`, oldest first.
-pub fn between(connection: &Connection, session: i64, after: i64, upto: i64) -> Result<Vec<RecordedMessage>> {
-    let values = named_params! {":session": session, ":after": after, ":upto": upto};
-    query(connection, "session_id = :session AND position > :after AND position <= :upto ORDER BY position", values)
+pub fn between(connection: &Connection, conversation: i64, after: i64, upto: i64) -> Result<Vec<RecordedMessage>> {
+    let values = named_params! {":conversation": conversation, ":after": after, ":upto": upto};
+    query(connection, "conversation_id = :conversation AND position > :after AND position <= :upto ORDER BY position", values)
 }
 
 /// Returns a page of messages, newest first, and the cursor of the next page.
-pub fn newest(connection: &Connection, session: i64, page: Page) -> Result<(Vec<RecordedMessage>, Option<i64>)> {
+pub fn newest(connection: &Connection, conversation: i64, page: Page) -> Result<(Vec<RecordedMessage>, Option<i64>)> {
     let (before, limit) = (page.cursor.unwrap_or(i64::MAX), page.reads());
-    let values = named_params! {":session": session, ":before": before, ":limit": limit};
-    let mut found = query(connection, "session_id = :session AND position < :before ORDER BY position DESC LIMIT :limit", values)?;
+    let values = named_params! {":conversation": conversation, ":before": before, ":limit": limit};
+    let mut found = query(connection, "conversation_id = :conversation AND position < :before ORDER BY position DESC LIMIT :limit", values)?;
     let next = page.cut(&mut found, |message| message.position);
     Ok((found, next))
 }
 
 /// Returns the newest `limit` non-empty user requests and final answers after position `after`, oldest first. Assistant messages with
 /// tool calls are not final answers.
-pub fn last_requests_and_answers(connection: &Connection, session: i64, after: i64, limit: usize) -> Result<Vec<RecordedMessage>> {
+pub fn last_requests_and_answers(connection: &Connection, conversation: i64, after: i64, limit: usize) -> Result<Vec<RecordedMessage>> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let values = named_params! {":session": session, ":after": after, ":limit": limit};
-    let condition = "session_id = :session AND position > :after AND (role = 'user' OR (role = 'assistant' AND tool_calls IS NULL)) AND content NOT IN ('\"\"', '[]')
+    let values = named_params! {":conversation": conversation, ":after": after, ":limit": limit};
+    let condition = "conversation_id = :conversation AND position > :after AND (role = 'user' OR (role = 'assistant' AND tool_calls IS NULL)) AND content NOT IN ('\"\"', '[]')
         ORDER BY position DESC LIMIT :limit";
     let mut found = query(connection, condition, values)?;
     found.reverse();
@@ -172,9 +280,9 @@ const MAX_RULES: usize = 8;
 
 /// Returns the system messages ("rules") after position `after`, oldest first. If there are more than `MAX_RULES`, these are the first one,
 /// which usually states the purpose, and the newest.
-pub fn rules(connection: &Connection, session: i64, after: i64) -> Result<Vec<RecordedMessage>> {
-    let of = "session_id = :session AND role = 'system' AND position > :after ORDER BY position";
-    let values = named_params! {":session": session, ":after": after};
+pub fn rules(connection: &Connection, conversation: i64, after: i64) -> Result<Vec<RecordedMessage>> {
+    let of = "conversation_id = :conversation AND role = 'system' AND position > :after ORDER BY position";
+    let values = named_params! {":conversation": conversation, ":after": after};
     let mut found = query(connection, &format!("{of} DESC LIMIT {MAX_RULES}"), values)?;
     if found.len() == MAX_RULES
         && let Some(first) = query(connection, &format!("{of} LIMIT 1"), values)?.pop()
@@ -188,86 +296,85 @@ pub fn rules(connection: &Connection, session: i64, after: i64) -> Result<Vec<Re
 }
 
 /// Returns the number of system messages after position `after`, and their total tokens.
-pub fn count_rules(connection: &Connection, session: i64, after: i64) -> Result<(i64, i64)> {
+pub fn count_rules(connection: &Connection, conversation: i64, after: i64) -> Result<(i64, i64)> {
     Ok(connection
         .prepare_cached(
-            "SELECT count(*) AS count, coalesce(sum(tokens), 0) AS total FROM messages WHERE session_id = :session_id AND role = 'system'
+            "SELECT count(*) AS count, coalesce(sum(tokens), 0) AS total FROM messages WHERE conversation_id = :conversation_id AND role = 'system'
                 AND position > :position",
         )?
-        .query_row(named_params! {":session_id": session, ":position": after}, |row| Ok((row.get("count")?, row.get("total")?)))?)
+        .query_row(named_params! {":conversation_id": conversation, ":position": after}, |row| Ok((row.get("count")?, row.get("total")?)))?)
 }
 
 /// Returns the request that the message at position `before` belongs to: the last user message between `after` and `before`.
-pub fn request_of(connection: &Connection, session: i64, after: i64, before: i64) -> Result<Option<RecordedMessage>> {
-    let values = named_params! {":session": session, ":after": after, ":before": before};
-    let condition = "session_id = :session AND role = 'user' AND position > :after AND position < :before ORDER BY position DESC LIMIT 1";
+pub fn request_of(connection: &Connection, conversation: i64, after: i64, before: i64) -> Result<Option<RecordedMessage>> {
+    let values = named_params! {":conversation": conversation, ":after": after, ":before": before};
+    let condition = "conversation_id = :conversation AND role = 'user' AND position > :after AND position < :before ORDER BY position DESC LIMIT 1";
     Ok(query(connection, condition, values)?.pop())
 }
 
 /// Returns the tokens of all messages up to and including `position`.
-pub fn running(connection: &Connection, session: i64, position: i64) -> Result<i64> {
+pub fn running(connection: &Connection, conversation: i64, position: i64) -> Result<i64> {
     let found = connection
         .prepare_cached(
-            "SELECT running FROM messages WHERE session_id = :session_id AND position <= :position ORDER BY position DESC LIMIT 1",
+            "SELECT running FROM messages WHERE conversation_id = :conversation_id AND position <= :position ORDER BY position DESC LIMIT 1",
         )?
-        .query_row(named_params! {":session_id": session, ":position": position}, |row| row.get("running"))
+        .query_row(named_params! {":conversation_id": conversation, ":position": position}, |row| row.get("running"))
         .optional()?;
     Ok(found.unwrap_or(0))
 }
 
 /// Returns the position of the first message after `after` at which the running total reaches `tokens`.
-pub fn first_reaching(connection: &Connection, session: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
+pub fn first_reaching(connection: &Connection, conversation: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached(
-            "SELECT position FROM messages WHERE session_id = :session_id AND running >= :running AND position > :position
+            "SELECT position FROM messages WHERE conversation_id = :conversation_id AND running >= :running AND position > :position
             ORDER BY running LIMIT 1",
         )?
-        .query_row(named_params! {":session_id": session, ":running": tokens, ":position": after}, |row| row.get("position"))
+        .query_row(named_params! {":conversation_id": conversation, ":running": tokens, ":position": after}, |row| row.get("position"))
         .optional()?)
 }
 
-/// Returns the start of the first turn after position `after` that is preceded by at least `tokens` tokens of conversation.
-pub fn turn_after(connection: &Connection, session: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
-    let Some(first) = first_reaching(connection, session, after, tokens)? else { return Ok(None) };
-    // The total before a message is its running total minus its own tokens.
+/// Returns the position of the first message after `after` whose brief running total exceeds `tokens`.
+pub fn first_beyond_brief(connection: &Connection, conversation: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached(
-            "SELECT position FROM messages WHERE session_id = :session_id AND role = 'user' AND position >= :position
-                AND running - tokens >= :tokens
-             ORDER BY position LIMIT 1",
+            "SELECT position FROM messages WHERE conversation_id = :conversation_id AND brief_running > :tokens AND position > :position
+                AND deleted_at IS NULL ORDER BY brief_running LIMIT 1",
         )?
-        .query_row(named_params! {":session_id": session, ":position": first, ":tokens": tokens}, |row| row.get("position"))
+        .query_row(named_params! {":conversation_id": conversation, ":tokens": tokens, ":position": after}, |row| row.get("position"))
         .optional()?)
 }
 
-/// Returns the start of the last turn after position `after`, or the position after it if there is no turn.
-pub fn last_turn(connection: &Connection, session: i64, after: i64) -> Result<i64> {
+/// Returns the brief tokens of all messages up to and including `position`.
+pub fn brief_running(connection: &Connection, conversation: i64, position: i64) -> Result<i64> {
     let found = connection
         .prepare_cached(
-            "SELECT max(position) AS max_position FROM messages WHERE session_id = :session_id AND role = 'user' AND position > :position",
+            "SELECT brief_running FROM messages WHERE conversation_id = :conversation_id AND position <= :position
+                ORDER BY position DESC LIMIT 1",
         )?
-        .query_row(named_params! {":session_id": session, ":position": after}, |row| row.get::<_, Option<i64>>("max_position"))?;
-    Ok(found.unwrap_or(after + 1))
+        .query_row(named_params! {":conversation_id": conversation, ":position": position}, |row| row.get("brief_running"))
+        .optional()?;
+    Ok(found.unwrap_or(0))
 }
 
 /// Returns the last message in the inclusive range `from..=to` that meets `kind`, an SQL condition such as `role = 'user'`.
-pub fn last_matching(connection: &Connection, session: i64, kind: &str, (from, to): (i64, i64)) -> Result<Option<i64>> {
+pub fn last_matching(connection: &Connection, conversation: i64, kind: &str, (from, to): (i64, i64)) -> Result<Option<i64>> {
     let sql = format!(
-        "SELECT max(position) AS max_position FROM messages WHERE session_id = :session_id AND {kind} AND position BETWEEN :from AND :to"
+        "SELECT max(position) AS max_position FROM messages WHERE conversation_id = :conversation_id AND {kind} AND position BETWEEN :from AND :to"
     );
     Ok(connection
         .prepare_cached(&sql)?
-        .query_row(named_params! {":session_id": session, ":from": from, ":to": to}, |row| row.get("max_position"))?)
+        .query_row(named_params! {":conversation_id": conversation, ":from": from, ":to": to}, |row| row.get("max_position"))?)
 }
 
 /// Returns the first message at or after `from` that is not a tool result.
-pub fn next_step_start(connection: &Connection, session: i64, from: i64) -> Result<Option<i64>> {
+pub fn next_step_start(connection: &Connection, conversation: i64, from: i64) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached(
-            "SELECT position FROM messages WHERE session_id = :session_id AND position >= :position AND role <> 'tool' ORDER BY position
+            "SELECT position FROM messages WHERE conversation_id = :conversation_id AND position >= :position AND role <> 'tool' ORDER BY position
                 LIMIT 1",
         )?
-        .query_row(named_params! {":session_id": session, ":position": from}, |row| row.get("position"))
+        .query_row(named_params! {":conversation_id": conversation, ":position": from}, |row| row.get("position"))
         .optional()?)
 }
 
@@ -275,13 +382,13 @@ pub fn next_step_start(connection: &Connection, session: i64, from: i64) -> Resu
 const CALL_LOOKBACK: i64 = 200;
 
 /// Returns the tool call with this id, if one of the last `CALL_LOOKBACK` messages up to `before` made it.
-pub fn call(connection: &Connection, session: i64, before: i64, id: &str) -> Result<Option<ToolCall>> {
+pub fn call(connection: &Connection, conversation: i64, before: i64, id: &str) -> Result<Option<ToolCall>> {
     let mut statement = connection.prepare_cached(
-        "SELECT tool_calls FROM messages WHERE session_id = :session AND position <= :before AND position > :after
+        "SELECT tool_calls FROM messages WHERE conversation_id = :conversation AND position <= :before AND position > :after
             AND tool_calls IS NOT NULL
          ORDER BY position DESC",
     )?;
-    let mut rows = statement.query(named_params! {":session": session, ":before": before, ":after": before - CALL_LOOKBACK})?;
+    let mut rows = statement.query(named_params! {":conversation": conversation, ":before": before, ":after": before - CALL_LOOKBACK})?;
     while let Some(row) = rows.next()? {
         let calls: Vec<ToolCall> = parse_list(&row.get::<_, String>("tool_calls")?);
         if let Some(call) = calls.into_iter().find(|call| call.id == id) {

@@ -76,10 +76,7 @@ pub fn messages(lines: &[String], last: Vec<Message>, more: bool) -> Vec<Message
     let new_message = |role, text: String| Message {
         role,
         content: Content::Text(text),
-        tool_calls: Vec::new(),
-        tool_call_id: None,
-        name: None,
-        failed: false,
+        ..Message::default()
     };
     let mut messages = Vec::new();
     if !lines.is_empty() && more {
@@ -97,7 +94,7 @@ mod tests {
     use super::*;
 
     fn message(role: Role, text: &str) -> Message {
-        Message { role, content: Content::Text(text.into()), tool_calls: Vec::new(), tool_call_id: None, name: None, failed: false }
+        Message { role, content: Content::Text(text.into()), ..Message::default() }
     }
 
     const SIZES: Sizes = Sizes { lines: 3, request: 30, answer: 50 };

@@ -4,12 +4,13 @@ use afd_proto::context::Format;
 use afd_proto::conversation::{Content, Message, Part, Role};
 use serde_json::{Value, json};
 
-/// Converts messages to a format. Returns the system prompt separately where the format requires it.
-pub fn shaped(messages: &[Message], format: Format) -> (Vec<Value>, Option<String>) {
+/// Converts messages to a format. Returns the system prompt separately where the format requires it, with each of the texts `system`, of
+/// which the system message was made, as a block.
+pub fn shaped(messages: &[Message], system: &[String], format: Format) -> (Vec<Value>, Option<Vec<Value>>) {
     match format {
         Format::Afd => (messages.iter().map(|m| json!(m)).collect(), None),
         Format::Openai => (messages.iter().map(openai).collect(), None),
-        Format::Anthropic => anthropic(messages),
+        Format::Anthropic => anthropic(messages, system),
     }
 }
 
@@ -85,9 +86,8 @@ fn blocks(content: &Content) -> Vec<Value> {
 }
 
 /// Converts to the Anthropic format: leading system messages become the system prompt, and consecutive messages of one role are merged.
-fn anthropic(messages: &[Message]) -> (Vec<Value>, Option<String>) {
+fn anthropic(messages: &[Message], system: &[String]) -> (Vec<Value>, Option<Vec<Value>>) {
     let leading = messages.iter().take_while(|m| m.role == Role::System).count();
-    let rules: Vec<String> = messages[..leading].iter().map(|m| m.content.text()).collect();
     let mut shaped: Vec<Value> = Vec::new();
     for message in &messages[leading..] {
         let (role, mut content) = match message.role {
@@ -111,7 +111,7 @@ fn anthropic(messages: &[Message]) -> (Vec<Value>, Option<String>) {
             None => shaped.push(json!({"role": role, "content": content})),
         }
     }
-    (shaped, (!rules.is_empty()).then(|| rules.join("\n\n")))
+    (shaped, (!system.is_empty()).then(|| system.iter().map(|text| json!({"type": "text", "text": text})).collect()))
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     fn message(role: Role, text: &str) -> Message {
-        Message { role, content: Content::Text(text.into()), tool_calls: Vec::new(), tool_call_id: None, name: None, failed: false }
+        Message { role, content: Content::Text(text.into()), ..Message::default() }
     }
 
     fn talk() -> Vec<Message> {

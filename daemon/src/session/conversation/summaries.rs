@@ -11,19 +11,19 @@ pub struct StoredSummary {
     /// Row id.
     pub id: i64,
     /// Row id of the session.
-    pub session: i64,
+    pub conversation: i64,
     /// Number of times a language model was asked for a better version.
     pub attempts: i64,
     /// The summary and its state.
     pub info: SummaryInfo,
 }
 
-const COLUMNS: &str = "id, session_id, after, upto, text, method, model, tokens, due_at, attempts, error, created_at";
+const COLUMNS: &str = "id, conversation_id, after, upto, text, method, model, tokens, due_at, attempts, error, created_at";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<StoredSummary> {
     Ok(StoredSummary {
         id: row.get("id")?,
-        session: row.get("session_id")?,
+        conversation: row.get("conversation_id")?,
         attempts: row.get("attempts")?,
         info: SummaryInfo {
             after: row.get("after")?,
@@ -44,7 +44,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredSummary> {
 pub fn add(
     connection: &Connection,
     origin: &str,
-    session: i64,
+    conversation: i64,
     (after, upto): (i64, i64),
     text: &str,
     tokens: i64,
@@ -53,17 +53,17 @@ pub fn add(
     let now = now_ms();
     // The new summary covers the messages of all previous ones, so their pending requests are dropped.
     connection
-        .prepare_cached("UPDATE summaries SET due_at = NULL WHERE session_id = :session_id")?
-        .execute(named_params! {":session_id": session})?;
+        .prepare_cached("UPDATE summaries SET due_at = NULL WHERE conversation_id = :conversation_id")?
+        .execute(named_params! {":conversation_id": conversation})?;
     connection
         .prepare_cached(
-            "INSERT INTO summaries (uid, origin, session_id, after, upto, text, method, tokens, due_at, created_at, updated_at)
-             VALUES (:uid, :origin, :session_id, :after, :upto, :text, 'extractive', :tokens, :due_at, :now, :now)",
+            "INSERT INTO summaries (uid, origin, conversation_id, after, upto, text, method, tokens, due_at, created_at, updated_at)
+             VALUES (:uid, :origin, :conversation_id, :after, :upto, :text, 'extractive', :tokens, :due_at, :now, :now)",
         )?
         .execute(named_params! {
             ":uid": new_uid(),
             ":origin": origin,
-            ":session_id": session,
+            ":conversation_id": conversation,
             ":after": after,
             ":upto": upto,
             ":text": text,
@@ -75,29 +75,29 @@ pub fn add(
 }
 
 /// Returns the newest summary that ends after message `cleared_to`.
-pub fn newest(connection: &Connection, session: i64, cleared_to: i64) -> Result<Option<StoredSummary>> {
+pub fn newest(connection: &Connection, conversation: i64, cleared_to: i64) -> Result<Option<StoredSummary>> {
     let sql =
-        format!("SELECT {COLUMNS} FROM summaries WHERE session_id = :session_id AND upto > :upto ORDER BY upto DESC, id DESC LIMIT 1");
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":session_id": session, ":upto": cleared_to}, read).optional()?)
+        format!("SELECT {COLUMNS} FROM summaries WHERE conversation_id = :conversation_id AND upto > :upto ORDER BY upto DESC, id DESC LIMIT 1");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":conversation_id": conversation, ":upto": cleared_to}, read).optional()?)
 }
 
 /// Returns the newest model-written summary whose messages all lie after `cleared_to` and up to and including `upto`.
-pub fn written(connection: &Connection, session: i64, cleared_to: i64, upto: i64) -> Result<Option<StoredSummary>> {
+pub fn written(connection: &Connection, conversation: i64, cleared_to: i64, upto: i64) -> Result<Option<StoredSummary>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM summaries WHERE session_id = :session_id AND after >= :after AND upto <= :upto AND method = 'model'
+        "SELECT {COLUMNS} FROM summaries WHERE conversation_id = :conversation_id AND after >= :after AND upto <= :upto AND method = 'model'
             ORDER BY upto DESC LIMIT 1"
     );
     Ok(connection
         .prepare_cached(&sql)?
-        .query_row(named_params! {":session_id": session, ":after": cleared_to, ":upto": upto}, read)
+        .query_row(named_params! {":conversation_id": conversation, ":after": cleared_to, ":upto": upto}, read)
         .optional()?)
 }
 
-/// Returns all summaries of a session, in the order of the messages they end with.
-pub fn all(connection: &Connection, session: i64) -> Result<Vec<SummaryInfo>> {
-    let sql = format!("SELECT {COLUMNS} FROM summaries WHERE session_id = :session ORDER BY upto, id");
+/// Returns all summaries of a conversation, in the order of the messages they end with.
+pub fn all(connection: &Connection, conversation: i64) -> Result<Vec<SummaryInfo>> {
+    let sql = format!("SELECT {COLUMNS} FROM summaries WHERE conversation_id = :conversation ORDER BY upto, id");
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(named_params! {":session": session}, |row| read(row).map(|kept| kept.info))?;
+    let found = statement.query_map(named_params! {":conversation": conversation}, |row| read(row).map(|kept| kept.info))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 

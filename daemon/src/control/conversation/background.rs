@@ -1,0 +1,152 @@
+//! What a context holds apart from the conversation: rules, goal and tasks, knowledge of the app, and what is true right now.
+
+use afd_proto::findings::BugStatus;
+use afd_proto::memory::{Scope, SessionContext};
+use afd_proto::notes::Note;
+use afd_proto::pattern::Pattern;
+use rusqlite::Connection;
+
+use super::super::experience;
+use super::super::session::context_of;
+use crate::memory::experience::Query;
+use crate::memory::{Place, log, notes, observations};
+use crate::page::pattern;
+use crate::session::conversation::assemble::{Background, Item};
+use crate::session::conversation::{Conversation, messages};
+use crate::session::patterns::Reader;
+use crate::session::summary::rfc3339;
+use crate::session::{Session, bugs, page_models, patterns, tasks};
+use crate::store::Result as Stored;
+use crate::text::{self, cut};
+use crate::visual::states;
+
+/// Maximum number of items of each kind that are considered.
+const MAX_BUGS: usize = 10;
+const MAX_PATTERNS: usize = 30;
+const MAX_NOTES: usize = 5;
+const MAX_TASKS: usize = 5;
+const MAX_EXPERIENCE: usize = 5;
+/// Patterns with a lower confidence are left out.
+const MIN_CONFIDENCE: f64 = 0.3;
+/// Notes are searched for by this much of the last request, characters.
+const MAX_QUERY_CHARS: usize = 400;
+
+/// Makes an item of one line.
+fn item(kind: &'static str, text: impl AsRef<str>) -> Item {
+    Item { kind, text: cut::one_line(text.as_ref()) }
+}
+
+/// Returns the day of a time, UTC.
+fn day(at: i64) -> String {
+    rfc3339(at).chars().take(10).collect()
+}
+
+/// Loads the background of a context. `asked` is what is being asked now.
+pub(super) fn load(c: &Connection, session: &Session, conversation: &Conversation, asked: &str) -> Stored<Background> {
+    let (id, cleared) = (conversation.id, conversation.cleared_to);
+    let mut context = context_of(c, conversation, &session.name)?;
+    let seen = log::context(c, &session.name, None)?;
+    let app = context.get("app").cloned().or_else(|| session.app.clone()).unwrap_or_default();
+    let page = context.remove("page");
+    let rules = messages::rules(c, id, cleared)?;
+    let (count, tokens) = messages::count_rules(c, id, cleared)?;
+    let omitted_rules = (count - i64::try_from(rules.len()).unwrap_or(0), tokens - rules.iter().map(|r| r.tokens).sum::<i64>());
+    let (knowledge, omitted_bugs) = knowledge(c, session, &app)?;
+    Ok(Background {
+        rules,
+        omitted_rules,
+        task: task(c, session)?,
+        knowledge,
+        omitted_bugs,
+        now: now(c, session, &app, page, seen, asked)?,
+        context,
+    })
+}
+
+/// Returns goal, current task, blockers, next steps and queued tasks, most important first.
+fn task(c: &Connection, session: &Session) -> Stored<Vec<Item>> {
+    let mut items: Vec<Item> = session.goal.iter().map(|goal| item("goal", format!("Goal: {goal}"))).collect();
+    if let Some(current) = tasks::current(c, session.id)? {
+        let progress = current.progress.map_or(String::new(), |p| format!(" (so far: {p})"));
+        items.push(item("tasks", format!("Current task: {}{progress}", current.description)));
+    }
+    items.extend(session.blockers.iter().map(|b| item("blockers", format!("Blocked: {b}"))));
+    items.extend(session.next_steps.iter().map(|s| item("next steps", format!("Next step: {s}"))));
+    items.extend(tasks::queue(c, session.id)?.into_iter().take(MAX_TASKS).map(|t| item("tasks", format!("Then: {}", t.description))));
+    Ok(items)
+}
+
+/// Returns what is known about the app regardless of the current request and page: open bugs, worst first, then patterns and the newest
+/// notes. The second value is the number of open bugs left out.
+fn knowledge(c: &Connection, session: &Session, app: &str) -> Stored<(Vec<Item>, i64)> {
+    let mut own = bugs::Filter { status: Some(BugStatus::Open), ..bugs::Filter::default() };
+    if app.is_empty() {
+        own.session = Some(session.id);
+    } else {
+        own.app = Some(app.to_owned());
+    }
+    let open = bugs::worst(c, &own, MAX_BUGS)?;
+    let more = bugs::counts(c, &own)?.total - i64::try_from(open.len()).unwrap_or(0);
+    let mut items: Vec<Item> = open.iter().map(|b| item("bugs", format!("Open {} bug: {} (session {}, {})", b.severity.word(), b.title, b.session, day(b.created_at)))).collect();
+    let wanted = patterns::Filter {
+        page: Some(String::new()),
+        app: Some(app.to_owned()),
+        least: MIN_CONFIDENCE,
+        limit: MAX_PATTERNS,
+        reader: Reader::Session(session.id),
+        ..Default::default()
+    };
+    items.extend(patterns::find(c, &wanted)?.iter().map(learned));
+    if !app.is_empty() {
+        let filter = notes::Filter { app: Some(app.to_owned()), topic: None };
+        items.extend(notes::newest(c, &filter, 0, MAX_NOTES)?.notes.iter().map(note));
+    }
+    Ok((items, more))
+}
+
+fn note(note: &Note) -> Item {
+    item("notes", format!("Note {}: {} (session {}, {})", note.topic, note.content, note.session, day(note.created_at)))
+}
+
+/// Makes an item of a pattern: what it says, who learned it, and when.
+fn learned(pattern: &Pattern) -> Item {
+    let from = pattern.session.as_ref().map_or(String::new(), |session| format!("session {session}, "));
+    item("patterns", format!("{} ({from}{})", pattern.text, day(pattern.created_at)))
+}
+
+/// Returns what holds right now: the page, patterns, page models and experience for it, and notes that match the request.
+fn now(c: &Connection, session: &Session, app: &str, page: Option<String>, seen: SessionContext, asked: &str) -> Stored<Vec<Item>> {
+    let mut items: Vec<Item> = page.iter().map(|page| item("page", format!("Page: {page}"))).collect();
+    let state = seen.observation_id.as_deref().map(|uid| observations::structure_of(c, uid)).transpose()?.flatten();
+    let state = state.map(|key| states::of_structure(c, &key)).transpose()?.flatten().and_then(|s| s.code);
+    let mut names: Vec<String> = [seen.page_key.clone(), page, state].into_iter().flatten().map(|name| pattern::of(&name)).collect();
+    names.dedup();
+    let reader = Reader::Session(session.id);
+    for name in &names {
+        let wanted =
+            patterns::Filter { page: Some(name.clone()), least: MIN_CONFIDENCE, limit: MAX_PATTERNS, reader, ..Default::default() };
+        items.extend(patterns::find(c, &wanted)?.iter().filter(|p| p.page.is_some()).map(learned));
+        let models = page_models::find(c, Some(name), None, 1)?.into_iter().filter(|m| m.page == *name);
+        items.extend(models.map(|m| {
+            let elements: Vec<String> = m.elements.into_iter().map(|e| e.name).collect();
+            item("page models", format!("This page is a {}: {}", m.page_type, elements.join(", ")))
+        }));
+    }
+    if seen.found {
+        let structure = seen.observation_id.as_deref().map(|uid| observations::structure_of(c, uid)).transpose()?.flatten();
+        let place = Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, structure, ..Place::default() };
+        let known = experience::find(c, Query { place, limit: MAX_EXPERIENCE, ..Query::default() })?;
+        let on = |scope: Scope, name: Option<String>, activity: String| {
+            let which = if scope == Scope::State { "this page" } else { "another page" };
+            format!("on {which}, {:?}", name.unwrap_or(activity))
+        };
+        let done = known.transitions.into_iter().map(|t| format!("{}: {}", on(t.match_scope, t.pre_name, t.pre_activity), t.text));
+        let recovered = known.recoveries.into_iter().map(|r| format!("{}: {}", on(r.match_scope, r.pre_name, r.pre_activity), r.text));
+        items.extend(done.chain(recovered).map(|text| item("experience", text)));
+    }
+    let filter = notes::Filter { app: (!app.is_empty()).then(|| app.to_owned()), topic: None };
+    if let Some(query) = text::Query::parse(text::cut::head(asked, MAX_QUERY_CHARS)) {
+        items.extend(notes::search(c, &query, &filter, 0, MAX_NOTES)?.notes.iter().map(note));
+    }
+    Ok(items)
+}

@@ -1,0 +1,268 @@
+//! The memory of older turns: what the user said, apart from what the assistant, tools and pages said.
+//!
+//! Statements are chosen by what they are worth per token, rendered in the order in which they were said, with who said them and when.
+//! What a statement replaces is left out, or shown as `was`. A statement of the user stands in a message of the user; everything else
+//! in one that says that it is data. Both are quoted on one line each, so that a text cannot pretend to be another line.
+
+use std::collections::{BTreeMap, HashSet};
+
+use afd_proto::conversation::{Message, Role};
+
+use super::super::facts::Kind;
+use super::super::kept::Fact;
+use super::super::search::Recalled;
+use super::{DATA, History, as_i64, cut_middle, text_message};
+use crate::model::Counter;
+use crate::session::summary::rfc3339;
+
+/// Tokens of a line beside its text: its number, who said it, a newline.
+const LINE: i64 = 6;
+/// Tokens that join a further statement of a message.
+const JOIN: i64 = 2;
+/// Shares of the memory that are kept for each role, per cent. What is left over goes to the best statements of any role.
+const ROLE_SHARES: [(Role, i64); 3] = [(Role::User, 62), (Role::Assistant, 14), (Role::Tool, 12)];
+/// What rules and decisions of the user are worth beyond their score: they are in force until they are replaced.
+const RULE_GAIN: f64 = 0.2;
+const DECISION_GAIN: f64 = 0.2;
+/// Tokens added to the cost of a statement when statements are compared, so that the shortest do not always win.
+const BASE_COST: f64 = 10.0;
+
+/// Heading of the memory, as agents know it.
+pub const HEADING: &str = "[Previous context summary]";
+/// What the two parts begin with.
+const SAID: &str = "Quotes of what the user said earlier (#: message; of two that disagree the later counts):";
+const OBSERVED: &str = "What the assistant, tools and pages said earlier:";
+const RECALLED: &str = "## Recalled for the last message (quotes of earlier messages)";
+
+/// The chosen statements.
+pub struct Memory<'a> {
+    counter: &'a Counter,
+    written: Option<String>,
+    user: Vec<Fact>,
+    observed: Vec<Fact>,
+    chosen: HashSet<i64>,
+}
+
+impl<'a> Memory<'a> {
+    /// Returns an empty memory.
+    pub fn new(counter: &'a Counter) -> Self {
+        Self { counter, written: None, user: Vec::new(), observed: Vec::new(), chosen: HashSet::new() }
+    }
+
+    /// Returns whether nothing was chosen.
+    pub fn is_empty(&self) -> bool {
+        self.written.is_none() && self.chosen.is_empty()
+    }
+
+    /// Chooses what fits in `max_tokens`: the model-written summary, then statements. Those that occur in `known` are not repeated.
+    pub fn choose(&mut self, history: &History, max_tokens: i64, known: &str) {
+        let mut available = max_tokens - self.counter.count(SAID) - self.counter.count(HEADING) - 10;
+        if let Some(written) = &history.written {
+            let cost = self.counter.count(written);
+            let shown = cut_middle(written, cost, (available / 2).max(0), self.counter);
+            available -= self.counter.count(&shown);
+            self.written = Some(shown);
+        }
+        let mut rest: Vec<&Fact> = history.facts.iter().filter(|f| !known.contains(&f.text)).collect();
+        rest.sort_by(|a, b| density(b).total_cmp(&density(a)).then(a.position.cmp(&b.position)).then(a.place.cmp(&b.place)));
+        let mut picked = Picked { lines: HashSet::new(), facts: Vec::new(), spent: 0 };
+        for (role, share) in ROLE_SHARES {
+            let limit = picked.spent + available * share / 100;
+            rest.retain(|fact| fact.role != role || !picked.take(fact, limit.min(available)));
+        }
+        rest.retain(|fact| !picked.take(fact, available));
+        loop {
+            self.set(&picked.facts);
+            let spent: i64 = self.messages().iter().map(|m| super::tokens(m, self.counter)).sum();
+            // Costs are estimates; what was worth least goes again.
+            if spent <= max_tokens || picked.facts.pop().is_none() {
+                break;
+            }
+        }
+    }
+
+    fn set(&mut self, facts: &[Fact]) {
+        self.chosen = facts.iter().map(|f| f.id).collect();
+        let (mut user, mut observed): (Vec<Fact>, Vec<Fact>) = facts.iter().cloned().partition(|f| f.role == Role::User);
+        user.sort_by_key(|f| (f.position, f.place));
+        observed.sort_by_key(|f| (f.position, f.place));
+        (self.user, self.observed) = (user, observed);
+    }
+
+    /// Returns the messages of the memory.
+    pub fn messages(&self) -> Vec<Message> {
+        let mut messages = Vec::new();
+        if !self.user.is_empty() {
+            messages.push(text_message(Role::User, format!("{HEADING}\n{SAID}\n{}", lines(&self.user))));
+        }
+        let mut blocks: Vec<String> = self.written.iter().cloned().collect();
+        if !self.observed.is_empty() {
+            blocks.push(format!("{OBSERVED}\n{}", lines(&self.observed)));
+        }
+        if !blocks.is_empty() {
+            messages.push(text_message(Role::User, format!("{HEADING}\n{DATA}\n{}", blocks.join("\n"))));
+        }
+        messages
+    }
+
+    /// Returns the number of statements that were not chosen, and their tokens.
+    pub fn missing(&self, facts: &[Fact]) -> (i64, i64) {
+        let missing = facts.iter().filter(|f| !self.chosen.contains(&f.id));
+        missing.fold((0, 0), |(count, tokens), fact| (count + 1, tokens + fact.tokens))
+    }
+
+    /// Returns what fills `room` tokens: sentences that match the question, then the best statements that are not there yet, then older
+    /// messages. `visible` are the positions of messages that are there in full.
+    pub fn recall(&mut self, history: &History, visible: &HashSet<i64>, room: i64) -> Option<String> {
+        let available = room - self.counter.count(RECALLED) - self.counter.count(DATA) - 12;
+        let mut taken: BTreeMap<i64, Vec<String>> = BTreeMap::new();
+        let mut who: BTreeMap<i64, (String, i64)> = BTreeMap::new();
+        let shown: HashSet<String> = self.user.iter().chain(&self.observed).map(|f| folded(&f.text)).collect();
+        let mut own: HashSet<String> = HashSet::new();
+        let mut spent = 0;
+        let mut rest: Vec<&Fact> = history.facts.iter().filter(|f| !self.chosen.contains(&f.id)).collect();
+        rest.sort_by(|a, b| density(b).total_cmp(&density(a)).then(b.position.cmp(&a.position)).then(a.place.cmp(&b.place)));
+        let best = history.recalled.iter().map(Quote::of_recalled);
+        let quotes = best.chain(rest.into_iter().map(Quote::of_fact)).chain(history.fill.iter().map(Quote::of_recalled));
+        for quote in quotes.filter(|q| !visible.contains(&q.position)) {
+            let key = folded(&quote.text);
+            if available - spent < LINE * 2 {
+                break;
+            }
+            let repeats = shown.contains(&key) || own.iter().any(|known| known.contains(&key));
+            if repeats {
+                continue;
+            }
+            let cost = self.counter.count(&quote.text) + if taken.contains_key(&quote.position) { JOIN } else { LINE };
+            if spent + cost > available {
+                continue;
+            }
+            spent += cost;
+            self.chosen.extend(quote.fact);
+            own.insert(key);
+            taken.entry(quote.position).or_default().push(quote.text);
+            who.insert(quote.position, (quote.who, quote.at));
+        }
+        if taken.is_empty() {
+            return None;
+        }
+        let mut day = String::new();
+        let mut text = RECALLED.to_owned();
+        for (position, sentences) in taken {
+            let (who, at) = who.remove(&position).unwrap_or_default();
+            push_line(&mut text, &mut day, at, &format!("#{position} {who}: {}", sentences.join(" \u{2026} ")));
+        }
+        Some(text)
+    }
+}
+
+/// Statements being chosen, best first.
+struct Picked {
+    lines: HashSet<i64>,
+    facts: Vec<Fact>,
+    spent: i64,
+}
+
+impl Picked {
+    /// Takes a statement if it fits within `limit`.
+    fn take(&mut self, fact: &Fact, limit: i64) -> bool {
+        let cost = fact.tokens + if self.lines.contains(&fact.position) { JOIN } else { LINE };
+        if self.spent + cost > limit {
+            return false;
+        }
+        self.spent += cost;
+        self.lines.insert(fact.position);
+        self.facts.push(fact.clone());
+        true
+    }
+}
+
+/// Returns what a statement is worth per token.
+fn density(fact: &Fact) -> f64 {
+    let gain = match fact.kind {
+        Kind::Rule => RULE_GAIN,
+        Kind::Decision => DECISION_GAIN,
+        Kind::Statement => 0.0,
+    };
+    (fact.score + gain) / (BASE_COST + fact.tokens as f64).sqrt()
+}
+
+fn folded(text: &str) -> String {
+    crate::text::fold(text)
+}
+
+/// Returns who said something, as it is written in a line.
+fn speaker(role: Role, source: Option<&str>) -> String {
+    match (role, source) {
+        (Role::Tool, Some(source)) => format!("tool {}", one_line(source)),
+        (role, _) => role.word().to_owned(),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    crate::text::cut::one_line(text)
+}
+
+/// A sentence for the list of what is recalled.
+struct Quote {
+    position: i64,
+    who: String,
+    at: i64,
+    text: String,
+    fact: Option<i64>,
+}
+
+impl Quote {
+    fn of_fact(fact: &Fact) -> Self {
+        Self { position: fact.position, who: speaker(fact.role, fact.source.as_deref()), at: fact.at, text: shown(fact), fact: Some(fact.id) }
+    }
+
+    fn of_recalled(found: &Recalled) -> Self {
+        let text = one_line(&found.text);
+        Self { position: found.position, who: speaker(found.role, found.source.as_deref()), at: found.at, text, fact: None }
+    }
+}
+
+/// Renders a statement: with what it is about where it means nothing alone, and what it replaces.
+fn shown(fact: &Fact) -> String {
+    let about = fact.about.as_ref().map_or(String::new(), |about| format!("(\"{}\") ", one_line(about)));
+    let was = fact.was.as_ref().map_or(String::new(), |was| format!(" (was: {})", one_line(was)));
+    format!("{about}{}{was}", one_line(&fact.text))
+}
+
+/// Renders statements in the order in which they were said, those of one message on one line.
+fn lines(facts: &[Fact]) -> String {
+    let mut text = String::new();
+    let mut day = String::new();
+    let mut i = 0;
+    while i < facts.len() {
+        let of_message = facts[i..].iter().take_while(|f| f.position == facts[i].position).count();
+        let mut line = format!("#{} {}: ", facts[i].position, speaker(facts[i].role, facts[i].source.as_deref()));
+        for (n, fact) in facts[i..i + of_message].iter().enumerate() {
+            if n > 0 {
+                let next = facts[i + n - 1].place + 1 == fact.place;
+                line.push_str(if next { " " } else { " \u{2026} " });
+            }
+            line.push_str(&shown(fact));
+        }
+        push_line(&mut text, &mut day, facts[i].at, &line);
+        i += of_message;
+    }
+    text.trim_start_matches('\n').to_owned()
+}
+
+/// Appends a line, after the date if the day changed.
+fn push_line(text: &mut String, day: &mut String, at: i64, line: &str) {
+    let date: String = rfc3339(at).chars().take(10).collect();
+    if *day != date {
+        text.push_str(&format!("\n{date}"));
+        *day = date;
+    }
+    text.push('\n');
+    text.push_str(line);
+}
+
+/// Returns the tokens that statements take at most, if all are rendered.
+pub fn wanted(facts: &[Fact]) -> i64 {
+    facts.iter().map(|f| f.tokens + LINE).sum::<i64>() + as_i64(facts.len().min(1)) * 40
+}

@@ -1,0 +1,185 @@
+//! The recent turns: grouping messages into steps, and cutting what does not fit.
+
+use afd_proto::conversation::{Content, Message, Part, RecordedMessage, Role};
+
+use super::super::messages::{brief_limit, tokens};
+use super::{History, as_i64, cut_middle};
+use crate::model::Counter;
+use crate::session::json;
+
+/// Maximum tokens of an older tool result, and of an older message of the assistant, when turns must be shortened further.
+const SHORT: [(Role, i64); 2] = [(Role::Tool, 60), (Role::Assistant, 120)];
+
+/// Reports what was omitted: what, how many, how many tokens, why.
+type Report<'a> = &'a mut dyn FnMut(&str, i64, i64, &str);
+
+/// Turns that fit.
+#[derive(Debug, Default)]
+pub struct Turns {
+    /// The messages.
+    pub messages: Vec<Message>,
+    /// Position of each, and whether it is there as it was said.
+    shown: Vec<(i64, bool)>,
+}
+
+impl Turns {
+    /// Returns the position of each message, and whether it is there as it was said.
+    pub fn iter(&self) -> impl Iterator<Item = &(i64, bool)> {
+        self.shown.iter()
+    }
+}
+
+/// A message and its position; `cut` if it is not as it was said.
+#[derive(Debug, Clone)]
+struct Shown {
+    position: i64,
+    message: Message,
+    cost: i64,
+    cut: bool,
+}
+
+/// A single message, or an assistant message with the results of its tool calls.
+type Step = Vec<Shown>;
+
+/// Returns the recent messages that fit in `available` tokens. In this order: older tool results, then older messages of the assistant are
+/// cut; the oldest steps are dropped; long messages of the last exchange are cut.
+pub fn fit(history: &History, available: i64, counter: &Counter, report: Report<'_>) -> Turns {
+    let recent: Vec<&RecordedMessage> = history.request.iter().chain(&history.recent).collect();
+    let (mut steps, unpaired) = steps(&recent, counter);
+    report("unpaired tool calls or results", unpaired, 0, "model APIs reject one without the other");
+    let total = |steps: &[Step]| steps.iter().flatten().map(|m| m.cost).sum::<i64>();
+    let mut cut = 0;
+    let newest = recent.last().map_or(0, |m| m.position) - history.keep;
+    if total(&steps) > available || history.settled_to > 0 {
+        let settled = history.settled_to.min(newest);
+        for shown in steps.iter_mut().flatten().filter(|m| m.position <= settled) {
+            cut += i64::from(shorten(shown, brief_limit(shown.message.role), counter));
+        }
+    }
+    let protected = last_exchange(&steps);
+    for (role, limit) in SHORT {
+        for i in (0..steps.len()).filter(|i| !protected.contains(i)) {
+            if total(&steps) <= available {
+                break;
+            }
+            let over = total(&steps) - available;
+            for shown in steps[i].iter_mut().filter(|m| m.message.role == role) {
+                cut += i64::from(shorten(shown, limit.max(shown.cost - over), counter));
+            }
+        }
+    }
+    let (mut lost, mut lost_tokens) = (0, 0);
+    let mut i = 0;
+    let mut over = total(&steps) - available;
+    steps.retain(|step| {
+        let keep = over <= 0 || protected.contains(&i);
+        i += 1;
+        if !keep {
+            let cost: i64 = step.iter().map(|m| m.cost).sum();
+            over -= cost;
+            lost += as_i64(step.len());
+            lost_tokens += cost;
+        }
+        keep
+    });
+    report("steps of recent turns", lost, lost_tokens, "the budget is used up; older steps go first");
+    cut += squeeze(&mut steps, available, counter);
+    report("parts of long messages", cut, 0, "older tool results are cut first; the middle was left out");
+    let shown: Vec<Shown> = steps.into_iter().flatten().collect();
+    Turns { shown: shown.iter().map(|m| (m.position, !m.cut)).collect(), messages: shown.into_iter().map(|m| m.message).collect() }
+}
+
+/// Returns the steps of the last exchange: the last request, and the two newest steps.
+fn last_exchange(steps: &[Step]) -> Vec<usize> {
+    let request = steps.iter().rposition(|s| s[0].message.role == Role::User);
+    let mut found: Vec<usize> = request.into_iter().chain(steps.len().checked_sub(1)).collect();
+    // A new request follows an answer, and a result may need the step before it.
+    found.extend(steps.len().checked_sub(2));
+    found
+}
+
+/// Cuts the longest messages of what is left until it fits: first tool results, then the assistant's messages, then the user's.
+fn squeeze(steps: &mut [Step], available: i64, counter: &Counter) -> i64 {
+    let mut cut = 0;
+    for roles in [&[Role::Tool][..], &[Role::Tool, Role::Assistant], &[Role::Tool, Role::Assistant, Role::User]] {
+        for divisor in [2, 4, 8, 16, 32, 64] {
+            let total: i64 = steps.iter().flatten().map(|m| m.cost).sum();
+            if total <= available {
+                return cut;
+            }
+            let limit = (available / divisor).max(8);
+            for shown in steps.iter_mut().flatten().filter(|m| roles.contains(&m.message.role)) {
+                cut += i64::from(shorten(shown, limit, counter));
+            }
+        }
+    }
+    cut
+}
+
+/// Groups messages into steps. Drops calls without a result and results without a call, and returns how many there were.
+fn steps(recent: &[&RecordedMessage], counter: &Counter) -> (Vec<Step>, i64) {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut unpaired = 0;
+    let shown = |m: &RecordedMessage| Shown { position: m.position, message: m.message.clone(), cost: 0, cut: false };
+    for recorded in recent.iter().filter(|m| m.message.role != Role::System) {
+        let message = &recorded.message;
+        if message.role != Role::Tool {
+            steps.push(vec![shown(recorded)]);
+            continue;
+        }
+        let asks = |m: &Message| m.tool_calls.iter().any(|call| Some(&call.id) == message.tool_call_id.as_ref());
+        let answered = |step: &[Shown]| step[1..].iter().any(|m| m.message.tool_call_id == message.tool_call_id);
+        match steps.iter_mut().rev().find(|step| asks(&step[0].message) && !answered(step)) {
+            Some(step) => step.push(shown(recorded)),
+            None => unpaired += 1,
+        }
+    }
+    for step in &mut steps {
+        let answers: Vec<String> = step[1..].iter().filter_map(|m| m.message.tool_call_id.clone()).collect();
+        let before = step[0].message.tool_calls.len();
+        step[0].message.tool_calls.retain(|call| answers.contains(&call.id));
+        unpaired += as_i64(before - step[0].message.tool_calls.len());
+    }
+    steps.retain(|step| !(step[0].message.content.is_empty() && step[0].message.tool_calls.is_empty()));
+    steps.iter_mut().flatten().for_each(|m| m.cost = tokens(&m.message, counter));
+    (steps, unpaired)
+}
+
+/// Returns the text of a part, or a placeholder for an image.
+fn part_text(part: &Part) -> String {
+    match part {
+        Part::Text { text } => text.clone(),
+        Part::Image { width, height, .. } => {
+            let size = width.zip(*height).map_or(String::new(), |(w, h)| format!(" of {w} x {h}"));
+            format!("[image{size} omitted]")
+        }
+    }
+}
+
+/// Shortens a message to about `max_tokens` tokens: images become placeholders, and long texts and arguments lose their middle. Returns
+/// whether it was longer.
+fn shorten(shown: &mut Shown, max_tokens: i64, counter: &Counter) -> bool {
+    if shown.cost <= max_tokens {
+        return false;
+    }
+    let message = &mut shown.message;
+    let cost_of = |arguments: &serde_json::Map<String, serde_json::Value>| counter.count(&json(arguments));
+    let each = (max_tokens / 2 / as_i64(message.tool_calls.len()).max(1)).max(4);
+    for call in &mut message.tool_calls {
+        let cost = cost_of(&call.arguments);
+        if cost > each {
+            let text = cut_middle(&json(&call.arguments), cost, each, counter);
+            call.arguments = serde_json::Map::from_iter([("leftOut".to_owned(), serde_json::Value::from(text))]);
+        }
+    }
+    let calls: i64 = message.tool_calls.iter().map(|c| counter.count(&c.name) + cost_of(&c.arguments)).sum();
+    let available = (max_tokens - calls - 4).max(4);
+    let text = match &message.content {
+        Content::Text(text) => text.clone(),
+        Content::Parts(parts) => parts.iter().map(part_text).collect::<Vec<_>>().join("\n"),
+    };
+    message.content = Content::Text(cut_middle(&text, counter.count(&text), available, counter));
+    shown.cost = tokens(message, counter);
+    shown.cut = true;
+    true
+}

@@ -1,0 +1,59 @@
+//! Which part of a conversation is sent as turns.
+//!
+//! Turns are measured by their brief lengths (`messages::brief_limit`), whose running total is stored. They begin at a multiple of a step
+//! of that total, and a new step begins when they have grown by one. Messages that were there when the step began, apart from the newest
+//! of them, are cut to their brief length; later ones stay as they are. So within a step a turn only appends.
+
+/// How the tokens that are left for a conversation are split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// Whether the whole conversation fits.
+    pub whole: bool,
+    /// Maximum brief tokens of the recent turns.
+    pub turns: i64,
+    /// Tokens for the memory of older turns.
+    pub memory: i64,
+    /// Brief tokens by which the start of the turns moves at a time.
+    pub step: i64,
+    /// Tokens kept free for what is recalled for the question.
+    pub reserve: i64,
+}
+
+/// Small budgets, tokens: there the memory and what is recalled weigh more than a stable prefix.
+const SMALL: i64 = 6_000;
+/// Shares of the tokens for the conversation, per cent: memory, step, and reserve; for small budgets, and for others.
+const SHARES: [(i64, i64, i64); 2] = [(62, 10, 12), (50, 12, 1)];
+/// The tokens for a conversation are rounded down to this share of the budget, so that small changes elsewhere do not move the turns.
+const ROUND: i64 = 50;
+
+impl Plan {
+    /// Splits `available` tokens of a budget for a conversation of `said` tokens.
+    pub fn new(budget: i64, available: i64, said: i64) -> Self {
+        if said <= available {
+            return Self { whole: true, turns: said, memory: 0, step: said.max(1), reserve: 0 };
+        }
+        let unit = (budget / ROUND).max(1);
+        let rounded = (available / unit * unit).max(1);
+        let (memory, step, reserve) = SHARES[usize::from(budget >= SMALL)];
+        let share = |percent: i64| (rounded * percent / 100).max(1);
+        Self { whole: false, turns: share(100 - memory - reserve), memory: share(memory), step: share(step), reserve: share(reserve) }
+    }
+
+    /// Returns the window of a conversation of `brief` tokens in brief lengths. `unused` is how many tokens of the memory have nothing to
+    /// hold; the turns get them.
+    pub fn window(&self, brief: i64, unused: i64) -> Window {
+        let steps = (brief - self.turns + self.step - 1).max(0) / self.step;
+        let begin = steps * self.step - (unused.max(0) / self.step) * self.step;
+        let settled = if steps == 0 { 0 } else { self.turns + (steps - 1) * self.step };
+        Window { begin: begin.max(0), settled }
+    }
+}
+
+/// A window on a conversation, in brief tokens from its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// Where the turns begin.
+    pub begin: i64,
+    /// Total at which the current step began.
+    pub settled: i64,
+}

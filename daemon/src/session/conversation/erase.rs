@@ -1,0 +1,96 @@
+//! Erasing what was said: one message, or a whole conversation, with everything that was made of it.
+
+use afd_proto::conversation::RecordedMessage;
+use rusqlite::{Connection, OptionalExtension, named_params};
+
+use super::{Conversation, messages, save, search};
+use crate::artifact;
+use crate::store::{Result, now_ms};
+
+/// What was erased.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Erased {
+    /// Number of statements, summaries and patterns that were made of it.
+    pub derived: i64,
+    /// Row ids of the artifacts of its pictures.
+    pub artifacts: Vec<i64>,
+}
+
+/// Erases a message. Its place in the conversation stays, without content. Returns `None` if there is no such message.
+pub fn message(connection: &Connection, origin: &str, conversation: &mut Conversation, position: i64) -> Result<Option<Erased>> {
+    let Some(recorded) = messages::between(connection, conversation.id, position - 1, position)?.pop() else { return Ok(None) };
+    let mut erased = Erased { artifacts: pictures(connection, &recorded)?, ..Erased::default() };
+    let values = named_params! {":conversation_id": conversation.id, ":position": position};
+    let run = |sql: &str| -> Result<i64> { Ok(i64::try_from(connection.prepare_cached(sql)?.execute(values)?).unwrap_or(0)) };
+    let id: i64 = connection
+        .prepare_cached("SELECT id FROM messages WHERE conversation_id = :conversation_id AND position = :position")?
+        .query_row(values, |row| row.get("id"))?;
+    search::remove(connection, id)?;
+    erased.derived += run(
+        "DELETE FROM patterns WHERE session_id = (SELECT session_id FROM conversations WHERE id = :conversation_id) AND text IN
+            (SELECT text FROM message_facts WHERE conversation_id = :conversation_id AND position = :position)",
+    )?;
+    // What replaced a statement of it, or answers it, quotes it.
+    run("UPDATE message_facts SET was = NULL WHERE conversation_id = :conversation_id AND position IN
+            (SELECT superseded_by FROM message_facts WHERE conversation_id = :conversation_id AND position = :position)")?;
+    run("UPDATE message_facts SET about = NULL WHERE conversation_id = :conversation_id AND position = :position + 1")?;
+    erased.derived += run("DELETE FROM message_facts WHERE conversation_id = :conversation_id AND position = :position")?;
+    erased.derived += run("DELETE FROM summaries WHERE conversation_id = :conversation_id AND after < :position AND upto >= :position")?;
+    connection
+        .prepare_cached(
+            "UPDATE messages SET content = '\"\"', tool_calls = NULL, name = NULL, extra = NULL, deleted_at = :now, updated_at = :now
+             WHERE id = :id",
+        )?
+        .execute(named_params! {":id": id, ":now": now_ms()})?;
+    conversation.rolling.retain(|line| line.turn != recorded.turn);
+    let arguments: Vec<String> =
+        recorded.message.tool_calls.iter().flat_map(|c| c.arguments.values()).filter_map(|v| v.as_str().map(str::to_owned)).collect();
+    conversation.context.retain(|_, known| !arguments.contains(&known.value));
+    save(connection, origin, conversation)?;
+    compact_index(connection)?;
+    Ok(Some(erased))
+}
+
+/// Erases all conversations of a session.
+pub fn session(connection: &Connection, session: i64) -> Result<Erased> {
+    let mut erased = Erased::default();
+    for conversation in super::all(connection, session)? {
+        for recorded in messages::between(connection, conversation.id, 0, i64::MAX)? {
+            erased.artifacts.extend(pictures(connection, &recorded)?);
+        }
+        let values = named_params! {":conversation_id": conversation.id};
+        connection
+            .prepare_cached("DELETE FROM message_index WHERE rowid IN (SELECT id FROM messages WHERE conversation_id = :conversation_id)")?
+            .execute(values)?;
+        for table in ["message_facts", "message_terms", "summaries", "messages"] {
+            let deleted =
+                connection.prepare_cached(&format!("DELETE FROM {table} WHERE conversation_id = :conversation_id"))?.execute(values)?;
+            erased.derived += i64::try_from(deleted).unwrap_or(0);
+        }
+    }
+    connection
+        .prepare_cached("DELETE FROM conversations WHERE session_id = :session_id")?
+        .execute(named_params! {":session_id": session})?;
+    compact_index(connection)?;
+    Ok(erased)
+}
+
+/// Returns the artifacts that only this message shows.
+fn pictures(connection: &Connection, recorded: &RecordedMessage) -> Result<Vec<i64>> {
+    let mut found = Vec::new();
+    for uid in messages::pictures(&recorded.message) {
+        let others = connection
+            .prepare_cached("SELECT 1 AS one FROM messages WHERE uid <> :uid AND deleted_at IS NULL AND content LIKE '%' || :artifact || '%' LIMIT 1")?
+            .query_row(named_params! {":uid": recorded.uid, ":artifact": uid}, |row| row.get::<_, i64>("one"))
+            .optional()?;
+        if others.is_none() {
+            found.extend(artifact::id_of(connection, uid)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Rewrites the search index, because it keeps the words of removed entries until its segments are merged.
+fn compact_index(connection: &Connection) -> Result<()> {
+    Ok(connection.execute_batch("INSERT INTO message_index (message_index) VALUES ('optimize')")?)
+}

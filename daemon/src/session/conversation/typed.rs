@@ -1,0 +1,131 @@
+//! Text that agents type: arguments of tool calls that type are blotted before they are stored.
+//!
+//! Which argument of a foreign tool holds the text is not known, so every text of such a call is blotted except in arguments that say where
+//! to type. What a password field was given is then in no message, statement, search entry or context.
+
+use afd_proto::conversation::Message;
+use serde_json::Value;
+
+/// Stands for text that was typed; followed by its length.
+const MARK: &str = "[typed text: ";
+
+/// Arguments that say where or on what to type, lower-case and without punctuation.
+const PLACES: &[&str] = &[
+    "by", "value", "ref", "element", "elementid", "target", "selector", "label", "field", "name", "resid", "resourceid", "xpath", "css", "path",
+    "role", "id", "device", "deviceid", "session", "index", "app", "package", "page", "url", "observationid", "locator", "requestkey", "then",
+];
+
+/// Returns what stands for a typed text.
+fn mark(text: &str) -> String {
+    format!("{MARK}{} characters]", text.chars().count())
+}
+
+/// Returns whether a text contains the mark that stands for typed text: it is not what was typed, so it must not be typed itself.
+pub fn is_marked(text: &str) -> bool {
+    text.find(MARK).is_some_and(|at| text[at + MARK.len()..].trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(" characters]"))
+}
+
+/// Returns whether a tool types: its name is in the list, or ends with one of the list after a separator (`mcp__phone__type_text`).
+fn types(name: &str, list: &[String]) -> bool {
+    list.iter().any(|known| {
+        name == known || name.strip_suffix(known.as_str()).is_some_and(|before| before.ends_with(|c: char| !c.is_alphanumeric()))
+    })
+}
+
+/// Blots the typed text in the tool calls of messages, and where results of these calls repeat it.
+pub fn blot(messages: &mut [Message], list: &[String]) {
+    let mut typed: Vec<(String, Vec<String>)> = Vec::new();
+    for message in messages {
+        for call in message.tool_calls.iter_mut().filter(|call| types(&call.name, list)) {
+            let mut texts = Vec::new();
+            let has_text = call.arguments.keys().any(|name| folded(name) == "text");
+            for (name, value) in &mut call.arguments {
+                // `value` is the selector where there is a `text` beside it, else what is typed.
+                let place = PLACES.contains(&folded(name).as_str()) && (has_text || folded(name) != "value");
+                if !place {
+                    blot_value(value, &mut texts);
+                }
+            }
+            typed.push((call.id.clone(), texts));
+        }
+        let Some((_, texts)) = typed.iter().find(|(id, _)| Some(id) == message.tool_call_id.as_ref()) else { continue };
+        blot_content(message, texts);
+    }
+}
+
+fn folded(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+fn blot_value(value: &mut Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) if !text.is_empty() && !is_marked(text) => {
+            texts.push(text.clone());
+            *text = mark(text);
+        }
+        Value::Number(number) => {
+            texts.push(number.to_string());
+            *value = Value::String(mark(&texts[texts.len() - 1]));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| blot_value(item, texts)),
+        Value::Object(members) => members.values_mut().for_each(|member| blot_value(member, texts)),
+        _ => {}
+    }
+}
+
+/// Shortest typed text that is looked for in a result, characters: a shorter one is part of other words.
+const MIN_REPEATED: usize = 4;
+
+fn blot_content(message: &mut Message, texts: &[String]) {
+    use afd_proto::conversation::{Content, Part};
+    let clean = |text: &mut String| {
+        for typed in texts.iter().filter(|t| t.chars().count() >= MIN_REPEATED) {
+            if text.contains(typed.as_str()) {
+                *text = text.replace(typed.as_str(), &mark(typed));
+            }
+        }
+    };
+    match &mut message.content {
+        Content::Text(text) => clean(text),
+        Content::Parts(parts) => parts.iter_mut().for_each(|part| {
+            if let Part::Text { text } = part {
+                clean(text);
+            }
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use afd_proto::conversation::{Content, Role, ToolCall};
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(name: &str, arguments: Value) -> Message {
+        let Value::Object(arguments) = arguments else { panic!("an object") };
+        Message { role: Role::Assistant, tool_calls: vec![ToolCall { id: "c".into(), name: name.into(), arguments }], ..Message::default() }
+    }
+
+    #[test]
+    fn typed_text_is_blotted_and_its_target_is_not() {
+        let list = ["type_text".to_owned(), "act.fill".to_owned()];
+        let result = |text: &str| Message { role: Role::Tool, tool_call_id: Some("c".into()), content: Content::Text(text.into()), ..Message::default() };
+        for (name, arguments) in [
+            ("type_text", json!({"by": "label", "value": "Password", "text": "hunter22"})),
+            ("mcp__phone__type_text", json!({"element": "Password", "content": "hunter22"})),
+            ("act.fill", json!({"fields": {"Password": "hunter22"}, "device": "pixel"})),
+            ("type_text", json!({"value": "hunter22"})),
+        ] {
+            let mut said = [call(name, arguments.clone()), result("typed hunter22 into Password")];
+            blot(&mut said, &list);
+            let stored = serde_json::to_string(&said).expect("serialises");
+            assert!(!stored.contains("hunter22") && stored.contains("[typed text: 8 characters]"), "{stored}");
+            assert_eq!(arguments.to_string().contains("Password"), serde_json::to_string(&said[0]).expect("serialises").contains("Password"));
+        }
+        let mut other = [call("search", json!({"text": "hunter22"}))];
+        blot(&mut other, &list);
+        assert_eq!(other[0].tool_calls[0].arguments["text"], "hunter22", "another tool is left alone");
+        assert!(is_marked("[typed text: 8 characters]") && !is_marked("[typed text: x]"));
+    }
+}

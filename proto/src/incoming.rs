@@ -1,0 +1,212 @@
+//! Messages as clients have them: objects of OpenAI's and Anthropic's libraries as dumped, bare texts, and our own form.
+//!
+//! Fields that mean nothing here are kept in `Message::extra`, never refused. A message of Anthropic's form that carries tool results
+//! becomes one `tool` message for each, and one for the rest.
+
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use crate::conversation::{Content, Message, Part, Role, ToolCall};
+
+/// Reads a list of messages in any of the forms.
+pub(crate) fn messages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Message>, D::Error> {
+    struct List;
+    impl<'de> Visitor<'de> for List {
+        type Value = Vec<Message>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a list of messages")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut found = Vec::new();
+            while let Some(Incoming(messages)) = list.next_element()? {
+                found.extend(messages);
+            }
+            Ok(found)
+        }
+    }
+    deserializer.deserialize_seq(List)
+}
+
+/// One message of a client, as the messages that it stands for.
+struct Incoming(Vec<Message>);
+
+impl<'de> serde::Deserialize<'de> for Incoming {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct One;
+        impl<'de> Visitor<'de> for One {
+            type Value = Incoming;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a message, or the text of a user's message")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                let content = Content::Text(text.to_owned());
+                Ok(Incoming(vec![Message { role: Role::User, content, ..Message::default() }]))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                Ok(Incoming(read(map)?))
+            }
+        }
+        deserializer.deserialize_any(One)
+    }
+}
+
+/// Reads the fields of a message. Each is read on its own, so that an error names it.
+fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Vec<Message>, A::Error> {
+    let mut message = Message::default();
+    let (mut role, mut blocks) = (None, Blocks::default());
+    while let Some(key) = map.next_key::<String>()? {
+        match key.as_str() {
+            "role" => role = Some(map.next_value::<IncomingRole>()?.0),
+            "content" => blocks = map.next_value()?,
+            "toolCalls" | "tool_calls" => {
+                message.tool_calls.extend(map.next_value::<Option<Vec<ToolCall>>>()?.unwrap_or_default());
+            }
+            "toolCallId" | "tool_call_id" => message.tool_call_id = map.next_value()?,
+            "name" => message.name = map.next_value()?,
+            "failed" | "is_error" => message.failed = map.next_value::<Option<bool>>()?.unwrap_or_default(),
+            _ => {
+                message.extra.insert(key, map.next_value()?);
+            }
+        }
+    }
+    message.role = role.ok_or_else(|| A::Error::missing_field("role"))?;
+    if let Some(text) = message.extra.get("refusal").and_then(Value::as_str).filter(|_| blocks.parts.is_empty()) {
+        blocks.parts.push(Part::Text { text: text.to_owned() });
+        blocks.is_text = true;
+    }
+    message.tool_calls.extend(std::mem::take(&mut blocks.calls));
+    let results = std::mem::take(&mut blocks.results);
+    let is_empty = blocks.parts.is_empty() && message.tool_calls.is_empty();
+    if !blocks.others.is_empty() {
+        message.extra.insert("blocks".to_owned(), Value::Array(std::mem::take(&mut blocks.others)));
+    }
+    message.content = blocks.content();
+    let mut found = results;
+    if found.is_empty() || !is_empty {
+        found.push(message);
+    }
+    Ok(found)
+}
+
+/// A role in any of the vocabularies.
+struct IncomingRole(Role);
+
+impl<'de> serde::Deserialize<'de> for IncomingRole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        let role = match word.as_str() {
+            "developer" | "system" => Role::System,
+            "user" | "human" => Role::User,
+            "assistant" | "model" => Role::Assistant,
+            "tool" | "function" => Role::Tool,
+            _ => return Err(D::Error::unknown_variant(&word, &["system", "developer", "user", "assistant", "tool"])),
+        };
+        Ok(Self(role))
+    }
+}
+
+/// The content of a message, taken apart.
+#[derive(Default)]
+struct Blocks {
+    /// Texts and pictures.
+    parts: Vec<Part>,
+    /// Whether the content was a text rather than a list.
+    is_text: bool,
+    calls: Vec<ToolCall>,
+    /// Tool results as messages of their own.
+    results: Vec<Message>,
+    /// Blocks that mean nothing here, such as reasoning.
+    others: Vec<Value>,
+}
+
+impl Blocks {
+    fn content(mut self) -> Content {
+        match self.parts.as_mut_slice() {
+            [] => Content::default(),
+            [Part::Text { text }] if self.is_text => Content::Text(std::mem::take(text)),
+            _ => Content::Parts(self.parts),
+        }
+    }
+
+    fn push(&mut self, block: Value) -> Result<(), String> {
+        let Value::Object(fields) = &block else {
+            let Value::String(text) = block else { return Err("a text, or a list of blocks".to_owned()) };
+            self.parts.push(Part::Text { text });
+            return Ok(());
+        };
+        let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
+        match fields.get("type").and_then(Value::as_str).unwrap_or("text") {
+            "text" | "input_text" | "output_text" => {
+                self.parts.push(Part::Text { text: text("text").ok_or("a block of type text needs `text`")? });
+            }
+            "refusal" => self.parts.push(Part::Text { text: text("refusal").unwrap_or_default() }),
+            "image" | "image_url" | "input_image" => self.parts.push(picture(fields)),
+            "tool_use" | "server_tool_use" => self.calls.push(ToolCall {
+                id: text("id").unwrap_or_default(),
+                name: text("name").unwrap_or_default(),
+                arguments: fields.get("input").and_then(Value::as_object).cloned().unwrap_or_default(),
+            }),
+            "tool_result" => {
+                let content: Self = serde_json::from_value(fields.get("content").cloned().unwrap_or_default()).map_err(|e| e.to_string())?;
+                self.results.push(Message {
+                    role: Role::Tool,
+                    content: content.content(),
+                    tool_call_id: text("tool_use_id"),
+                    failed: fields.get("is_error").and_then(Value::as_bool).unwrap_or(false),
+                    ..Message::default()
+                });
+            }
+            _ => self.others.push(block),
+        }
+        Ok(())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Blocks {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut blocks = Self::default();
+        match Value::deserialize(deserializer)? {
+            Value::Null => {}
+            Value::String(text) => {
+                blocks.is_text = true;
+                if !text.is_empty() {
+                    blocks.parts.push(Part::Text { text });
+                }
+            }
+            Value::Array(list) => {
+                for block in list {
+                    blocks.push(block).map_err(D::Error::custom)?;
+                }
+            }
+            _ => return Err(D::Error::custom("invalid type: another value, expected a text, or a list of parts of type text or image")),
+        }
+        Ok(blocks)
+    }
+}
+
+/// Reads a picture in any of the forms.
+fn picture(fields: &Map<String, Value>) -> Part {
+    let text = |of: &Map<String, Value>, name: &str| of.get(name).and_then(Value::as_str).map(str::to_owned);
+    let side = |name: &str| fields.get(name).and_then(Value::as_u64).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    let (mut data, mut url) = (text(fields, "data"), text(fields, "url"));
+    let mut media_type = text(fields, "mediaType").or_else(|| text(fields, "media_type"));
+    match fields.get("image_url") {
+        Some(Value::String(address)) => url = Some(address.clone()),
+        Some(Value::Object(image)) => url = text(image, "url"),
+        _ => {}
+    }
+    if let Some(Value::Object(source)) = fields.get("source") {
+        (data, url) = (text(source, "data"), text(source, "url"));
+        media_type = text(source, "media_type");
+    }
+    if let Some((kind, encoded)) = url.as_deref().and_then(|u| u.strip_prefix("data:")).and_then(|rest| rest.split_once(";base64,")) {
+        (media_type, data) = (Some(kind.to_owned()), Some(encoded.to_owned()));
+        url = None;
+    }
+    Part::Image { data, media_type, artifact: text(fields, "artifact"), url, width: side("width"), height: side("height") }
+}

@@ -1,0 +1,51 @@
+//! How many of the facts that later turns need a context holds, beside what one gets without a memory.
+
+use afd_tests::World;
+use afd_tests::contexts::{self, BUDGETS, Score, WAYS};
+
+fn scores(half: &str) -> Vec<Score> {
+    let world = World::new();
+    let mut totals = vec![Score::default(); BUDGETS.len()];
+    for conversation in contexts::load(half) {
+        let found = contexts::score(&mut world.client_for(&conversation.id), &conversation);
+        println!("{half} {} ({}): {}", conversation.id, conversation.language, found.iter().map(|s| format!("{:?} of {}  ", s.kept, s.needed)).collect::<String>());
+        totals.iter_mut().zip(&found).for_each(|(total, score)| total.add(score));
+    }
+    for (total, budget) in totals.iter().zip(BUDGETS) {
+        println!("{half}, {budget} tokens, {} facts needed, least used {} %:", total.needed, total.least_used);
+        WAYS.iter().zip(total.kept).for_each(|(way, kept)| println!("  {kept:4} {way}"));
+        println!("  by kind: {:?}", total.groups);
+        if half == "tuned" && std::env::var_os("AFD_MISSING").is_some() {
+            println!("  missing:\n    {}", total.missing.join("\n    "));
+        }
+    }
+    totals
+}
+
+#[test]
+fn contexts_hold_more_facts_than_the_newest_messages() {
+    for half in ["tuned", "held"] {
+        let totals = scores(half);
+        for (total, budget) in totals.iter().zip(BUDGETS) {
+            assert!(total.kept[0] >= total.best_baseline(), "{half}, {budget}: {:?}", total.kept);
+            assert!(total.least_used >= 95, "{half}, {budget}: {} %", total.least_used);
+        }
+        assert!(totals[0].kept[0] * 10 >= totals[0].best_baseline() * 13, "{half}: {:?}", totals[0].kept);
+    }
+}
+
+#[test]
+fn most_of_a_context_is_a_prefix_of_the_one_before() {
+    let world = World::new();
+    let budgets = if std::env::var_os("AFD_MISSING").is_some() { vec![2_000, 4_000, 8_000, 16_000] } else { vec![8_000] };
+    for budget in budgets {
+        let mut medians = Vec::new();
+        for conversation in contexts::load("tuned").iter().chain(&contexts::load("held")) {
+            let mut shares = contexts::prefixes(&mut world.client_for(&format!("{}-{budget}", conversation.id)), conversation, budget);
+            shares.sort_unstable();
+            medians.push(shares.get(shares.len() / 2).copied().unwrap_or(100));
+        }
+        println!("{budget} tokens: medians of the shares that are a prefix {medians:?}");
+        assert!(budget < 8_000 || medians.iter().all(|m| *m >= 90), "{medians:?}");
+    }
+}
