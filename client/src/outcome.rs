@@ -180,7 +180,7 @@ mod tests {
 
     fn envelope(result: Result<Value, Failure>) -> Value {
         let result = result.map(|data| serde_json::value::to_raw_value(&data).expect("JSON"));
-        let outcome = Outcome { category: "observe".into(), op: "top".into(), result, render: None };
+        let outcome = Outcome { category: "observe".into(), op: "top".into(), result, render: None, only: None };
         serde_json::from_str(&outcome.json()).expect("JSON")
     }
 

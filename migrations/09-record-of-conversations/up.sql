@@ -78,8 +78,13 @@ CREATE INDEX messages_by_brief ON messages (conversation_id, brief_running);
 CREATE INDEX messages_unindexed ON messages (id) WHERE indexed = 0;
 UPDATE conversations SET brief_tokens = coalesce((SELECT max(brief_running) FROM messages WHERE conversation_id = conversations.id), 0);
 
--- Search entries of messages, by the row id of the message.
-CREATE VIRTUAL TABLE message_index USING fts5 (tokens, content = '', contentless_delete = 1, tokenize = 'ascii');
+-- Which messages have which words: by a hash of the word without its ending.
+CREATE TABLE message_words (
+    conversation_id INTEGER NOT NULL,
+    word            INTEGER NOT NULL,
+    position        INTEGER NOT NULL,
+    PRIMARY KEY (conversation_id, word, position)
+) STRICT, WITHOUT ROWID;
 
 -- Statements taken from messages. They are derived: those of before are taken again, with what is known about them now.
 DROP TABLE message_facts;
@@ -115,6 +120,15 @@ CREATE TABLE message_facts (
 CREATE UNIQUE INDEX message_facts_once ON message_facts (conversation_id, sentence);
 CREATE INDEX message_facts_places ON message_facts (conversation_id, position);
 CREATE INDEX message_facts_best ON message_facts (conversation_id, role, rank DESC, position) WHERE superseded_by IS NULL;
+
+-- What the statements of users that can be replaced are about: hashes of the words apart from figures.
+CREATE TABLE message_subjects (
+    conversation_id INTEGER NOT NULL,
+    hash            INTEGER NOT NULL,
+    fact_id         INTEGER NOT NULL REFERENCES message_facts (id) ON DELETE CASCADE,
+    PRIMARY KEY (conversation_id, hash, fact_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX message_subjects_by_fact ON message_subjects (fact_id);
 
 DROP TABLE message_terms;
 CREATE TABLE message_terms (

@@ -152,7 +152,8 @@ impl Blocks {
                 arguments: fields.get("input").and_then(Value::as_object).cloned().unwrap_or_default(),
             }),
             "tool_result" => {
-                let content: Self = serde_json::from_value(fields.get("content").cloned().unwrap_or_default()).map_err(|e| e.to_string())?;
+                let content: Self =
+                    serde_json::from_value(fields.get("content").cloned().unwrap_or_default()).map_err(|e| e.to_string())?;
                 self.results.push(Message {
                     role: Role::Tool,
                     content: content.content(),

@@ -118,7 +118,7 @@ impl Daemon {
         };
         let result = done.unwrap_or_else(|error| Err(Failure::new("INTERNAL", format!("the call was aborted: {error}"), FAILED)));
         let (category, op) = info.name.split_once('.').unwrap_or(("", info.name));
-        Outcome { category: category.to_owned(), op: human::kebab(op), result, render: human::render_of(info.name) }
+        Outcome { category: category.to_owned(), op: human::kebab(op), result, render: human::render_of(info.name), only: None }
     }
 
     /// Calls a method on the connection that keeps the leases of a client.

@@ -220,9 +220,15 @@ impl Group for Conversation {
             Conversation::Delete { position, which } => {
                 Call::of::<ConversationDelete>(DeleteMessageParams { position, conversation: which.conversation, session: None })
             }
-            Conversation::Usage { tokens, text, tools: file, which } => Call::parsed::<ConversationUsage>(
-                tools(file).map(|tools| UsageParams { tokens, text, tools, conversation: which.conversation, session: None }),
-            ),
+            Conversation::Usage { tokens, text, tools: file, which } => {
+                Call::parsed::<ConversationUsage>(tools(file).map(|tools| UsageParams {
+                    tokens,
+                    text,
+                    tools,
+                    conversation: which.conversation,
+                    session: None,
+                }))
+            }
             Conversation::Context { budget, format, raw, tools: file, which } => {
                 let conversation = which.conversation;
                 let params = |tools| ConversationContextParams { budget, format, tools, conversation, session: None };

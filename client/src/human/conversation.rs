@@ -8,8 +8,9 @@ use afd_proto::context::{
     WorkingMemory,
 };
 use afd_proto::conversation::{
-    AppendResult, ClearResult, CompactResult, Content, ConversationAppend, ConversationClear, ConversationCompact, ConversationList,
-    ConversationDelete, ConversationSearch, ConversationSummary, DeleteMessageResult, FoundMessage, FoundMessages, Message, Messages, Part, RecordedMessage, Summary,
+    AppendResult, ClearResult, CompactResult, Content, ConversationAppend, ConversationClear, ConversationCompact, ConversationDelete,
+    ConversationList, ConversationSearch, ConversationSummary, DeleteMessageResult, FoundMessage, FoundMessages, Message, Messages, Part,
+    RecordedMessage, Summary,
 };
 use afd_proto::pattern::{
     DeleteResult, PageModel, PageModelDelete, PageModelFind, PageModelSave, PageModels, Pattern, PatternDelete, PatternFind, PatternList,

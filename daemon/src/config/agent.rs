@@ -27,8 +27,23 @@ const CONTEXT_CALLS: &[&str] = &[
 
 /// Tools that type text by default.
 const TYPING_CALLS: &[&str] = &[
-    "act.text", "act.fill", "act_text", "act_fill", "text", "fill", "fill_form", "type", "type_text", "typeText", "input_text", "enter_text", "send_keys", "set_text",
-    "set_value", "browser_type", "browser_fill_form",
+    "act.text",
+    "act.fill",
+    "act_text",
+    "act_fill",
+    "text",
+    "fill",
+    "fill_form",
+    "type",
+    "type_text",
+    "typeText",
+    "input_text",
+    "enter_text",
+    "send_keys",
+    "set_text",
+    "set_value",
+    "browser_type",
+    "browser_fill_form",
 ];
 
 sections! {

@@ -20,13 +20,7 @@ fn listing<T>(title: &str, items: &[T], shown: KeptEnd, none: &str, line: impl F
         KeptEnd::Last => (more, "earlier"),
     };
     let mut lines = vec![format!("## {title}")];
-    lines.extend(
-        items
-            .iter()
-            .skip(skipped)
-            .take(MAX_LISTED)
-            .map(|item| format!("- {}", crate::text::cut::one_line(&line(item)))),
-    );
+    lines.extend(items.iter().skip(skipped).take(MAX_LISTED).map(|item| format!("- {}", crate::text::cut::one_line(&line(item)))));
     if more > 0 {
         lines.push(format!("- {more} {place} ones not listed"));
     }

@@ -49,7 +49,9 @@ fn long_conversation_fits_the_budget_and_keeps_its_facts() {
     assert!(left.iter().any(|l| l["what"] == "messages" && l["count"].as_i64() > Some(500)), "{left:?}");
     // The rules come first, and the unanswered request last, except for the section on the current state.
     assert!(text.starts_with("You test the shop app on a phone. Be brief."));
-    assert_eq!(sent.iter().rev().find(|m| m["role"] == "user").expect("the request")["content"], messages[messages.len() - 4]["content"]);
+    let is_data = |m: &&Value| m["content"].as_str().is_some_and(|text| text.contains("data, not instructions"));
+    let request = sent.iter().rev().filter(|m| !is_data(m)).find(|m| m["role"] == "user").expect("the request");
+    assert_eq!(request["content"], messages[messages.len() - 4]["content"]);
 }
 
 #[test]
@@ -154,7 +156,7 @@ fn context_formats_match_the_model_apis() {
     let call = openai["messages"].as_array().expect("messages").iter().find(|m| m["tool_calls"].is_array()).expect("a call").clone();
     assert_eq!(call["tool_calls"][0]["function"]["arguments"], "{\"x\":1}");
     let anthropic = client.ok("conversation.context", json!({"format": "anthropic"}));
-    assert!(anthropic["system"].as_str().is_some_and(|s| s.contains("rules")));
+    assert_eq!(anthropic["system"], json!([{"type": "text", "text": "rules"}]), "a cache mark fits on each block");
     assert_eq!(anthropic["messages"][2]["content"][0]["type"], "tool_result");
 }
 

@@ -111,7 +111,8 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
         counter,
         has_model: settings.model.provider.is_some(),
     };
-    let (conversation, context_set, done, hidden) = core.store.write_or_refuse(move |c| session::while_active(c, id, |c| work.execute(c))).await?;
+    let (conversation, context_set, done, hidden) =
+        core.store.write_or_refuse(move |c| session::while_active(c, id, |c| work.execute(c))).await?;
     if done.messages > 0 && settings.model.provider.is_some() {
         core.jobs.nudge(SUMMARIES_JOB);
     }

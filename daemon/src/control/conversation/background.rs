@@ -87,7 +87,10 @@ fn knowledge(c: &Connection, session: &Session, app: &str) -> Stored<(Vec<Item>,
     }
     let open = bugs::worst(c, &own, MAX_BUGS)?;
     let more = bugs::counts(c, &own)?.total - i64::try_from(open.len()).unwrap_or(0);
-    let mut items: Vec<Item> = open.iter().map(|b| item("bugs", format!("Open {} bug: {} (session {}, {})", b.severity.word(), b.title, b.session, day(b.created_at)))).collect();
+    let mut items: Vec<Item> = open
+        .iter()
+        .map(|b| item("bugs", format!("Open {} bug: {} (session {}, {})", b.severity.word(), b.title, b.session, day(b.created_at))))
+        .collect();
     let wanted = patterns::Filter {
         page: Some(String::new()),
         app: Some(app.to_owned()),

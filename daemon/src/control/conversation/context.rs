@@ -113,15 +113,26 @@ fn said(c: &Connection, conversation: &Conversation, after: i64) -> Stored<i64> 
 }
 
 /// Builds the context of a conversation.
-pub(super) fn build(c: &Connection, session: &Session, conversation: &Conversation, request: &Request, counter: &Counter) -> Stored<Assembled> {
+pub(super) fn build(
+    c: &Connection,
+    session: &Session,
+    conversation: &Conversation,
+    request: &Request,
+    counter: &Counter,
+) -> Stored<Assembled> {
     let begin = conversation.begins_after();
     let (_, rules) = messages::count_rules(c, conversation.id, begin)?;
     let said = said(c, conversation, begin)? - rules;
     let asked = asked(c, session, conversation)?;
     let background = background::load(c, session, conversation, &asked)?;
     let draft = Draft::new(&background, request.budget, said, &request.allocation, counter);
-    let plan = draft.plan(said);
-    let mut history = History { keep: request.keep, ..History::default() };
+    let last = messages::running(c, conversation.id, conversation.position - request.keep)?;
+    let mut plan = draft.plan(said, conversation.tokens - last);
+    let compacted = conversation.dropped_to > conversation.cleared_to;
+    let mut history = History { keep: request.keep, fills: !(plan.whole && compacted), ..History::default() };
+    if plan.whole && compacted {
+        plan = draft.plan_with_memory(plan);
+    }
     if plan.whole {
         history.recent = messages::between(c, conversation.id, begin, conversation.position)?;
         return Ok(Assembled { first: begin + 1, ..draft.finish(&history, &plan) });
@@ -139,7 +150,11 @@ pub(super) fn build(c: &Connection, session: &Session, conversation: &Conversati
         history.request = if starts_inside { messages::request_of(c, conversation.id, begin, first)? } else { None };
         let made = draft.clone().finish(&history, &plan);
         let unused = request.budget - made.tokens;
-        if unused * 100 <= request.budget * MAX_UNUSED || attempt == MAX_ATTEMPTS || first <= begin + 1 && history.settled_to == 0 {
+        if !history.fills
+            || unused * 100 <= request.budget * MAX_UNUSED
+            || attempt == MAX_ATTEMPTS
+            || first <= begin + 1 && history.settled_to == 0
+        {
             return Ok(Assembled { first, ..made });
         }
         // Brief lengths overestimate what turns leave free: take in more of them.

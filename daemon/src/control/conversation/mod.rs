@@ -19,9 +19,9 @@ use serde_json::json;
 
 use super::{Core, Error, Result, check_session};
 use crate::model::{Counter, Tokenizers, trim_heap};
-use crate::session::conversation::{self, Conversation};
 use crate::session::conversation::budget;
 use crate::session::conversation::compaction::Limits;
+use crate::session::conversation::{self, Conversation};
 use crate::store::Result as Stored;
 use crate::task::failpoint;
 use crate::task::run_blocking;
@@ -46,7 +46,9 @@ fn no_conversation(name: Option<&str>) -> Error {
 
 /// Checks the name of a conversation.
 fn check_name(name: Option<&str>) -> Result<()> {
-    name.map_or(Ok(()), |name| check_session(name).map_err(|_| Error::param("conversation", "1 to 64 letters, digits, '-', '_' or '.'", name)))
+    name.map_or(Ok(()), |name| {
+        check_session(name).map_err(|_| Error::param("conversation", "1 to 64 letters, digits, '-', '_' or '.'", name))
+    })
 }
 
 /// Returns the name of the lock that orders the writes to a conversation.

@@ -18,13 +18,12 @@ use super::context::{Request, build, tools_tokens};
 use super::{as_i64, conversation_of, counter, usage};
 use crate::device;
 use crate::memory::{log, sessions as memory};
-use crate::page::target;
 use crate::model::Counter;
+use crate::page::target;
 use crate::session::conversation::compaction::Limits;
-use crate::session::conversation::{Conversation, budget, messages, rolling, search, summaries};
+use crate::session::conversation::{self, Conversation, budget, messages, rolling, search, summaries};
 use crate::session::{Session, tasks};
 use crate::task::run_blocking;
-use crate::text::Query;
 
 /// `conversation.list`: returns recorded messages, newest first.
 ///
@@ -49,18 +48,32 @@ pub async fn list(core: &Arc<Core>, params: &ConversationListParams) -> Result<M
 async fn at_limit(core: &Arc<Core>, conversation: &Conversation, tools: i64) -> Result<(Request, Counter)> {
     let settings = &core.config.get().conversation;
     let limit = Limits::of(conversation, settings).tokens;
-    let request = Request { budget: (limit - tools).max(1), allocation: budget::allocate(limit, settings), keep: as_i64(settings.keep_recent) };
+    let request =
+        Request { budget: (limit - tools).max(1), allocation: budget::allocate(limit, settings), keep: as_i64(settings.keep_recent) };
     Ok((request, counter(core, conversation).await?))
 }
 
-/// Returns the tokens of the context of a conversation at its limit, and the number of its messages that are in it as turns.
-async fn sent(core: &Arc<Core>, session: &Session, conversation: &Conversation, tools: Option<&[Value]>) -> Result<(i64, i64)> {
+/// What the context of a conversation at its limit consists of.
+struct Sent {
+    /// Tokens.
+    tokens: i64,
+    /// Tokens that stay when the conversation grows: all of them while it fits, else the parts beside it.
+    fixed: i64,
+    /// Number of messages that are in it as turns.
+    turns: i64,
+}
+
+/// Returns what the context of a conversation at its limit consists of.
+async fn sent(core: &Arc<Core>, session: &Session, conversation: &Conversation, tools: Option<&[Value]>) -> Result<Sent> {
     let tools = tools_tokens(tools, &counter(core, conversation).await?)?;
     let (request, counter) = at_limit(core, conversation, tools).await?;
     let (session, conversation) = (session.clone(), conversation.clone());
     let made = core.store.read_all(move |c| build(c, &session, &conversation, &request, &counter)).await?;
-    let turns = made.parts.iter().find(|p| p.part == "history").map_or(0, |p| p.messages);
-    Ok((made.tokens + tools, turns))
+    let part = |name: &str| made.parts.iter().find(|p| p.part == name);
+    let tokens = made.tokens + tools;
+    let beside = ["system", "knowledge"].iter().filter_map(|name| part(name)).map(|p| p.tokens).sum::<i64>() + tools;
+    let fixed = if part("summary").is_none() { tokens } else { beside };
+    Ok(Sent { tokens, fixed, turns: part("history").map_or(0, |p| p.messages) })
 }
 
 /// `conversation.usage`: reports how full the context is, and whether a given text or number of tokens still fits.
@@ -75,7 +88,7 @@ pub async fn used(core: &Arc<Core>, params: &UsageParams) -> Result<Usage> {
     let (id, name) = (session.id, params.conversation.clone());
     let conversation = core.store.read_all(move |c| conversation_of(c, id, name.as_deref())).await??;
     let sent = sent(core, &session, &conversation, params.tools.as_deref()).await?;
-    let mut usage = usage(core, params.session(), &conversation, sent);
+    let mut usage = usage(core, params.session(), &conversation, (sent.tokens, sent.turns));
     usage.asked = match (&params.text, params.tokens) {
         (Some(text), _) => {
             let (counter, text) = (counter(core, &conversation).await?, text.clone());
@@ -83,7 +96,7 @@ pub async fn used(core: &Arc<Core>, params: &UsageParams) -> Result<Usage> {
         }
         (None, tokens) => tokens.map(as_i64),
     };
-    usage.can_afford = usage.asked.map(|asked| budget::can_afford(usage.used, asked, usage.limit, &usage.allocation));
+    usage.can_afford = usage.asked.map(|asked| budget::can_afford(sent.fixed, asked, usage.limit, &usage.allocation));
     Ok(usage)
 }
 
@@ -156,7 +169,7 @@ pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working
     }
     elements.sort_by_key(|(number, _)| *number);
     Ok(WorkingMemory {
-        usage: usage(core, &session.name, &conversation, sent),
+        usage: usage(core, &session.name, &conversation, (sent.tokens, sent.turns)),
         session: session.name,
         current_task,
         recent_observations,
@@ -184,20 +197,21 @@ pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<FoundMess
     if params.query.chars().count() > MAX_QUERY {
         return Err(Error::param("query", "at most 1000 characters", params.query.chars().count()));
     }
-    let query = Query::parse(&params.query).ok_or_else(|| Error::param("query", "at least one word", format!("{:?}", params.query)))?;
+    let terms = search::terms(&params.query);
+    if terms.is_empty() {
+        return Err(Error::param("query", "at least one word", format!("{:?}", params.query)));
+    }
     if params.everywhere && params.conversation.is_some() {
         return Err(Error::param("conversation", "no conversation with everywhere", "both"));
     }
     let mut filter = search::Filter { role: params.role, since: params.since, until: params.until, ..search::Filter::default() };
-    if !params.everywhere {
-        let session = known(core, params.session()).await?;
-        let (id, name) = (session.id, params.conversation.clone());
-        filter.session = Some(id);
-        if name.is_some() {
-            filter.conversation = Some(core.store.read_all(move |c| conversation_of(c, id, name.as_deref())).await??.id);
-        }
+    let session = if params.everywhere { None } else { Some(known(core, params.session()).await?.id) };
+    if let (Some(id), Some(name)) = (session, params.conversation.clone()) {
+        filter.conversations = vec![core.store.read_all(move |c| conversation_of(c, id, Some(&name))).await??.id];
+    } else {
+        filter.conversations = core.store.read_all(move |c| conversation::ids(c, session)).await?;
     }
-    let (messages, all) = core.store.read_all(move |c| search::find(c, &query, &filter, limit as usize)).await?;
+    let (messages, all) = core.store.read_all(move |c| search::find(c, &terms, &filter, limit as usize)).await?;
     Ok(FoundMessages { messages, matched: if all { TermMatch::All } else { TermMatch::Any } })
 }
 

@@ -125,7 +125,14 @@ pub fn compact(
 
 /// Builds an extractive summary of up to `max_tokens` tokens of the messages after `after` up to and including `upto`; returns it with
 /// its token count. It starts with the text a language model wrote about the oldest of these messages, if there is one and it fits.
-pub fn extract(connection: &Connection, conversation: i64, after: i64, upto: i64, max_tokens: i64, counter: &Counter) -> Result<(String, i64)> {
+pub fn extract(
+    connection: &Connection,
+    conversation: i64,
+    after: i64,
+    upto: i64,
+    max_tokens: i64,
+    counter: &Counter,
+) -> Result<(String, i64)> {
     let written = summaries::written(connection, conversation, after, upto)?;
     let (mut lines, mut spent, from) = match written {
         Some(kept) if kept.info.tokens <= max_tokens => (vec![kept.info.text], kept.info.tokens, kept.info.upto),

@@ -25,11 +25,10 @@ pub fn message(connection: &Connection, origin: &str, conversation: &mut Convers
     let id: i64 = connection
         .prepare_cached("SELECT id FROM messages WHERE conversation_id = :conversation_id AND position = :position")?
         .query_row(values, |row| row.get("id"))?;
-    search::remove(connection, id)?;
-    erased.derived += run(
-        "DELETE FROM patterns WHERE session_id = (SELECT session_id FROM conversations WHERE id = :conversation_id) AND text IN
-            (SELECT text FROM message_facts WHERE conversation_id = :conversation_id AND position = :position)",
-    )?;
+    search::remove(connection, conversation.id, position, &messages::searched_text(&recorded.message))?;
+    erased.derived +=
+        run("DELETE FROM patterns WHERE session_id = (SELECT session_id FROM conversations WHERE id = :conversation_id) AND text IN
+            (SELECT text FROM message_facts WHERE conversation_id = :conversation_id AND position = :position)")?;
     // What replaced a statement of it, or answers it, quotes it.
     run("UPDATE message_facts SET was = NULL WHERE conversation_id = :conversation_id AND position IN
             (SELECT superseded_by FROM message_facts WHERE conversation_id = :conversation_id AND position = :position)")?;
@@ -47,7 +46,6 @@ pub fn message(connection: &Connection, origin: &str, conversation: &mut Convers
         recorded.message.tool_calls.iter().flat_map(|c| c.arguments.values()).filter_map(|v| v.as_str().map(str::to_owned)).collect();
     conversation.context.retain(|_, known| !arguments.contains(&known.value));
     save(connection, origin, conversation)?;
-    compact_index(connection)?;
     Ok(Some(erased))
 }
 
@@ -59,10 +57,7 @@ pub fn session(connection: &Connection, session: i64) -> Result<Erased> {
             erased.artifacts.extend(pictures(connection, &recorded)?);
         }
         let values = named_params! {":conversation_id": conversation.id};
-        connection
-            .prepare_cached("DELETE FROM message_index WHERE rowid IN (SELECT id FROM messages WHERE conversation_id = :conversation_id)")?
-            .execute(values)?;
-        for table in ["message_facts", "message_terms", "summaries", "messages"] {
+        for table in ["message_words", "message_subjects", "message_facts", "message_terms", "summaries", "messages"] {
             let deleted =
                 connection.prepare_cached(&format!("DELETE FROM {table} WHERE conversation_id = :conversation_id"))?.execute(values)?;
             erased.derived += i64::try_from(deleted).unwrap_or(0);
@@ -71,7 +66,6 @@ pub fn session(connection: &Connection, session: i64) -> Result<Erased> {
     connection
         .prepare_cached("DELETE FROM conversations WHERE session_id = :session_id")?
         .execute(named_params! {":session_id": session})?;
-    compact_index(connection)?;
     Ok(erased)
 }
 
@@ -80,7 +74,9 @@ fn pictures(connection: &Connection, recorded: &RecordedMessage) -> Result<Vec<i
     let mut found = Vec::new();
     for uid in messages::pictures(&recorded.message) {
         let others = connection
-            .prepare_cached("SELECT 1 AS one FROM messages WHERE uid <> :uid AND deleted_at IS NULL AND content LIKE '%' || :artifact || '%' LIMIT 1")?
+            .prepare_cached(
+                "SELECT 1 AS one FROM messages WHERE uid <> :uid AND deleted_at IS NULL AND content LIKE '%' || :artifact || '%' LIMIT 1",
+            )?
             .query_row(named_params! {":uid": recorded.uid, ":artifact": uid}, |row| row.get::<_, i64>("one"))
             .optional()?;
         if others.is_none() {
@@ -88,9 +84,4 @@ fn pictures(connection: &Connection, recorded: &RecordedMessage) -> Result<Vec<i
         }
     }
     Ok(found)
-}
-
-/// Rewrites the search index, because it keeps the words of removed entries until its segments are merged.
-fn compact_index(connection: &Connection) -> Result<()> {
-    Ok(connection.execute_batch("INSERT INTO message_index (message_index) VALUES ('optimize')")?)
 }

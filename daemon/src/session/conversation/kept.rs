@@ -5,13 +5,12 @@
 //! something back, nearly the whole subject must be the same and only a value differ; then the older value is kept as `was`, because two
 //! similar sentences may be about two things.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use afd_proto::conversation::Role;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::facts::{self, Candidate, Kind, cues};
-use super::search;
 use crate::store::{Result, new_uid, now_ms, word};
 use crate::text::{self, cut};
 
@@ -80,7 +79,11 @@ pub fn keep(connection: &Connection, origin: &str, said: Said<'_>, statements: &
          VALUES (:uid, :origin, :conversation_id, :position, :place, :role, :source, :kind, :text, :about, :was, :tokens, :score, :rank,
             :sentence, :template, :at, :now)
          ON CONFLICT (conversation_id, sentence) DO UPDATE SET position = excluded.position, place = excluded.place, at = excluded.at,
-            superseded_by = NULL, updated_at = excluded.updated_at",
+            superseded_by = NULL, updated_at = excluded.updated_at
+         RETURNING id",
+    )?;
+    let mut about = connection.prepare_cached(
+        "INSERT OR IGNORE INTO message_subjects (conversation_id, hash, fact_id) VALUES (:conversation_id, :hash, :fact_id)",
     )?;
     let mut corrections = 0;
     for (candidate, tokens) in statements {
@@ -88,11 +91,13 @@ pub fn keep(connection: &Connection, origin: &str, said: Said<'_>, statements: &
         let template_count = seen.count(connection, conversation, candidate.template)? + 1;
         let score = facts::score(candidate, &words);
         let mut was = None;
-        if said.role == Role::User && corrections < MAX_CORRECTIONS && (candidate.corrects || candidate.kind != Kind::Statement || has_figure(&candidate.text)) {
+        let replaceable =
+            said.role == Role::User && (candidate.corrects || candidate.kind != Kind::Statement || has_figure(&candidate.text));
+        if replaceable && corrections < MAX_CORRECTIONS {
             corrections += 1;
             was = supersede(connection, said, candidate)?;
         }
-        insert.execute(named_params! {
+        let values = named_params! {
             ":uid": new_uid(),
             ":origin": origin,
             ":conversation_id": conversation,
@@ -111,7 +116,12 @@ pub fn keep(connection: &Connection, origin: &str, said: Said<'_>, statements: &
             ":template": candidate.template,
             ":at": said.at,
             ":now": now,
-        })?;
+        };
+        let fact: i64 = insert.query_row(values, |row| row.get("id"))?;
+        let subject = if replaceable { Subject::of(&candidate.text).words } else { BTreeSet::new() };
+        for word in subject.iter().take(MAX_SUBJECT) {
+            about.execute(named_params! {":conversation_id": conversation, ":hash": facts::hash(word), ":fact_id": fact})?;
+        }
     }
     Ok(())
 }
@@ -123,7 +133,7 @@ fn has_figure(text: &str) -> bool {
 /// Number of messages before a message in which its words are looked for.
 const ECHO_REACH: i64 = 5;
 /// What a statement gains when a later message takes up its figures and names: for each of them, and how many count.
-const ECHO_GAIN: (f64, usize) = (0.14, 2);
+const ECHO_GAIN: (f64, usize) = (0.06, 2);
 
 /// Raises the statements of the last few messages of others that this message takes up again: an assistant repeats what it was told
 /// and goes on with what a tool found, and nobody repeats an anecdote.
@@ -137,7 +147,7 @@ pub fn echo(connection: &Connection, said: Said<'_>, content: &str) -> Result<()
             AND role <> :role AND score > 0",
     )?;
     let values = named_params! {":conversation_id": said.conversation, ":from": said.position - ECHO_REACH, ":position": said.position,
-        ":role": said.role.word()};
+    ":role": said.role.word()};
     let recent: Vec<(i64, String)> =
         statement.query_map(values, |row| Ok((row.get("id")?, row.get("text")?)))?.collect::<rusqlite::Result<_>>()?;
     let mut raise = connection.prepare_cached(
@@ -160,8 +170,10 @@ fn has_word(folded: &str, word: &str) -> bool {
     })
 }
 
-/// Number of rarest words of a statement by which older ones are looked for, and of messages read for each.
-const PROBES: (usize, usize) = (4, 12);
+/// Maximum number of words by which a statement is found.
+const MAX_SUBJECT: usize = 16;
+/// Number of rarest words of a statement by which older ones are looked for, and of statements read for each.
+const PROBES: (usize, i64) = (4, 12);
 /// Share of a subject that must be the same for a correction; without a word that takes something back; for two decisions.
 const SAME_SUBJECT: (f64, f64, f64) = (0.45, 0.75, 0.5);
 /// Maximum length of what is kept of a replaced statement, characters.
@@ -195,31 +207,44 @@ fn supersede(connection: &Connection, said: Said<'_>, candidate: &Candidate) -> 
         weights.push((weight(connection, said.conversation, &word)?, word));
     }
     weights.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let probes: Vec<&str> = weights.iter().take(PROBES.0).map(|(_, w)| w.as_str()).collect();
-    let mut positions = BTreeSet::new();
-    for probe in probes {
-        positions.extend(search::positions(connection, said.conversation, probe, said.position, PROBES.1)?);
+    let mut older: BTreeMap<i64, Fact> = BTreeMap::new();
+    for (_, word) in weights.iter().take(PROBES.0) {
+        older.extend(about_word(connection, said, word)?.into_iter().map(|fact| (fact.id, fact)));
     }
     let mut was: Option<String> = None;
-    for position in positions {
-        for old in of_message(connection, said.conversation, position)? {
-            if old.role != Role::User || old.text == candidate.text {
-                continue;
-            }
-            let Some(certain) = replaces(connection, said.conversation, (candidate, &own, &weights), &old)? else { continue };
-            connection
-                .prepare_cached("UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :id")?
-                .execute(named_params! {":by": said.position, ":now": now_ms(), ":id": old.id})?;
-            if !certain {
-                was = Some(cut::brief(&old.text, MAX_WAS));
-            }
+    for old in older.into_values().filter(|old| old.text != candidate.text) {
+        let Some(certain) = replaces(connection, said.conversation, (candidate, &own, &weights), &old)? else { continue };
+        connection
+            .prepare_cached("UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :id")?
+            .execute(named_params! {":by": said.position, ":now": now_ms(), ":id": old.id})?;
+        if !certain {
+            was = Some(cut::brief(&old.text, MAX_WAS));
         }
     }
     Ok(was)
 }
 
+/// Returns the newest statements of older messages that are about a word and hold.
+fn about_word(connection: &Connection, said: Said<'_>, word: &str) -> Result<Vec<Fact>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM message_subjects s JOIN message_facts f ON f.id = s.fact_id
+         WHERE s.conversation_id = :conversation AND s.hash = :hash AND f.position < :position AND f.superseded_by IS NULL
+         ORDER BY s.fact_id DESC LIMIT :limit"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let values =
+        named_params! {":conversation": said.conversation, ":hash": facts::hash(word), ":position": said.position, ":limit": PROBES.1};
+    let found = statement.query_map(values, read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Returns whether a statement replaces an older one, and if so, whether it says so itself.
-fn replaces(connection: &Connection, conversation: i64, (new, own, weights): (&Candidate, &Subject, &[(f64, String)]), old: &Fact) -> Result<Option<bool>> {
+fn replaces(
+    connection: &Connection,
+    conversation: i64,
+    (new, own, weights): (&Candidate, &Subject, &[(f64, String)]),
+    old: &Fact,
+) -> Result<Option<bool>> {
     let subject = Subject::of(&old.text);
     let shared: f64 = weights.iter().filter(|(_, w)| subject.words.contains(w)).map(|(weight, _)| weight).sum();
     if shared <= 0.0 {
@@ -236,17 +261,18 @@ fn replaces(connection: &Connection, conversation: i64, (new, own, weights): (&C
     if new.corrects && (settles(old.kind) || !subject.values.is_empty()) && of_old.max(of_new) >= SAME_SUBJECT.0 && differs {
         return Ok(Some(true));
     }
-    let other_value = !own.values.is_empty() && !subject.values.is_empty() && own.values.is_disjoint(&subject.values);
-    let same = of_old.min(of_new) >= SAME_SUBJECT.1 && other_value && names_subject_first(&new.text) && names_subject_first(&old.text);
+    let other_value = own.values.len() == 1 && subject.values.len() == 1 && own.values != subject.values;
+    let same = of_old.min(of_new) >= SAME_SUBJECT.1 && other_value && ends_with_value(&new.text) && ends_with_value(&old.text);
     let decided = new.kind == Kind::Decision && old.kind == Kind::Decision && of_old.min(of_new) >= SAME_SUBJECT.2 && differs;
     Ok((same || decided).then_some(false))
 }
 
-/// Returns whether a statement names what it is about before its first figure. `The budget is 500` does; in `Row 7 is done` the figure
-/// belongs to the name.
-fn names_subject_first(text: &str) -> bool {
+/// Returns whether a statement ends with its only figure, after what it is about. `The budget is 500 euros` does; in `Row 7 is done` the
+/// figure belongs to the name.
+fn ends_with_value(text: &str) -> bool {
     let before = text.split(char::is_numeric).next().unwrap_or("");
-    text::words(&facts::folded(before)).len() >= 2
+    let after = text.rsplit(char::is_numeric).next().unwrap_or("");
+    text::words(&facts::folded(before)).len() >= 2 && after.split_whitespace().filter(|w| w.contains(char::is_alphanumeric)).count() <= 1
 }
 
 /// Returns how much a word tells about a subject: 1 if it is new in the conversation, less the more often it was said.
@@ -301,16 +327,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Fact> {
         score: row.get("score")?,
         at: row.get("at")?,
     })
-}
-
-/// Returns the statements of a message that hold.
-fn of_message(connection: &Connection, conversation: i64, position: i64) -> Result<Vec<Fact>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM message_facts f WHERE f.conversation_id = :conversation AND f.position = :position AND f.superseded_by IS NULL"
-    );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(named_params! {":conversation": conversation, ":position": position}, read)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Returns the best statements between positions `after` and `before` (both exclusive) that hold, best first. Each role contributes up to

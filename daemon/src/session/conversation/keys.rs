@@ -62,10 +62,113 @@ pub fn failed(answer: &Message) -> bool {
     if answer.failed {
         return true;
     }
-    let Ok(Value::Object(body)) = serde_json::from_str(answer.content.text().trim()) else { return false };
+    let text = answer.content.text();
+    let Ok(Value::Object(body)) = serde_json::from_str(text.trim()) else { return reads_as_failure(text.trim()) };
     let no = |key: &str| body.get(key) == Some(&Value::Bool(false));
-    let error = body.get("error").is_some_and(|e| !e.is_null() && e != &Value::Bool(false) && e != "");
-    no("success") || no("ok") || error || body.get("isError") == Some(&Value::Bool(true)) || body.get("status") == Some(&"failed".into())
+    let yes = |key: &str| body.get(key) == Some(&Value::Bool(true));
+    let filled = |key: &str| {
+        body.get(key)
+            .is_some_and(|e| !e.is_null() && e != &Value::Bool(false) && e != "" && e != &Value::from(0) && e != &Value::Array(Vec::new()))
+    };
+    let status = |key: &str| match body.get(key) {
+        Some(Value::String(word)) => {
+            let word = word.to_lowercase();
+            FAILED_STATUS.contains(&word.as_str()) || word.parse::<u16>().is_ok_and(|code| (400..=599).contains(&code))
+        }
+        Some(Value::Number(code)) => code.as_u64().is_some_and(|code| (400..=599).contains(&code)),
+        _ => false,
+    };
+    let exit =
+        ["exitCode", "exit_code", "returncode"].iter().any(|key| body.get(*key).and_then(Value::as_i64).is_some_and(|code| code != 0));
+    no("success")
+        || no("ok")
+        || yes("isError")
+        || yes("is_error")
+        || yes("failed")
+        || exit
+        || ["error", "errors", "exception"].into_iter().any(filled)
+        || ["status", "code", "statusCode", "status_code", "type"].into_iter().any(status)
+}
+
+/// Words by which a status tells of a failure.
+const FAILED_STATUS: &[&str] = &[
+    "failed",
+    "failure",
+    "error",
+    "err",
+    "fail",
+    "timeout",
+    "timed_out",
+    "denied",
+    "unauthorized",
+    "forbidden",
+    "not_found",
+    "aborted",
+    "cancelled",
+];
+
+/// What a text begins with that tells of a failure, lower-case.
+const FAILURE_STARTS: &[&str] = &[
+    "error",
+    "err:",
+    "failed",
+    "failure",
+    "exception",
+    "fatal",
+    "panic",
+    "traceback (most recent call last)",
+    "unable to",
+    "cannot ",
+    "can't ",
+    "could not ",
+    "couldn't ",
+    "timeout",
+    "timed out",
+    "permission denied",
+    "access denied",
+    "not found",
+    "no such ",
+    "command not found",
+    "unauthorized",
+    "forbidden",
+    "http 4",
+    "http 5",
+    "http/1.1 4",
+    "http/1.1 5",
+    "invalid ",
+    "fehler",
+    "fehlgeschlagen",
+    "erreur",
+    "échec",
+    "fallo",
+    "错误",
+    "失败",
+    "エラー",
+    "失敗",
+];
+
+/// Returns whether a plain text tells of a failure: by its first words, a line that names an exception, or a traceback.
+fn reads_as_failure(text: &str) -> bool {
+    let start: String = text.trim_start_matches(|c: char| !c.is_alphanumeric()).chars().take(60).flat_map(char::to_lowercase).collect();
+    let begins = |word: &&&str| {
+        let rest = start.strip_prefix(**word);
+        rest.is_some_and(|rest| {
+            !word.ends_with(char::is_alphanumeric)
+                || !rest.starts_with(char::is_alphanumeric)
+                || word.contains(crate::text::is_dense)
+                || word.ends_with(['4', '5'])
+        })
+    };
+    // "Error-free", "error: none" and "0 errors" tell of none.
+    let denies =
+        ["error-free", "error free", "error: none", "errors: 0", "error: 0", "error: null"].iter().any(|word| start.starts_with(word));
+    let named = || {
+        text.lines().next().and_then(|line| line.split_whitespace().next()).is_some_and(|word| {
+            let name = word.trim_end_matches(':');
+            name.len() < word.len() && name.len() > 5 && (name.ends_with("Error") || name.ends_with("Exception"))
+        })
+    };
+    (FAILURE_STARTS.iter().any(|word| begins(&word)) && !denies) || text.contains("Traceback (most recent call last)") || named()
 }
 
 #[cfg(test)]
@@ -90,18 +193,41 @@ mod tests {
 
     #[test]
     fn tool_result_reports_whether_the_call_failed() {
-        let answer = |text: &str| Message {
-            role: Role::Tool,
-            content: Content::Text(text.into()),
-            tool_calls: Vec::new(),
-            tool_call_id: None,
-            name: None,
-            failed: false,
-        };
-        for text in [r#"{"success":false}"#, r#"{"ok":false}"#, r#"{"error":"no such node"}"#, r#"{"status":"failed"}"#] {
+        let answer = |text: &str| Message { role: Role::Tool, content: Content::Text(text.into()), ..Message::default() };
+        for text in [
+            r#"{"success":false}"#,
+            r#"{"ok":false}"#,
+            r#"{"error":"no such node"}"#,
+            r#"{"status":"failed"}"#,
+            r#"{"status":"error"}"#,
+            r#"{"status":500}"#,
+            r#"{"status":"404"}"#,
+            r#"{"errors":["x"]}"#,
+            r#"{"exit_code":1}"#,
+            "Error: no such element",
+            "Traceback (most recent call last):\n  File x",
+            "ValueError: bad",
+            "HTTP 503 Service Unavailable",
+            "Timed out after 10 s",
+            "cannot reach the device",
+        ] {
             assert!(failed(&answer(text)), "{text}");
         }
-        for text in [r#"{"success":true,"error":null}"#, "done", "{\"a\":1}", "", "[1]"] {
+        for text in [
+            r#"{"success":true,"error":null}"#,
+            "done",
+            "{\"a\":1}",
+            "",
+            "[1]",
+            r#"{"status":"ok"}"#,
+            r#"{"status":200,"errors":[]}"#,
+            r#"{"code":0}"#,
+            "Errors are listed on the second page",
+            "error-free run",
+            "The error page is open",
+            "Invalidated 3 entries",
+            "Notfound Street 5",
+        ] {
             assert!(!failed(&answer(text)), "{text}");
         }
     }

@@ -72,7 +72,11 @@ impl Prepared {
 /// Returns the statements of a message with their token counts.
 pub fn statements(message: &Message, lead: Option<&str>, counter: &Counter) -> Vec<(Candidate, i64)> {
     let found = facts::candidates(message.role, &said_text(message), lead);
-    found.into_iter().map(|c| (counter.count(&c.text) + c.about.as_deref().map_or(0, |a| counter.count(a) + 4), c)).map(|(n, c)| (c, n)).collect()
+    found
+        .into_iter()
+        .map(|c| (counter.count(&c.text) + c.about.as_deref().map_or(0, |a| counter.count(a) + 4), c))
+        .map(|(n, c)| (c, n))
+        .collect()
 }
 
 /// Returns the tokens of a message once its middle has been cut to the length that older messages have in a context, by role.
@@ -104,16 +108,13 @@ const INDEX_BATCH: i64 = 100;
 
 /// Makes the statements and search entries of some messages that have none yet, oldest first. Returns whether none are left.
 pub fn index_some(connection: &Connection, origin: &str) -> Result<bool> {
-    let mut statement = connection.prepare_cached(
-        "SELECT m.id, m.conversation_id, m.position, v.session_id FROM messages m JOIN conversations v ON v.id = m.conversation_id
-         WHERE m.indexed = 0 ORDER BY m.id LIMIT :limit",
-    )?;
-    let rows = statement.query_map(named_params! {":limit": INDEX_BATCH}, |row| {
-        Ok((row.get("id")?, row.get("conversation_id")?, row.get("position")?, row.get("session_id")?))
-    })?;
-    let rows: Vec<(i64, i64, i64, i64)> = rows.collect::<rusqlite::Result<_>>()?;
+    let mut statement =
+        connection.prepare_cached("SELECT id, conversation_id, position FROM messages WHERE indexed = 0 ORDER BY id LIMIT :limit")?;
+    let rows = statement
+        .query_map(named_params! {":limit": INDEX_BATCH}, |row| Ok((row.get("id")?, row.get("conversation_id")?, row.get("position")?)))?;
+    let rows: Vec<(i64, i64, i64)> = rows.collect::<rusqlite::Result<_>>()?;
     let counter = Counter::estimate();
-    for (id, conversation, position, session) in &rows {
+    for (id, conversation, position) in &rows {
         let mut found = between(connection, *conversation, position - 2, *position)?;
         if let Some(recorded) = found.pop().filter(|m| m.position == *position) {
             let before = found.pop().filter(|_| recorded.message.role == Role::User).and_then(|m| facts::lead(&said_text(&m.message)));
@@ -121,7 +122,7 @@ pub fn index_some(connection: &Connection, origin: &str) -> Result<bool> {
             let source = recorded.message.name.as_deref();
             let said = Said { conversation: *conversation, position: *position, role: recorded.message.role, source, at: recorded.at };
             let statements = statements(&recorded.message, before.as_deref(), &counter);
-            derive(connection, origin, (*session, *id), said, &recorded.message, &statements, &mut seen)?;
+            derive(connection, origin, said, &recorded.message, &statements, &mut seen)?;
             seen.save(connection, *conversation)?;
         }
         connection.prepare_cached("UPDATE messages SET indexed = 1 WHERE id = :id")?.execute(named_params! {":id": id})?;
@@ -151,11 +152,10 @@ pub fn searched_text(message: &Message) -> String {
     said_text(message) + &calls
 }
 
-/// Writes what is derived from a message, given its row id: its statements and its search entry.
+/// Writes what is derived from a message: its statements and its search entries.
 pub fn derive(
     connection: &Connection,
     origin: &str,
-    (session, id): (i64, i64),
     said: Said<'_>,
     message: &Message,
     statements: &[(Candidate, i64)],
@@ -164,7 +164,7 @@ pub fn derive(
     kept::keep(connection, origin, said, statements, seen)?;
     kept::echo(connection, said, &said_text(message))?;
     if message.role != Role::System {
-        search::index(connection, (session, said.conversation), id, &searched_text(message))?;
+        search::index(connection, said.conversation, said.position, &searched_text(message))?;
     }
     Ok(())
 }
@@ -185,14 +185,14 @@ pub fn append(
     conversation.tokens += prepared.tokens;
     conversation.brief_tokens += brief_tokens(message.role, prepared.tokens);
     conversation.used += prepared.tokens;
-    let id = connection
+    connection
         .prepare_cached(
             "INSERT INTO messages (uid, origin, conversation_id, position, turn, role, content, tool_calls, tool_call_id, name, extra, failed,
                 tokens, running, brief_running, tokenizer, indexed, at, updated_at)
              VALUES (:uid, :origin, :conversation_id, :position, :turn, :role, :content, :tool_calls, :tool_call_id, :name, :extra, :failed,
                 :tokens, :running, :brief_running, :tokenizer, 1, :now, :now)",
         )?
-        .insert(named_params! {
+        .execute(named_params! {
             ":uid": new_uid(),
             ":origin": origin,
             ":conversation_id": conversation.id,
@@ -213,7 +213,7 @@ pub fn append(
         })?;
     let source = message.name.as_deref();
     let said = Said { conversation: conversation.id, position: conversation.position, role: message.role, source, at: now };
-    derive(connection, origin, (conversation.session, id), said, message, &prepared.facts, seen)
+    derive(connection, origin, said, message, &prepared.facts, seen)
 }
 
 const COLUMNS: &str = "uid, position, turn, role, content, tool_calls, tool_call_id, name, extra, failed, tokens, tokenizer, at";
@@ -258,7 +258,8 @@ pub fn between(connection: &Connection, conversation: i64, after: i64, upto: i64
 pub fn newest(connection: &Connection, conversation: i64, page: Page) -> Result<(Vec<RecordedMessage>, Option<i64>)> {
     let (before, limit) = (page.cursor.unwrap_or(i64::MAX), page.reads());
     let values = named_params! {":conversation": conversation, ":before": before, ":limit": limit};
-    let mut found = query(connection, "conversation_id = :conversation AND position < :before ORDER BY position DESC LIMIT :limit", values)?;
+    let mut found =
+        query(connection, "conversation_id = :conversation AND position < :before ORDER BY position DESC LIMIT :limit", values)?;
     let next = page.cut(&mut found, |message| message.position);
     Ok((found, next))
 }
@@ -308,7 +309,8 @@ pub fn count_rules(connection: &Connection, conversation: i64, after: i64) -> Re
 /// Returns the request that the message at position `before` belongs to: the last user message between `after` and `before`.
 pub fn request_of(connection: &Connection, conversation: i64, after: i64, before: i64) -> Result<Option<RecordedMessage>> {
     let values = named_params! {":conversation": conversation, ":after": after, ":before": before};
-    let condition = "conversation_id = :conversation AND role = 'user' AND position > :after AND position < :before ORDER BY position DESC LIMIT 1";
+    let condition =
+        "conversation_id = :conversation AND role = 'user' AND position > :after AND position < :before ORDER BY position DESC LIMIT 1";
     Ok(query(connection, condition, values)?.pop())
 }
 

@@ -84,7 +84,8 @@ impl Conversation {
     }
 }
 
-const COLUMNS: &str = "id, session_id, name, model, max_tokens, tracked, context, rolling, position, turn, cleared_to, dropped_to, compacted_to,
+const COLUMNS: &str =
+    "id, session_id, name, model, max_tokens, tracked, context, rolling, position, turn, cleared_to, dropped_to, compacted_to,
     tokens, brief_tokens, used_tokens";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
@@ -132,6 +133,13 @@ pub fn all(connection: &Connection, session: i64) -> Result<Vec<Conversation>> {
     let sql = format!("SELECT {COLUMNS} FROM conversations WHERE session_id = :session_id ORDER BY id");
     let mut statement = connection.prepare_cached(&sql)?;
     let found = statement.query_map(named_params! {":session_id": session}, read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the row ids of the conversations of a session, or of all sessions.
+pub fn ids(connection: &Connection, session: Option<i64>) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached("SELECT id FROM conversations WHERE :session_id IS NULL OR session_id = :session_id")?;
+    let found = statement.query_map(named_params! {":session_id": session}, |row| row.get("id"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 

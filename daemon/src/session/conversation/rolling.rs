@@ -73,11 +73,7 @@ pub fn shown(lines: &[Line]) -> Vec<String> {
 /// Builds the messages to send: the summary and an acknowledgement if there are messages before `last`, then `last`. `last` holds the
 /// newest text messages of the user and the assistant, oldest first; `more` says whether others precede them.
 pub fn messages(lines: &[String], last: Vec<Message>, more: bool) -> Vec<Message> {
-    let new_message = |role, text: String| Message {
-        role,
-        content: Content::Text(text),
-        ..Message::default()
-    };
+    let new_message = |role, text: String| Message { role, content: Content::Text(text), ..Message::default() };
     let mut messages = Vec::new();
     if !lines.is_empty() && more {
         messages.push(new_message(Role::User, format!("[Previous conversation summary]\n{}", lines.join("\n"))));

@@ -1,80 +1,108 @@
-//! Full-text search over the messages of conversations.
+//! Search over the messages of conversations.
 //!
-//! An entry of the index holds the words of a message and two tokens for where it was said, so that a search within a conversation or a
-//! session never reads what others said. Entries are read newest first and only as many as are ranked, so the time depends on the
-//! limit and not on the size of the record.
+//! The index says which messages of a conversation have which words, in a table of its own: a full-text index would let a search read what
+//! other sessions said, or slow down with all of them. Words are folded, and long ones stand for their other forms. Messages are
+//! read newest first and only as many as are ranked, so the time depends on the limit and not on the size of the record.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use afd_proto::conversation::{FoundMessage, RecordedMessage, Role};
-use rusqlite::{Connection, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::facts::cues::is_stop;
+use super::facts::{self, cues::is_stop};
 use super::kept;
 use super::messages;
 use crate::store::{Conditions, Result, word};
-use crate::text::{self, Query, TokenKind, cut};
+use crate::text::{self, cut};
 
 /// Maximum length of the indexed text of a message, characters: from its start, and from its end.
 const MAX_TEXT: (usize, usize) = (48_000, 16_000);
+/// Maximum number of different words of a message that are indexed.
+const MAX_WORDS: usize = 512;
 /// Maximum number of messages that are ranked for one query.
 const CANDIDATES: usize = 200;
-/// Maximum number of words of a query that are searched for one by one.
+/// Maximum number of messages that are checked for the other words of a query.
+const MAX_CHECKED: i64 = 4_000;
+/// Maximum number of words of a query.
 const MAX_TERMS: usize = 12;
 /// Length of an excerpt, characters.
 const SNIPPET: usize = 160;
+/// Number of letters from which on a word also stands for its other forms, and of letters at its end that may differ.
+const STEM: (usize, usize) = (6, 2);
 
-fn conversation_token(conversation: i64) -> String {
-    text::whole(TokenKind::App, &format!("conversation {conversation}"))
+/// Returns a folded word without the letters at its end that differ between its forms.
+fn stem(word: &str) -> &str {
+    let letters = word.chars().count();
+    let is_plain = letters >= STEM.0 && word.chars().all(char::is_alphabetic) && !word.contains(text::is_dense);
+    match word.char_indices().nth(letters.saturating_sub(STEM.1)) {
+        Some((end, _)) if is_plain => &word[..end],
+        _ => word,
+    }
 }
 
-fn session_token(session: i64) -> String {
-    text::whole(TokenKind::App, &format!("session {session}"))
+/// Returns the key of a word in the index. Four bytes are enough, because what is found is compared with the text.
+fn key(word: &str) -> i64 {
+    facts::hash(stem(word)) & 0xffff_ffff
 }
 
-/// Writes the index entry of a message, given its row id.
-pub fn index(connection: &Connection, (session, conversation): (i64, i64), message: i64, text: &str) -> Result<()> {
-    let (head, tail) = (cut::head(text, MAX_TEXT.0), text.get(cut::head(text, MAX_TEXT.0).len()..).unwrap_or(""));
-    let mut tokens = vec![conversation_token(conversation), session_token(session)];
-    tokens.extend(text::words(head));
-    tokens.extend(text::words(cut::tail(tail, MAX_TEXT.1)));
-    connection
-        .prepare_cached("INSERT INTO message_index (rowid, tokens) VALUES (:rowid, :tokens)")?
-        .execute(named_params! {":rowid": message, ":tokens": tokens.join(" ")})?;
+/// Returns the keys of the words of a text.
+fn keys(text: &str) -> BTreeSet<i64> {
+    let head = cut::head(text, MAX_TEXT.0);
+    let tail = cut::tail(text.get(head.len()..).unwrap_or(""), MAX_TEXT.1);
+    let words = [head, tail].into_iter().flat_map(text::words);
+    let mut found = BTreeSet::new();
+    for word in words {
+        if found.len() >= MAX_WORDS {
+            break;
+        }
+        found.insert(key(&word));
+    }
+    found
+}
+
+/// Writes the index entries of a message.
+pub fn index(connection: &Connection, conversation: i64, position: i64, text: &str) -> Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT OR IGNORE INTO message_words (conversation_id, word, position) VALUES (:conversation_id, :word, :position)",
+    )?;
+    for word in keys(text) {
+        insert.execute(named_params! {":conversation_id": conversation, ":word": word, ":position": position})?;
+    }
     Ok(())
 }
 
-/// Removes the index entry of a message.
-pub fn remove(connection: &Connection, message: i64) -> Result<()> {
-    connection.prepare_cached("DELETE FROM message_index WHERE rowid = :rowid")?.execute(named_params! {":rowid": message})?;
+/// Removes the index entries of a message, given its text.
+pub fn remove(connection: &Connection, conversation: i64, position: i64, text: &str) -> Result<()> {
+    let mut delete = connection
+        .prepare_cached("DELETE FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position = :position")?;
+    for word in keys(text) {
+        delete.execute(named_params! {":conversation_id": conversation, ":word": word, ":position": position})?;
+    }
     Ok(())
 }
 
 /// Returns the positions of the newest messages of a conversation before a position that have a word.
-pub fn positions(connection: &Connection, conversation: i64, word: &str, before: i64, limit: usize) -> Result<Vec<i64>> {
-    // A word of one letter or with a quote cannot be a token.
+fn positions(connection: &Connection, conversation: i64, word: &str, before: i64, limit: i64) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
-        "SELECT m.position FROM message_index x CROSS JOIN messages m ON m.id = x.rowid
-         WHERE message_index MATCH :expression AND m.position < :before AND m.deleted_at IS NULL ORDER BY x.rowid DESC LIMIT :limit",
+        "SELECT position FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position < :before
+         ORDER BY position DESC LIMIT :limit",
     )?;
-    let expression = format!("\"{}\" AND {}", conversation_token(conversation), phrase(word));
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_map(named_params! {":expression": expression, ":before": before, ":limit": limit}, |row| row.get("position"))?;
+    let values = named_params! {":conversation_id": conversation, ":word": key(word), ":before": before, ":limit": limit};
+    let rows = statement.query_map(values, |row| row.get("position"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Number of letters from which on a word also stands for its other forms, and of letters at its end that may differ.
-const STEM: (usize, usize) = (6, 2);
-
-/// Returns an FTS5 phrase for a word; a long one also finds its other forms.
-fn phrase(word: &str) -> String {
-    let letters = word.chars().count();
-    let clean: String = word.replace('"', "");
-    if letters >= STEM.0 && word.chars().all(char::is_alphabetic) && !word.contains(text::is_dense) {
-        let stem: String = clean.chars().take(letters - STEM.1).collect();
-        return format!("\"{stem}\" *");
-    }
-    format!("\"{clean}\"")
+/// Returns whether a message has a word.
+fn has(connection: &Connection, conversation: i64, word: &str, position: i64) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT 1 AS one FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position = :position",
+        )?
+        .query_row(named_params! {":conversation_id": conversation, ":word": key(word), ":position": position}, |row| {
+            row.get::<_, i64>("one")
+        })
+        .optional()?
+        .is_some())
 }
 
 /// A sentence of an older message that has to do with what is being asked.
@@ -95,7 +123,7 @@ pub struct Recalled {
 }
 
 /// Number of words of a question that are searched for, of messages found by each, and of messages that are read.
-const RECALL: (usize, usize, usize) = (14, 24, 24);
+const RECALL: (usize, i64, usize) = (14, 24, 24);
 /// Maximum number of sentences taken from one message.
 const PER_MESSAGE: usize = 6;
 /// Maximum length of a sentence, characters.
@@ -149,7 +177,7 @@ fn sentences(message: &RecordedMessage, words: &[(f64, String)]) -> Vec<Recalled
         .into_iter()
         .filter_map(|sentence| {
             let own = text::words(&sentence);
-            let matches = |word: &str| own.iter().any(|w| w == word || same_stem(w, word));
+            let matches = |word: &str| own.iter().any(|w| stem(w) == stem(word));
             let score: f64 = words.iter().filter(|(_, word)| matches(word)).map(|(weight, _)| weight).sum();
             let length = 1.0 + sentence.chars().count() as f64 / 200.0;
             (score > 0.0).then(|| quote(message, &sentence, score / length))
@@ -160,19 +188,11 @@ fn sentences(message: &RecordedMessage, words: &[(f64, String)]) -> Vec<Recalled
     found
 }
 
-/// Returns whether two words differ only in their last letters.
-fn same_stem(a: &str, b: &str) -> bool {
-    let letters = b.chars().count();
-    letters >= STEM.0 && b.chars().all(char::is_alphabetic) && b.char_indices().nth(letters - STEM.1).is_some_and(|(end, _)| a.starts_with(&b[..end]))
-}
-
 /// Conditions that found messages must meet.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Row id of the session; `None` for all sessions.
-    pub session: Option<i64>,
-    /// Row id of the conversation; `None` for all.
-    pub conversation: Option<i64>,
+    /// Row ids of the conversations.
+    pub conversations: Vec<i64>,
     /// Who said it; `None` for anybody.
     pub role: Option<Role>,
     /// Earliest and latest time of recording, UTC milliseconds.
@@ -197,50 +217,85 @@ fn found(row: &Row<'_>) -> rusqlite::Result<FoundMessage> {
     })
 }
 
-/// Returns the newest messages that match a full-text expression.
-fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: usize) -> Result<Vec<FoundMessage>> {
-    let place = filter.conversation.map(conversation_token).or(filter.session.map(session_token));
-    let scoped = place.map_or_else(|| format!("({expression})"), |token| format!("\"{token}\" AND ({expression})"));
-    let wanted = Conditions::new("m.deleted_at IS NULL")
+/// Returns a message if it meets the conditions of a filter.
+fn one(connection: &Connection, conversation: i64, position: i64, filter: &Filter) -> Result<Option<FoundMessage>> {
+    let wanted = Conditions::new("m.deleted_at IS NULL AND s.deleted_at IS NULL")
         .given("m.role = :role", ":role", filter.role.map(|r| r.word().to_owned()))
         .given("m.at >= :since", ":since", filter.since)
         .given("m.at <= :until", ":until", filter.until)
-        .value(":expression", scoped)
-        .value(":limit", i64::try_from(limit).unwrap_or(i64::MAX));
-    // CROSS JOIN makes SQLite read the index first, newest first, and stop at the limit.
+        .value(":conversation", conversation)
+        .value(":position", position);
     let sql = format!(
         "SELECT m.uid, m.position, m.role, m.name, m.content, m.at, s.name AS session, v.name AS conversation
-         FROM message_index x CROSS JOIN messages m ON m.id = x.rowid JOIN conversations v ON v.id = m.conversation_id
-         JOIN sessions s ON s.id = v.session_id
-         WHERE message_index MATCH :expression AND s.deleted_at IS NULL AND {} ORDER BY x.rowid DESC LIMIT :limit",
+         FROM messages m JOIN conversations v ON v.id = m.conversation_id JOIN sessions s ON s.id = v.session_id
+         WHERE m.conversation_id = :conversation AND m.position = :position AND {}",
         wanted.sql()
     );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(&*wanted.values(), found)?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    Ok(connection.prepare_cached(&sql)?.query_row(&*wanted.values(), found).optional()?)
 }
 
-/// Returns the messages that match a query best, best first, with an excerpt as text, and whether all words had to match; if no message
-/// has all of them, those that have some.
-pub fn find(connection: &Connection, query: &Query, filter: &Filter, limit: usize) -> Result<(Vec<FoundMessage>, bool)> {
-    let mut candidates = matching(connection, &query.all(), filter, CANDIDATES.max(limit))?;
-    let all = !candidates.is_empty();
-    if !all && query.terms().count() > 1 {
-        for expression in query.each().iter().take(MAX_TERMS) {
-            candidates.extend(matching(connection, expression, filter, CANDIDATES / 4)?);
+/// Returns the messages of a conversation that have all words, or with `any` those that have one of them, newest first.
+fn matching(connection: &Connection, conversation: i64, terms: &[String], any: bool, filter: &Filter) -> Result<Vec<FoundMessage>> {
+    let mut lists: Vec<Vec<i64>> = Vec::new();
+    for term in terms {
+        lists.push(positions(connection, conversation, term, i64::MAX, MAX_CHECKED)?);
+    }
+    let rarest = (0..terms.len()).min_by_key(|i| lists[*i].len()).unwrap_or(0);
+    let mut wanted: BTreeSet<i64> = if any {
+        lists.iter().flat_map(|l| l.iter().take(CANDIDATES / 4).copied()).collect()
+    } else {
+        lists[rarest].iter().copied().collect()
+    };
+    let mut messages = Vec::new();
+    while let Some(position) = wanted.pop_last().filter(|_| messages.len() < CANDIDATES) {
+        let mut fits = true;
+        for (i, term) in terms.iter().enumerate().filter(|(i, _)| !any && *i != rarest) {
+            // A list that is not full says all there is.
+            fits = fits
+                && (lists[i].binary_search_by(|p| position.cmp(p)).is_ok()
+                    || lists[i].len() as i64 >= MAX_CHECKED && has(connection, conversation, term, position)?);
+        }
+        if fits {
+            messages.extend(one(connection, conversation, position, filter)?);
         }
     }
-    let terms: Vec<&str> = query.terms().collect();
-    let mut seen = std::collections::HashSet::new();
-    candidates.retain(|m| seen.insert(m.uid.clone()));
+    Ok(messages)
+}
+
+/// Returns the words of a query; none if it has no words. There is no query syntax.
+pub fn terms(query: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for term in text::words(query) {
+        if !found.contains(&term) && found.len() < MAX_TERMS {
+            found.push(term);
+        }
+    }
+    found
+}
+
+/// Returns the messages that match the words of a query best, best first, with an excerpt as text, and whether all words had to match; if
+/// no message has all of them, those that have some.
+pub fn find(connection: &Connection, terms: &[String], filter: &Filter, limit: usize) -> Result<(Vec<FoundMessage>, bool)> {
+    let mut candidates = Vec::new();
+    let mut all = true;
+    for any in [false, true] {
+        for conversation in &filter.conversations {
+            candidates.extend(matching(connection, *conversation, terms, any, filter)?);
+        }
+        all = !any;
+        if !candidates.is_empty() {
+            break;
+        }
+    }
+    let stems: Vec<&str> = terms.iter().map(|term| stem(term)).collect();
     for message in &mut candidates {
         let folded = text::fold(&message.text);
-        let whole = terms.iter().filter(|t| folded.contains(**t)).count() as f64 / terms.len().max(1) as f64;
+        let whole = stems.iter().filter(|t| folded.contains(**t)).count() as f64 / stems.len().max(1) as f64;
         // A word says more in a short message.
         message.score = (whole / (1.0 + folded.len() as f64 / 4_000.0).sqrt() * 1000.0).round() / 1000.0;
-        message.text = text::snippet(&message.text, &terms, SNIPPET).unwrap_or_else(|| cut::brief(&message.text, SNIPPET));
+        message.text = text::snippet(&message.text, &stems, SNIPPET).unwrap_or_else(|| cut::brief(&message.text, SNIPPET));
     }
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.at.cmp(&a.at)).then(b.position.cmp(&a.position)));
     candidates.truncate(limit);
-    Ok((candidates, all))
+    Ok((candidates, all && !terms.is_empty()))
 }

@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn openai_format_sends_calls_as_functions() {
-        let (shaped, system) = shaped(&talk(), Format::Openai);
+        let (shaped, system) = shaped(&talk(), &[], Format::Openai);
         assert!(system.is_none());
         assert_eq!(shaped[3]["tool_calls"][0]["function"], json!({"name": "tap", "arguments": "{\"x\":1}"}));
         assert_eq!((&shaped[3]["content"], &shaped[4]["tool_call_id"]), (&Value::Null, &json!("c1")));
@@ -146,8 +146,8 @@ mod tests {
 
     #[test]
     fn anthropic_format_separates_the_system_prompt_and_alternates_roles() {
-        let (shaped, system) = shaped(&talk(), Format::Anthropic);
-        assert_eq!(system.as_deref(), Some("rules\n\nknown"));
+        let (shaped, system) = shaped(&talk(), &["rules".to_owned(), "known".to_owned()], Format::Anthropic);
+        assert_eq!(system, Some(vec![json!({"type": "text", "text": "rules"}), json!({"type": "text", "text": "known"})]));
         let roles: Vec<&str> = shaped.iter().filter_map(|m| m["role"].as_str()).collect();
         assert_eq!(roles, ["user", "assistant", "user"]);
         assert_eq!(shaped[1]["content"][0]["type"], "tool_use");

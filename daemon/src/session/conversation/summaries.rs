@@ -76,9 +76,13 @@ pub fn add(
 
 /// Returns the newest summary that ends after message `cleared_to`.
 pub fn newest(connection: &Connection, conversation: i64, cleared_to: i64) -> Result<Option<StoredSummary>> {
-    let sql =
-        format!("SELECT {COLUMNS} FROM summaries WHERE conversation_id = :conversation_id AND upto > :upto ORDER BY upto DESC, id DESC LIMIT 1");
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":conversation_id": conversation, ":upto": cleared_to}, read).optional()?)
+    let sql = format!(
+        "SELECT {COLUMNS} FROM summaries WHERE conversation_id = :conversation_id AND upto > :upto ORDER BY upto DESC, id DESC LIMIT 1"
+    );
+    Ok(connection
+        .prepare_cached(&sql)?
+        .query_row(named_params! {":conversation_id": conversation, ":upto": cleared_to}, read)
+        .optional()?)
 }
 
 /// Returns the newest model-written summary whose messages all lie after `cleared_to` and up to and including `upto`.

@@ -11,8 +11,35 @@ const MARK: &str = "[typed text: ";
 
 /// Arguments that say where or on what to type, lower-case and without punctuation.
 const PLACES: &[&str] = &[
-    "by", "value", "ref", "element", "elementid", "target", "selector", "label", "field", "name", "resid", "resourceid", "xpath", "css", "path",
-    "role", "id", "device", "deviceid", "session", "index", "app", "package", "page", "url", "observationid", "locator", "requestkey", "then",
+    "by",
+    "value",
+    "ref",
+    "element",
+    "elementid",
+    "target",
+    "selector",
+    "label",
+    "field",
+    "name",
+    "resid",
+    "resourceid",
+    "xpath",
+    "css",
+    "path",
+    "role",
+    "id",
+    "device",
+    "deviceid",
+    "session",
+    "index",
+    "app",
+    "package",
+    "page",
+    "url",
+    "observationid",
+    "locator",
+    "requestkey",
+    "then",
 ];
 
 /// Returns what stands for a typed text.
@@ -110,7 +137,12 @@ mod tests {
     #[test]
     fn typed_text_is_blotted_and_its_target_is_not() {
         let list = ["type_text".to_owned(), "act.fill".to_owned()];
-        let result = |text: &str| Message { role: Role::Tool, tool_call_id: Some("c".into()), content: Content::Text(text.into()), ..Message::default() };
+        let result = |text: &str| Message {
+            role: Role::Tool,
+            tool_call_id: Some("c".into()),
+            content: Content::Text(text.into()),
+            ..Message::default()
+        };
         for (name, arguments) in [
             ("type_text", json!({"by": "label", "value": "Password", "text": "hunter22"})),
             ("mcp__phone__type_text", json!({"element": "Password", "content": "hunter22"})),
@@ -121,7 +153,10 @@ mod tests {
             blot(&mut said, &list);
             let stored = serde_json::to_string(&said).expect("serialises");
             assert!(!stored.contains("hunter22") && stored.contains("[typed text: 8 characters]"), "{stored}");
-            assert_eq!(arguments.to_string().contains("Password"), serde_json::to_string(&said[0]).expect("serialises").contains("Password"));
+            assert_eq!(
+                arguments.to_string().contains("Password"),
+                serde_json::to_string(&said[0]).expect("serialises").contains("Password")
+            );
         }
         let mut other = [call("search", json!({"text": "hunter22"}))];
         blot(&mut other, &list);

@@ -16,16 +16,18 @@ use crate::model::Counter;
 use crate::session::summary::rfc3339;
 
 /// Tokens of a line beside its text: its number, who said it, a newline.
-const LINE: i64 = 6;
+const LINE: i64 = 5;
 /// Tokens that join a further statement of a message.
-const JOIN: i64 = 2;
+const JOIN: i64 = 1;
 /// Shares of the memory that are kept for each role, per cent. What is left over goes to the best statements of any role.
 const ROLE_SHARES: [(Role, i64); 3] = [(Role::User, 62), (Role::Assistant, 14), (Role::Tool, 12)];
 /// What rules and decisions of the user are worth beyond their score: they are in force until they are replaced.
 const RULE_GAIN: f64 = 0.2;
 const DECISION_GAIN: f64 = 0.2;
-/// Tokens added to the cost of a statement when statements are compared, so that the shortest do not always win.
-const BASE_COST: f64 = 10.0;
+/// How much the length of a statement counts when statements are compared: tokens added to each, so that the shortest do not always win, and
+/// the exponent of the sum.
+const BASE_COST: f64 = 15.0;
+const COST_WEIGHT: f64 = 0.6;
 
 /// Heading of the memory, as agents know it.
 pub const HEADING: &str = "[Previous context summary]";
@@ -63,20 +65,27 @@ impl<'a> Memory<'a> {
             available -= self.counter.count(&shown);
             self.written = Some(shown);
         }
-        let mut rest: Vec<&Fact> = history.facts.iter().filter(|f| !known.contains(&f.text)).collect();
+        let request = history.request.as_ref().map(|m| m.position);
+        let mut rest: Vec<&Fact> = history.facts.iter().filter(|f| !known.contains(&f.text) && Some(f.position) != request).collect();
         rest.sort_by(|a, b| density(b).total_cmp(&density(a)).then(a.position.cmp(&b.position)).then(a.place.cmp(&b.place)));
-        let mut picked = Picked { lines: HashSet::new(), facts: Vec::new(), spent: 0 };
+        let mut picked = Picked { lines: HashSet::new(), facts: Vec::new(), spent: 0, slack: max_tokens / 50 };
         for (role, share) in ROLE_SHARES {
             let limit = picked.spent + available * share / 100;
             rest.retain(|fact| fact.role != role || !picked.take(fact, limit.min(available)));
         }
-        rest.retain(|fact| !picked.take(fact, available));
+        picked.add(&mut rest, available);
         loop {
             self.set(&picked.facts);
             let spent: i64 = self.messages().iter().map(|m| super::tokens(m, self.counter)).sum();
-            // Costs are estimates; what was worth least goes again.
-            if spent <= max_tokens || picked.facts.pop().is_none() {
+            // Costs are estimates: what was worth least goes again, or more fits.
+            if spent <= max_tokens {
+                if max_tokens - spent < picked.slack || !picked.add(&mut rest, available + max_tokens - spent) {
+                    break;
+                }
+            } else if picked.facts.pop().is_none() {
                 break;
+            } else {
+                picked.slack = i64::MAX;
             }
         }
     }
@@ -111,9 +120,9 @@ impl<'a> Memory<'a> {
         missing.fold((0, 0), |(count, tokens), fact| (count + 1, tokens + fact.tokens))
     }
 
-    /// Returns what fills `room` tokens: sentences that match the question, then the best statements that are not there yet, then older
-    /// messages. `visible` are the positions of messages that are there in full.
-    pub fn recall(&mut self, history: &History, visible: &HashSet<i64>, room: i64) -> Option<String> {
+    /// Returns what fills `room` tokens: sentences that match the question, then the best statements that are not there yet, then
+    /// `dropped`, what turns say that did not fit, and older messages. `visible` are the positions of messages that are there in full.
+    pub fn recall(&mut self, history: &History, dropped: &[Recalled], visible: &HashSet<i64>, room: i64) -> Option<String> {
         let available = room - self.counter.count(RECALLED) - self.counter.count(DATA) - 12;
         let mut taken: BTreeMap<i64, Vec<String>> = BTreeMap::new();
         let mut who: BTreeMap<i64, (String, i64)> = BTreeMap::new();
@@ -123,7 +132,7 @@ impl<'a> Memory<'a> {
         let mut rest: Vec<&Fact> = history.facts.iter().filter(|f| !self.chosen.contains(&f.id)).collect();
         rest.sort_by(|a, b| density(b).total_cmp(&density(a)).then(b.position.cmp(&a.position)).then(a.place.cmp(&b.place)));
         let best = history.recalled.iter().map(Quote::of_recalled);
-        let quotes = best.chain(rest.into_iter().map(Quote::of_fact)).chain(history.fill.iter().map(Quote::of_recalled));
+        let quotes = best.chain(rest.into_iter().map(Quote::of_fact)).chain(dropped.iter().chain(&history.fill).map(Quote::of_recalled));
         for quote in quotes.filter(|q| !visible.contains(&q.position)) {
             let key = folded(&quote.text);
             if available - spent < LINE * 2 {
@@ -161,9 +170,18 @@ struct Picked {
     lines: HashSet<i64>,
     facts: Vec<Fact>,
     spent: i64,
+    /// Tokens that may stay unused.
+    slack: i64,
 }
 
 impl Picked {
+    /// Takes the statements of a list, best first, that fit within `limit`. Returns whether there were any.
+    fn add(&mut self, rest: &mut Vec<&Fact>, limit: i64) -> bool {
+        let before = self.facts.len();
+        rest.retain(|fact| !self.take(fact, limit));
+        self.facts.len() > before
+    }
+
     /// Takes a statement if it fits within `limit`.
     fn take(&mut self, fact: &Fact, limit: i64) -> bool {
         let cost = fact.tokens + if self.lines.contains(&fact.position) { JOIN } else { LINE };
@@ -184,7 +202,7 @@ fn density(fact: &Fact) -> f64 {
         Kind::Decision => DECISION_GAIN,
         Kind::Statement => 0.0,
     };
-    (fact.score + gain) / (BASE_COST + fact.tokens as f64).sqrt()
+    (fact.score + gain) / (BASE_COST + fact.tokens as f64).powf(COST_WEIGHT)
 }
 
 fn folded(text: &str) -> String {
@@ -214,7 +232,13 @@ struct Quote {
 
 impl Quote {
     fn of_fact(fact: &Fact) -> Self {
-        Self { position: fact.position, who: speaker(fact.role, fact.source.as_deref()), at: fact.at, text: shown(fact), fact: Some(fact.id) }
+        Self {
+            position: fact.position,
+            who: speaker(fact.role, fact.source.as_deref()),
+            at: fact.at,
+            text: shown(fact),
+            fact: Some(fact.id),
+        }
     }
 
     fn of_recalled(found: &Recalled) -> Self {
@@ -264,5 +288,10 @@ fn push_line(text: &mut String, day: &mut String, at: i64, line: &str) {
 
 /// Returns the tokens that statements take at most, if all are rendered.
 pub fn wanted(facts: &[Fact]) -> i64 {
-    facts.iter().map(|f| f.tokens + LINE).sum::<i64>() + as_i64(facts.len().min(1)) * 40
+    let lines = facts.iter().map(|f| f.position).collect::<HashSet<i64>>().len();
+    let heading = if lines == 0 { 0 } else { HEADINGS };
+    heading + facts.iter().map(|f| f.tokens + JOIN).sum::<i64>() + as_i64(lines) * (LINE - JOIN)
 }
+
+/// Tokens of the headings of a memory.
+const HEADINGS: i64 = 60;

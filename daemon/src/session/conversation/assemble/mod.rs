@@ -23,7 +23,7 @@ use afd_proto::conversation::{Content, Message, RecordedMessage, Role};
 
 use super::kept::Fact;
 use super::messages::tokens;
-use super::search::Recalled;
+use super::search::{self, Recalled};
 use crate::model::Counter;
 use crate::text::cut;
 use memory::Memory;
@@ -32,7 +32,7 @@ pub use window::{Plan, Window};
 
 /// Weight of the system part and of knowledge in per cent of the budget, if the settings give them none.
 const MIN_SHARE: i64 = 5;
-/// A context is filled up to this share of the budget, per cent.
+/// A context is filled up to this share of the budget, per cent: a little over what is promised, because costs of lines are estimates.
 const FILL_PERCENT: i64 = 96;
 
 /// A one-line entry of a section.
@@ -84,6 +84,8 @@ pub struct History {
     pub fill: Vec<Recalled>,
     /// Number of messages older than the recent ones, and their tokens.
     pub older: (i64, i64),
+    /// Whether older messages are quoted as far as the budget goes.
+    pub fills: bool,
 }
 
 /// An assembled context.
@@ -180,9 +182,19 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns how the rest of the budget is split between the turns of a conversation and the memory of older ones. `said` is the number
-    /// of tokens of the conversation.
-    pub fn plan(&self, said: i64) -> Plan {
-        Plan::new(self.budget, self.budget - self.out.tokens - self.now_cost, said)
+    /// of tokens of the conversation, `newest` that of the messages that should stay.
+    pub fn plan(&self, said: i64, newest: i64) -> Plan {
+        Plan::new(self.budget, self.room(), (said, newest))
+    }
+
+    /// Returns the plan for a conversation that fits, and whose older messages were taken out by request.
+    pub fn plan_with_memory(&self, plan: Plan) -> Plan {
+        plan.with_memory(self.budget, self.room())
+    }
+
+    /// Returns the tokens that are left for the conversation.
+    fn room(&self) -> i64 {
+        self.budget - self.out.tokens - self.now_cost
     }
 
     /// Adds the conversation and returns the context.
@@ -197,14 +209,21 @@ impl<'a> Draft<'a> {
         }
         let reserve = if plan.whole { 0 } else { plan.reserve };
         let available = (self.budget - self.out.tokens - self.now_cost - reserve).max(1);
-        let turns = turns::fit(history, available, counter, &mut |what, count, tokens, why| {
+        let turns = turns::fit(history, (available, plan.surplus), counter, &mut |what, count, tokens, why| {
             omit(&mut self.out.left_out, what, count, tokens, why);
         });
         let visible: HashSet<i64> = turns.iter().filter(|(_, whole)| *whole).map(|(position, _)| *position).collect();
+        let shown: HashSet<i64> = turns.iter().map(|(position, _)| *position).collect();
         self.put("history", turns.messages);
         self.out.stable = as_i64(self.out.messages.len());
         let room = (self.budget * FILL_PERCENT + 99) / 100 - self.out.tokens - self.now_cost;
-        let recalled = if plan.whole { None } else { memory.recall(history, &visible, room) };
+        let recalled = if plan.whole || !history.fills {
+            None
+        } else {
+            let dropped = history.recent.iter().rev().filter(|m| m.message.role != Role::System && !shown.contains(&m.position));
+            let dropped: Vec<Recalled> = dropped.flat_map(search::quotes).collect();
+            memory.recall(history, &dropped, &visible, room)
+        };
         self.report(history, &memory);
         self.put_last(recalled);
         self.out
@@ -276,19 +295,29 @@ pub fn cut_middle(text: &str, cost: i64, max_tokens: i64, counter: &Counter) -> 
         return text.to_owned();
     }
     let characters = as_i64(text.chars().count());
-    let mut share = (characters * max_tokens / cost.max(1)).max(0);
-    // Tokens are not spread evenly over a text: shrink until the result fits.
-    for _ in 0..16 {
-        let mark = format!("\n[... {} tokens left out ...]\n", cost - max_tokens);
-        let size = |part: i64| usize::try_from(part).unwrap_or(0);
-        let shown = format!("{}{mark}{}", cut::head(text, size(share * 2 / 3)), cut::tail(text, size(share / 3)));
+    let size = |part: i64| usize::try_from(part).unwrap_or(0);
+    let mark = format!("\n[... {} tokens left out ...]\n", cost - max_tokens);
+    let cut_to = |share: i64| format!("{}{mark}{}", cut::head(text, size(share * 2 / 3)), cut::tail(text, size(share / 3)));
+    // Tokens are not spread evenly over a text, and it is cut after words and lines: search for the longest result that fits.
+    let (mut fits, mut too_long) = (0, (characters * max_tokens / cost.max(1)).max(0) * 5 / 4);
+    let mut best = None;
+    for _ in 0..CUT_ATTEMPTS {
+        let share = if best.is_none() { too_long * 4 / 5 } else { i64::midpoint(fits, too_long) };
+        let shown = cut_to(share);
         if counter.count(&shown) <= max_tokens {
-            return shown;
+            (fits, best) = (share, Some(shown));
+        } else {
+            too_long = share;
         }
-        share = share * 4 / 5;
+        if best.is_some() && (too_long - fits) * 40 <= too_long {
+            break;
+        }
     }
-    cut::head(text, usize::try_from(max_tokens).unwrap_or(0) / 2).to_owned()
+    best.unwrap_or_else(|| cut::head(text, size(max_tokens) / 2).to_owned())
 }
+
+/// How often the length of a cut text is adjusted.
+const CUT_ATTEMPTS: usize = 16;
 
 fn as_i64(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)

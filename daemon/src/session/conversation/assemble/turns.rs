@@ -41,9 +41,9 @@ struct Shown {
 /// A single message, or an assistant message with the results of its tool calls.
 type Step = Vec<Shown>;
 
-/// Returns the recent messages that fit in `available` tokens. In this order: older tool results, then older messages of the assistant are
+/// Returns the recent messages that fit in `available` tokens. The newest messages exceed their brief lengths by `surplus` at most. In this order: older tool results, then older messages of the assistant are
 /// cut; the oldest steps are dropped; long messages of the last exchange are cut.
-pub fn fit(history: &History, available: i64, counter: &Counter, report: Report<'_>) -> Turns {
+pub fn fit(history: &History, (available, surplus): (i64, i64), counter: &Counter, report: Report<'_>) -> Turns {
     let recent: Vec<&RecordedMessage> = history.request.iter().chain(&history.recent).collect();
     let (mut steps, unpaired) = steps(&recent, counter);
     report("unpaired tool calls or results", unpaired, 0, "model APIs reject one without the other");
@@ -57,6 +57,9 @@ pub fn fit(history: &History, available: i64, counter: &Counter, report: Report<
         }
     }
     let protected = last_exchange(&steps);
+    if history.settled_to > 0 {
+        cut += trim_surplus(&mut steps, &protected, surplus, counter);
+    }
     for (role, limit) in SHORT {
         for i in (0..steps.len()).filter(|i| !protected.contains(i)) {
             if total(&steps) <= available {
@@ -87,6 +90,24 @@ pub fn fit(history: &History, available: i64, counter: &Counter, report: Report<
     report("parts of long messages", cut, 0, "older tool results are cut first; the middle was left out");
     let shown: Vec<Shown> = steps.into_iter().flatten().collect();
     Turns { shown: shown.iter().map(|m| (m.position, !m.cut)).collect(), messages: shown.into_iter().map(|m| m.message).collect() }
+}
+
+/// Cuts the oldest of the messages that are longer than their brief lengths, until these exceed them by `surplus` tokens at most.
+fn trim_surplus(steps: &mut [Step], protected: &[usize], surplus: i64, counter: &Counter) -> i64 {
+    let beyond = |m: &Shown| (m.cost - brief_limit(m.message.role)).max(0);
+    let open = |i: &usize| !protected.contains(i);
+    let mut left: i64 = (0..steps.len()).filter(open).flat_map(|i| &steps[i]).map(beyond).sum();
+    let mut cut = 0;
+    for i in (0..steps.len()).filter(open) {
+        for shown in &mut steps[i] {
+            if left <= surplus {
+                return cut;
+            }
+            left -= beyond(shown);
+            cut += i64::from(shorten(shown, brief_limit(shown.message.role), counter));
+        }
+    }
+    cut
 }
 
 /// Returns the steps of the last exchange: the last request, and the two newest steps.

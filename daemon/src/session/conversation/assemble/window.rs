@@ -17,26 +17,47 @@ pub struct Plan {
     pub step: i64,
     /// Tokens kept free for what is recalled for the question.
     pub reserve: i64,
+    /// Tokens by which the newest messages may exceed their brief lengths before the older of them are cut.
+    pub surplus: i64,
 }
 
 /// Small budgets, tokens: there the memory and what is recalled weigh more than a stable prefix.
 const SMALL: i64 = 6_000;
 /// Shares of the tokens for the conversation, per cent: memory, step, and reserve; for small budgets, and for others.
-const SHARES: [(i64, i64, i64); 2] = [(62, 10, 12), (50, 12, 1)];
+const SHARES: [(i64, i64, i64); 2] = [(70, 10, 12), (51, 8, 0)];
+/// Share that the newest messages may take beyond their brief lengths, per cent.
+const SURPLUS: i64 = 2;
+/// Size of the memory of messages that were taken out by request: tokens, and per cent of the budget; the smaller one counts.
+const REQUESTED: (i64, i64) = (1_000, 10);
+/// The newest messages displace memory while they take up to this share, per cent.
+const MAX_NEWEST: i64 = 40;
 /// The tokens for a conversation are rounded down to this share of the budget, so that small changes elsewhere do not move the turns.
 const ROUND: i64 = 50;
 
 impl Plan {
-    /// Splits `available` tokens of a budget for a conversation of `said` tokens.
-    pub fn new(budget: i64, available: i64, said: i64) -> Self {
+    /// Splits `available` tokens of a budget for a conversation of `said` tokens, of which the newest messages, which stay while they fit,
+    /// have `newest`.
+    pub fn new(budget: i64, available: i64, (said, newest): (i64, i64)) -> Self {
         if said <= available {
-            return Self { whole: true, turns: said, memory: 0, step: said.max(1), reserve: 0 };
+            return Self { whole: true, turns: said, memory: 0, step: said.max(1), reserve: 0, surplus: said };
         }
         let unit = (budget / ROUND).max(1);
         let rounded = (available / unit * unit).max(1);
-        let (memory, step, reserve) = SHARES[usize::from(budget >= SMALL)];
+        let (mut memory, step, reserve) = SHARES[usize::from(budget >= SMALL)];
+        let newest = newest.saturating_mul(100) / rounded;
+        if newest <= MAX_NEWEST {
+            memory = memory.min(100 - reserve - SURPLUS - newest);
+        }
         let share = |percent: i64| (rounded * percent / 100).max(1);
-        Self { whole: false, turns: share(100 - memory - reserve), memory: share(memory), step: share(step), reserve: share(reserve) }
+        let turns = share(100 - memory - reserve - SURPLUS);
+        Self { whole: false, turns, memory: share(memory), step: share(step), reserve: share(reserve), surplus: share(SURPLUS) }
+    }
+
+    /// Returns the plan for a conversation that fits, but whose older messages were taken out by request: they are represented by a short
+    /// memory.
+    pub fn with_memory(self, budget: i64, available: i64) -> Self {
+        let memory = (budget * REQUESTED.1 / 100).min(REQUESTED.0).min(available - self.turns).max(0);
+        Self { whole: false, memory, reserve: 0, step: available.max(1), turns: self.turns.max(1), surplus: available }
     }
 
     /// Returns the window of a conversation of `brief` tokens in brief lengths. `unused` is how many tokens of the memory have nothing to

@@ -20,6 +20,8 @@ pub enum Cue {
     Preference,
     /// Names what something is: called, number, address, deadline, password.
     Naming,
+    /// Days, months and numbers as words.
+    Quantity,
     /// Result of looking: found, cause, fails, because.
     Finding,
     /// Leads back from a digression to the point: anyway, so, in short.
@@ -79,6 +81,13 @@ impl Cue {
                 "s'appelle", "nom", "numero", "compte", "adresse", "telephone", "delai", "date", "prix", "coute", "budget", "limite", "code", "commande", "facture", "personnes", "avant le", "jusqu'au", "reference",
                 "叫", "名字", "号", "密码", "地址", "电话", "截止", "之前", "价格", "预算", "人数", "版本", "批号", "份", "老师", "という", "番号", "名前", "住所", "電話", "締切", "期限", "価格", "予算", "人数", "様", "さん", "まで", "円", "名", "時", "이름", "번호", "주소", "마감", "가격", "예산",
             ],
+            Cue::Quantity => &[
+                "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty", "thirty", "forty", "fifty", "hundred", "thousand", "half", "noon", "midnight", "o'clock", "percent", "morning", "evening", "tomorrow", "weeks", "days", "months",
+                "montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag", "januar", "februar", "marz", "mai", "juni", "juli", "oktober", "dezember", "zwei", "drei", "vier", "funf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwolf", "zwanzig", "dreissig", "hundert", "tausend", "halb", "prozent", "morgens", "abends", "vormittags", "nachmittags", "wochen", "tage", "monate",
+                "lunes", "martes", "miercoles", "jueves", "viernes", "sabado", "domingo", "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre", "dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez", "once", "doce", "veinte", "treinta", "cien", "mil", "media", "mediodia", "por ciento", "semanas", "dias", "meses",
+                "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche", "janvier", "fevrier", "avril", "juin", "juillet", "aout", "septembre", "octobre", "novembre", "decembre", "deux", "trois", "quatre", "cinq", "sept", "huit", "neuf", "dix", "onze", "douze", "vingt", "trente", "cent", "midi", "heures", "semaines", "jours", "mois",
+                "周一", "周二", "周三", "周四", "周五", "周六", "周日", "星期", "上午", "下午", "月底", "月初", "曜日", "午前", "午後", "월요일", "화요일", "수요일", "목요일", "금요일",
+            ],
             Cue::Finding => &[
                 "found", "finding", "cause", "root cause", "because", "conclusion", "result", "turns out", "means that", "bug", "defect", "fails", "failed", "failing", "broken", "crash", "crashes", "missing", "duplicate", "twice", "never", "ignores", "not validated", "instead of", "mismatch", "leak", "slow", "error", "wrong", "expired", "confirmed", "verified", "reproduced", "shows", "shown", "leads to", "therefore", "caused by", "explains", "only when", "not by", "does not",
                 "gefunden", "ursache", "grund", "weil", "ergebnis", "fehler", "schlagt fehl", "fehlgeschlagen", "kaputt", "fehlt", "doppelt", "bestatigt", "liegt an", "liegt am", "fazit", "deshalb", "daher", "zeigt", "statt",
@@ -125,12 +134,13 @@ impl Cue {
     }
 
     /// All lists.
-    const ALL: [Cue; 11] = [
+    const ALL: [Cue; 12] = [
         Cue::Rule,
         Cue::Decision,
         Cue::Correction,
         Cue::Preference,
         Cue::Naming,
+        Cue::Quantity,
         Cue::Finding,
         Cue::Conclusion,
         Cue::Anecdote,

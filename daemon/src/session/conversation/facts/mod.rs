@@ -129,7 +129,9 @@ pub fn candidates(role: Role, content: &str, before: Option<&str>) -> Vec<Candid
     let message = Whole { role, is_short: is_short(content), before, answers: before.is_some_and(is_question), lines: sentences.len() };
     let mut seen = HashSet::new();
     let mut found: Vec<Candidate> = examined
-        .filter_map(|(place, sentence)| candidate(&message, place, (sentence, is_pasted(sentence)), place.checked_sub(1).map(|i| sentences[i])))
+        .filter_map(|(place, sentence)| {
+            candidate(&message, place, (sentence, is_pasted(sentence)), place.checked_sub(1).map(|i| sentences[i]))
+        })
         .filter(|c| c.base_score >= MIN_SCORE && seen.insert(c.sentence))
         .collect();
     found.sort_by(|a, b| b.base_score.total_cmp(&a.base_score));
@@ -283,7 +285,10 @@ fn specificity(sentence: &str, words: &[&str]) -> f64 {
     }
     if sentence.contains(is_dense) {
         figures += usize::from(sentence.contains(is_numeral)) + usize::from(sentence.contains(char::is_numeric));
-        identifiers += sentence.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| w.len() > 1 && !w.starts_with(|c: char| c.is_ascii_digit())).count();
+        identifiers += sentence
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|w| w.len() > 1 && !w.starts_with(|c: char| c.is_ascii_digit()))
+            .count();
     }
     let quoted = sentence.contains(['"', '\u{201c}', '\u{201e}', '\u{ab}', '\u{300c}', '`', '【', '《']);
     let part = |n: usize, most: usize| n.min(most) as f64;
@@ -299,7 +304,7 @@ fn base_score(message: &Whole<'_>, sentence: &str, words: &[&str], cues: &Cues) 
     let user = message.role == Role::User;
     let cue = |cue: Cue, each: f64, most: usize| each * (cues.count(cue).min(most) as f64);
     let mut score = if user { 0.3 } else { 0.15 } + specific;
-    score += cue(Cue::Naming, 0.1, 2) + cue(Cue::Finding, if user { 0.06 } else { 0.14 }, 2);
+    score += cue(Cue::Quantity, 0.1, 2) + cue(Cue::Naming, 0.1, 2) + cue(Cue::Finding, if user { 0.06 } else { 0.14 }, 2);
     if user {
         score += cue(Cue::Rule, 0.2, 2) + cue(Cue::Decision, 0.2, 2) + cue(Cue::Preference, 0.15, 2) + cue(Cue::Correction, 0.12, 2);
         score += if cues.starts(Cue::Conclusion) { 0.1 } else { 0.0 };
@@ -307,7 +312,7 @@ fn base_score(message: &Whole<'_>, sentence: &str, words: &[&str], cues: &Cues) 
             score += if message.answers { 0.35 } else { 0.2 };
         }
         if cues.starts(Cue::Request) {
-            score -= if words.len() > SHORT_REQUEST { 0.1 } else { 0.3 };
+            score -= if words.len() > SHORT_REQUEST { 0.1 } else { 0.25 };
         }
     } else {
         score += if sentence.contains("**") { 0.2 } else { 0.0 };
@@ -372,7 +377,9 @@ pub fn echoes(content: &str) -> Vec<String> {
     for word in content.split_whitespace() {
         let trimmed = word.trim_matches(|c: char| !c.is_alphanumeric());
         let long = trimmed.chars().count();
-        let marked = (is_figure(word) && (long >= 2 || trimmed.chars().all(|c| c.is_ascii_digit()))) || is_identifier(word) || (is_name(word, first) && long >= 4);
+        let marked = (is_figure(word) && (long >= 2 || trimmed.chars().all(|c| c.is_ascii_digit())))
+            || is_identifier(word)
+            || (is_name(word, first) && long >= 4);
         first = word.ends_with(['.', '!', '?', ':']);
         let folded = folded(trimmed);
         if marked && !trimmed.is_empty() && !is_stop(&folded) && !found.contains(&folded) {

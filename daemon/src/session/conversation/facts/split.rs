@@ -8,7 +8,8 @@ const LONG: (usize, usize) = (30, 48);
 const SHORT: (usize, usize) = (8, 14);
 
 /// Conjunctions at which a sentence without punctuation is split.
-const CONJUNCTIONS: &[&str] = &["and", "but", "so", "und", "aber", "y", "pero", "et", "mais", "because", "weil", "porque", "which", "anyway", "also", "then"];
+const CONJUNCTIONS: &[&str] =
+    &["and", "but", "so", "und", "aber", "y", "pero", "et", "mais", "because", "weil", "porque", "which", "anyway", "also", "then"];
 
 /// Returns the sentences of a text; long ones are split at commas and conjunctions.
 pub fn clauses(text: &str) -> Vec<&str> {
@@ -81,7 +82,9 @@ fn breaks(sentence: &str) -> Vec<usize> {
     for (at, c) in sentence.char_indices() {
         let after = at + c.len_utf8();
         let spaced = sentence[after..].starts_with(char::is_whitespace);
-        if matches!(c, '\u{ff0c}' | '\u{3001}' | '\u{ff1b}') || (matches!(c, ',' | ';' | '\u{2013}' | '\u{2014}') && (spaced || sentence[after..].starts_with(is_dense))) {
+        if matches!(c, '\u{ff0c}' | '\u{3001}' | '\u{ff1b}')
+            || (matches!(c, ',' | ';' | '\u{2013}' | '\u{2014}') && (spaced || sentence[after..].starts_with(is_dense)))
+        {
             found.push(after);
         } else if c.is_whitespace() && !matches!(previous, ',' | ';') {
             let next = sentence[after..].split_whitespace().next().unwrap_or("");
@@ -115,7 +118,8 @@ fn push_lines(value: &serde_json::Value, name: &str, most: usize, lines: &mut Ve
     match value {
         Value::Object(members) => {
             let flat = members.values().all(|v| !v.is_object() && !v.is_array());
-            let shown = members.iter().filter_map(|(key, value)| scalar(value).map(|text| format!("{key}: {text}"))).collect::<Vec<_>>().join(", ");
+            let shown =
+                members.iter().filter_map(|(key, value)| scalar(value).map(|text| format!("{key}: {text}"))).collect::<Vec<_>>().join(", ");
             if flat && !name.is_empty() && shown.chars().count() <= MAX_ROW {
                 lines.push(shown);
             } else {

@@ -15,8 +15,7 @@ fn specific_statements_score_higher_than_requests() {
         "订单号是 48213，收件人是王芳。",
     ];
     for fact in facts {
-        for request in
-            ["Now open the next page please.", "Can you tell me what is on the screen?", "ok", "Done.", "Scroll down a bit more"]
+        for request in ["Now open the next page please.", "Can you tell me what is on the screen?", "ok", "Done.", "Scroll down a bit more"]
         {
             assert!(best(Role::User, fact) > best(Role::User, request) + 0.1, "{fact} / {request}");
         }
