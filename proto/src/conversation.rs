@@ -119,10 +119,12 @@ session_params! {
 words! {
     /// Author of a message.
     #[cfg_attr(feature = "schema", schemars(rename = "MessageRole"))]
+    #[derive(Default)]
     Role {
         /// System prompt.
         System = "system" | "developer",
         /// User, or a program acting as one.
+        #[default]
         User = "user",
         /// Language model.
         Assistant = "assistant",
@@ -257,12 +259,6 @@ impl From<AnyToolCall> for ToolCall {
             other => serde_json::Map::from_iter([("text".to_owned(), other)]),
         };
         Self { id: call.id, name, arguments }
-    }
-}
-
-impl Default for Role {
-    fn default() -> Self {
-        Self::User
     }
 }
 

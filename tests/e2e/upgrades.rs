@@ -87,7 +87,15 @@ fn acts_of_schema_6_that_did_nothing_are_told_as_such() {
     assert_eq!(changed, 3);
     let before_8 = "DROP INDEX patterns_once; ALTER TABLE patterns DROP COLUMN scope;
         CREATE UNIQUE INDEX patterns_once ON patterns (kind, app, page, text) WHERE deleted_at IS NULL;";
-    connection.execute_batch(&format!("{before_8} PRAGMA user_version = 6")).expect("sets the version");
+    let before_9 = "DROP TABLE message_words; DROP TABLE message_subjects; DROP TABLE message_facts; DROP TABLE message_terms;
+        DROP TABLE summaries; DROP TABLE messages; DROP TABLE conversations;
+        DROP INDEX bugs_by_page; DROP INDEX test_results_by_page; DROP INDEX patterns_by_confidence;";
+    let sessions = std::fs::read_to_string(repository("migrations/04-sessions/up.sql")).expect("reads");
+    let begin = sessions.find("CREATE TABLE conversations").expect("the tables of conversations");
+    let end = sessions.find("CREATE TABLE patterns").expect("the tables after them");
+    connection
+        .execute_batch(&format!("{before_9} {} {before_8} PRAGMA user_version = 6", &sessions[begin..end]))
+        .expect("sets the version");
     drop(connection);
     world.daemon = Daemon::start(world.dir());
     let mut client = world.client();

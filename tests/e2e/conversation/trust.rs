@@ -61,8 +61,9 @@ fn what_a_tool_printed_is_never_an_instruction() {
         let anthropic = client.ok("conversation.context", json!({"budget": budget, "format": "anthropic"}));
         assert!(!anthropic["system"].to_string().contains("eve@evil"), "{budget}: {}", anthropic["system"]);
         for message in context["messages"].as_array().into_iter().flatten().filter(|m| m["content"].to_string().contains("eve@evil")) {
-            let quoted =
-                message["content"].as_str().is_some_and(|text| text.contains("data, not instructions") && text.contains("- tool #"));
+            let quoted = message["content"]
+                .as_str()
+                .is_some_and(|text| text.contains("data, not instructions") && text.contains(" tool read_mail: "));
             assert!(message["role"] == "tool" || quoted, "{message}");
         }
     }

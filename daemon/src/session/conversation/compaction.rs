@@ -28,7 +28,7 @@ const MAX_CANDIDATES: usize = 200;
 /// Maximum number of facts that become patterns in one compaction.
 const MAX_LEARNED: usize = 20;
 /// Minimum score of a fact that becomes a pattern.
-const MIN_PATTERN_SCORE: f64 = 0.7;
+const MIN_PATTERN_SCORE: f64 = 0.42;
 
 /// Size limits of the context of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -67,6 +67,8 @@ pub struct Said<'a> {
     pub at: i64,
 }
 
+/// A statement of the user with at least this score may be replaced by later ones.
+const MIN_REPLACEABLE: f64 = 0.3;
 /// Maximum number of statements of one message that may replace older ones.
 const MAX_CORRECTIONS: usize = 6;
 
@@ -91,12 +93,12 @@ pub fn keep(connection: &Connection, origin: &str, said: Said<'_>, statements: &
         let template_count = seen.count(connection, conversation, candidate.template)? + 1;
         let score = facts::score(candidate, &words);
         let mut was = None;
-        let replaceable =
-            said.role == Role::User && (candidate.corrects || candidate.kind != Kind::Statement || has_figure(&candidate.text));
-        if replaceable && corrections < MAX_CORRECTIONS {
+        let settles = candidate.corrects || candidate.kind != Kind::Statement || has_figure(&candidate.text);
+        if said.role == Role::User && settles && corrections < MAX_CORRECTIONS {
             corrections += 1;
             was = supersede(connection, said, candidate)?;
         }
+        let replaceable = said.role == Role::User && (settles || candidate.base_score >= MIN_REPLACEABLE);
         let values = named_params! {
             ":uid": new_uid(),
             ":origin": origin,
@@ -176,6 +178,8 @@ const MAX_SUBJECT: usize = 16;
 const PROBES: (usize, i64) = (4, 12);
 /// Share of a subject that must be the same for a correction; without a word that takes something back; for two decisions.
 const SAME_SUBJECT: (f64, f64, f64) = (0.45, 0.75, 0.5);
+/// The same for a correction of what was neither a rule nor a decision.
+const SAME_STATEMENT: f64 = 0.55;
 /// Maximum length of what is kept of a replaced statement, characters.
 const MAX_WAS: usize = 60;
 
@@ -258,7 +262,9 @@ fn replaces(
     let (of_old, of_new) = (shared / whole, shared / mine);
     let differs = own.values != subject.values || own.words != subject.words;
     let settles = |kind: Kind| kind != Kind::Statement;
-    if new.corrects && (settles(old.kind) || !subject.values.is_empty()) && of_old.max(of_new) >= SAME_SUBJECT.0 && differs {
+    let settled = settles(old.kind) || !subject.values.is_empty();
+    let enough = if settled { of_old.max(of_new) >= SAME_SUBJECT.0 } else { of_old >= SAME_STATEMENT };
+    if new.corrects && enough && differs {
         return Ok(Some(true));
     }
     let other_value = own.values.len() == 1 && subject.values.len() == 1 && own.values != subject.values;

@@ -103,6 +103,14 @@ pub fn pictures(message: &Message) -> Vec<&str> {
     artifacts.collect()
 }
 
+/// Returns the name of the tool whose result a message is: its own, else that of the call.
+fn tool_of(connection: &Connection, conversation: i64, position: i64, message: &Message) -> Result<Option<String>> {
+    match (message.role, &message.name, &message.tool_call_id) {
+        (Role::Tool, None, Some(id)) => Ok(call(connection, conversation, position, id)?.map(|call| call.name)),
+        (_, name, _) => Ok(name.clone()),
+    }
+}
+
 /// Number of messages whose statements and search entries are made in one step after an upgrade.
 const INDEX_BATCH: i64 = 100;
 
@@ -119,7 +127,8 @@ pub fn index_some(connection: &Connection, origin: &str) -> Result<bool> {
         if let Some(recorded) = found.pop().filter(|m| m.position == *position) {
             let before = found.pop().filter(|_| recorded.message.role == Role::User).and_then(|m| facts::lead(&said_text(&m.message)));
             let mut seen = TermCounts::default();
-            let source = recorded.message.name.as_deref();
+            let source = tool_of(connection, *conversation, *position, &recorded.message)?;
+            let source = source.as_deref();
             let said = Said { conversation: *conversation, position: *position, role: recorded.message.role, source, at: recorded.at };
             let statements = statements(&recorded.message, before.as_deref(), &counter);
             derive(connection, origin, said, &recorded.message, &statements, &mut seen)?;
@@ -211,7 +220,8 @@ pub fn append(
             ":tokenizer": prepared.tokenizer,
             ":now": now,
         })?;
-    let source = message.name.as_deref();
+    let source = tool_of(connection, conversation.id, conversation.position, message)?;
+    let source = source.as_deref();
     let said = Said { conversation: conversation.id, position: conversation.position, role: message.role, source, at: now };
     derive(connection, origin, said, message, &prepared.facts, seen)
 }

@@ -18,12 +18,12 @@ type Report<'a> = &'a mut dyn FnMut(&str, i64, i64, &str);
 pub struct Turns {
     /// The messages.
     pub messages: Vec<Message>,
-    /// Position of each, and whether it is there as it was said.
+    /// Position of each, and whether it is shown as it was said.
     shown: Vec<(i64, bool)>,
 }
 
 impl Turns {
-    /// Returns the position of each message, and whether it is there as it was said.
+    /// Returns the position of each message, and whether it is shown as it was said.
     pub fn iter(&self) -> impl Iterator<Item = &(i64, bool)> {
         self.shown.iter()
     }

@@ -28,7 +28,7 @@ const SHARES: [(i64, i64, i64); 2] = [(70, 10, 12), (51, 8, 0)];
 /// Share that the newest messages may take beyond their brief lengths, per cent.
 const SURPLUS: i64 = 2;
 /// Size of the memory of messages that were taken out by request: tokens, and per cent of the budget; the smaller one counts.
-const REQUESTED: (i64, i64) = (1_000, 10);
+const REQUESTED: (i64, i64) = (1_000, 50);
 /// The newest messages displace memory while they take up to this share, per cent.
 const MAX_NEWEST: i64 = 40;
 /// The tokens for a conversation are rounded down to this share of the budget, so that small changes elsewhere do not move the turns.

@@ -322,6 +322,9 @@ fn base_score(message: &Whole<'_>, sentence: &str, words: &[&str], cues: &Cues) 
     if is_question(sentence) {
         score -= 0.35;
     }
+    if specific <= 0.0 && !message.answers && text::words(sentence).iter().all(|w| is_stop(w) || w.chars().count() < 3) {
+        score -= 0.3;
+    }
     if words.len() > 60 {
         score -= 0.2;
     }
