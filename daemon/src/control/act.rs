@@ -18,6 +18,7 @@ use super::resolve_target::{TargetSpec, coordinate, default_by};
 use super::scroll::Search;
 use super::{Core, Error, Result};
 use crate::device::Input;
+use crate::session::conversation::typed;
 
 /// Maximum duration of a long press or a swipe, in milliseconds.
 const MAX_DURATION_MS: u32 = 60_000;
@@ -150,11 +151,20 @@ pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<ActResu
     if text.is_empty() {
         return Err(Error::param("text", "at least one character", "an empty string"));
     }
+    check_typed(text)?;
     let mut plan = Plan::single(Verb::Text, Input::Text(Secret::new(text)));
     plan.action.slots.push("text".to_owned());
     plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.secrets.hash(text)}));
     core.secrets.remember(text);
     run(core, params, plan).await
+}
+
+/// Refuses the mark that stands for typed text in a recorded conversation: an agent that reads its own record would type it.
+fn check_typed(text: &str) -> Result<()> {
+    match typed::is_marked(text) {
+        true => Err(Error::param("text", "the text to type", "the mark that stands for typed text in a recorded conversation")),
+        false => Ok(()),
+    }
 }
 
 /// `act.fill`. The text is sent to the device and stored nowhere, as that of [`text`].
@@ -163,6 +173,7 @@ pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<ActResu
 /// If the target is missing, ambiguous, covered or stale, if it is no field, or if the device fails to act.
 pub async fn fill(core: &Arc<Core>, params: &FillParams) -> Result<Reply<ActResult>> {
     let text = params.text.expose();
+    check_typed(text)?;
     let by = params.by.unwrap_or_else(|| default_by(&params.value));
     let spec = TargetSpec::named(by, &params.value, (false, false), None)?;
     let mut plan = Plan { target_spec: Some(spec), ..Plan::of(Verb::Fill, Steps::Fill(Secret::new(text))) };

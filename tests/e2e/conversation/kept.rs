@@ -221,4 +221,6 @@ fn typed_text_is_not_stored() {
     append(&mut client, tool("c1", "type_text", json!({"by": "label", "value": "Password", "text": "hunter22"}), "typed hunter22").into());
     let stored = client.ok("conversation.list", json!({}))["messages"].to_string();
     assert!(!stored.contains("hunter22") && stored.contains("[typed text: 8 characters]") && stored.contains("Password"), "{stored}");
+    let refused = client.fails("act.text", json!({"text": "[typed text: 8 characters]"}), "INVALID_PARAMS");
+    assert_eq!(refused.details["path"], "text", "the mark is never typed");
 }
