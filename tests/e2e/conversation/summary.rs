@@ -120,7 +120,9 @@ fn full_context_is_compacted_and_all_messages_stay_recorded() {
     assert!(facts.iter().filter(|f| learned.contains(**f)).count() >= 10, "key facts became patterns: {learned}");
     let cleared = client.ok("conversation.clear", json!({}));
     assert!(cleared["messages"].as_i64() > Some(0));
-    assert_eq!(client.ok("conversation.usage", json!({}))["used"], 0);
+    let usage = client.ok("conversation.usage", json!({}));
+    assert_eq!(usage["messages"], 0);
+    assert!(usage["used"].as_i64().is_some_and(|n| n < 1_000), "what was learned is still sent: {usage}");
     assert_eq!(client.ok("conversation.list", json!({"limit": 10000}))["messages"].as_array().map(Vec::len), Some(messages.len()));
     append(&mut client, vec![user("a new beginning")]);
     let after = client.ok("conversation.context", json!({"budget": 2000}));
