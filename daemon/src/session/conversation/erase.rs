@@ -1,4 +1,4 @@
-//! Erasing what was said: one message, or a whole conversation, with everything that was made of it.
+//! Erasing what was said: a message with everything that was made of it.
 
 use afd_proto::conversation::RecordedMessage;
 use rusqlite::{Connection, OptionalExtension, named_params};
@@ -47,26 +47,6 @@ pub fn message(connection: &Connection, origin: &str, conversation: &mut Convers
     conversation.context.retain(|_, known| !arguments.contains(&known.value));
     save(connection, origin, conversation)?;
     Ok(Some(erased))
-}
-
-/// Erases all conversations of a session.
-pub fn session(connection: &Connection, session: i64) -> Result<Erased> {
-    let mut erased = Erased::default();
-    for conversation in super::all(connection, session)? {
-        for recorded in messages::between(connection, conversation.id, 0, i64::MAX)? {
-            erased.artifacts.extend(pictures(connection, &recorded)?);
-        }
-        let values = named_params! {":conversation_id": conversation.id};
-        for table in ["message_words", "message_subjects", "message_facts", "message_terms", "summaries", "messages"] {
-            let deleted =
-                connection.prepare_cached(&format!("DELETE FROM {table} WHERE conversation_id = :conversation_id"))?.execute(values)?;
-            erased.derived += i64::try_from(deleted).unwrap_or(0);
-        }
-    }
-    connection
-        .prepare_cached("DELETE FROM conversations WHERE session_id = :session_id")?
-        .execute(named_params! {":session_id": session})?;
-    Ok(erased)
 }
 
 /// Returns the artifacts that only this message shows.
