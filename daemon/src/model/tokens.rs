@@ -1,6 +1,7 @@
 //! Token counting. The tables of a tokenizer take about 46 MB, so they are loaded on first use and dropped after an idle period.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,6 +16,11 @@ pub const ESTIMATE: &str = "estimate";
 /// Maximum size of the input passed to a tokenizer at once, bytes. Its patterns fail on very long runs without a word boundary.
 const MAX_CHUNK: usize = 32 << 10;
 
+/// Lines of at least this length have their counts remembered, bytes: for shorter ones counting is as fast as looking up.
+const MIN_REMEMBERED: usize = 24;
+/// Maximum number of remembered counts, each of 16 bytes.
+const MAX_REMEMBERED: usize = 1 << 16;
+
 /// The loaded tokenizers.
 #[derive(Default)]
 pub struct Tokenizers {
@@ -24,15 +30,47 @@ pub struct Tokenizers {
 }
 
 struct Loaded {
-    tables: Arc<CoreBPE>,
+    tables: Arc<Tables>,
     used: Instant,
+}
+
+/// The tables of a tokenizer, and the counts of lines that were counted with them: a context mostly consists of lines of the one before.
+struct Tables {
+    encoding: CoreBPE,
+    hasher: RandomState,
+    known: Mutex<HashMap<u64, u32>>,
+}
+
+impl Tables {
+    fn new(encoding: CoreBPE) -> Self {
+        Self { encoding, hasher: RandomState::new(), known: Mutex::default() }
+    }
+
+    /// Counts the tokens of a line, including its line break.
+    fn count(&self, line: &str) -> usize {
+        let encoded = || chunks(line).map(|chunk| self.encoding.encode_ordinary(chunk).len()).sum();
+        if line.len() < MIN_REMEMBERED {
+            return encoded();
+        }
+        let key = self.hasher.hash_one(line);
+        if let Some(count) = self.known.lock().get(&key) {
+            return *count as usize;
+        }
+        let count = encoded();
+        let mut known = self.known.lock();
+        if known.len() >= MAX_REMEMBERED {
+            known.clear();
+        }
+        known.insert(key, u32::try_from(count).unwrap_or(u32::MAX));
+        count
+    }
 }
 
 /// Counts tokens the way a model does. Its tables stay loaded while it exists.
 #[derive(Clone)]
 pub struct Counter {
     name: &'static str,
-    tables: Option<Arc<CoreBPE>>,
+    tables: Option<Arc<Tables>>,
 }
 
 /// The supported encodings by name.
@@ -91,7 +129,7 @@ impl Tokenizers {
             loaded.used = Instant::now();
             return Counter { name: name_of(tokenizer), tables: Some(loaded.tables.clone()) };
         }
-        let Some(tables) = load(tokenizer).map(Arc::new) else { return Counter::estimate() };
+        let Some(tables) = load(tokenizer).map(|encoding| Arc::new(Tables::new(encoding))) else { return Counter::estimate() };
         all.insert(tokenizer, Loaded { tables: tables.clone(), used: Instant::now() });
         Counter { name: name_of(tokenizer), tables: Some(tables) }
     }
@@ -141,11 +179,26 @@ impl Counter {
     /// Counts the tokens of a text.
     pub fn count(&self, text: &str) -> i64 {
         let count = match &self.tables {
-            Some(tables) => chunks(text).map(|chunk| tables.encode_ordinary(chunk).len()).sum(),
+            Some(tables) => lines(text).map(|line| tables.count(line)).sum(),
             None => estimate_tokens(text),
         };
         i64::try_from(count).unwrap_or(i64::MAX)
     }
+}
+
+/// Splits a text after line breaks where no token spans the split: before a character that is neither white space nor a slash.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let joins = |after: &str| after.starts_with(|c: char| c.is_whitespace() || c == '/');
+        let split = rest.match_indices('\n').map(|(at, _)| at + 1).find(|at| !joins(&rest[*at..]));
+        let (line, more) = rest.split_at(split.unwrap_or(rest.len()));
+        rest = more;
+        Some(line)
+    })
 }
 
 /// Splits a long text where no token spans the split: before a space that follows an ASCII character other than whitespace. Without such a
@@ -210,8 +263,12 @@ mod tests {
         assert_eq!(counter.count("hello world"), 2);
         assert_eq!(counter.count("tiktoken is great!"), 6);
         let text = "The quick brown fox, id 4711, jumps over the lazy dog.\n".repeat(4000);
-        let whole = counter.tables.as_ref().expect("loaded").encode_ordinary(&text).len();
-        assert_eq!(counter.count(&text), whole as i64, "splitting does not change the count");
+        let whole = |text: &str| counter.tables.as_ref().expect("loaded").encoding.encode_ordinary(text).len() as i64;
+        assert_eq!(counter.count(&text), whole(&text), "splitting does not change the count");
+        for text in ["a.\n/b.\n\n/c", "one\n\n  two\n\tthree\r\nfour \n five\n", "\n\n", "{\n  \"a\": 1,\n  \"b\": [\n\n]}\n", "测试。\n下一行\n\u{3000}a"] {
+            assert_eq!(counter.count(text), whole(text), "{text:?}");
+            assert_eq!(counter.count(text), whole(text), "{text:?} again");
+        }
         for hard in [" ", "\n", "a", "^", "\t ", "测", "👍🏽", "0"] {
             let long = hard.repeat((1 << 18) / hard.len());
             assert!(counter.count(&long) > 1000, "{hard:?}");

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use afd_proto::context::{Allocation, ConversationContextParams, Format, ModelContext};
-use afd_proto::conversation::{Content, Message, Part, Role};
+use afd_proto::conversation::{Content, Message, Part, RecordedMessage, Role};
 use afd_proto::session::SessionCall;
 use base64::Engine;
 use rusqlite::Connection;
@@ -21,8 +21,7 @@ use crate::artifact;
 use crate::model::Counter;
 use crate::session::conversation::assemble::{self, Assembled, Draft, History};
 use crate::session::conversation::compaction::Limits;
-use crate::session::conversation::search::{self, Recalled};
-use crate::session::conversation::{Conversation, budget, kept, messages, shapes, summaries};
+use crate::session::conversation::{Conversation, budget, kept, messages, search, shapes, summaries};
 use crate::session::{Session, tasks};
 use crate::store::Result as Stored;
 use crate::text::cut;
@@ -139,13 +138,19 @@ pub(super) fn build(
     }
     history.recalled = search::recall(c, conversation.id, &asked, (conversation.cleared_to, conversation.position))?;
     let mut spare = 0;
+    let mut loaded = conversation.position + 1;
     for attempt in 1.. {
         let first = select(c, conversation, &plan, (request.budget, spare), &mut history)?;
-        history.fill.clear();
-        if assemble::memory_wanted(&history.facts) < plan.memory + plan.step * 2 + plan.reserve {
+        if history.fill.is_empty() && assemble::memory_wanted(&history.facts) < plan.memory + plan.step * 2 + plan.reserve {
             history.fill = fill(c, conversation, first, request.budget)?;
         }
-        history.recent = messages::between(c, conversation.id, first - 1, conversation.position)?;
+        // Each attempt begins earlier than the one before.
+        history.fill.retain(|m| m.position < first);
+        if first < loaded {
+            let more = messages::between(c, conversation.id, first - 1, loaded - 1)?;
+            history.recent.splice(0..0, more);
+            loaded = first;
+        }
         let starts_inside = history.recent.first().is_some_and(|m| m.message.role != Role::User);
         history.request = if starts_inside { messages::request_of(c, conversation.id, begin, first)? } else { None };
         let made = draft.clone().finish(&history, &plan);
@@ -220,12 +225,14 @@ fn max_facts(budget: i64) -> usize {
 /// Maximum number of older messages that fill a context, and tokens of the budget for each.
 const FILL: (i64, i64) = (400, 60);
 
-/// Returns the sentences of the messages before `first`, newest message first.
-fn fill(c: &Connection, conversation: &Conversation, first: i64, budget: i64) -> Stored<Vec<Recalled>> {
+/// Returns the messages before `first`, newest first.
+fn fill(c: &Connection, conversation: &Conversation, first: i64, budget: i64) -> Stored<Vec<RecordedMessage>> {
     let count = (budget / FILL.1).clamp(8, FILL.0);
     let after = (first - 1 - count).max(conversation.cleared_to);
-    let older = messages::between(c, conversation.id, after, first - 1)?;
-    Ok(older.iter().rev().filter(|m| m.message.role != Role::System).flat_map(search::quotes).collect())
+    let mut older = messages::between(c, conversation.id, after, first - 1)?;
+    older.retain(|m| m.message.role != Role::System);
+    older.reverse();
+    Ok(older)
 }
 
 /// Returns how many of the leading shaped messages are stable, so that a prompt cache can cover them. The Anthropic format merges

@@ -21,8 +21,9 @@ const MAX_TEXT: (usize, usize) = (48_000, 16_000);
 const MAX_WORDS: usize = 512;
 /// Maximum number of messages that are ranked for one query.
 const CANDIDATES: usize = 200;
-/// Maximum number of messages that are checked for the other words of a query.
-const MAX_CHECKED: i64 = 4_000;
+/// Number of messages with a word that are read at a time, and maximum number of times that is done for one query.
+const PAGE: i64 = 256;
+const MAX_PAGES: usize = 16;
 /// Maximum number of words of a query.
 const MAX_TERMS: usize = 12;
 /// Length of an excerpt, characters.
@@ -238,25 +239,38 @@ fn one(connection: &Connection, conversation: i64, position: i64, filter: &Filte
 fn matching(connection: &Connection, conversation: i64, terms: &[String], any: bool, filter: &Filter) -> Result<Vec<FoundMessage>> {
     let mut lists: Vec<Vec<i64>> = Vec::new();
     for term in terms {
-        lists.push(positions(connection, conversation, term, i64::MAX, MAX_CHECKED)?);
+        lists.push(positions(connection, conversation, term, i64::MAX, PAGE)?);
     }
-    let rarest = (0..terms.len()).min_by_key(|i| lists[*i].len()).unwrap_or(0);
-    let mut wanted: BTreeSet<i64> = if any {
-        lists.iter().flat_map(|l| l.iter().take(CANDIDATES / 4).copied()).collect()
-    } else {
-        lists[rarest].iter().copied().collect()
-    };
     let mut messages = Vec::new();
-    while let Some(position) = wanted.pop_last().filter(|_| messages.len() < CANDIDATES) {
-        let mut fits = true;
-        for (i, term) in terms.iter().enumerate().filter(|(i, _)| !any && *i != rarest) {
-            // A list that is not full says all there is.
-            fits = fits
-                && (lists[i].binary_search_by(|p| position.cmp(p)).is_ok()
-                    || lists[i].len() as i64 >= MAX_CHECKED && has(connection, conversation, term, position)?);
-        }
-        if fits {
+    if any {
+        let mut wanted: BTreeSet<i64> = lists.iter().flat_map(|l| l.iter().take(CANDIDATES / 4).copied()).collect();
+        while let Some(position) = wanted.pop_last().filter(|_| messages.len() < CANDIDATES) {
             messages.extend(one(connection, conversation, position, filter)?);
+        }
+        return Ok(messages);
+    }
+    // The messages with the rarest word are checked for the others, page by page, until there are enough.
+    let Some(rarest) = (0..terms.len()).min_by_key(|i| lists[*i].len()) else { return Ok(messages) };
+    let mut page = lists[rarest].clone();
+    for _ in 0..MAX_PAGES {
+        for position in &page {
+            let mut fits = true;
+            for (i, term) in terms.iter().enumerate().filter(|(i, _)| *i != rarest) {
+                // A list that is not full says all there is.
+                fits = fits
+                    && (lists[i].binary_search_by(|p| position.cmp(p)).is_ok()
+                        || lists[i].len() as i64 >= PAGE && has(connection, conversation, term, *position)?);
+            }
+            if fits {
+                messages.extend(one(connection, conversation, *position, filter)?);
+            }
+            if messages.len() >= CANDIDATES {
+                return Ok(messages);
+            }
+        }
+        match page.last() {
+            Some(last) if page.len() as i64 >= PAGE => page = positions(connection, conversation, &terms[rarest], *last, PAGE)?,
+            _ => break,
         }
     }
     Ok(messages)

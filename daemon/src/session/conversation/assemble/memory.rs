@@ -4,13 +4,13 @@
 //! What a statement replaces is left out, or shown as `was`. A statement of the user stands in a message of the user; everything else
 //! in one that says that it is data. Both are quoted on one line each, so that a text cannot pretend to be another line.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use afd_proto::conversation::{Message, Role};
+use afd_proto::conversation::{Message, RecordedMessage, Role};
 
 use super::super::facts::Kind;
 use super::super::kept::Fact;
-use super::super::search::Recalled;
+use super::super::search::{self, Recalled};
 use super::{DATA, History, as_i64, cut_middle, text_message};
 use crate::model::Counter;
 use crate::session::summary::rfc3339;
@@ -82,10 +82,8 @@ impl<'a> Memory<'a> {
                 if max_tokens - spent < picked.slack || !picked.add(&mut rest, available + max_tokens - spent) {
                     break;
                 }
-            } else if picked.facts.pop().is_none() {
+            } else if !picked.give_up(spent - max_tokens) {
                 break;
-            } else {
-                picked.slack = i64::MAX;
             }
         }
     }
@@ -122,23 +120,28 @@ impl<'a> Memory<'a> {
 
     /// Returns what fills `room` tokens: sentences that match the question, then the best statements that are not there yet, then
     /// `dropped`, what turns say that did not fit, and older messages. `visible` are the positions of messages that are there in full.
-    pub fn recall(&mut self, history: &History, dropped: &[Recalled], visible: &HashSet<i64>, room: i64) -> Option<String> {
+    pub fn recall(&mut self, history: &History, dropped: &[&RecordedMessage], visible: &HashSet<i64>, room: i64) -> Option<String> {
         let available = room - self.counter.count(RECALLED) - self.counter.count(DATA) - 12;
         let mut taken: BTreeMap<i64, Vec<String>> = BTreeMap::new();
         let mut who: BTreeMap<i64, (String, i64)> = BTreeMap::new();
         let shown: HashSet<String> = self.user.iter().chain(&self.observed).map(|f| folded(&f.text)).collect();
         let mut own: HashSet<String> = HashSet::new();
+        let mut of_message: HashMap<i64, String> = HashMap::new();
         let mut spent = 0;
         let mut rest: Vec<&Fact> = history.facts.iter().filter(|f| !self.chosen.contains(&f.id)).collect();
         rest.sort_by(|a, b| density(b).total_cmp(&density(a)).then(b.position.cmp(&a.position)).then(a.place.cmp(&b.place)));
         let best = history.recalled.iter().map(Quote::of_recalled);
-        let quotes = best.chain(rest.into_iter().map(Quote::of_fact)).chain(dropped.iter().chain(&history.fill).map(Quote::of_recalled));
+        // Sentences of whole messages are only taken while there is room.
+        let unquoted = dropped.iter().copied().chain(&history.fill).filter(|m| !visible.contains(&m.position));
+        let more = unquoted.flat_map(search::quotes).map(|found| Quote::of_recalled(&found));
+        let quotes = best.chain(rest.into_iter().map(Quote::of_fact)).chain(more);
         for quote in quotes.filter(|q| !visible.contains(&q.position)) {
-            let key = folded(&quote.text);
             if available - spent < LINE * 2 {
                 break;
             }
-            let repeats = shown.contains(&key) || own.iter().any(|known| known.contains(&key));
+            let key = folded(&quote.said);
+            // A statement says more of its message than its sentence.
+            let repeats = shown.contains(&key) || own.contains(&key) || of_message.get(&quote.position).is_some_and(|t| t.contains(&key));
             if repeats {
                 continue;
             }
@@ -149,6 +152,7 @@ impl<'a> Memory<'a> {
             spent += cost;
             self.chosen.extend(quote.fact);
             own.insert(key);
+            of_message.entry(quote.position).or_default().push_str(&folded(&quote.text));
             taken.entry(quote.position).or_default().push(quote.text);
             who.insert(quote.position, (quote.who, quote.at));
         }
@@ -180,6 +184,16 @@ impl Picked {
         let before = self.facts.len();
         rest.retain(|fact| !self.take(fact, limit));
         self.facts.len() > before
+    }
+
+    /// Gives up the statements taken last that have `over` tokens; no more are added then. Returns whether there were any.
+    fn give_up(&mut self, mut over: i64) -> bool {
+        let before = self.facts.len();
+        self.slack = i64::MAX;
+        while let Some(fact) = self.facts.pop_if(|_| over > 0) {
+            over -= fact.tokens + JOIN;
+        }
+        self.facts.len() < before
     }
 
     /// Takes a statement if it fits within `limit`.
@@ -226,7 +240,10 @@ struct Quote {
     position: i64,
     who: String,
     at: i64,
+    /// As it is shown.
     text: String,
+    /// The sentence alone.
+    said: String,
     fact: Option<i64>,
 }
 
@@ -237,13 +254,15 @@ impl Quote {
             who: speaker(fact.role, fact.source.as_deref()),
             at: fact.at,
             text: shown(fact),
+            said: fact.text.clone(),
             fact: Some(fact.id),
         }
     }
 
     fn of_recalled(found: &Recalled) -> Self {
         let text = one_line(&found.text);
-        Self { position: found.position, who: speaker(found.role, found.source.as_deref()), at: found.at, text, fact: None }
+        let said = text.clone();
+        Self { position: found.position, who: speaker(found.role, found.source.as_deref()), at: found.at, text, said, fact: None }
     }
 }
 

@@ -23,7 +23,7 @@ use afd_proto::conversation::{Content, Message, RecordedMessage, Role};
 
 use super::kept::Fact;
 use super::messages::tokens;
-use super::search::{self, Recalled};
+use super::search::Recalled;
 use crate::model::Counter;
 use crate::text::cut;
 use memory::Memory;
@@ -81,7 +81,7 @@ pub struct History {
     /// Sentences of older messages that match the current question, best first.
     pub recalled: Vec<Recalled>,
     /// Older messages, newest first, to fill what is left of the budget.
-    pub fill: Vec<Recalled>,
+    pub fill: Vec<RecordedMessage>,
     /// Number of messages older than the recent ones, and their tokens.
     pub older: (i64, i64),
     /// Whether older messages are quoted as far as the budget goes.
@@ -221,7 +221,7 @@ impl<'a> Draft<'a> {
             None
         } else {
             let dropped = history.recent.iter().rev().filter(|m| m.message.role != Role::System && !shown.contains(&m.position));
-            let dropped: Vec<Recalled> = dropped.flat_map(search::quotes).collect();
+            let dropped: Vec<&RecordedMessage> = dropped.collect();
             memory.recall(history, &dropped, &visible, room)
         };
         self.report(history, &memory);
