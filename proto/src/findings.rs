@@ -43,6 +43,50 @@ session_params! {
         pub id: i64,
     }
 
+    /// Parameters of `session.bug.update`. Only what is given is changed.
+    #[derive(Default)]
+    pub struct BugUpdateParams {
+        /// Id of the bug.
+        pub id: i64,
+        /// New title on one line, 1 to 300 characters.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 300)))]
+        pub title: Option<String>,
+        /// New severity.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub severity: Option<Severity>,
+        /// New description, at most 10,000 characters; an empty text removes it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 10_000)))]
+        pub description: Option<String>,
+        /// New steps to reproduce it, in order; at most 100. Replaces the previous ones.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
+        pub steps: Option<Vec<String>>,
+        /// New expected behaviour; an empty text removes it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub expected: Option<String>,
+        /// New actual behaviour; an empty text removes it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub actual: Option<String>,
+        /// New page key, activity or URL; an empty text removes it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub page: Option<String>,
+        /// New package; an empty text removes it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub app: Option<String>,
+        /// New screenshot: id or uid of an artifact, or `latest` for the newest screenshot of the bug's session; an empty text removes it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub screenshot: Option<String>,
+    }
+
+    /// Parameters of `session.bug.reopen`.
+    #[derive(Default)]
+    pub struct BugReopenParams {
+        /// Id of the bug.
+        pub id: i64,
+    }
+
     /// Parameters of `session.bug.resolve`.
     #[derive(Default)]
     pub struct BugResolveParams {
@@ -86,6 +130,9 @@ session_params! {
         /// Elements, 1 to 1,000: each by component name, resource id, label, or alias such as `@n3`.
         #[cfg_attr(feature = "schema", schemars(extend("minItems" = 1, "maxItems" = 1000)))]
         pub elements: Vec<String>,
+        /// Whether to accept elements that neither the page in front nor the visual memory of the app has.
+        #[serde(default)]
+        pub new: bool,
         /// Whether an assertion about the elements passed; omit it if there was none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub passed: Option<bool>,
@@ -382,6 +429,10 @@ methods! {
     BugShow = "session.bug.show" (BugShowParams) -> Bug, Read, [NotFound, StoreUnavailable], r#"{"id":1}"#;
     /// Marks a bug as resolved, with the reason.
     BugResolve = "session.bug.resolve" (BugResolveParams) -> Bug, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1,"reason":"fixed in 2.4"}"#;
+    /// Changes a bug.
+    BugUpdate = "session.bug.update" (BugUpdateParams) -> Bug, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1,"severity":"low"}"#;
+    /// Opens a resolved bug again.
+    BugReopen = "session.bug.reopen" (BugReopenParams) -> Bug, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1}"#;
     /// Records a test result.
     ResultAdd = "session.result.add" (ResultAddParams, SESSION) -> TestResult, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","name":"coupon","status":"failed","durationMs":1200}"#, RESULT;
     /// Lists test results, newest first, with counts by outcome.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::findings::{BugStatus, Severity};
-use crate::session::Statistics;
+use crate::findings::{BugStatus, ResultStatus, Severity, TestedElement};
+use crate::session::{Statistics, VisitedPage};
 use crate::tasks::{CurrentTask, Task, TaskStatus};
 
 session_params! {
@@ -53,6 +53,9 @@ wire! {
         /// Package that the session is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
+        /// Time at which the session was started, else first used, as RFC 3339 in UTC; absent in files of older versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub started_at: Option<String>,
         /// Summary in words.
         pub summary: String,
         /// Finished tasks, in the order in which they were finished.
@@ -67,10 +70,13 @@ wire! {
         pub critical_findings: Vec<String>,
         /// Coverage.
         pub coverage: ProgressCoverage,
-        /// Next steps, most urgent first.
+        /// Next steps, most urgent first: those stated by the caller, then those derived from tasks, bugs and pages.
         pub next_steps: Vec<String>,
-        /// Blockers.
+        /// Blockers: those stated by the caller, then those derived from tasks.
         pub blockers: Vec<String>,
+        /// Number of leading next steps and of leading blockers that were stated by the caller; absent in files of older versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub stated: Option<Stated>,
         /// Hash and subject of the last commit in the working directory; null if unknown.
         pub last_commit: Option<String>,
         /// Uncommitted changes in the working directory, as printed by `git status`.
@@ -80,6 +86,43 @@ wire! {
         /// Context keys and their values.
         #[serde(default)]
         pub context: BTreeMap<String, String>,
+        /// Test results, oldest first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub results: Vec<ResultSummary>,
+        /// Elements that were marked as tested.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub tested: Vec<TestedElement>,
+        /// Visited pages, most recent first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub pages: Vec<VisitedPage>,
+    }
+
+    /// How many next steps and blockers were stated by the caller.
+    #[derive(Copy, Eq)]
+    pub struct Stated {
+        /// Next steps.
+        pub next_steps: u32,
+        /// Blockers.
+        pub blockers: u32,
+    }
+
+    /// Summary of a test result.
+    pub struct ResultSummary {
+        /// Uid of the result.
+        pub id: String,
+        /// Name of the test.
+        pub name: String,
+        /// Outcome.
+        pub status: ResultStatus,
+        /// Page key, activity or URL.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub page: Option<String>,
+        /// What was observed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub summary: Option<String>,
+        /// Duration of the test, milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub duration_ms: Option<i64>,
     }
 
     /// A finished task.
@@ -122,6 +165,9 @@ wire! {
         /// Page key, activity or URL.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
+        /// Actual behaviour.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub actual: Option<String>,
     }
 
     /// Summary of the coverage.
@@ -163,7 +209,7 @@ wire! {
         pub summary: String,
         /// Prompt that tells the language model how to continue.
         pub resumption_prompt: String,
-        /// Current progress.
+        /// Current progress, without the lists of results, tested elements and pages.
         pub progress: Progress,
         /// Pending tasks, in the order in which they are to be started.
         pub task_queue: Vec<Task>,

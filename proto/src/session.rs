@@ -59,6 +59,31 @@ session_params! {
     pub struct ShowParams {
     }
 
+    /// Parameters of `session.update`.
+    #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "SessionUpdateParams"))]
+    pub struct UpdateParams {
+        /// New name, 1 to 128 printable characters.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub name: Option<String>,
+        /// New goal, at most 2,000 characters; an empty text removes it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 2000)))]
+        pub goal: Option<String>,
+        /// New package that the session is about; an empty text removes it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub app: Option<String>,
+    }
+
+    /// Parameters of `session.delete`.
+    #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "SessionDeleteParams"))]
+    pub struct DeleteParams {
+        /// Whether to delete its bugs, test results and notes too. By default they stay, because they belong to the app.
+        #[serde(default)]
+        pub findings: bool,
+    }
+
     /// Parameters of `session.end`.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "SessionEndParams"))]
@@ -85,8 +110,12 @@ session_params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "SessionExportParams"))]
     pub struct ExportParams {
-        /// Absolute path of a file for the export. By default it is returned inline, or saved as an artifact if it exceeds
-        /// `limits.inline_bytes`.
+        /// Format; by default `document`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "document")))]
+        pub format: Option<ExportFormat>,
+        /// Absolute path of a file for the export. By default a document is returned inline, or saved as an artifact if it exceeds
+        /// `limits.inline_bytes`; lines are always saved.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub file: Option<String>,
     }
@@ -103,6 +132,16 @@ words! {
 }
 
 words! {
+    /// Format of an export.
+    ExportFormat {
+        /// One JSON document for programs that evaluate a session.
+        Document = "document",
+        /// JSON lines, one record each, for `session.import`.
+        Lines = "lines" | "jsonl",
+    }
+}
+
+words! {
     /// Format of a report.
     ReportFormat {
         /// A single HTML page with embedded pictures.
@@ -113,6 +152,17 @@ words! {
 }
 
 params! {
+    /// Parameters of `session.import`.
+    #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "SessionImportParams"))]
+    pub struct ImportParams {
+        /// Absolute path of a file written by `session.export` with `format: lines`.
+        pub file: String,
+        /// Name for the session; by default that in the file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub name: Option<String>,
+    }
+
     /// Parameters of `session.list`.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "SessionListParams"))]
@@ -219,8 +269,9 @@ wire! {
         pub first_seen: i64,
         /// Time of the last observation, UTC milliseconds.
         pub last_seen: i64,
-        /// Details of the last observation.
-        pub snapshot: PageSnapshot,
+        /// Details of the last observation; absent for a page that was visited in another copy of this memory.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub snapshot: Option<PageSnapshot>,
     }
 
     /// Details of an observation of a page.
@@ -239,6 +290,44 @@ wire! {
         /// Number of interactive elements.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub ref_count: Option<i64>,
+    }
+
+    /// A conversation of a session.
+    pub struct ConversationInfo {
+        /// Name.
+        pub conversation: String,
+        /// Unique id, the same in every copy of this memory.
+        pub uid: String,
+        /// Number of messages.
+        pub messages: i64,
+        /// Tokens of all messages.
+        pub tokens: i64,
+    }
+
+    /// What the session before left open, as far as it belongs to the app.
+    pub struct LeftOpen {
+        /// Name of that session.
+        pub session: String,
+        /// Time at which it ended, UTC milliseconds; absent if it was never ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub ended_at: Option<i64>,
+        /// Goal.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub goal: Option<String>,
+        /// Descriptions of its active and pending tasks, in the order in which they are to be done; at most 10.
+        pub tasks: Vec<String>,
+        /// Number of its active and pending tasks.
+        pub tasks_total: i64,
+        /// Next steps stated by its caller; at most 10.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub next_steps: Vec<String>,
+        /// Blockers stated by its caller; at most 10.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub blockers: Vec<String>,
+        /// Open bugs of the app, worst first; at most 10.
+        pub bugs: Vec<String>,
+        /// Number of open bugs of the app.
+        pub bugs_total: i64,
     }
 
     /// A session with everything needed to continue it.
@@ -267,6 +356,45 @@ wire! {
         pub blockers: Vec<String>,
         /// Context keys and their values.
         pub context: BTreeMap<String, String>,
+        /// Conversations, oldest first.
+        #[serde(default)]
+        pub conversations: Vec<ConversationInfo>,
+        /// What the session before about the same app left open; only in the answer of `session.start`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub before: Option<LeftOpen>,
+    }
+
+    /// Result of `session.delete`.
+    pub struct Deleted {
+        /// Name that the session had.
+        pub session: String,
+        /// Unique id.
+        pub uid: String,
+        /// Number of deleted messages.
+        pub messages: i64,
+        /// Number of deleted statements, summaries and patterns that were made of messages.
+        pub derived: i64,
+        /// Number of deleted tasks.
+        pub tasks: i64,
+        /// Number of deleted bugs, test results and notes; 0 unless asked for.
+        pub findings: i64,
+        /// Number of bugs, test results and notes that stay with the app.
+        pub kept: i64,
+        /// Files that the caller had named for reports and exports of the session: they are not deleted.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub files_left: Vec<String>,
+    }
+
+    /// Result of `session.import`.
+    pub struct Imported {
+        /// Name of the session.
+        pub session: String,
+        /// Unique id.
+        pub uid: String,
+        /// Number of inserted records by type.
+        pub inserted: BTreeMap<String, i64>,
+        /// Number of records that were here already.
+        pub present: i64,
     }
 
     /// Result of `session.report`.
@@ -313,6 +441,9 @@ wire! {
         pub version: u32,
         /// The session and its counts.
         pub info: SessionInfo,
+        /// Duration until its end or the export, milliseconds.
+        #[serde(default)]
+        pub duration_ms: i64,
         /// Summary in words.
         pub summary: String,
         /// Statistics.
@@ -378,6 +509,12 @@ methods! {
     SessionEnd = "session.end" (EndParams, SESSION) -> EndResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
     /// Writes a report of a session for people, with its screenshots.
     SessionReport = "session.report" (ReportParams, SESSION) -> ReportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","format":"html"}"#, REPORT;
-    /// Exports the complete record of a session as one document.
+    /// Renames a session, or changes its goal or app.
+    SessionUpdate = "session.update" (UpdateParams, SESSION) -> SessionInfo, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","goal":"test the coupons"}"#;
+    /// Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked otherwise.
+    SessionDelete = "session.delete" (DeleteParams, SESSION) -> Deleted, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
+    /// Imports a session from the JSON lines of an export.
+    SessionImport = "session.import" (ImportParams) -> Imported, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"file":"/tmp/checkout-1.jsonl"}"#;
+    /// Exports the complete record of a session as one document, or as lines that can be imported.
     SessionExport = "session.export" (ExportParams, SESSION) -> ExportResult, Read, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

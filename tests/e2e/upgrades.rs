@@ -87,6 +87,7 @@ fn acts_of_schema_6_that_did_nothing_are_told_as_such() {
     assert_eq!(changed, 3);
     let before_8 = "DROP INDEX patterns_once; ALTER TABLE patterns DROP COLUMN scope;
         CREATE UNIQUE INDEX patterns_once ON patterns (kind, app, page, text) WHERE deleted_at IS NULL;";
+    let before_10 = "ALTER TABLE sessions DROP COLUMN elsewhere; ALTER TABLE tested_elements DROP COLUMN list_rows;";
     let before_9 = "DROP TABLE message_words; DROP TABLE message_subjects; DROP TABLE message_facts; DROP TABLE message_terms;
         DROP TABLE summaries; DROP TABLE messages; DROP TABLE conversations;
         DROP INDEX bugs_by_page; DROP INDEX test_results_by_page; DROP INDEX patterns_by_confidence;";
@@ -94,7 +95,7 @@ fn acts_of_schema_6_that_did_nothing_are_told_as_such() {
     let begin = sessions.find("CREATE TABLE conversations").expect("the tables of conversations");
     let end = sessions.find("CREATE TABLE patterns").expect("the tables after them");
     connection
-        .execute_batch(&format!("{before_9} {} {before_8} PRAGMA user_version = 6", &sessions[begin..end]))
+        .execute_batch(&format!("{before_10} {before_9} {} {before_8} PRAGMA user_version = 6", &sessions[begin..end]))
         .expect("sets the version");
     drop(connection);
     world.daemon = Daemon::start(world.dir());

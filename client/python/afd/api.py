@@ -55,6 +55,9 @@ ErrorCode: TypeAlias = Literal["INVALID_PARAMS", "DEVICE_UNKNOWN", "DEVICE_AMBIG
 # Outcome of an event.
 EventStatus: TypeAlias = Literal["ok", "failed", "unknown"]
 
+# Format of an export.
+ExportFormat: TypeAlias = Literal["document", "lines"]
+
 # Outcome of a task.
 FinishStatus: TypeAlias = Literal["passed", "failed", "skipped"]
 
@@ -312,6 +315,7 @@ class BugCounts(TypedDict):
 class BugSummary(TypedDict):
     """Summary of a bug."""
 
+    actual: NotRequired[str]
     id: str
     page: NotRequired[str]
     severity: Severity
@@ -491,6 +495,15 @@ class ContextPart(TypedDict):
     tokens: int
 
 
+class ConversationInfo(TypedDict):
+    """A conversation of a session."""
+
+    conversation: str
+    messages: int
+    tokens: int
+    uid: str
+
+
 class Coverage(TypedDict):
     """Coverage of a session, compared with what the visual memory knows."""
 
@@ -553,6 +566,19 @@ class DeleteResult(TypedDict):
     """Result of `pattern.delete` and `pageModel.delete`."""
 
     id: int
+    uid: str
+
+
+class Deleted(TypedDict):
+    """Result of `session.delete`."""
+
+    derived: int
+    filesLeft: NotRequired[List[str]]
+    findings: int
+    kept: int
+    messages: int
+    session: str
+    tasks: int
     uid: str
 
 
@@ -672,6 +698,7 @@ class Export(TypedDict):
     bugs: List[Bug]
     context: dict[str, str]
     coverage: Coverage
+    durationMs: int
     events: List[Event]
     format: str
     info: SessionInfo
@@ -805,6 +832,15 @@ class ImportReport(TypedDict):
     transitions: Tally
 
 
+class Imported(TypedDict):
+    """Result of `session.import`."""
+
+    inserted: dict[str, int]
+    present: int
+    session: str
+    uid: str
+
+
 class ImportedScope(TypedDict):
     """Import result of an app or site."""
 
@@ -897,6 +933,20 @@ class LeaseResultReply(TypedDict):
     lease: LeaseInfo
     session: str
     traceId: str
+
+
+class LeftOpen(TypedDict):
+    """What the session before left open, as far as it belongs to the app."""
+
+    blockers: NotRequired[List[str]]
+    bugs: List[str]
+    bugsTotal: int
+    endedAt: NotRequired[int]
+    goal: NotRequired[str]
+    nextSteps: NotRequired[List[str]]
+    session: str
+    tasks: List[str]
+    tasksTotal: int
 
 
 class Log(TypedDict):
@@ -1203,10 +1253,15 @@ class Progress(TypedDict):
     goal: NotRequired[str]
     lastCommit: str | None
     nextSteps: List[str]
+    pages: NotRequired[List[VisitedPage]]
     pendingTasks: List[PendingTask]
+    results: NotRequired[List[ResultSummary]]
     sessionId: str
+    startedAt: NotRequired[str]
+    stated: NotRequired[Stated]
     statistics: Statistics
     summary: str
+    tested: NotRequired[List[TestedElement]]
     timestamp: str
     uncommittedChanges: List[str]
 
@@ -1428,6 +1483,17 @@ class ResultCounts(TypedDict):
     total: int
 
 
+class ResultSummary(TypedDict):
+    """Summary of a test result."""
+
+    durationMs: NotRequired[int]
+    id: str
+    name: str
+    page: NotRequired[str]
+    status: ResultStatus
+    summary: NotRequired[str]
+
+
 class Results(TypedDict):
     """A page of test results, newest first."""
 
@@ -1590,9 +1656,11 @@ class SessionDetails(TypedDict):
 
     app: NotRequired[str]
     autoProgress: bool
+    before: NotRequired[LeftOpen]
     blockers: List[str]
     bugs: BugCounts
     context: dict[str, str]
+    conversations: List[ConversationInfo]
     coverage: Coverage
     currentTask: NotRequired[CurrentTask]
     directory: NotRequired[str]
@@ -1746,6 +1814,13 @@ class StateRef(TypedDict):
 
     id: str
     name: str
+
+
+class Stated(TypedDict):
+    """How many next steps and blockers were stated by the caller."""
+
+    blockers: int
+    nextSteps: int
 
 
 class States(TypedDict):
@@ -2037,7 +2112,7 @@ class VisitedPage(TypedDict):
     lastSeen: int
     name: NotRequired[str]
     observations: int
-    snapshot: PageSnapshot
+    snapshot: NotRequired[PageSnapshot]
     state: NotRequired[str]
 
 
@@ -2242,6 +2317,14 @@ class SessionBugMethods:
         """Marks a bug as resolved, with the reason."""
         return self._call("session.bug.resolve", {"id": id, "reason": reason, "session": session, "requestKey": request_key}, key=True)
 
+    def update(self, *, id: int, actual: str | None = None, app: str | None = None, description: str | None = None, expected: str | None = None, page: str | None = None, screenshot: str | None = None, session: str | None = None, severity: Severity | None = None, steps: List[str] | None = None, title: str | None = None, request_key: str | None = None) -> Bug:
+        """Changes a bug."""
+        return self._call("session.bug.update", {"id": id, "actual": actual, "app": app, "description": description, "expected": expected, "page": page, "screenshot": screenshot, "session": session, "severity": severity, "steps": steps, "title": title, "requestKey": request_key}, key=True)
+
+    def reopen(self, *, id: int, session: str | None = None, request_key: str | None = None) -> Bug:
+        """Opens a resolved bug again."""
+        return self._call("session.bug.reopen", {"id": id, "session": session, "requestKey": request_key}, key=True)
+
 
 class SessionTaskMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
@@ -2295,9 +2378,21 @@ class SessionMethods:
         """Writes a report of a session for people, with its screenshots."""
         return self._call("session.report", {"file": file, "format": format, "session": session, "requestKey": request_key}, session=True, key=True)
 
-    def export(self, *, file: str | None = None, session: str | None = None) -> ExportResult:
-        """Exports the complete record of a session as one document."""
-        return self._call("session.export", {"file": file, "session": session}, session=True)
+    def update(self, *, app: str | None = None, goal: str | None = None, name: str | None = None, session: str | None = None, request_key: str | None = None) -> SessionInfo:
+        """Renames a session, or changes its goal or app."""
+        return self._call("session.update", {"app": app, "goal": goal, "name": name, "session": session, "requestKey": request_key}, session=True, key=True)
+
+    def delete(self, *, findings: bool | None = None, session: str | None = None, request_key: str | None = None) -> Deleted:
+        """Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked otherwise."""
+        return self._call("session.delete", {"findings": findings, "session": session, "requestKey": request_key}, session=True, key=True)
+
+    def import_(self, *, file: str, name: str | None = None, request_key: str | None = None) -> Imported:
+        """Imports a session from the JSON lines of an export."""
+        return self._call("session.import", {"file": file, "name": name, "requestKey": request_key}, key=True)
+
+    def export(self, *, file: str | None = None, format: ExportFormat | None = None, session: str | None = None) -> ExportResult:
+        """Exports the complete record of a session as one document, or as lines that can be imported."""
+        return self._call("session.export", {"file": file, "format": format, "session": session}, session=True)
 
     def coverage(self, *, app: str | None = None, session: str | None = None) -> Coverage:
         """Reports which of the known pages and elements a session has visited and tested."""
@@ -2311,9 +2406,9 @@ class SessionMethods:
         """Resumes a session from memory or from a progress file, and returns a prompt for continuing it."""
         return self._call("session.resume", {"file": file, "session": session, "requestKey": request_key}, session=True, key=True)
 
-    def tested(self, *, elements: List[str], app: str | None = None, page: str | None = None, passed: bool | None = None, session: str | None = None, request_key: str | None = None) -> TestedElements:
+    def tested(self, *, elements: List[str], app: str | None = None, new: bool | None = None, page: str | None = None, passed: bool | None = None, session: str | None = None, request_key: str | None = None) -> TestedElements:
         """Marks elements as tested, optionally with the outcome of an assertion."""
-        return self._call("session.tested", {"elements": elements, "app": app, "page": page, "passed": passed, "session": session, "requestKey": request_key}, session=True, key=True)
+        return self._call("session.tested", {"elements": elements, "app": app, "new": new, "page": page, "passed": passed, "session": session, "requestKey": request_key}, session=True, key=True)
 
 
 class VisualMethods:

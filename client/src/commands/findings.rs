@@ -1,8 +1,8 @@
 //! The `session task`, `session bug` and `session result` commands.
 
 use afd_proto::findings::{
-    BugAdd, BugAddParams, BugList, BugListParams, BugResolve, BugResolveParams, BugShow, BugShowParams, BugStatus, ResultAdd,
-    ResultAddParams, ResultList, ResultListParams, ResultStatus, Severity,
+    BugAdd, BugAddParams, BugList, BugListParams, BugReopen, BugReopenParams, BugResolve, BugResolveParams, BugShow, BugShowParams,
+    BugStatus, BugUpdate, BugUpdateParams, ResultAdd, ResultAddParams, ResultList, ResultListParams, ResultStatus, Severity,
 };
 use afd_proto::tasks::{
     FinishStatus, TaskAdd, TaskAddParams, TaskFinish, TaskFinishParams, TaskList, TaskListParams, TaskStart, TaskStartParams, TaskStatus,
@@ -10,7 +10,7 @@ use afd_proto::tasks::{
 };
 use clap::{Args, Subcommand};
 
-use super::{Call, Group};
+use super::{Call, Group, non_empty};
 use crate::options::Context;
 
 /// Page and app of a finding; by default those the session observed last.
@@ -141,6 +141,14 @@ pub enum Bug {
         #[arg(long, value_name = "N")]
         id: i64,
     },
+    /// Change a bug; an empty text removes what it replaces
+    Update(BugUpdateOptions),
+    /// Open a resolved bug again
+    Reopen {
+        /// Bug number
+        #[arg(long, value_name = "N")]
+        id: i64,
+    },
     /// Mark a bug as resolved
     Resolve {
         /// Bug number
@@ -150,6 +158,57 @@ pub enum Bug {
         #[arg(long)]
         reason: String,
     },
+}
+
+/// Options of `bug update`.
+#[derive(Debug, Args)]
+pub struct BugUpdateOptions {
+    /// Bug number
+    #[arg(long, value_name = "N")]
+    id: i64,
+    /// New one-line title
+    #[arg(long)]
+    title: Option<String>,
+    /// New severity
+    #[arg(long, value_enum)]
+    severity: Option<Severity>,
+    /// New description
+    #[arg(long)]
+    description: Option<String>,
+    /// Step to reproduce the bug; repeatable; replaces the previous steps
+    #[arg(long, value_name = "TEXT")]
+    step: Vec<String>,
+    /// New expected behaviour
+    #[arg(long)]
+    expected: Option<String>,
+    /// New actual behaviour
+    #[arg(long)]
+    actual: Option<String>,
+    /// New location of the bug
+    #[command(flatten)]
+    place: Place,
+    /// New screenshot: number or uid of an artifact, or latest for the newest screenshot of the session
+    #[arg(long, value_name = "ARTIFACT")]
+    screenshot: Option<String>,
+}
+
+impl BugUpdateOptions {
+    fn params(self) -> BugUpdateParams {
+        let Place { page, app } = self.place;
+        BugUpdateParams {
+            id: self.id,
+            title: self.title,
+            severity: self.severity,
+            description: self.description,
+            steps: non_empty(self.step),
+            expected: self.expected,
+            actual: self.actual,
+            page,
+            app,
+            screenshot: self.screenshot,
+            session: None,
+        }
+    }
 }
 
 /// Record and list test results.
@@ -189,6 +248,9 @@ pub enum TestResult {
         /// Only results on pages whose page key, activity or URL contains this
         #[arg(long)]
         page: Option<String>,
+        /// Only results recorded at or after this time, UTC milliseconds
+        #[arg(long, value_name = "MS")]
+        since: Option<i64>,
         /// Maximum number of results [default: 20]
         #[arg(long)]
         limit: Option<u32>,
@@ -240,6 +302,8 @@ impl Group for Bug {
                 Call::of::<BugList>(BugListParams { session: for_session, severity, status, app, page, limit, cursor })
             }
             Bug::Show { id } => Call::of::<BugShow>(BugShowParams { id, ..BugShowParams::default() }),
+            Bug::Update(options) => Call::of::<BugUpdate>(options.params()),
+            Bug::Reopen { id } => Call::of::<BugReopen>(BugReopenParams { id, ..BugReopenParams::default() }),
             Bug::Resolve { id, reason } => Call::of::<BugResolve>(BugResolveParams { id, reason, ..BugResolveParams::default() }),
         }
     }
@@ -251,8 +315,8 @@ impl Group for TestResult {
             TestResult::Add { name, status, place: Place { page, app }, duration_ms, summary, evidence, bug } => {
                 Call::of::<ResultAdd>(ResultAddParams { name, status, page, app, duration_ms, summary, evidence, bug, session: None })
             }
-            TestResult::List { for_session, status, page, limit, cursor } => {
-                Call::of::<ResultList>(ResultListParams { session: for_session, status, page, since: None, limit, cursor })
+            TestResult::List { for_session, status, page, since, limit, cursor } => {
+                Call::of::<ResultList>(ResultListParams { session: for_session, status, page, since, limit, cursor })
             }
         }
     }

@@ -4,8 +4,9 @@ use afd_proto::coverage::{CoverageParams, SessionCoverage};
 use afd_proto::findings::{TestedMark, TestedParams};
 use afd_proto::progress::{ProgressParams, ResumeParams, SessionProgress, SessionResume};
 use afd_proto::session::{
-    EndParams, ExportParams, ListParams, ReportFormat, ReportParams, SessionEnd, SessionExport, SessionList, SessionReport, SessionShow,
-    SessionStart, SessionStatus, ShowParams, StartParams,
+    DeleteParams, EndParams, ExportFormat, ExportParams, ImportParams, ListParams, ReportFormat, ReportParams, SessionDelete, SessionEnd,
+    SessionExport, SessionImport, SessionList, SessionReport, SessionShow, SessionStart, SessionStatus, SessionUpdate, ShowParams,
+    StartParams, UpdateParams,
 };
 use clap::{Args, Subcommand};
 
@@ -45,9 +46,38 @@ pub enum Session {
         #[arg(long, value_name = "FILE")]
         file: Option<String>,
     },
-    /// Export everything about a session as one JSON document
+    /// Rename a session, or change its goal or app
+    Update {
+        /// New name
+        #[arg(long)]
+        name: Option<String>,
+        /// New goal; an empty text removes it
+        #[arg(long)]
+        goal: Option<String>,
+        /// New package; an empty text removes it
+        #[arg(long)]
+        app: Option<String>,
+    },
+    /// Delete a session with everything that was said in it
+    Delete {
+        /// Delete its bugs, test results and notes too
+        #[arg(long)]
+        findings: bool,
+    },
+    /// Import a session from the lines that `export --format lines` wrote
+    Import {
+        /// The file
+        file: String,
+        /// Name for the session [default: that in the file]
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// Export everything about a session: as one JSON document, or as lines that can be imported
     Export {
-        /// File to write the document to
+        /// Format
+        #[arg(long, value_enum, default_value_t = ExportFormat::Document)]
+        format: ExportFormat,
+        /// File to write the export to
         #[arg(long, value_name = "FILE")]
         file: Option<String>,
     },
@@ -156,6 +186,9 @@ pub struct Tested {
     /// Elements, by component name, resource id or label
     #[arg(required = true)]
     elements: Vec<String>,
+    /// Accept elements that no known page has
+    #[arg(long)]
+    new: bool,
     /// Record that an assertion about the elements held
     #[arg(long)]
     passed: bool,
@@ -199,8 +232,8 @@ impl Progress {
 
 impl Tested {
     fn params(self) -> TestedParams {
-        let Tested { elements, passed, failed, place: Place { page, app } } = self;
-        TestedParams { elements, passed: (passed || failed).then_some(passed), page, app, ..TestedParams::default() }
+        let Tested { elements, new, passed, failed, place: Place { page, app } } = self;
+        TestedParams { elements, new, passed: (passed || failed).then_some(passed), page, app, ..TestedParams::default() }
     }
 }
 
@@ -218,8 +251,11 @@ impl Group for Session {
             Session::Report { format, file } => {
                 Call::of::<SessionReport>(ReportParams { format: Some(format), file: absolute_if_given(file), ..ReportParams::default() })
             }
-            Session::Export { file } => {
-                Call::of::<SessionExport>(ExportParams { file: absolute_if_given(file), ..ExportParams::default() })
+            Session::Update { name, goal, app } => Call::of::<SessionUpdate>(UpdateParams { name, goal, app, ..UpdateParams::default() }),
+            Session::Delete { findings } => Call::of::<SessionDelete>(DeleteParams { findings, ..DeleteParams::default() }),
+            Session::Import { file, name } => Call::of::<SessionImport>(ImportParams { file: absolute(&file), name }),
+            Session::Export { format, file } => {
+                Call::of::<SessionExport>(ExportParams { format: Some(format), file: absolute_if_given(file), ..ExportParams::default() })
             }
             Session::Coverage { app } => Call::of::<SessionCoverage>(CoverageParams { app, ..CoverageParams::default() }),
             Session::Tested(tested) => Call::of::<TestedMark>(tested.params()),

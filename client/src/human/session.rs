@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 
 use afd_proto::coverage::{Coverage, SessionCoverage, Share};
 use afd_proto::findings::{
-    Bug, BugAdd, BugAddResult, BugList, BugResolve, BugShow, BugStatus, Bugs, ResultAdd, ResultList, ResultStatus, Results, Severity,
-    TestResult, TestedElement, TestedElements, TestedMark,
+    Bug, BugAdd, BugAddResult, BugList, BugReopen, BugResolve, BugShow, BugStatus, BugUpdate, Bugs, ResultAdd, ResultList, ResultStatus,
+    Results, Severity, TestResult, TestedElement, TestedElements, TestedMark,
 };
 use afd_proto::progress::{ProgressResult, ResumeResult, SessionProgress, SessionResume};
 use afd_proto::session::{
-    EndResult, ExportResult, ReportResult, SessionDetails, SessionEnd, SessionExport, SessionInfo, SessionList, SessionReport, SessionShow,
-    SessionStart, SessionStatus, Sessions,
+    ConversationInfo, Deleted, EndResult, ExportResult, Imported, LeftOpen, ReportResult, SessionDelete, SessionDetails, SessionEnd,
+    SessionExport, SessionImport, SessionInfo, SessionList, SessionReport, SessionShow, SessionStart, SessionStatus, SessionUpdate,
+    Sessions,
 };
 use afd_proto::tasks::{Task, TaskAdd, TaskFinish, TaskList, TaskStart, TaskStatus, TaskUpdate, Tasks};
 use anstyle::Style;
@@ -23,6 +24,9 @@ human! {
     SessionList => sessions;
     SessionShow => shown;
     SessionEnd => ended;
+    SessionUpdate => updated;
+    SessionDelete => deleted;
+    SessionImport => imported;
     SessionReport => reported;
     SessionExport => exported;
     SessionCoverage => coverage;
@@ -37,6 +41,8 @@ human! {
     BugList => bugs;
     BugShow => bug_details;
     BugResolve => bug_resolved;
+    BugUpdate => bug_details;
+    BugReopen => bug_resolved;
     ResultAdd => result;
     ResultList => results;
     TestedMark => tested;
@@ -97,7 +103,48 @@ fn shown(shown: &SessionDetails) -> String {
     }
     section(&mut out, "next steps", shown.next_steps.iter().cloned());
     section(&mut out, "blockers", shown.blockers.iter().cloned());
+    let said = |c: &ConversationInfo| format!("{}: {}, {}", c.conversation, count(c.messages, "message"), count(c.tokens, "token"));
+    section(&mut out, "conversations", shown.conversations.iter().map(said));
+    if let Some(before) = &shown.before {
+        left_open(&mut out, before);
+    }
     out
+}
+
+/// Writes what the session before left open.
+fn left_open(out: &mut String, before: &LeftOpen) {
+    let mut lines: Vec<String> = before.tasks.iter().map(|task| format!("task: {task}")).collect();
+    lines.extend(before.next_steps.iter().map(|step| format!("next: {step}")));
+    lines.extend(before.blockers.iter().map(|blocker| format!("blocker: {blocker}")));
+    lines.extend(before.bugs.iter().map(|bug| format!("bug {bug}")));
+    section(out, &format!("left open by {}", before.session), lines);
+}
+
+fn updated(info: &SessionInfo) -> String {
+    format!("{} {}  {}  {}\n", paint(GOOD, "changed"), info.session, maybe(&info.app), maybe(&info.goal))
+}
+
+fn deleted(deleted: &Deleted) -> String {
+    let Deleted { session, messages, derived, tasks, findings, kept, files_left, .. } = deleted;
+    let mut out = format!(
+        "{} {session}: {}, {} made of them, {}, {}\n",
+        paint(GOOD, "deleted"),
+        count(*messages, "message"),
+        count(*derived, "record"),
+        count(*tasks, "task"),
+        count(*findings, "finding")
+    );
+    if *kept > 0 {
+        let _ = writeln!(out, "{} stay with the app; --findings deletes them too", count(*kept, "finding"));
+    }
+    section(&mut out, "not deleted, as you named these files", files_left.iter().cloned());
+    out
+}
+
+fn imported(imported: &Imported) -> String {
+    let inserted: Vec<String> = imported.inserted.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
+    let what = if inserted.is_empty() { "nothing new".to_owned() } else { inserted.join(", ") };
+    format!("{} {}: {what}; {} here already\n", paint(GOOD, "imported"), imported.session, count(imported.present, "record"))
 }
 
 fn task_table(tasks: &[Task]) -> String {

@@ -162,6 +162,7 @@ export type BugStatus = "open" | "resolved";
 
 /** Summary of a bug. */
 export interface BugSummary {
+  actual?: string;
   id: string;
   page?: string;
   severity: Severity;
@@ -341,6 +342,14 @@ export interface ContextPart {
   tokens: number;
 }
 
+/** A conversation of a session. */
+export interface ConversationInfo {
+  conversation: string;
+  messages: number;
+  tokens: number;
+  uid: string;
+}
+
 /** Coverage of a session, compared with what the visual memory knows. */
 export interface Coverage {
   app?: string;
@@ -397,6 +406,18 @@ export interface DeleteMessageResult {
 /** Result of `pattern.delete` and `pageModel.delete`. */
 export interface DeleteResult {
   id: number;
+  uid: string;
+}
+
+/** Result of `session.delete`. */
+export interface Deleted {
+  derived: number;
+  filesLeft?: string[];
+  findings: number;
+  kept: number;
+  messages: number;
+  session: string;
+  tasks: number;
   uid: string;
 }
 
@@ -526,6 +547,7 @@ export interface Export {
   bugs: Bug[];
   context: Record<string, string>;
   coverage: Coverage;
+  durationMs: number;
   events: Event[];
   format: string;
   info: SessionInfo;
@@ -542,6 +564,9 @@ export interface Export {
   tested: TestedElement[];
   version: number;
 }
+
+/** Format of an export. */
+export type ExportFormat = "document" | "lines";
 
 /** Result of `session.export`: the document, or where it was saved. */
 export interface ExportResult {
@@ -675,6 +700,14 @@ export interface ImportReport {
   transitions: Tally;
 }
 
+/** Result of `session.import`. */
+export interface Imported {
+  inserted: Record<string, number>;
+  present: number;
+  session: string;
+  uid: string;
+}
+
 /** Import result of an app or site. */
 export interface ImportedScope {
   app: string;
@@ -761,6 +794,19 @@ export interface LeaseResultReply {
   lease: LeaseInfo;
   session: string;
   traceId: string;
+}
+
+/** What the session before left open, as far as it belongs to the app. */
+export interface LeftOpen {
+  blockers?: string[];
+  bugs: string[];
+  bugsTotal: number;
+  endedAt?: number;
+  goal?: string;
+  nextSteps?: string[];
+  session: string;
+  tasks: string[];
+  tasksTotal: number;
 }
 
 /** A page of events, newest first. */
@@ -1117,10 +1163,15 @@ export interface Progress {
   goal?: string;
   lastCommit: string | null;
   nextSteps: string[];
+  pages?: VisitedPage[];
   pendingTasks: PendingTask[];
+  results?: ResultSummary[];
   sessionId: string;
+  startedAt?: string;
+  stated?: Stated;
   statistics: Statistics;
   summary: string;
+  tested?: TestedElement[];
   timestamp: string;
   uncommittedChanges: string[];
 }
@@ -1343,6 +1394,16 @@ export interface ResultCounts {
 /** Outcome of a test. */
 export type ResultStatus = "passed" | "failed" | "skipped" | "error";
 
+/** Summary of a test result. */
+export interface ResultSummary {
+  durationMs?: number;
+  id: string;
+  name: string;
+  page?: string;
+  status: ResultStatus;
+  summary?: string;
+}
+
 /** A page of test results, newest first. */
 export interface Results {
   counts: ResultCounts;
@@ -1510,9 +1571,11 @@ export interface SessionContext {
 export interface SessionDetails {
   app?: string;
   autoProgress: boolean;
+  before?: LeftOpen;
   blockers: string[];
   bugs: BugCounts;
   context: Record<string, string>;
+  conversations: ConversationInfo[];
   coverage: Coverage;
   currentTask?: CurrentTask;
   directory?: string;
@@ -1666,6 +1729,12 @@ export type StateKind = "page" | "dialog" | "detected" | "opaque";
 export interface StateRef {
   id: string;
   name: string;
+}
+
+/** How many next steps and blockers were stated by the caller. */
+export interface Stated {
+  blockers: number;
+  nextSteps: number;
 }
 
 /** Result of `visual.states`: states in the order in which they were learned. */
@@ -1959,7 +2028,7 @@ export interface VisitedPage {
   lastSeen: number;
   name?: string;
   observations: number;
-  snapshot: PageSnapshot;
+  snapshot?: PageSnapshot;
   state?: string;
 }
 
@@ -2197,6 +2266,16 @@ export class SessionBugMethods {
   resolve(params: { id: number; reason: string; session?: string; requestKey?: string }): Promise<Bug> {
     return this.#call("session.bug.resolve", params, { key: true });
   }
+
+  /** Changes a bug. */
+  update(params: { id: number; actual?: string; app?: string; description?: string; expected?: string; page?: string; screenshot?: string; session?: string; severity?: Severity; steps?: string[]; title?: string; requestKey?: string }): Promise<Bug> {
+    return this.#call("session.bug.update", params, { key: true });
+  }
+
+  /** Opens a resolved bug again. */
+  reopen(params: { id: number; session?: string; requestKey?: string }): Promise<Bug> {
+    return this.#call("session.bug.reopen", params, { key: true });
+  }
 }
 
 export class SessionTaskMethods {
@@ -2268,8 +2347,23 @@ export class SessionMethods {
     return this.#call("session.report", params, { session: true, key: true });
   }
 
-  /** Exports the complete record of a session as one document. */
-  export(params: { file?: string; session?: string } = {}): Promise<ExportResult> {
+  /** Renames a session, or changes its goal or app. */
+  update(params: { app?: string; goal?: string; name?: string; session?: string; requestKey?: string } = {}): Promise<SessionInfo> {
+    return this.#call("session.update", params, { session: true, key: true });
+  }
+
+  /** Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked otherwise. */
+  delete(params: { findings?: boolean; session?: string; requestKey?: string } = {}): Promise<Deleted> {
+    return this.#call("session.delete", params, { session: true, key: true });
+  }
+
+  /** Imports a session from the JSON lines of an export. */
+  import(params: { file: string; name?: string; requestKey?: string }): Promise<Imported> {
+    return this.#call("session.import", params, { key: true });
+  }
+
+  /** Exports the complete record of a session as one document, or as lines that can be imported. */
+  export(params: { file?: string; format?: ExportFormat; session?: string } = {}): Promise<ExportResult> {
     return this.#call("session.export", params, { session: true });
   }
 
@@ -2289,7 +2383,7 @@ export class SessionMethods {
   }
 
   /** Marks elements as tested, optionally with the outcome of an assertion. */
-  tested(params: { elements: string[]; app?: string; page?: string; passed?: boolean; session?: string; requestKey?: string }): Promise<TestedElements> {
+  tested(params: { elements: string[]; app?: string; new?: boolean; page?: string; passed?: boolean; session?: string; requestKey?: string }): Promise<TestedElements> {
     return this.#call("session.tested", params, { session: true, key: true });
   }
 }

@@ -234,6 +234,17 @@ pub fn list(connection: &Connection, filter: &Filter) -> Result<Artifacts> {
     Ok(Artifacts { artifacts, next_cursor })
 }
 
+/// Returns the artifacts of a session, by its row id, of some kinds: id, path, and whether the file is in the shared root.
+pub fn written(connection: &Connection, session: i64, kinds: &[&str]) -> Result<Vec<(i64, String, bool)>> {
+    let mut statement = connection
+        .prepare_cached("SELECT id, kind, file_path, managed FROM artifacts WHERE session_id = :session_id AND deleted_at IS NULL")?;
+    let rows = statement.query_map(named_params! {":session_id": session}, |row| {
+        Ok((row.get::<_, String>("kind")?, (row.get("id")?, row.get("file_path")?, row.get("managed")?)))
+    })?;
+    let rows: Vec<(String, (i64, String, bool))> = rows.collect::<rusqlite::Result<_>>()?;
+    Ok(rows.into_iter().filter(|(kind, _)| kinds.contains(&kind.as_str())).map(|(_, found)| found).collect())
+}
+
 /// Returns an artifact by its id.
 pub fn find(connection: &Connection, id: i64) -> Result<Option<Artifact>> {
     Ok(connection

@@ -163,6 +163,11 @@ impl Device {
         self.actor.lease.end(generation);
     }
 
+    /// Returns whether a session holds the lease.
+    pub fn leased_to(&self, session: &str) -> bool {
+        self.actor.lease.current().is_some_and(|held| held.session == session)
+    }
+
     /// Releases the lease; false if this session does not hold it.
     pub fn release_lease(&self, session: &str) -> bool {
         self.actor.lease.release(session)

@@ -93,6 +93,14 @@ pub fn forget_results_about(connection: &Connection, method: &str, uid: &str) ->
     Ok(())
 }
 
+/// Clears the results of the methods of a namespace, such as `conversation.`; the calls stay recorded as done.
+pub fn forget_results(connection: &Connection, namespace: &str) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE requests SET result = NULL, updated_at = :now WHERE result IS NOT NULL AND method LIKE :namespace || '%'")?
+        .execute(named_params! {":namespace": namespace, ":now": now_ms()})?;
+    Ok(())
+}
+
 /// Deletes calls older than a day; returns the number of rows.
 pub fn prune(connection: &Connection) -> Result<usize> {
     Ok(connection.execute("DELETE FROM requests WHERE begun_at < :oldest", named_params! {":oldest": now_ms() - KEPT_MS})?)

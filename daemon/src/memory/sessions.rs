@@ -74,13 +74,13 @@ pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, 
             observations: row.get("count")?,
             first_seen: row.get("min_observed_at")?,
             last_seen: row.get("observed_at")?,
-            snapshot: PageSnapshot {
+            snapshot: Some(PageSnapshot {
                 observation_id: row.get("uid")?,
                 fingerprint: row.get("fingerprint")?,
                 content_hash: row.get("content_hash")?,
                 node_count: row.get("node_count")?,
                 ref_count: row.get("ref_count")?,
-            },
+            }),
         };
         Ok((page, row.get("structure_key")?))
     })?;

@@ -265,7 +265,13 @@ mod tests {
         let text = "The quick brown fox, id 4711, jumps over the lazy dog.\n".repeat(4000);
         let whole = |text: &str| counter.tables.as_ref().expect("loaded").encoding.encode_ordinary(text).len() as i64;
         assert_eq!(counter.count(&text), whole(&text), "splitting does not change the count");
-        for text in ["a.\n/b.\n\n/c", "one\n\n  two\n\tthree\r\nfour \n five\n", "\n\n", "{\n  \"a\": 1,\n  \"b\": [\n\n]}\n", "测试。\n下一行\n\u{3000}a"] {
+        for text in [
+            "a.\n/b.\n\n/c",
+            "one\n\n  two\n\tthree\r\nfour \n five\n",
+            "\n\n",
+            "{\n  \"a\": 1,\n  \"b\": [\n\n]}\n",
+            "测试。\n下一行\n\u{3000}a",
+        ] {
             assert_eq!(counter.count(text), whole(text), "{text:?}");
             assert_eq!(counter.count(text), whole(text), "{text:?} again");
         }

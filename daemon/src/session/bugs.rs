@@ -184,10 +184,51 @@ pub fn resolve(connection: &Connection, id: i64, reason: &str) -> Result<Option<
             "UPDATE bugs SET status = 'resolved', resolution = :resolution, resolved_at = :now, updated_at = :now WHERE id = :id",
         )?
         .execute(named_params! {":id": id, ":resolution": reason, ":now": now})?;
+    touch_session_of(connection, id)?;
+    get(connection, id)
+}
+
+/// Marks a resolved bug as open and returns it, or `None` if there is no such bug.
+pub fn reopen(connection: &Connection, id: i64) -> Result<Option<Bug>> {
+    let now = now_ms();
+    connection
+        .prepare_cached("UPDATE bugs SET status = 'open', resolution = NULL, resolved_at = NULL, updated_at = :now WHERE id = :id")?
+        .execute(named_params! {":id": id, ":now": now})?;
+    touch_session_of(connection, id)?;
+    get(connection, id)
+}
+
+/// Writes what can be changed of a bug, and returns it, or `None` if there is no such bug.
+pub fn change(connection: &Connection, bug: &Bug) -> Result<Option<Bug>> {
+    connection
+        .prepare_cached(
+            "UPDATE bugs SET title = :title, severity = :severity, description = :description, steps = :steps, expected = :expected,
+                actual = :actual, app = :app, page = :page, state = :state, screenshot = :screenshot, updated_at = :now WHERE id = :id",
+        )?
+        .execute(named_params! {
+            ":id": bug.id,
+            ":title": bug.title,
+            ":severity": bug.severity.word(),
+            ":description": bug.description,
+            ":steps": json(&bug.steps),
+            ":expected": bug.expected,
+            ":actual": bug.actual,
+            ":app": bug.app,
+            ":page": bug.page,
+            ":state": bug.state,
+            ":screenshot": bug.screenshot,
+            ":now": now_ms(),
+        })?;
+    touch_session_of(connection, bug.id)?;
+    get(connection, bug.id)
+}
+
+/// Sets the modification time of the session of a bug to now.
+fn touch_session_of(connection: &Connection, id: i64) -> Result<()> {
     connection
         .prepare_cached("UPDATE sessions SET updated_at = :updated_at WHERE id = (SELECT session_id FROM bugs WHERE id = :id)")?
-        .execute(named_params! {":id": id, ":updated_at": now})?;
-    get(connection, id)
+        .execute(named_params! {":id": id, ":updated_at": now_ms()})?;
+    Ok(())
 }
 
 /// Sorts bugs: open before resolved, then most severe first, then oldest first.

@@ -3,12 +3,15 @@
 pub mod bugs;
 mod columns;
 pub mod conversation;
+pub mod elsewhere;
+pub mod erase;
 mod error;
 pub mod findings;
 pub mod page_models;
 pub mod patterns;
 pub mod progress;
 pub mod prompt;
+pub mod records;
 pub mod report;
 pub mod results;
 pub mod summary;
@@ -119,6 +122,12 @@ pub fn by_name(connection: &Connection, name: &str) -> Result<Option<Session>> {
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":name": name}, read).optional()?)
 }
 
+/// Returns a session by its uid, or `None` if it is missing or deleted.
+pub fn by_uid(connection: &Connection, uid: &str) -> Result<Option<Session>> {
+    let sql = format!("SELECT {COLUMNS} FROM sessions WHERE uid = :uid AND deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, read).optional()?)
+}
+
 /// Returns the app package of a session, given its row id.
 pub fn app_of(connection: &Connection, session: i64) -> Result<Option<String>> {
     Ok(connection
@@ -133,12 +142,13 @@ pub fn update(connection: &Connection, session: &Session) -> Result<()> {
     let text = |path: &Option<PathBuf>| path.as_ref().map(|p| p.display().to_string());
     connection
         .prepare_cached(
-            "UPDATE sessions SET goal = :goal, app = :app, directory = :directory, progress_dir = :progress_dir, next_steps = :next_steps,
+            "UPDATE sessions SET name = :name, goal = :goal, app = :app, directory = :directory, progress_dir = :progress_dir, next_steps = :next_steps,
                 blockers = :blockers, summary = :summary,
                 started_at = :started_at, ended_at = :ended_at, updated_at = :updated_at WHERE id = :id",
         )?
         .execute(named_params! {
             ":id": session.id,
+            ":name": session.name,
             ":goal": session.goal,
             ":app": session.app,
             ":directory": text(&session.directory),
@@ -151,6 +161,14 @@ pub fn update(connection: &Connection, session: &Session) -> Result<()> {
             ":updated_at": now_ms(),
         })?;
     Ok(())
+}
+
+/// Returns the session about an app before another one: the one that was active last.
+pub fn before(connection: &Connection, session: &Session, app: &str) -> Result<Option<Session>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM sessions WHERE app = :app AND id <> :id AND deleted_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT 1"
+    );
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":app": app, ":id": session.id}, read).optional()?)
 }
 
 /// Conditions that listed sessions must meet.

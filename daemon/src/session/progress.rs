@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use afd_proto::findings::{BugStatus, Severity};
-use afd_proto::progress::{BugSummary, CompletedTask, PendingTask, Progress, ProgressCoverage};
+use afd_proto::progress::{BugSummary, CompletedTask, PendingTask, Progress, ProgressCoverage, ResultSummary, Stated};
 use afd_proto::tasks::CurrentTask;
 
 use super::summary::{Digest, page_name, rfc3339};
@@ -39,7 +39,17 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
         severity: b.severity,
         status: b.status,
         page: b.page.clone(),
+        actual: b.actual.clone(),
     });
+    let results = digest.results.iter().rev().map(|r| ResultSummary {
+        id: r.uid.clone(),
+        name: r.name.clone(),
+        status: r.status,
+        page: r.page.clone(),
+        summary: r.summary.clone(),
+        duration_ms: r.duration_ms,
+    });
+    let number = |list: &[String]| u32::try_from(list.len()).unwrap_or(u32::MAX);
     let critical = digest.open_bugs().filter(|b| b.severity == Severity::Critical).map(|b| match &b.actual {
         Some(actual) => format!("{}: {actual}", b.title),
         None => b.title.clone(),
@@ -50,6 +60,7 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
         timestamp: rfc3339(digest.at),
         goal: digest.session.goal.clone(),
         app: digest.session.app.clone(),
+        started_at: Some(rfc3339(digest.session.began())),
         summary: digest.summary(true),
         completed_tasks: done.collect(),
         current_task: current(digest),
@@ -63,10 +74,14 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
         },
         next_steps: digest.next_steps(),
         blockers: digest.blockers(),
+        stated: Some(Stated { next_steps: number(&digest.session.next_steps), blockers: number(&digest.session.blockers) }),
         last_commit: git.last_commit,
         uncommitted_changes: git.changes,
         statistics: digest.statistics.clone(),
         context: digest.context.clone(),
+        results: results.collect(),
+        tested: digest.tested.clone(),
+        pages: digest.pages.clone(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use afd_proto::coverage::{Coverage, Share};
-use afd_proto::findings::{Bug, Severity, TestResult};
+use afd_proto::findings::{Bug, Severity, TestResult, TestedElement};
 use afd_proto::session::{SessionInfo, Statistics, VisitedPage};
 use afd_proto::tasks::{Task, TaskStatus};
 
@@ -31,6 +31,8 @@ pub struct Digest {
     pub bugs: Vec<Bug>,
     /// Test results, newest first.
     pub results: Vec<TestResult>,
+    /// Elements that were marked as tested.
+    pub tested: Vec<TestedElement>,
     /// Visited pages, most recent first.
     pub pages: Vec<VisitedPage>,
     /// Description of the last action on a device.

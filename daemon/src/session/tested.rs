@@ -20,6 +20,8 @@ pub struct Mark {
     pub state: Option<String>,
     /// Whether an assertion about it passed; `None` if there was none.
     pub passed: Option<bool>,
+    /// Number of rows that its list has on the screen; `None` for an element that is not in a list.
+    pub list_rows: Option<i64>,
 }
 
 /// Marks an element as tested; marking it again adds to its counts. Returns its totals.
@@ -28,13 +30,13 @@ pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) ->
     let (passed, failed) = (i64::from(mark.passed == Some(true)), i64::from(mark.passed == Some(false)));
     let (passed, failed, times) = connection
         .prepare_cached(
-            "INSERT INTO tested_elements (uid, origin, session_id, app, page, state, element, component, passed, failed, created_at,
-                updated_at)
-             VALUES (:uid, :origin, :session_id, :app, :page, :state, :element, :component, :passed, :failed, :now, :now)
+            "INSERT INTO tested_elements (uid, origin, session_id, app, page, state, element, component, passed, failed, list_rows,
+                created_at, updated_at)
+             VALUES (:uid, :origin, :session_id, :app, :page, :state, :element, :component, :passed, :failed, :list_rows, :now, :now)
              ON CONFLICT (session_id, app, page, element) DO UPDATE SET passed = passed + excluded.passed,
              failed = failed + excluded.failed,
                 times = times + 1, component = coalesce(excluded.component, component), state = coalesce(excluded.state, state),
-                updated_at = excluded.updated_at
+                list_rows = coalesce(excluded.list_rows, list_rows), updated_at = excluded.updated_at
              RETURNING passed, failed, times",
         )?
         .query_row(
@@ -49,6 +51,7 @@ pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) ->
                 ":component": mark.component.as_ref().map(|c| &c.0),
                 ":passed": passed,
                 ":failed": failed,
+                ":list_rows": mark.list_rows,
                 ":now": now,
             },
             |row| Ok((row.get("passed")?, row.get("failed")?, row.get("times")?)),
@@ -66,6 +69,29 @@ pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) ->
     })
 }
 
+/// Inserts an element as it was marked in another copy of this memory.
+pub fn restore(connection: &Connection, origin: &str, session: i64, element: &TestedElement) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO tested_elements (uid, origin, session_id, app, page, element, passed, failed, times, created_at, updated_at)
+             VALUES (:uid, :origin, :session_id, :app, :page, :element, :passed, :failed, :times, :at, :at)
+             ON CONFLICT (session_id, app, page, element) DO NOTHING",
+        )?
+        .execute(named_params! {
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":session_id": session,
+            ":app": element.app,
+            ":page": element.page,
+            ":element": element.element,
+            ":passed": element.passed.max(0),
+            ":failed": element.failed.max(0),
+            ":times": element.times.max(1),
+            ":at": element.last_at,
+        })?;
+    Ok(())
+}
+
 /// Counts the elements that a session has marked.
 pub fn count(connection: &Connection, session: i64) -> Result<i64> {
     let sql = "SELECT count(*) AS count FROM tested_elements WHERE session_id = :session_id";
@@ -79,12 +105,14 @@ pub struct Marked {
     pub element: TestedElement,
     /// Code of the visual state.
     pub state: Option<String>,
+    /// Number of rows that its list had on the screen; `None` for an element that is not in a list.
+    pub list_rows: Option<i64>,
 }
 
 /// Returns all elements that a session marked, in the order in which they were first marked.
 pub fn all(connection: &Connection, session: i64) -> Result<Vec<Marked>> {
     let mut statement = connection.prepare_cached(
-        "SELECT element, component, app, page, passed, failed, times, updated_at, state FROM tested_elements
+        "SELECT element, component, app, page, passed, failed, times, updated_at, state, list_rows FROM tested_elements
             WHERE session_id = :session_id ORDER BY id",
     )?;
     let found = statement.query_map(named_params! {":session_id": session}, |row| {
@@ -98,7 +126,7 @@ pub fn all(connection: &Connection, session: i64) -> Result<Vec<Marked>> {
             times: row.get("times")?,
             last_at: row.get("updated_at")?,
         };
-        Ok(Marked { element, state: row.get("state")? })
+        Ok(Marked { element, state: row.get("state")?, list_rows: row.get("list_rows")? })
     })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }

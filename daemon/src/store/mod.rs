@@ -7,6 +7,7 @@
 mod columns;
 mod damage;
 mod error;
+pub mod exchange;
 mod migrate;
 mod query;
 mod readers;

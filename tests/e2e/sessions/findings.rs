@@ -97,7 +97,9 @@ fn coverage_is_relative_to_the_visual_memory() {
     assert_eq!((&before["pages"]["known"], &before["pages"]["covered"]), (&json!(known), &json!(0)));
     client.ok("observe.page", json!({}));
     let name = before["elements"]["missing"][0].as_str().expect("a name").to_owned();
-    let tested = client.ok("session.tested", json!({"elements": [name, "something else"], "passed": true}));
+    let unknown = client.fails("session.tested", json!({"elements": [name, "something else"], "passed": true}), "INVALID_PARAMS");
+    assert!(unknown.message.contains("something else") && unknown.hint.is_some_and(|hint| hint.contains("--new")));
+    let tested = client.ok("session.tested", json!({"elements": [name, "something else"], "passed": true, "new": true}));
     assert_eq!(tested["total"], 2);
     client.ok("session.tested", json!({"elements": [name], "passed": false}));
     let after = client.ok("session.coverage", json!({}));
@@ -121,6 +123,12 @@ fn coverage_is_relative_to_the_visual_memory() {
     };
     assert_eq!((&by_alias["elements"][0]["element"], &by_alias["elements"][0]["times"]), (&row["elements"][0]["element"], &json!(2)));
     client.fails("session.tested", json!({"elements": ["@n999"]}), "INVALID_PARAMS");
+    // One row does not cover the list: each row that it had on the screen counts.
+    let rows = client.ok("session.coverage", json!({}));
+    let more = rows["elements"]["known"].as_i64().zip(after["elements"]["known"].as_i64()).map(|(now, then)| now - then);
+    assert!(more > Some(2), "{rows}");
+    assert_eq!(rows["elements"]["covered"], after["elements"]["covered"]);
+    assert!(rows["elements"]["missing"].to_string().contains(" rows)"), "{rows}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Sessions: goal, tasks, findings, progress, resume.
 
 mod findings;
+mod keeping;
 mod progress;
 mod reports;
 

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::super::session::known;
 use super::super::{Core, Error, Result, check_session};
 use super::{conversation_of, lock_name};
+use crate::memory::requests;
 use crate::session::conversation::erase;
 
 /// `conversation.delete`: erases a message, its statements, its search entry, the summaries that may quote it, and its pictures.
@@ -24,6 +25,7 @@ pub async fn message(core: &Arc<Core>, params: &DeleteMessageParams) -> Result<D
     let (origin, which, position) = (core.store.origin().to_owned(), params.conversation.clone(), params.position);
     let erased = core.store.write_or_refuse(move |c| {
         let mut conversation = conversation_of(c, session.id, which.as_deref())??;
+        requests::forget_results(c, "conversation.")?;
         erase::message(c, &origin, &mut conversation, position)?.ok_or_else(|| {
             Error::new(ErrorCode::NotFound, format!("there is no message {position} in this conversation"))
                 .hint("`conversation list` and `conversation search` show the positions")

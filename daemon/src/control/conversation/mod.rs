@@ -46,9 +46,7 @@ fn no_conversation(name: Option<&str>) -> Error {
 
 /// Checks the name of a conversation.
 fn check_name(name: Option<&str>) -> Result<()> {
-    name.map_or(Ok(()), |name| {
-        check_session(name).map_err(|_| Error::param("conversation", "1 to 64 letters, digits, '-', '_' or '.'", name))
-    })
+    name.map_or(Ok(()), |name| check_session(name).map_err(|_| Error::param("conversation", "1 to 128 printable characters", name)))
 }
 
 /// Returns the name of the lock that orders the writes to a conversation.

@@ -72,13 +72,32 @@ pub(super) fn gather(c: &Connection, session: &Session, app: Option<&str>, pages
     // List only visited pages as untested: the others have to be visited first.
     let untested = known.iter().filter(|p| visited.contains(&p.id) && !with_result.contains(&p.code));
     coverage.pages_tested.missing = untested.map(|p| p.name.clone()).take(MAX_MISSING).collect();
-    let elements = visual::elements(c, &app)?;
-    let uids: BTreeSet<&str> = marked.iter().filter_map(|m| m.element.component.as_deref()).collect();
-    let (covered, missing): (Vec<&visual::Element>, Vec<&visual::Element>) = elements.iter().partition(|e| uids.contains(e.uid.as_str()));
-    coverage.elements = share(elements.len(), covered.len(), missing.iter().map(|e| e.name.clone()).collect());
-    coverage.coverage_percent = if elements.is_empty() { coverage.pages.percent } else { coverage.elements.percent };
+    coverage.elements = elements(&visual::elements(c, &app)?, marked);
+    coverage.coverage_percent = if coverage.elements.known == 0 { coverage.pages.percent } else { coverage.elements.percent };
     coverage.app = Some(app);
     Ok(coverage)
+}
+
+/// Computes the coverage of elements. The rows of a list share one component: as soon as one of them was tested, each row that the list had
+/// on the screen counts as an element.
+fn elements(known: &[visual::Element], marked: &[Marked]) -> Share {
+    let (mut all, mut covered, mut missing) = (0, 0, Vec::new());
+    for element in known {
+        let tested: Vec<&Marked> = marked.iter().filter(|m| m.element.component.as_deref() == Some(&element.uid)).collect();
+        let rows = tested.iter().filter_map(|m| m.list_rows).max().map(|rows| usize::try_from(rows).unwrap_or(0));
+        let of_rows = tested.iter().filter(|m| m.list_rows.is_some());
+        let names: BTreeSet<String> = of_rows.map(|m| m.element.element.to_lowercase()).collect();
+        let of = rows.map_or(1, |rows| rows.max(names.len()));
+        let done = if rows.is_some() { names.len() } else { usize::from(!tested.is_empty()) };
+        all += of;
+        covered += done;
+        if done == 0 {
+            missing.push(element.name.clone());
+        } else if done < of {
+            missing.push(format!("{} ({} of {of} rows)", element.name, of - done));
+        }
+    }
+    share(all, covered, missing)
 }
 
 /// Returns the app with the most observations; of equals, the first by name.
@@ -121,27 +140,41 @@ fn resolve_alias(shown: Option<&ShownRefs>, element: String) -> Result<String> {
     }
 }
 
-/// Maps the lower-case title and text of each element on the screen to the key of its component.
-fn on_screen(shown: &ShownRefs) -> HashMap<String, String> {
+/// What is known of an element on the screen.
+struct OnScreen {
+    /// Key of its component; `None` if it is none.
+    key: Option<String>,
+    /// Number of rows of its list, if it is one of them.
+    list_rows: Option<i64>,
+}
+
+/// Maps the lower-case title and text of each element on the screen to its component.
+fn on_screen(shown: &ShownRefs) -> HashMap<String, OnScreen> {
     let elements = element::all(&shown.snapshot);
-    let mut keys = HashMap::new();
+    let mut found_keys: Vec<(Vec<String>, Option<String>)> = Vec::new();
     for found in shown.refs.values() {
         let Some(node) = shown.snapshot.nodes.get(found.what.node) else { continue };
         // Only the first row of a list becomes a component; the other rows share its key.
         let alike = |e: &&Element| element::belongs_to_list(&e.key) && e.class == node.class && e.res_id == node.res_id;
-        if let Some(element) = elements.iter().find(|e| e.bounds == node.bounds).or_else(|| elements.iter().find(alike)) {
-            for text in [found.what.label.title.to_lowercase(), found.what.label.text().to_lowercase()] {
-                keys.insert(text, element.key.clone());
-            }
+        let element = elements.iter().find(|e| e.bounds == node.bounds).or_else(|| elements.iter().find(alike));
+        let texts = [found.what.label.title.to_lowercase(), found.what.label.text().to_lowercase()];
+        found_keys.push((texts.into_iter().filter(|t| !t.is_empty()).collect(), element.map(|e| e.key.clone())));
+    }
+    let rows = |key: &str| i64::try_from(found_keys.iter().filter(|(_, k)| k.as_deref() == Some(key)).count()).unwrap_or(i64::MAX);
+    let mut map = HashMap::new();
+    for (texts, key) in &found_keys {
+        for text in texts {
+            let list_rows = key.as_deref().filter(|k| element::belongs_to_list(k)).map(rows);
+            map.insert(text.clone(), OnScreen { key: key.clone(), list_rows });
         }
     }
-    keys
+    map
 }
 
 /// `session.tested`: marks elements as tested.
 ///
 /// # Errors
-/// `INVALID_PARAMS` if an alias cannot be resolved to a name.
+/// `INVALID_PARAMS` if an alias cannot be resolved to a name, or no page has an element and it is not declared new.
 pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<TestedElements> {
     if params.elements.is_empty() || params.elements.len() > MAX_ELEMENTS {
         return Err(Error::param("elements", "1 to 1000 names", format!("{}", params.elements.len())));
@@ -156,11 +189,18 @@ pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<TestedEleme
     let known = core.store.read_all(move |c| Ok(app.map(|app| visual::elements(c, &app)).transpose()?.unwrap_or_default())).await?;
     let elements = elements.into_iter().map(|e| resolve_alias(shown.as_deref(), e)).collect::<Result<Vec<String>>>()?;
     let on_screen = shown.map(|s| on_screen(&s)).unwrap_or_default();
+    let is_known = |element: &String| known.iter().any(|k| k.is_called(element)) || on_screen.contains_key(&element.to_lowercase());
+    if let Some(unknown) = elements.iter().find(|e| !params.new && !is_known(e)) {
+        return Err(Error::param("elements", "elements of the page in front or of a known page", format!("{unknown:?}"))
+            .hint("`afctl observe refs` lists the elements; pass `new` (`--new`) if it is an element that afd cannot know"));
+    }
     let mark_of = |element: String| {
         let by_name = known.iter().find(|k| k.is_called(&element));
         // A list row is named by its text, but its component by its kind: find it through the key on the screen.
-        let by_label = || on_screen.get(&element.to_lowercase()).and_then(|key| known.iter().find(|k| &k.key == key));
+        let here = on_screen.get(&element.to_lowercase());
+        let by_label = || here.and_then(|here| here.key.as_ref()).and_then(|key| known.iter().find(|k| &k.key == key));
         Mark {
+            list_rows: here.and_then(|here| here.list_rows),
             component: by_name.or_else(by_label).map(|k| (k.uid.clone(), k.name.clone())),
             element,
             app: place.app.clone().unwrap_or_default(),

@@ -12,7 +12,7 @@ use crate::artifact;
 use crate::memory::{log, notes, sessions};
 use crate::session::conversation::Conversation;
 use crate::session::summary::Digest;
-use crate::session::{self, Session, bugs, conversation, results, tasks, tested};
+use crate::session::{self, Session, bugs, conversation, elsewhere, results, tasks, tested};
 use crate::store::{Page, Result as Stored, now_ms};
 use crate::visual::states;
 
@@ -30,22 +30,30 @@ pub(in crate::control) fn gather(c: &Connection, session: Session) -> Stored<Dig
     let totals = sessions::totals(c, id)?;
     let marked = tested::all(c, id)?;
     let sum = |of: fn(&tested::Marked) -> i64| marked.iter().map(of).sum::<i64>();
-    let pages = pages(c, id)?;
+    let elsewhere = elsewhere::of(c, id)?;
+    let seen = pages(c, id)?;
+    let mut pages = seen.clone();
     let (mut bugs, _) = bugs::list(c, &bugs::Filter { session: Some(id), ..bugs::Filter::default() }, Page::first(MAX_ROWS))?;
     bugs::sort_by_severity(&mut bugs);
+    let mut coverage = coverage::gather(c, &session, None, &seen, &marked)?;
+    let mut statistics = Statistics {
+        actions_performed: totals.done,
+        assertions_passed: totals.passed_checks + sum(|m| m.element.passed),
+        assertions_failed: totals.failed_checks + sum(|m| m.element.failed),
+        errors_encountered: totals.errors,
+        observations: totals.observations,
+        artifacts: artifact::count(c, id)?,
+        notes: notes::count(c, id)?,
+        messages: conversation::all(c, id)?.iter().map(|own| own.position).sum(),
+    };
+    elsewhere.add_to(&mut statistics);
+    elsewhere.add_pages_to(&mut pages);
+    coverage.pages_visited = i64::try_from(pages.len()).unwrap_or(i64::MAX);
     Ok(Digest {
         info: session::info(c, &session, totals.last_at)?,
-        statistics: Statistics {
-            actions_performed: totals.done,
-            assertions_passed: totals.passed_checks + sum(|m| m.element.passed),
-            assertions_failed: totals.failed_checks + sum(|m| m.element.failed),
-            errors_encountered: totals.errors,
-            observations: totals.observations,
-            artifacts: artifact::count(c, id)?,
-            notes: notes::count(c, id)?,
-            messages: conversation::of(c, id)?.position,
-        },
-        coverage: coverage::gather(c, &session, None, &pages, &marked)?,
+        statistics,
+        coverage,
+        tested: marked.into_iter().map(|m| m.element).collect(),
         current: tasks::current(c, id)?,
         queue: tasks::queue(c, id)?,
         done: tasks::done(c, id)?,

@@ -1,23 +1,30 @@
-//! `session.export`: everything about a session as one document.
+//! `session.export`: everything about a session, as one document for programs, or as lines that can be imported.
 
 use std::sync::Arc;
 
-use afd_proto::session::{Export, ExportParams, ExportResult, SessionCall};
+use afd_proto::session::{Export, ExportFormat, ExportParams, ExportResult, SessionCall};
+use serde_json::json;
 
 use super::super::artifacts::{Content, absolute};
 use super::super::{Core, Result};
+use super::import::NoteRecord;
 use super::{digest, known};
 use crate::artifact;
 use crate::memory::{log, notes};
 use crate::session::conversation::{self, messages, summaries};
+use crate::session::elsewhere::Elsewhere;
+use crate::session::records::{self, SessionRecord};
 use crate::session::{patterns, tested};
-use crate::store::Page;
+use crate::store::{Page, SCHEMA, StoreError, now_ms};
 use crate::visual::known as visual;
 
 /// Name of the document format.
 const FORMAT: &str = "afd-session";
 /// Version of the document format.
 const FORMAT_VERSION: u32 = 1;
+/// Name and version of the format of lines.
+pub(super) const LINES_FORMAT: &str = "afd-memory";
+pub(super) const LINES_VERSION: u32 = 1;
 /// Maximum number of rows of each kind in a document.
 const MAX_ROWS: usize = 1_000_000;
 
@@ -29,20 +36,66 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<ExportRes
     let file = params.file.as_deref().map(|f| absolute("file", f)).transpose()?;
     let session = known(core, params.session()).await?;
     let name = session.name.clone();
+    if params.format == Some(ExportFormat::Lines) {
+        let bytes = lines(core, session).await?;
+        let content = Content { kind: "session_export", mime_type: "application/jsonl", extension: "jsonl", op: "session.export", bytes };
+        return written(core, name, content, file).await;
+    }
     let document = document(core, session).await?;
     let content = Content::json("session_export", "session.export", &document)?;
     let size_bytes = i64::try_from(content.bytes.len()).unwrap_or(i64::MAX);
     if file.is_none() && content.bytes.len() <= core.config.get().limits.inline_bytes {
         return Ok(ExportResult { session: name, document: Some(Box::new(document)), file: None, artifact_id: None, size_bytes });
     }
+    written(core, name, content, file).await
+}
+
+/// Saves an export to `file`, else as an artifact.
+async fn written(core: &Arc<Core>, name: String, content: Content, file: Option<std::path::PathBuf>) -> Result<ExportResult> {
+    let size_bytes = i64::try_from(content.bytes.len()).unwrap_or(i64::MAX);
     let written = core.save_for_session(&name, content, "file", file).await?;
-    Ok(ExportResult {
-        session: name,
-        document: None,
-        file: Some(written.saved_file),
-        artifact_id: Some(written.artifact_id),
-        size_bytes: written.size_bytes,
-    })
+    Ok(ExportResult { session: name, document: None, file: Some(written.saved_file), artifact_id: Some(written.artifact_id), size_bytes })
+}
+
+/// Collects the lines of a session: a header, the session, its records.
+async fn lines(core: &Arc<Core>, session: crate::session::Session) -> Result<Vec<u8>> {
+    let digest = digest(core, session).await?;
+    let origin = core.store.origin().to_owned();
+    let gathered = core.store.read_all(move |c| {
+        let id = digest.session.id;
+        let mut statistics = digest.statistics.clone();
+        // What assertions on tested elements add follows from their records.
+        for marked in tested::all(c, id)? {
+            statistics.assertions_passed -= marked.element.passed;
+            statistics.assertions_failed -= marked.element.failed;
+        }
+        let own = SessionRecord::of(&digest.session, &origin, Elsewhere { statistics, pages: digest.pages });
+        let header = json!({"format": LINES_FORMAT, "version": LINES_VERSION, "schema": SCHEMA, "origin": origin, "exportedAt": now_ms()});
+        let mut text = header.to_string().into_bytes();
+        let mut put = |value: serde_json::Value| {
+            text.push(b'\n');
+            text.extend(value.to_string().into_bytes());
+        };
+        put(typed("session", &own)?);
+        records::dump(c, id, |record| put(record.into()))?;
+        for note in notes::of_session(c, id)? {
+            let app = note.app.unwrap_or_default();
+            let note = NoteRecord { uid: note.uid, app, topic: note.topic, content: note.content, created_at: note.created_at };
+            put(typed("note", &note)?);
+        }
+        text.push(b'\n');
+        Ok(text)
+    });
+    Ok(gathered.await?)
+}
+
+/// Returns a record with its type.
+fn typed(kind: &str, record: &impl serde::Serialize) -> crate::store::Result<serde_json::Value> {
+    let mut value = serde_json::to_value(record).map_err(|error| StoreError::Unavailable(format!("cannot be written as JSON: {error}")))?;
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("type".to_owned(), kind.into());
+    }
+    Ok(value)
 }
 
 /// Collects the export document of a session.
@@ -76,11 +129,13 @@ async fn document(core: &Arc<Core>, session: crate::session::Session) -> Result<
     });
     let (messages, summaries, patterns, events, notes, artifacts, tested) = gathered.await?;
     let (next_steps, blockers, summary) = (digest.next_steps(), digest.blockers(), digest.summary(true));
+    let duration_ms = digest.elapsed_ms();
     let tasks = digest.done.into_iter().chain(digest.current).chain(digest.queue).collect();
     Ok(Export {
         format: FORMAT.to_owned(),
         version: FORMAT_VERSION,
         summary: digest.session.summary.unwrap_or(summary),
+        duration_ms,
         info: digest.info,
         statistics: digest.statistics,
         coverage: digest.coverage,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::findings::{
-    Bug, BugAddParams, BugAddResult, BugListParams, BugResolveParams, BugShowParams, Bugs, ResultAddParams, ResultListParams, Results,
-    TestResult,
+    Bug, BugAddParams, BugAddResult, BugListParams, BugReopenParams, BugResolveParams, BugShowParams, BugUpdateParams, Bugs,
+    ResultAddParams, ResultListParams, Results, TestResult,
 };
 use afd_proto::session::SessionCall;
 use rusqlite::Connection;
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::super::paging::page;
 use super::super::{Core, Error, Result};
-use super::{check_optional, check_text, for_writing, known};
+use super::{check_change, check_optional, check_text, for_writing, known};
 use crate::artifact;
 use crate::memory::{log, observations};
 use crate::session::findings::Place;
@@ -47,9 +47,9 @@ pub(super) async fn place(core: &Arc<Core>, session: &Session, page: Option<&str
 }
 
 /// Resolves an artifact given by id, by uid, or as `latest` for the session's newest screenshot. Returns its uid.
-async fn artifact_of(core: &Arc<Core>, field: &'static str, session: &Session, named: Option<&str>) -> Result<Option<String>> {
+async fn artifact_of(core: &Arc<Core>, field: &'static str, session: &str, named: Option<&str>) -> Result<Option<String>> {
     let Some(named) = named else { return Ok(None) };
-    let (wanted, name) = (named.to_owned(), session.name.clone());
+    let (wanted, name) = (named.to_owned(), session.to_owned());
     let found = core.store.read_all(move |c| {
         if wanted == "latest" {
             let newest = artifact::Filter { session: Some(name), kind: Some("screenshot_image".to_owned()), page: Page::first(1) };
@@ -78,13 +78,10 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
     for (field, text) in [("description", &params.description), ("expected", &params.expected), ("actual", &params.actual)] {
         check_optional(field, text.as_deref(), MAX_TEXT)?;
     }
-    if params.steps.len() > MAX_STEPS {
-        return Err(Error::param("steps", "at most 100 steps", params.steps.len()));
-    }
-    params.steps.iter().try_for_each(|step| check_text("steps", step, MAX_TEXT))?;
+    check_steps(&params.steps)?;
     let session = for_writing(core, params.session()).await?;
     let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;
-    let screenshot = artifact_of(core, "screenshot", &session, params.screenshot.as_deref()).await?;
+    let screenshot = artifact_of(core, "screenshot", &session.name, params.screenshot.as_deref()).await?;
     let (origin, id, p) = (core.store.origin().to_owned(), session.id, params.clone());
     let (title, app) = (p.title.clone(), place.app.clone());
     let similar = core.store.read_all(move |c| bugs::similar(c, &title, app.as_deref())).await?;
@@ -107,6 +104,14 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
     let added = core.store.write_or_refuse(move |c| session::while_active(c, id, work)).await?;
     core.session_changed(&session.name).await;
     Ok(added)
+}
+
+/// Checks the steps to reproduce a bug.
+fn check_steps(steps: &[String]) -> Result<()> {
+    if steps.len() > MAX_STEPS {
+        return Err(Error::param("steps", "at most 100 steps", steps.len()));
+    }
+    steps.iter().try_for_each(|step| check_text("steps", step, MAX_TEXT))
 }
 
 /// Returns the row id of a session, if one is named.
@@ -173,6 +178,73 @@ pub async fn resolve_bug(core: &Arc<Core>, params: &BugResolveParams) -> Result<
     }
 }
 
+/// `session.bug.update`: changes what is given of a bug.
+///
+/// # Errors
+/// `INVALID_PARAMS` if a field is invalid or none is given, `NOT_FOUND` if the bug or the screenshot does not exist.
+pub async fn update_bug(core: &Arc<Core>, params: &BugUpdateParams) -> Result<Bug> {
+    let p = params.clone();
+    if p == (BugUpdateParams { id: p.id, session: p.session.clone(), ..BugUpdateParams::default() }) {
+        return Err(Error::param("title", "a field to change", "none"));
+    }
+    check_optional("title", p.title.as_deref(), MAX_TITLE)?;
+    for (field, text) in [("description", &p.description), ("expected", &p.expected), ("actual", &p.actual)] {
+        check_change(field, text.as_deref(), MAX_TEXT)?;
+    }
+    check_change("page", p.page.as_deref(), crate::page::pattern::MAX_LENGTH)?;
+    check_change("app", p.app.as_deref(), 255)?;
+    check_steps(p.steps.as_deref().unwrap_or_default())?;
+    let known_bug = show_bug(core, &BugShowParams { id: p.id, session: None }).await?;
+    let screenshot = match p.screenshot.as_deref() {
+        Some("") => Some(None),
+        Some(named) => Some(artifact_of(core, "screenshot", &known_bug.session, Some(named)).await?),
+        None => None,
+    };
+    let changed = core.store.write(move |c| {
+        let Some(mut bug) = bugs::get(c, p.id)? else { return Ok(None) };
+        let given = |new: Option<String>, old: Option<String>| new.map_or(old, |text| Some(text).filter(|t| !t.is_empty()));
+        // The state was that of the page.
+        bug.state = bug.state.filter(|_| p.page.is_none());
+        bug.title = p.title.map_or(bug.title, |title| title.trim().to_owned());
+        bug.severity = p.severity.unwrap_or(bug.severity);
+        bug.steps = p.steps.unwrap_or(bug.steps);
+        bug.description = given(p.description, bug.description);
+        bug.expected = given(p.expected, bug.expected);
+        bug.actual = given(p.actual, bug.actual);
+        bug.page = given(p.page, bug.page);
+        bug.app = given(p.app, bug.app);
+        if let Some(uid) = &screenshot {
+            uid.as_deref().map(|uid| artifact::keep(c, uid)).transpose()?;
+            bug.screenshot.clone_from(uid);
+        }
+        bugs::change(c, &bug)
+    });
+    let bug = changed.await?.ok_or_else(|| no_bug(params.id))?;
+    core.session_changed(&bug.session).await;
+    Ok(bug)
+}
+
+/// `session.bug.reopen`: opens a resolved bug again.
+///
+/// # Errors
+/// `NOT_FOUND` if there is no such bug, `CONFLICT` if it is open.
+pub async fn reopen_bug(core: &Arc<Core>, params: &BugReopenParams) -> Result<Bug> {
+    let id = params.id;
+    let done = core.store.write(move |c| match bugs::get(c, id)? {
+        Some(bug) if bug.resolved_at.is_none() => Ok(Some(Err(bug))),
+        Some(_) => Ok(bugs::reopen(c, id)?.map(Ok)),
+        None => Ok(None),
+    });
+    match done.await? {
+        Some(Ok(bug)) => {
+            core.session_changed(&bug.session).await;
+            Ok(bug)
+        }
+        Some(Err(_)) => Err(Error::new(ErrorCode::Conflict, format!("bug {id} is open")).hint("nothing has to be done")),
+        None => Err(no_bug(id)),
+    }
+}
+
 /// `session.result.add`: records a test result.
 ///
 /// # Errors
@@ -182,7 +254,7 @@ pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<Te
     check_optional("summary", params.summary.as_deref(), MAX_TEXT)?;
     let session = for_writing(core, params.session()).await?;
     let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;
-    let evidence = artifact_of(core, "evidence", &session, params.evidence.as_deref()).await?;
+    let evidence = artifact_of(core, "evidence", &session.name, params.evidence.as_deref()).await?;
     let bug = match params.bug {
         Some(id) => {
             let found = core.store.read_all(move |c| bugs::get(c, id)).await?;

@@ -96,6 +96,14 @@ pub(in crate::control) fn check_optional(field: &'static str, text: Option<&str>
     }
 }
 
+/// Like [`check_text`], for a text that replaces another one; an empty one removes it.
+pub(in crate::control) fn check_change(field: &'static str, text: Option<&str>, most: usize) -> Result<()> {
+    match text {
+        Some(text) if !text.is_empty() => check_text(field, text, most),
+        _ => Ok(()),
+    }
+}
+
 /// Checks a directory parameter: an absolute path. It must exist if the field is `directory`; otherwise it may be missing, but not be
 /// something other than a directory.
 pub(in crate::control) async fn check_directory(field: &'static str, path: Option<&str>) -> Result<Option<PathBuf>> {

@@ -4,7 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::session::{EndParams, EndResult, ListParams, ReportFormat, SessionCall, SessionDetails, Sessions, ShowParams, StartParams};
+use afd_proto::findings::BugStatus;
+use afd_proto::session::{
+    ConversationInfo, EndParams, EndResult, LeftOpen, ListParams, ReportFormat, SessionCall, SessionDetails, Sessions, ShowParams,
+    StartParams,
+};
 use afd_proto::tasks::TaskStatus;
 use rusqlite::Connection;
 use serde_json::json;
@@ -13,13 +17,13 @@ use super::super::paging::page;
 use super::super::{Core, Error, Result, check_session};
 use super::{active, change, check_directory, check_optional, check_text, digest, known, no_session, progress, report, still_active};
 use crate::memory::sessions;
-use crate::session::conversation::{self, keys::ContextValue};
+use crate::session::conversation::{self, Conversation, keys::ContextValue};
 use crate::session::summary::Digest;
-use crate::session::{self, Filter, Session, tasks};
+use crate::session::{self, Filter, Session, bugs, tasks};
 use crate::store::now_ms;
 
 /// Maximum length of a goal, characters.
-const MAX_GOAL: usize = 2_000;
+pub(super) const MAX_GOAL: usize = 2_000;
 /// Maximum number of bugs, tasks and pages shown.
 const MAX_SHOWN: usize = 50;
 /// Maximum number of tasks that can be queued when starting a session.
@@ -30,6 +34,15 @@ const MAX_KEYS: usize = 100;
 const MAX_KEY_CHARS: usize = 64;
 /// Maximum length of the value of a context key, characters.
 const MAX_VALUE_CHARS: usize = 500;
+
+/// Maximum number of tasks, steps and bugs that are told of the session before.
+const MAX_LEFT_OPEN: usize = 10;
+
+/// Checks what a file says about a session.
+pub(super) fn check_restored(goal: Option<&str>, app: Option<&str>) -> Result<()> {
+    check_optional("file", goal, MAX_GOAL)?;
+    check_optional("file", app, 255)
+}
 
 /// Checks the number, names and values of context keys.
 pub(in crate::control) fn check_context(context: &std::collections::BTreeMap<String, String>) -> Result<()> {
@@ -104,7 +117,41 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionDeta
     };
     core.store.write_or_refuse(started).await?;
     core.session_changed(name).await;
-    show_named(core, name).await
+    let mut details = show_named(core, name).await?;
+    details.before = left_open(core, name).await?;
+    Ok(details)
+}
+
+/// Returns what the session before about the same app left open, if anything.
+async fn left_open(core: &Arc<Core>, name: &str) -> Result<Option<LeftOpen>> {
+    let session = known(core, name).await?;
+    let Some(app) = session.app.clone() else { return Ok(None) };
+    let found = core.store.read_all(move |c| {
+        let Some(before) = session::before(c, &session, &app)? else { return Ok(None) };
+        let open = bugs::Filter { app: Some(app), status: Some(BugStatus::Open), ..bugs::Filter::default() };
+        let mut tasks: Vec<String> = tasks::current(c, before.id)?.into_iter().map(|t| t.description).collect();
+        tasks.extend(tasks::queue(c, before.id)?.into_iter().map(|t| t.description));
+        let total = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+        let tasks_total = total(tasks.len());
+        tasks.truncate(MAX_LEFT_OPEN);
+        let bugs_total = bugs::counts(c, &open)?.total;
+        let bugs = bugs::worst(c, &open, MAX_LEFT_OPEN)?.into_iter().map(|b| format!("#{} [{}] {}", b.id, b.severity, b.title)).collect();
+        let first = |list: Vec<String>| list.into_iter().take(MAX_LEFT_OPEN).collect();
+        let left = LeftOpen {
+            session: before.name,
+            ended_at: before.ended_at,
+            goal: before.goal,
+            tasks,
+            tasks_total,
+            next_steps: first(before.next_steps),
+            blockers: first(before.blockers),
+            bugs,
+            bugs_total,
+        };
+        let nothing = left.tasks_total == 0 && left.bugs_total == 0 && left.next_steps.is_empty() && left.blockers.is_empty();
+        Ok((!nothing).then_some(left))
+    });
+    Ok(found.await?)
 }
 
 /// Returns the error for starting a session that was started or has ended.
@@ -141,10 +188,13 @@ pub async fn show(core: &Arc<Core>, params: &ShowParams) -> Result<SessionDetail
 
 async fn show_named(core: &Arc<Core>, name: &str) -> Result<SessionDetails> {
     let session = known(core, name).await?;
-    Ok(shown(digest(core, session).await?))
+    let id = session.id;
+    let conversations = core.store.read_all(move |c| conversation::all(c, id)).await?;
+    Ok(shown(digest(core, session).await?, conversations))
 }
 
-fn shown(digest: Digest) -> SessionDetails {
+fn shown(digest: Digest, conversations: Vec<Conversation>) -> SessionDetails {
+    let conversation = |c: Conversation| ConversationInfo { conversation: c.name, uid: c.uid, messages: c.position, tokens: c.tokens };
     SessionDetails {
         summary: digest.session.summary.clone().unwrap_or_else(|| digest.summary(true)),
         current_task: crate::session::progress::current(&digest),
@@ -157,6 +207,8 @@ fn shown(digest: Digest) -> SessionDetails {
         statistics: digest.statistics,
         coverage: digest.coverage,
         context: digest.context,
+        conversations: conversations.into_iter().filter(|c| c.position > 0).map(conversation).collect(),
+        before: None,
     }
 }
 

@@ -2,8 +2,10 @@
 
 pub mod coverage;
 mod digest;
+pub mod edit;
 pub mod export;
 pub mod findings;
+pub mod import;
 mod known;
 pub mod lifecycle;
 pub mod progress;
@@ -12,4 +14,6 @@ pub mod resume;
 pub mod tasks;
 
 pub(super) use digest::{context as context_of, digest};
-pub(super) use known::{active, change, check_directory, check_optional, check_text, for_writing, known, no_session, still_active};
+pub(super) use known::{
+    active, change, check_change, check_directory, check_optional, check_text, for_writing, known, no_session, still_active,
+};

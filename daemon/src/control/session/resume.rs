@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
+use afd_proto::conversation::Role;
 use afd_proto::findings::BugStatus;
 use afd_proto::progress::{Progress, ResumeParams, ResumeResult};
 use afd_proto::session::SessionCall;
@@ -12,12 +13,13 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::{Core, Error, Result, check_session};
-use super::lifecycle::check_context;
+use super::lifecycle::{check_context, check_restored};
 use super::{change, check_text, digest, known, progress};
 use crate::file;
-use crate::session::conversation::{self, keys::ContextValue};
+use crate::session::conversation::{self, kept, keys::ContextValue, rolling, summaries};
+use crate::session::elsewhere::{self, Elsewhere};
 use crate::session::findings::Place;
-use crate::session::{self, Session, bugs, prompt, tasks};
+use crate::session::{self, Session, bugs, prompt, results, tasks, tested};
 use crate::store::{Result as Stored, new_uid, now_ms};
 use crate::task::run_blocking;
 
@@ -49,9 +51,14 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeRes
         })
         .await?;
     }
+    let id = session.id;
     let digest = digest(core, session).await?;
     let (git, _) = progress::git_state(&digest).await;
-    let current_progress = session::progress::of(&digest, git);
+    let mut current_progress = session::progress::of(&digest, git);
+    let said = core.store.read_all(move |c| said(c, id)).await?;
+    let prompt = prompt::resumption(&current_progress, &said);
+    // The prompt says what matters of these; `session.show` and the progress file have them.
+    (current_progress.results, current_progress.tested, current_progress.pages) = (Vec::new(), Vec::new(), Vec::new());
     let bugs = digest.info.bugs;
     let summary = format!(
         "Session {name:?} resumed: tasks: {} done, {} in progress, {} remaining; open bugs: {}.",
@@ -66,11 +73,38 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeRes
         reopened,
         from_file: params.file.is_some(),
         summary,
-        resumption_prompt: prompt::resumption(&current_progress),
+        resumption_prompt: prompt,
         task_queue: digest.queue,
         context: digest.context,
         progress: current_progress,
     })
+}
+
+/// Maximum length of what a prompt says of a conversation, characters, and number of lines.
+const MAX_SAID: (usize, usize) = (3_000, 40);
+
+/// Returns what was said in the main conversation of a session, in short: its newest summary, else what the user said that matters most,
+/// then the last turns.
+fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
+    let own = conversation::of(c, session)?;
+    let summary = summaries::newest(c, own.id, own.cleared_to)?.map(|kept| kept.info.text).unwrap_or_default();
+    let mut lines: Vec<String> = summary.lines().filter(|l| !l.trim().is_empty()).map(str::to_owned).collect();
+    if lines.is_empty() {
+        let mut facts = kept::facts(c, own.id, own.cleared_to, i64::MAX, MAX_SAID.1)?;
+        facts.retain(|fact| fact.role == Role::User);
+        facts.truncate(MAX_SAID.1 / 2);
+        facts.sort_by_key(|fact| (fact.position, fact.place));
+        lines.extend(facts.into_iter().map(|fact| format!("user: {}", fact.text)));
+    }
+    lines.extend(rolling::shown(&own.rolling));
+    let mut length = 0;
+    let mut kept: Vec<String> = lines.into_iter().rev().take(MAX_SAID.1).collect();
+    kept.retain(|line| {
+        length += line.chars().count();
+        length <= MAX_SAID.0
+    });
+    kept.reverse();
+    Ok(kept)
 }
 
 /// Reads a progress file and validates its values like parameters of a call.
@@ -93,9 +127,12 @@ fn check(p: &Progress) -> Result<()> {
     waiting.chain(done).try_for_each(|text| check_text("file", text, 2_000))?;
     p.bugs.iter().try_for_each(|b| check_text("file", &b.title, 300))?;
     p.next_steps.iter().chain(&p.blockers).try_for_each(|text| check_text("file", text, 10_000))?;
-    if p.completed_tasks.len() + p.pending_tasks.len() + p.bugs.len() > MAX_ROWS {
-        return Err(Error::param("file", "at most 10000 tasks and bugs", "more"));
+    if p.completed_tasks.len() + p.pending_tasks.len() + p.bugs.len() + p.results.len() + p.tested.len() + p.pages.len() > MAX_ROWS {
+        return Err(Error::param("file", "at most 10000 tasks, bugs, results, elements and pages", "more"));
     }
+    p.results.iter().try_for_each(|r| check_text("file", &r.name, 300))?;
+    p.tested.iter().try_for_each(|t| check_text("file", &t.element, 300))?;
+    check_restored(p.goal.as_deref(), p.app.as_deref())?;
     let ends = |status| matches!(status, TaskStatus::Passed | TaskStatus::Failed | TaskStatus::Skipped);
     if let Some(task) = p.completed_tasks.iter().find(|t| !ends(t.status)) {
         return Err(Error::param("file", "completed tasks with the status passed, failed or skipped", task.status));
@@ -137,14 +174,31 @@ fn non_empty(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
+/// What derived next steps begin with, for files that do not say which ones are.
+const DERIVED: [&str; 5] =
+    ["Finish the current task: ", "Start: ", "Re-check the ", "Retry the failed task: ", "Test pages without a result yet: "];
+
+/// Returns the next steps and blockers of a file that its caller stated. What is derived from tasks is derived again.
+fn stated(p: &Progress) -> (Vec<String>, Vec<String>) {
+    let first = |list: &[String], count: u32| list.iter().take(count as usize).cloned().collect();
+    match p.stated {
+        Some(stated) => (first(&p.next_steps, stated.next_steps), first(&p.blockers, stated.blockers)),
+        None => {
+            let derived = |step: &&String| DERIVED.iter().any(|start| step.starts_with(start));
+            let blocked = |text: &&String| text.contains("\" is blocked by \"") && text.ends_with("\", which failed");
+            let steps = p.next_steps.iter().filter(|s| !derived(s)).cloned().collect();
+            (steps, p.blockers.iter().filter(|b| !blocked(b)).cloned().collect())
+        }
+    }
+}
+
 /// Writes the content of a progress file to an unused session.
 fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> Stored<()> {
     let id = session.id;
     session.goal.clone_from(&p.goal);
     session.app.clone_from(&p.app);
-    session.next_steps.clone_from(&p.next_steps);
-    session.blockers.clone_from(&p.blockers);
-    session.started_at = Some(now_ms());
+    (session.next_steps, session.blockers) = stated(p);
+    session.started_at = Some(p.started_at.as_deref().and_then(ms).unwrap_or_else(now_ms));
     session::update(c, &session)?;
     // Tasks get new uids, so that a file can be restored more than once. They are assigned up front, so that a task can be blocked by one
     // that is inserted after it.
@@ -184,12 +238,34 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
         let new = bugs::New {
             title: bug.title.clone(),
             severity: Some(bug.severity),
+            actual: bug.actual.clone(),
             place: Place { app: p.app.clone(), page: bug.page.clone(), state: None },
             resolved: bug.status == BugStatus::Resolved,
             ..bugs::New::default()
         };
         bugs::add(c, origin, id, &new)?;
     }
+    for result in &p.results {
+        let new = results::New {
+            task: None,
+            name: result.name.clone(),
+            status: result.status,
+            place: Place { app: p.app.clone(), page: result.page.clone(), state: None },
+            duration_ms: result.duration_ms,
+            summary: result.summary.clone(),
+            evidence: None,
+            bug: None,
+        };
+        results::add(c, origin, id, &new)?;
+    }
+    let mut statistics = p.statistics.clone();
+    for element in &p.tested {
+        tested::restore(c, origin, id, element)?;
+        // What assertions on tested elements add follows from these.
+        statistics.assertions_passed -= element.passed.max(0);
+        statistics.assertions_failed -= element.failed.max(0);
+    }
+    elsewhere::set(c, id, &Elsewhere { statistics, pages: p.pages.clone() })?;
     let mut conversation = conversation::of(c, id)?;
     let at = now_ms();
     conversation.context.extend(p.context.iter().map(|(key, value)| (key.clone(), ContextValue { value: value.clone(), at })));

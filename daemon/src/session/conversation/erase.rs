@@ -19,7 +19,7 @@ pub struct Erased {
 /// Erases a message. Its place in the conversation stays, without content. Returns `None` if there is no such message.
 pub fn message(connection: &Connection, origin: &str, conversation: &mut Conversation, position: i64) -> Result<Option<Erased>> {
     let Some(recorded) = messages::between(connection, conversation.id, position - 1, position)?.pop() else { return Ok(None) };
-    let mut erased = Erased { artifacts: pictures(connection, &recorded)?, ..Erased::default() };
+    let mut erased = Erased { artifacts: pictures(connection, &recorded, None)?, ..Erased::default() };
     let values = named_params! {":conversation_id": conversation.id, ":position": position};
     let run = |sql: &str| -> Result<i64> { Ok(i64::try_from(connection.prepare_cached(sql)?.execute(values)?).unwrap_or(0)) };
     let id: i64 = connection
@@ -49,15 +49,31 @@ pub fn message(connection: &Connection, origin: &str, conversation: &mut Convers
     Ok(Some(erased))
 }
 
-/// Returns the artifacts that only this message shows.
-fn pictures(connection: &Connection, recorded: &RecordedMessage) -> Result<Vec<i64>> {
+/// Erases a conversation. Returns the number of messages, and of statements and summaries.
+pub fn conversation(connection: &Connection, conversation: i64) -> Result<(i64, i64)> {
+    let run = |sql: &str| -> Result<i64> {
+        let done = connection.prepare_cached(sql)?.execute(named_params! {":conversation": conversation})?;
+        Ok(i64::try_from(done).unwrap_or(i64::MAX))
+    };
+    run("DELETE FROM message_words WHERE conversation_id = :conversation")?;
+    run("DELETE FROM message_terms WHERE conversation_id = :conversation")?;
+    let derived = run("DELETE FROM message_facts WHERE conversation_id = :conversation")?
+        + run("DELETE FROM summaries WHERE conversation_id = :conversation")?;
+    let messages = run("DELETE FROM messages WHERE conversation_id = :conversation")?;
+    run("DELETE FROM conversations WHERE id = :conversation")?;
+    Ok((messages, derived))
+}
+
+/// Returns the artifacts that only this message shows, or with `session` (row id) only messages of that session.
+pub fn pictures(connection: &Connection, recorded: &RecordedMessage, session: Option<i64>) -> Result<Vec<i64>> {
     let mut found = Vec::new();
     for uid in messages::pictures(&recorded.message) {
         let others = connection
             .prepare_cached(
-                "SELECT 1 AS one FROM messages WHERE uid <> :uid AND deleted_at IS NULL AND content LIKE '%' || :artifact || '%' LIMIT 1",
+                "SELECT 1 AS one FROM messages WHERE uid <> :uid AND deleted_at IS NULL AND content LIKE '%' || :artifact || '%'
+                    AND (:session IS NULL OR conversation_id NOT IN (SELECT id FROM conversations WHERE session_id = :session)) LIMIT 1",
             )?
-            .query_row(named_params! {":uid": recorded.uid, ":artifact": uid}, |row| row.get::<_, i64>("one"))
+            .query_row(named_params! {":uid": recorded.uid, ":artifact": uid, ":session": session}, |row| row.get::<_, i64>("one"))
             .optional()?;
         if others.is_none() {
             found.extend(artifact::id_of(connection, uid)?);

@@ -32,6 +32,8 @@ use rolling::Line;
 pub struct Conversation {
     /// Row id; 0 until it is saved for the first time.
     pub id: i64,
+    /// Uid; empty until it is saved for the first time.
+    pub uid: String,
     /// Row id of the session.
     pub session: i64,
     /// Name, unique in the session.
@@ -85,13 +87,14 @@ impl Conversation {
 }
 
 const COLUMNS: &str =
-    "id, session_id, name, model, max_tokens, tracked, context, rolling, position, turn, cleared_to, dropped_to, compacted_to,
+    "id, uid, session_id, name, model, max_tokens, tracked, context, rolling, position, turn, cleared_to, dropped_to, compacted_to,
     tokens, brief_tokens, used_tokens";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
     let text = |name: &str| row.get::<_, String>(name);
     Ok(Conversation {
         id: row.get("id")?,
+        uid: row.get("uid")?,
         session: row.get("session_id")?,
         name: row.get("name")?,
         model: row.get("model")?,

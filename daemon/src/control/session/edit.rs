@@ -1,0 +1,141 @@
+//! `session.update`, `session.delete`: changing and deleting sessions.
+
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use afd_proto::session::{DeleteParams, Deleted, SessionCall, SessionInfo, UpdateParams};
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::super::{Core, Error, Result, check_session};
+use super::lifecycle::MAX_GOAL;
+use super::{check_change, known, no_session};
+use crate::artifact;
+use crate::memory::{notes, requests, sessions};
+use crate::session::{self, Session, erase, progress};
+use crate::store::{StoreError, now_ms};
+use crate::task::run_blocking;
+
+/// Refuses to change the name of a session that holds a device: the lease is held by name.
+fn check_leases(core: &Core, name: &str) -> Result<()> {
+    let held: Vec<String> = core.devices.list().iter().filter(|d| d.leased_to(name)).map(|d| d.name().to_owned()).collect();
+    if held.is_empty() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::Conflict, format!("session {name:?} holds {}", held.join(", ")))
+        .hint("`afctl device release` gives it back")
+        .details(json!({"session": name, "devices": held})))
+}
+
+/// `session.update`: renames a session, or changes its goal or app.
+///
+/// # Errors
+/// `NOT_FOUND` if there is no such session, `CONFLICT` if the new name is taken or the session holds a device.
+pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionInfo> {
+    if params.name.is_none() && params.goal.is_none() && params.app.is_none() {
+        return Err(Error::param("name", "name, goal or app", "none of them"));
+    }
+    check_change("goal", params.goal.as_deref(), MAX_GOAL)?;
+    check_change("app", params.app.as_deref(), 255)?;
+    let old = known(core, params.session()).await?.name;
+    if let Some(new) = params.name.as_deref().filter(|new| *new != old) {
+        check_session(new).map_err(|_| Error::param("name", "1 to 128 printable characters", new))?;
+        check_leases(core, &old)?;
+    }
+    let (p, wanted) = (params.clone(), old.clone());
+    let change = move |c: &Connection| {
+        let mut session = session::by_name(c, &wanted)?.ok_or_else(|| no_session(&wanted))?;
+        if let Some(new) = p.name.filter(|new| *new != wanted) {
+            if session::find(c, &new)?.is_some() {
+                return Err(name_taken(&new));
+            }
+            session.name = new;
+        }
+        let given = |new: Option<String>, old: Option<String>| new.map_or(old, |text| Some(text).filter(|t| !t.is_empty()));
+        session.goal = given(p.goal, session.goal);
+        session.app = given(p.app, session.app);
+        session::update(c, &session)?;
+        let session = Session { updated_at: now_ms(), ..session };
+        Ok::<_, Error>(session::info(c, &session, sessions::last_at(c, session.id)?)?)
+    };
+    let changed = core.store.write_or_refuse(change).await?;
+    core.sessions.lock().remove(&old);
+    core.session_changed(&changed.session).await;
+    Ok(changed)
+}
+
+/// Returns the error for a name that another session has.
+pub(super) fn name_taken(name: &str) -> Error {
+    Error::new(ErrorCode::Conflict, format!("another session is called {name:?}"))
+        .hint("choose another name, or rename or delete that session")
+        .details(json!({"session": name}))
+}
+
+/// Kinds of artifacts that hold what was said in a session.
+const SAYING: [&str; 2] = ["session_report", "session_export"];
+
+/// `session.delete`: deletes a session with everything that was said in it.
+///
+/// # Errors
+/// `NOT_FOUND` if there is no such session, `CONFLICT` if it holds a device.
+pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Deleted> {
+    check_leases(core, params.session())?;
+    let (own, name, findings) = (core.clone(), params.session().to_owned(), params.findings);
+    core.finish(async move { erase_all(&own, &name, findings).await }).await?
+}
+
+async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Deleted> {
+    let _lock = core.locks.progress.lock(name.to_owned()).await;
+    known(core, name).await?;
+    let wanted = name.to_owned();
+    let work = move |c: &Connection| {
+        let session = session::by_name(c, &wanted)?.ok_or_else(|| no_session(&wanted))?;
+        let written = artifact::written(c, session.id, &SAYING)?;
+        let own_notes = notes::of_session(c, session.id)?;
+        let mut kept = erase::findings(c, session.id)? + i64::try_from(own_notes.len()).unwrap_or(i64::MAX);
+        let mut erased = erase::session(c, &session, findings)?;
+        if findings {
+            for note in own_notes {
+                notes::delete(c, Some(note.id), None)?;
+                erased.findings += 1;
+            }
+            kept = 0;
+        }
+        // An answer that is kept for its request key may quote what was said.
+        requests::forget_results(c, "conversation.")?;
+        requests::forget_results(c, "session.")?;
+        Ok::<_, Error>((session, erased, kept, written))
+    };
+    let (session, erased, kept, written) = core.store.write_or_refuse(work).await?;
+    core.sessions.lock().remove(name);
+    let (ours, theirs): (Vec<_>, Vec<_>) = written.into_iter().partition(|(_, _, managed)| *managed);
+    core.delete_artifacts(erased.artifacts.into_iter().chain(ours.into_iter().map(|(id, _, _)| id)).collect()).await;
+    delete_progress(core, &session).await?;
+    core.store.scrub().await?;
+    Ok(Deleted {
+        session: name.to_owned(),
+        uid: session.uid,
+        messages: erased.messages,
+        derived: erased.derived,
+        tasks: erased.tasks,
+        findings: erased.findings,
+        kept,
+        files_left: theirs.into_iter().map(|(_, path, _)| path).collect(),
+    })
+}
+
+/// Deletes the progress files of a session.
+async fn delete_progress(core: &Core, session: &Session) -> Result<()> {
+    let usual = core.config.get().progress_dir.clone();
+    let files: Vec<_> = session.progress_dir.iter().chain([&usual]).map(|dir| progress::files(dir, &session.name)).collect();
+    let delete = move || {
+        for path in files.into_iter().flat_map(|(json, text)| [json, text]) {
+            if let Err(error) = std::fs::remove_file(&path)
+                && error.kind() != std::io::ErrorKind::NotFound
+            {
+                tracing::warn!(%error, file = %path.display(), "cannot delete a progress file");
+            }
+        }
+    };
+    Ok(run_blocking(delete).await.map_err(StoreError::from)?)
+}

@@ -1,0 +1,166 @@
+//! `session.import`: a session from the lines of an export, inserted as a whole or not at all.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use afd_proto::session::{ImportParams, Imported};
+use rusqlite::Connection;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::artifacts::absolute;
+use super::super::jobs::index_messages;
+use super::super::{Core, Error, Result, check_session, current_trace};
+use super::edit::name_taken;
+use super::export::{LINES_FORMAT, LINES_VERSION};
+use crate::file;
+use crate::memory::notes::{self, NewNote};
+use crate::session::records::{Loader, SessionRecord};
+use crate::store::exchange::{LoadError, Record};
+use crate::store::{SCHEMA, StoreError, new_uid};
+use crate::task::run_blocking;
+
+/// Maximum size of a file, bytes.
+const MAX_FILE: u64 = 256 << 20;
+
+/// The first line of a file.
+#[derive(Debug, Deserialize)]
+struct Header {
+    format: String,
+    version: u32,
+    schema: u32,
+}
+
+/// What a file holds, checked as far as it can be without the database.
+struct Content {
+    session: SessionRecord,
+    /// Line number, type, record.
+    records: Vec<(usize, String, Record)>,
+}
+
+/// `session.import`: inserts the records of a session that are not here yet.
+///
+/// # Errors
+/// `INVALID_PARAMS` if the file cannot be read or a line does not fit, `CONFLICT` if another session has its name.
+pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported> {
+    let path = absolute("file", &params.file)?;
+    let shown = path.display().to_string();
+    let read = run_blocking(move || file::read_capped(&path, MAX_FILE)).await?;
+    let read = read.map_err(|error| Error::param("file", "a readable file", format!("{shown}: {error}")))?;
+    let content = run_blocking(move || parse(&read)).await??;
+    let name = params.name.clone().unwrap_or_else(|| content.session.name.clone());
+    check_session(&name).map_err(|_| Error::param("name", "1 to 128 printable characters", &name))?;
+    super::lifecycle::check_restored(content.session.goal.as_deref(), content.session.app.as_deref())?;
+    let (origin, trace, wanted) = (core.store.origin().to_owned(), current_trace().unwrap_or_else(new_uid), name.clone());
+    let work = move |c: &Connection| {
+        let (id, new) = content.session.load(c, &wanted).map_err(|error| refused(2, error, &wanted))?;
+        let mut done = Imported { session: wanted.clone(), uid: content.session.uid.clone(), inserted: BTreeMap::new(), present: 0 };
+        let loader = Loader::new(c, &content.session.uid)?;
+        count(&mut done, "session", new);
+        for (line, kind, record) in content.records {
+            let inserted = match kind.as_str() {
+                "note" => load_note(c, &origin, id, &trace, record).map_err(|error| refused(line, error, &wanted))?,
+                _ => loader.load(c, &kind, record).map_err(|error| refused(line, error, &wanted))?,
+            };
+            count(&mut done, &kind, inserted);
+        }
+        loader.finish(c)?;
+        if let Some(session) = crate::session::by_uid(c, &content.session.uid)? {
+            done.session = session.name;
+        }
+        Ok::<_, Error>(done)
+    };
+    let done = core.store.write_or_refuse(work).await?;
+    core.sessions.lock().remove(&name);
+    index_messages(core);
+    core.session_changed(&done.session).await;
+    Ok(done)
+}
+
+fn count(done: &mut Imported, kind: &str, inserted: bool) {
+    if inserted {
+        *done.inserted.entry(kind.to_owned()).or_default() += 1;
+    } else {
+        done.present += 1;
+    }
+}
+
+/// Returns the error for a line that does not fit.
+fn refused(line: usize, error: LoadError, name: &str) -> Error {
+    match error {
+        LoadError::Invalid(what) => Error::param("file", "records of a session", format!("line {line}: {what}")),
+        LoadError::Taken(_) if line == 2 => name_taken(name).hint("pass another one as `name`"),
+        LoadError::Taken(what) => Error::new(ErrorCode::Conflict, format!("line {line}: another record has its place: {what}"))
+            .hint("the session went on here and elsewhere; export one of the two under another name")
+            .details(json!({"line": line})),
+        LoadError::Store(error) => error.into(),
+    }
+}
+
+/// Parses a file: the header, the session, and its records.
+fn parse(content: &[u8]) -> Result<Content> {
+    let wrong = |line: usize, expected: &str, got: String| Error::param("file", expected, format!("line {line}: {got}"));
+    let mut lines = content.split(|b| *b == b'\n').enumerate().map(|(i, line)| (i + 1, line)).filter(|(_, l)| !l.is_empty());
+    let header = lines.next().map(|(_, line)| serde_json::from_slice::<Header>(line));
+    match header {
+        Some(Ok(h)) if h.format == LINES_FORMAT && h.version == LINES_VERSION && h.schema <= SCHEMA => {}
+        Some(Ok(h)) => {
+            let expected = format!("{LINES_FORMAT:?} version {LINES_VERSION}, schema up to {SCHEMA}");
+            return Err(wrong(1, &expected, format!("{:?} version {}, schema {}", h.format, h.version, h.schema)));
+        }
+        Some(Err(error)) => return Err(wrong(1, "a file written by `session export --format lines`", error.to_string())),
+        None => return Err(Error::param("file", "a file written by `session export --format lines`", "an empty file")),
+    }
+    let mut session = None;
+    let mut records = Vec::new();
+    for (n, line) in lines {
+        let mut record: Record = serde_json::from_slice(line).map_err(|error| wrong(n, "a JSON object", error.to_string()))?;
+        let Some(Value::String(kind)) = record.remove("type") else { return Err(wrong(n, "a record with a type", "none".to_owned())) };
+        if kind != "session" {
+            records.push((n, kind, record));
+        } else if session.is_none() && records.is_empty() {
+            let parsed = serde_json::from_value::<SessionRecord>(Value::Object(record));
+            session = Some(parsed.map_err(|error| wrong(n, "the record of a session", error.to_string()))?);
+        } else {
+            return Err(wrong(n, "one session, before its records", "another one".to_owned()));
+        }
+    }
+    let session = session.ok_or_else(|| Error::param("file", "the record of a session", "none"))?;
+    Ok(Content { session, records })
+}
+
+/// A note as a record.
+#[derive(Debug, serde::Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct NoteRecord {
+    /// Uid.
+    pub uid: String,
+    /// Package; empty for none.
+    #[serde(default)]
+    pub app: String,
+    /// Topic.
+    pub topic: String,
+    /// Content.
+    pub content: String,
+    /// Time of creation, UTC milliseconds.
+    pub created_at: i64,
+}
+
+/// Inserts a note of the session, with its search entry.
+fn load_note(c: &Connection, origin: &str, session: i64, trace: &str, record: Record) -> std::result::Result<bool, LoadError> {
+    let note: NoteRecord =
+        serde_json::from_value(Value::Object(record)).map_err(|error| LoadError::Invalid(format!("not a note: {error}")))?;
+    if note.uid.is_empty() || note.uid.len() > 64 || note.topic.is_empty() {
+        return Err(LoadError::Invalid("uid, topic: expected texts".to_owned()));
+    }
+    let new = NewNote {
+        uid: Some(note.uid),
+        app: note.app,
+        topic: note.topic,
+        content: note.content,
+        trace: trace.to_owned(),
+        at: Some(note.created_at),
+    };
+    Ok(notes::save(c, origin, session, &new).map_err(|error: StoreError| LoadError::Store(error))?.is_some())
+}

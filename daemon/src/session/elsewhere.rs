@@ -1,0 +1,67 @@
+//! What a session did in another copy of this memory: known only from the file that it was restored from.
+
+use afd_proto::session::{Statistics, VisitedPage};
+use rusqlite::{Connection, OptionalExtension, named_params};
+use serde::{Deserialize, Serialize};
+
+use super::json;
+use crate::store::Result;
+
+/// Figures and pages of another copy, which are added to those of this one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Elsewhere {
+    /// Figures, without those that follow from records that were restored themselves.
+    pub statistics: Statistics,
+    /// Visited pages, most recent first.
+    pub pages: Vec<VisitedPage>,
+}
+
+/// Returns what a session did elsewhere.
+pub fn of(connection: &Connection, session: i64) -> Result<Elsewhere> {
+    let found: Option<String> = connection
+        .prepare_cached("SELECT elsewhere FROM sessions WHERE id = :id")?
+        .query_row(named_params! {":id": session}, |row| row.get("elsewhere"))
+        .optional()?
+        .flatten();
+    Ok(found.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+}
+
+/// Records what a session did elsewhere.
+pub fn set(connection: &Connection, session: i64, elsewhere: &Elsewhere) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE sessions SET elsewhere = :elsewhere WHERE id = :id")?
+        .execute(named_params! {":id": session, ":elsewhere": json(elsewhere)})?;
+    Ok(())
+}
+
+impl Elsewhere {
+    /// Adds its figures to those of this copy.
+    pub fn add_to(&self, own: &mut Statistics) {
+        for (of, more) in [
+            (&mut own.actions_performed, self.statistics.actions_performed),
+            (&mut own.assertions_passed, self.statistics.assertions_passed),
+            (&mut own.assertions_failed, self.statistics.assertions_failed),
+            (&mut own.errors_encountered, self.statistics.errors_encountered),
+            (&mut own.observations, self.statistics.observations),
+            (&mut own.artifacts, self.statistics.artifacts),
+            (&mut own.notes, self.statistics.notes),
+            (&mut own.messages, self.statistics.messages),
+        ] {
+            *of = of.saturating_add(more.max(0));
+        }
+    }
+
+    /// Adds its pages to those of this copy; a page of both is counted once, with all observations.
+    pub fn add_pages_to(self, own: &mut Vec<VisitedPage>) {
+        for page in self.pages {
+            match own.iter_mut().find(|p| p.key == page.key) {
+                Some(known) => {
+                    known.observations = known.observations.saturating_add(page.observations.max(0));
+                    known.first_seen = known.first_seen.min(page.first_seen);
+                }
+                None => own.push(VisitedPage { snapshot: None, state: None, ..page }),
+            }
+        }
+    }
+}
