@@ -90,7 +90,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("session import", "afctl session import checkout-1.jsonl"),
     ("session export", "afctl session export -s checkout-1"),
     ("session coverage", "afctl session coverage -s checkout-1"),
-    ("session tested", "afctl session tested \"Pay\" -s checkout-1"),
+    ("session tested", "afctl session tested \"Pay\" --new -s checkout-1"),
     ("session task", "afctl session task add \"pay with a coupon\" -s checkout-1"),
     ("session task add", "afctl session task add \"pay with a coupon\" -s checkout-1"),
     ("session task start", "afctl session task start -s checkout-1"),

@@ -438,5 +438,5 @@ methods! {
     /// Lists test results, newest first, with counts by outcome.
     ResultList = "session.result.list" (ResultListParams) -> Results, Read, [NotFound, StoreUnavailable], r#"{"status":"failed"}"#;
     /// Marks elements as tested, optionally with the outcome of an assertion.
-    TestedMark = "session.tested" (TestedParams, SESSION) -> TestedElements, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","elements":["Pay"],"passed":true}"#;
+    TestedMark = "session.tested" (TestedParams, SESSION) -> TestedElements, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","elements":["Pay"],"new":true,"passed":true}"#;
 }

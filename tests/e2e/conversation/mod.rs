@@ -4,6 +4,7 @@ mod context;
 mod endpoint;
 mod kept;
 mod score;
+mod sdks;
 mod summary;
 mod talk;
 mod texts;

@@ -1,0 +1,51 @@
+//! Messages as the SDKs of OpenAI and Anthropic dump them, and what a context hands back, checked by their types. Runs where `AFD_PYTHON`
+//! names a Python with the packages.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use afd_tests::{World, docs};
+use serde_json::{Value, json};
+
+use super::append;
+
+/// Runs the program that uses the SDKs, with what it reads; returns what it printed. `None` where there is no such Python.
+fn sdks(arguments: &[&str], input: &Value) -> Option<String> {
+    let Some(python) = std::env::var_os("AFD_PYTHON").filter(|path| !path.is_empty()) else {
+        eprintln!("skipped: AFD_PYTHON is not set");
+        return None;
+    };
+    let mut command = Command::new(python);
+    command.arg(docs::repository("tests/clients/sdk_messages.py")).args(arguments);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    child.stdin.take().expect("a pipe").write_all(input.to_string().as_bytes()).expect("writes");
+    let done = child.wait_with_output().expect("ends");
+    assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    Some(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+#[test]
+fn messages_of_the_sdks_are_taken_and_given_back() {
+    let Some(dumped) = sdks(&["dump"], &Value::Null) else { return };
+    let dumped: Value = serde_json::from_str(&dumped).expect("JSON");
+    for vendor in ["openai", "anthropic"] {
+        let world = World::new();
+        let mut client = world.client_for(vendor);
+        let messages = dumped[vendor].as_array().expect("messages").clone();
+        let appended = append(&mut client, messages);
+        assert!(appended["usage"]["recorded"].as_i64() >= Some(4), "{appended}");
+        let listed = client.ok("conversation.list", json!({}));
+        let roles: Vec<&str> = listed["messages"].as_array().expect("messages").iter().filter_map(|m| m["role"].as_str()).collect();
+        assert!(roles.contains(&"tool") && roles.contains(&"assistant") && roles.contains(&"user"), "{vendor}: {roles:?}");
+        let calls: Vec<&Value> = listed["messages"].as_array().expect("messages").iter().map(|m| &m["toolCalls"][0]).collect();
+        assert!(calls.iter().any(|call| call["name"] == "look" && call["arguments"] == json!({"page": 3})), "{calls:?}");
+        let found = client.ok("conversation.search", json!({"query": "invoice row 17", "role": "tool"}));
+        assert_eq!(found["messages"].as_array().map(Vec::len), Some(1), "{vendor}: {found}");
+        for format in ["openai", "anthropic"] {
+            let context = client.ok("conversation.context", json!({"format": format}));
+            sdks(&["check", format], &context);
+            // What it hands over can be appended again.
+            append(&mut world.client_for(&format!("again-{format}")), context["messages"].as_array().expect("messages").clone());
+        }
+    }
+}
