@@ -92,7 +92,7 @@ sections! {
 
     /// The language model that writes summaries in the background.
     LanguageModelSettings "model." {
-        /// Kind of endpoint of the language model; without it there is none.
+        /// Kind of endpoint of the language model; without it or without `model.name` there is none.
         provider: Option<Provider> = None;
         /// Base URL of the language model; by default the provider's own.
         base_url: Option<String> = None;
@@ -130,6 +130,11 @@ impl SettingValue for Provider {
 }
 
 impl LanguageModelSettings {
+    /// Returns whether there is a language model: the provider and the name of the model are both set, in whatever order.
+    pub fn is_configured(&self) -> bool {
+        self.provider.is_some() && !self.name.is_empty()
+    }
+
     /// Returns the base URL.
     pub fn base_url(&self) -> &str {
         match (&self.base_url, self.provider) {
@@ -153,9 +158,6 @@ pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSetting
         if parsed.is_none_or(|u| !u.username().is_empty() || u.password().is_some()) {
             return Err("model.base_url: expected a URL such as https://api.example.com/v1, without credentials".into());
         }
-    }
-    if model.provider.is_some() && model.name.is_empty() {
-        return Err("model.name is missing, expected the name of a model beside model.provider".into());
     }
     Ok(())
 }

@@ -65,12 +65,12 @@ fn key(settings: &LanguageModelSettings) -> Result<Option<Secret>, EndpointError
 }
 
 impl Endpoint {
-    /// Creates the configured endpoint; `None` if no provider is configured.
+    /// Creates the configured endpoint; `None` if none is configured.
     ///
     /// # Errors
     /// If the key cannot be read or the HTTP client cannot be created.
     pub fn new(settings: &LanguageModelSettings) -> Result<Option<Self>, EndpointError> {
-        if settings.provider.is_none() {
+        if !settings.is_configured() {
             return Ok(None);
         }
         let builder = if settings.base_url().starts_with("https:") { net::client() } else { net::plain_client() };

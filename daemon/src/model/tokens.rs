@@ -221,24 +221,26 @@ fn chunks(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Estimates the tokens of a text in quarters of a token: one per ASCII letter, two per ASCII digit or non-ASCII letter, three per ASCII
-/// symbol, four per character of a script without spaces, eight for anything else. A single whitespace character is free.
+/// Estimates the tokens of a text in twentieths of a token: 6 per ASCII letter, 11 per ASCII digit, 14 per letter of another alphabet, 16
+/// per ASCII symbol, 20 per character of a script without spaces, 45 for anything else. A single white space character is free. Rather
+/// too many than too few: a context that is too large is refused by the model.
 fn estimate_tokens(text: &str) -> usize {
-    let mut quarters = 0;
+    let mut twentieths = 0;
     let mut after_whitespace = true;
     for c in text.chars() {
-        quarters += match c {
-            c if c.is_whitespace() => usize::from(after_whitespace),
-            c if c.is_ascii_alphabetic() => 1,
-            c if c.is_ascii_digit() => 2,
-            c if c.is_ascii() => 3,
-            '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{e00}'..='\u{eff}' => 4,
-            c if c.is_alphabetic() => 2,
-            _ => 8,
+        twentieths += match c {
+            c if c.is_whitespace() => 6 * usize::from(after_whitespace),
+            c if c.is_ascii_alphabetic() => 6,
+            c if c.is_ascii_digit() => 11,
+            c if c.is_ascii() => 16,
+            '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{e00}'..='\u{eff}' => 20,
+            '\u{ff00}'..='\u{ffef}' => 14,
+            c if c.is_alphabetic() => 14,
+            _ => 45,
         };
         after_whitespace = c.is_whitespace();
     }
-    quarters.div_ceil(4)
+    twentieths.div_ceil(20)
 }
 
 #[cfg(test)]
@@ -293,16 +295,18 @@ mod tests {
     }
 
     #[test]
-    fn estimate_is_close_to_the_real_count() {
-        let counter = Tokenizers::default().counter("cl100k_base");
+    fn estimate_is_close_to_the_real_count_and_rarely_below_it() {
+        let counter = Tokenizers::default().counter("o200k_base");
         for text in [
             "Open the settings and turn Wi-Fi off, then tell me what the status line says.",
-            "{\"success\": true, \"orderId\": 48213, \"items\": [\"tea\", \"coffee\"]}",
+            "{\"success\": true, \"orderId\": 48213, \"items\": [\"tea\", \"coffee\"], \"price\": {\"total\": 12.95, \"currency\": \"EUR\"}}",
+            "2026-11-22T09:14:03Z ERROR worker-7 payment.capture failed: timeout after 30000 ms (attempt 3/5, order 88-1204)",
             "打开设置，然后选择无线网络，再连接到办公室的网络。",
             "Öffne die Einstellungen und schalte das WLAN aus, dann lies die Statuszeile vor.",
+            "Abre los ajustes, desactiva la red inalámbrica y dime qué aparece en la línea de estado.",
         ] {
             let (real, guess) = (counter.count(text) as f64, Counter::estimate().count(text) as f64);
-            assert!((0.6..=1.7).contains(&(guess / real)), "{text}: {guess} for {real}");
+            assert!((0.9..=2.0).contains(&(guess / real)), "{text}: {guess} for {real}");
         }
     }
 }

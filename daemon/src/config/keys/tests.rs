@@ -20,8 +20,6 @@ fn every_key_can_be_set_and_is_known_to_the_file() {
             (_, "output.default") => "json",
             (_, "proxy") => "direct",
             (_, "url" | "remote.url" | "model.base_url") => "http://h:2",
-            // It needs a name beside it.
-            (_, "model.provider") if config.get().model.name.is_empty() => continue,
             (_, "model.provider") => "openai",
             (_, "conversation.max_tokens" | "model.max_input_chars") => "7000",
             (Kind::Number, _) => "7",

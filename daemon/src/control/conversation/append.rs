@@ -109,11 +109,11 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
         given: params.context,
         settings: settings.conversation.clone(),
         counter,
-        has_model: settings.model.provider.is_some(),
+        has_model: settings.model.is_configured(),
     };
     let (conversation, context_set, done, hidden) =
         core.store.write_or_refuse(move |c| session::while_active(c, id, |c| work.execute(c))).await?;
-    if done.messages > 0 && settings.model.provider.is_some() {
+    if done.messages > 0 && settings.model.is_configured() {
         core.jobs.nudge(SUMMARIES_JOB);
     }
     Ok(AppendResult {
