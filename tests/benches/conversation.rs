@@ -1,8 +1,10 @@
-//! `conversation.context` and `conversation.append` with 10,000 stored messages compared with 100, and the memory that the tables
-//! of the tokenizer take while they are in use and after they are dropped.
+//! `conversation.context` and `conversation.append` with 10,000 stored messages compared with 100, `conversation.search` with 100,000
+//! compared with 1,000, the memory that the tables of the tokenizer take while they are in use and after they are dropped, and how many
+//! of the facts that later turns need a context holds, beside what one gets without a memory.
 
 use std::time::{Duration, Instant};
 
+use afd_tests::contexts::{self, BUDGETS, Score, WAYS};
 use afd_tests::wait::until;
 use afd_tests::{Client, TestPhone, World};
 use serde_json::{Value, json};
@@ -11,6 +13,10 @@ use crate::{Times, report};
 
 const SMALL: usize = 100;
 const LARGE: usize = 10_000;
+/// Numbers of messages that are searched.
+const SEARCHED: [usize; 2] = [1_000, 100_000];
+/// Queries with rare words, words of every tenth message, and words of every fourth.
+const QUERIES: [&str; 4] = ["machine 70", "shelf parts", "row done", "go on next"];
 const CALLS: usize = 200;
 const ROUNDS: usize = 3;
 
@@ -66,11 +72,14 @@ pub fn run() {
     let mut large = world.client_for("large");
     fill(&mut small, SMALL);
     fill(&mut large, LARGE);
-    for (budget, name) in [(4_000, "context of 4,000 tokens"), (32_000, "context of 32,000 tokens")] {
+    // 2,000 tokens are less than either conversation has; more are more than 100 messages have.
+    for (budget, name) in [(2_000, "context of 2,000 tokens"), (4_000, "context of 4,000 tokens"), (32_000, "context of 32,000 tokens")] {
         let context = |client: &mut Client, _: usize| {
             let made = client.ok("conversation.context", json!({"budget": budget}));
             assert!(made["tokens"].as_i64().is_some_and(|n| n <= budget));
         };
+        let tokens = |client: &mut Client| client.ok("conversation.context", json!({"budget": budget}))["tokens"].clone();
+        println!("{name}: {} with 100 messages, {} with 10,000", tokens(&mut small), tokens(&mut large));
         let (mut few, mut many) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             few.extend(measure(&mut small, context));
@@ -95,4 +104,42 @@ pub fn run() {
         peak as f64 / 1024.0,
         after as f64 / 1024.0
     );
+    search();
+    scores();
+}
+
+/// Measures searches.
+fn search() {
+    let world = World::with_process(TestPhone::start(), "[conversation]\nmax_messages = 1000000\n");
+    let mut clients = SEARCHED.map(|messages| {
+        let mut client = world.client_for(&messages.to_string());
+        fill(&mut client, messages);
+        client
+    });
+    for query in QUERIES {
+        let [few, many] = clients.each_mut().map(|client| {
+            Times::new(measure(client, |client, _| {
+                client.ok("conversation.search", json!({"query": query}));
+            }))
+        });
+        report(&format!("search {query:?}, 100,000 messages, p50"), many.p50() / 1e3, few.p50() / 1e3, "ms", "1,000 messages", "3x");
+    }
+}
+
+/// Prints the scores of contexts for conversations that were written without knowledge of the rules, by half.
+fn scores() {
+    for half in ["tuned", "held"] {
+        let world = World::new();
+        let mut totals = vec![Score::default(); BUDGETS.len()];
+        for conversation in contexts::load(half) {
+            let found = contexts::score(&mut world.client_for(&conversation.id), &conversation);
+            totals.iter_mut().zip(&found).for_each(|(total, score)| total.add(score));
+        }
+        for (total, budget) in totals.iter().zip(BUDGETS) {
+            let ways: Vec<String> = WAYS.iter().zip(total.kept).map(|(way, kept)| format!("{way} {kept}")).collect();
+            let times = total.kept[0] as f64 / total.best_baseline().max(1) as f64;
+            println!("{half}, {budget} tokens, facts kept of {}: {}; {times:.2}x the best baseline", total.needed, ways.join(", "));
+            println!("  by kind and speaker (name, needed, kept): {:?}", total.groups);
+        }
+    }
 }

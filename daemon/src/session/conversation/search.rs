@@ -19,8 +19,8 @@ use crate::text::{self, cut};
 const MAX_TEXT: (usize, usize) = (48_000, 16_000);
 /// Maximum number of different words of a message that are indexed.
 const MAX_WORDS: usize = 512;
-/// Maximum number of messages that are ranked for one query.
-const CANDIDATES: usize = 200;
+/// Number of messages that are ranked for each one that is returned, and minimum and maximum of that number.
+const CANDIDATES: (usize, usize, usize) = (3, 60, 200);
 /// Number of messages with a word that are read at a time, and maximum number of times that is done for one query.
 const PAGE: i64 = 256;
 const MAX_PAGES: usize = 16;
@@ -236,15 +236,21 @@ fn one(connection: &Connection, conversation: i64, position: i64, filter: &Filte
 }
 
 /// Returns the messages of a conversation that have all words, or with `any` those that have one of them, newest first.
-fn matching(connection: &Connection, conversation: i64, terms: &[String], any: bool, filter: &Filter) -> Result<Vec<FoundMessage>> {
+fn matching(
+    connection: &Connection,
+    conversation: i64,
+    terms: &[String],
+    (any, most): (bool, usize),
+    filter: &Filter,
+) -> Result<Vec<FoundMessage>> {
     let mut lists: Vec<Vec<i64>> = Vec::new();
     for term in terms {
         lists.push(positions(connection, conversation, term, i64::MAX, PAGE)?);
     }
     let mut messages = Vec::new();
     if any {
-        let mut wanted: BTreeSet<i64> = lists.iter().flat_map(|l| l.iter().take(CANDIDATES / 4).copied()).collect();
-        while let Some(position) = wanted.pop_last().filter(|_| messages.len() < CANDIDATES) {
+        let mut wanted: BTreeSet<i64> = lists.iter().flat_map(|l| l.iter().take(most / 2).copied()).collect();
+        while let Some(position) = wanted.pop_last().filter(|_| messages.len() < most) {
             messages.extend(one(connection, conversation, position, filter)?);
         }
         return Ok(messages);
@@ -264,7 +270,7 @@ fn matching(connection: &Connection, conversation: i64, terms: &[String], any: b
             if fits {
                 messages.extend(one(connection, conversation, *position, filter)?);
             }
-            if messages.len() >= CANDIDATES {
+            if messages.len() >= most {
                 return Ok(messages);
             }
         }
@@ -290,11 +296,12 @@ pub fn terms(query: &str) -> Vec<String> {
 /// Returns the messages that match the words of a query best, best first, with an excerpt as text, and whether all words had to match; if
 /// no message has all of them, those that have some.
 pub fn find(connection: &Connection, terms: &[String], filter: &Filter, limit: usize) -> Result<(Vec<FoundMessage>, bool)> {
+    let most = limit.saturating_mul(CANDIDATES.0).clamp(CANDIDATES.1, CANDIDATES.2);
     let mut candidates = Vec::new();
     let mut all = true;
     for any in [false, true] {
         for conversation in &filter.conversations {
-            candidates.extend(matching(connection, *conversation, terms, any, filter)?);
+            candidates.extend(matching(connection, *conversation, terms, (any, most), filter)?);
         }
         all = !any;
         if !candidates.is_empty() {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use afd_proto::conversation::{Message, RecordedMessage, Role};
+use afd_proto::conversation::{Message, Role};
 
 use super::super::facts::Kind;
 use super::super::kept::Fact;
@@ -119,8 +119,14 @@ impl<'a> Memory<'a> {
     }
 
     /// Returns what fills `room` tokens: sentences that match the question, then the best statements that are not there yet, then
-    /// `dropped`, what turns say that did not fit, and older messages. `visible` are the positions of messages that are there in full.
-    pub fn recall(&mut self, history: &History, dropped: &[&RecordedMessage], visible: &HashSet<i64>, room: i64) -> Option<String> {
+    /// what turns say that did not fit, and older messages. `visible` are the positions of messages that are there in full, `cut` the
+    /// folded texts of those that are there in part.
+    pub fn recall(
+        &mut self,
+        history: &History,
+        (visible, cut): (&HashSet<i64>, &HashMap<i64, String>),
+        room: i64,
+    ) -> Option<String> {
         let available = room - self.counter.count(RECALLED) - self.counter.count(DATA) - 12;
         let mut taken: BTreeMap<i64, Vec<String>> = BTreeMap::new();
         let mut who: BTreeMap<i64, (String, i64)> = BTreeMap::new();
@@ -132,7 +138,8 @@ impl<'a> Memory<'a> {
         rest.sort_by(|a, b| density(b).total_cmp(&density(a)).then(b.position.cmp(&a.position)).then(a.place.cmp(&b.place)));
         let best = history.recalled.iter().map(Quote::of_recalled);
         // Sentences of whole messages are only taken while there is room.
-        let unquoted = dropped.iter().copied().chain(&history.fill).filter(|m| !visible.contains(&m.position));
+        let recent = history.recent.iter().rev().filter(|m| m.message.role != Role::System);
+        let unquoted = recent.chain(&history.fill).filter(|m| !visible.contains(&m.position));
         let more = unquoted.flat_map(search::quotes).map(|found| Quote::of_recalled(&found));
         let quotes = best.chain(rest.into_iter().map(Quote::of_fact)).chain(more);
         for quote in quotes.filter(|q| !visible.contains(&q.position)) {
@@ -141,7 +148,8 @@ impl<'a> Memory<'a> {
             }
             let key = folded(&quote.said);
             // A statement says more of its message than its sentence.
-            let repeats = shown.contains(&key) || own.contains(&key) || of_message.get(&quote.position).is_some_and(|t| t.contains(&key));
+            let says = |texts: &HashMap<i64, String>| texts.get(&quote.position).is_some_and(|text| text.contains(&key));
+            let repeats = shown.contains(&key) || own.contains(&key) || says(&of_message) || says(cut);
             if repeats {
                 continue;
             }

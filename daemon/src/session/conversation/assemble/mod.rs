@@ -16,7 +16,7 @@ mod memory;
 mod turns;
 mod window;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use afd_proto::context::{Allocation, ContextPart, Omission};
 use afd_proto::conversation::{Content, Message, RecordedMessage, Role};
@@ -209,20 +209,17 @@ impl<'a> Draft<'a> {
         }
         let reserve = if plan.whole { 0 } else { plan.reserve };
         let available = (self.budget - self.out.tokens - self.now_cost - reserve).max(1);
-        let turns = turns::fit(history, (available, plan.surplus), counter, &mut |what, count, tokens, why| {
+        let turns = turns::fit(history, available, plan, counter, &mut |what, count, tokens, why| {
             omit(&mut self.out.left_out, what, count, tokens, why);
         });
-        let visible: HashSet<i64> = turns.iter().filter(|(_, whole)| *whole).map(|(position, _)| *position).collect();
-        let shown: HashSet<i64> = turns.iter().map(|(position, _)| *position).collect();
+        let (visible, cut) = turns.visible();
         self.put("history", turns.messages);
         self.out.stable = as_i64(self.out.messages.len());
         let room = (self.budget * FILL_PERCENT + 99) / 100 - self.out.tokens - self.now_cost;
         let recalled = if plan.whole || !history.fills {
             None
         } else {
-            let dropped = history.recent.iter().rev().filter(|m| m.message.role != Role::System && !shown.contains(&m.position));
-            let dropped: Vec<&RecordedMessage> = dropped.collect();
-            memory.recall(history, &dropped, &visible, room)
+            memory.recall(history, (&visible, &cut), room)
         };
         self.report(history, &memory);
         self.put_last(recalled);

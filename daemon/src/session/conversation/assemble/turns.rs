@@ -1,11 +1,14 @@
 //! The recent turns: grouping messages into steps, and cutting what does not fit.
 
+use std::collections::{HashMap, HashSet};
+
 use afd_proto::conversation::{Content, Message, Part, RecordedMessage, Role};
 
 use super::super::messages::{brief_limit, tokens};
-use super::{History, as_i64, cut_middle};
+use super::{History, Plan, as_i64, cut_middle};
 use crate::model::Counter;
 use crate::session::json;
+use crate::text;
 
 /// Maximum tokens of an older tool result, and of an older message of the assistant, when turns must be shortened further.
 const SHORT: [(Role, i64); 2] = [(Role::Tool, 60), (Role::Assistant, 120)];
@@ -23,9 +26,11 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Returns the position of each message, and whether it is shown as it was said.
-    pub fn iter(&self) -> impl Iterator<Item = &(i64, bool)> {
-        self.shown.iter()
+    /// Returns the positions of the messages that are shown as they were said, and the folded texts of those that are cut, by position.
+    pub fn visible(&self) -> (HashSet<i64>, HashMap<i64, String>) {
+        let cut = self.shown.iter().zip(&self.messages).filter(|((_, whole), _)| !whole);
+        let cut = cut.map(|((position, _), message)| (*position, text::fold(&message.content.text())));
+        (self.shown.iter().filter(|(_, whole)| *whole).map(|(position, _)| *position).collect(), cut.collect())
     }
 }
 
@@ -41,9 +46,10 @@ struct Shown {
 /// A single message, or an assistant message with the results of its tool calls.
 type Step = Vec<Shown>;
 
-/// Returns the recent messages that fit in `available` tokens. The newest messages exceed their brief lengths by `surplus` at most. In this order: older tool results, then older messages of the assistant are
-/// cut; the oldest steps are dropped; long messages of the last exchange are cut.
-pub fn fit(history: &History, (available, surplus): (i64, i64), counter: &Counter, report: Report<'_>) -> Turns {
+/// Returns the recent messages that fit in `available` tokens. The newest messages exceed their brief lengths by the surplus of the plan at
+/// most. In this order: older tool results, then older messages of the assistant are cut; the oldest steps are dropped; long messages of
+/// the last exchange are cut. What is cut and dropped grows by a step of the plan at a time, so that it stays the same over many calls.
+pub fn fit(history: &History, available: i64, plan: &Plan, counter: &Counter, report: Report<'_>) -> Turns {
     let recent: Vec<&RecordedMessage> = history.request.iter().chain(&history.recent).collect();
     let (mut steps, unpaired) = steps(&recent, counter);
     report("unpaired tool calls or results", unpaired, 0, "model APIs reject one without the other");
@@ -58,8 +64,12 @@ pub fn fit(history: &History, (available, surplus): (i64, i64), counter: &Counte
     }
     let protected = last_exchange(&steps);
     if history.settled_to > 0 {
-        cut += trim_surplus(&mut steps, &protected, surplus, counter);
+        cut += trim_surplus(&mut steps, &protected, plan.surplus, counter);
     }
+    let available_now = available;
+    let over = total(&steps) - available;
+    let step = plan.step.clamp(1, (available / 8).max(1));
+    let available = if over > 0 { available - (step - over % step) % step } else { available };
     for (role, limit) in SHORT {
         for i in (0..steps.len()).filter(|i| !protected.contains(i)) {
             if total(&steps) <= available {
@@ -86,7 +96,7 @@ pub fn fit(history: &History, (available, surplus): (i64, i64), counter: &Counte
         keep
     });
     report("steps of recent turns", lost, lost_tokens, "the budget is used up; older steps go first");
-    cut += squeeze(&mut steps, available, counter);
+    cut += squeeze(&mut steps, available_now, counter);
     report("parts of long messages", cut, 0, "older tool results are cut first; the middle was left out");
     let shown: Vec<Shown> = steps.into_iter().flatten().collect();
     Turns { shown: shown.iter().map(|m| (m.position, !m.cut)).collect(), messages: shown.into_iter().map(|m| m.message).collect() }
