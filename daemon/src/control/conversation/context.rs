@@ -126,7 +126,9 @@ pub(super) fn build(
     let background = background::load(c, session, conversation, &asked)?;
     let draft = Draft::new(&background, request.budget, said, &request.allocation, counter);
     let last = messages::running(c, conversation.id, conversation.position - request.keep)?;
-    let mut plan = draft.plan(said, conversation.tokens - last);
+    // A call adds two messages: what was asked or answered by a tool, and the answer.
+    let growth = conversation.brief_tokens * 2 / conversation.position.max(1);
+    let mut plan = draft.plan(said, conversation.tokens - last, growth);
     let compacted = conversation.dropped_to > conversation.cleared_to;
     let mut history = History { keep: request.keep, fills: !(plan.whole && compacted), ..History::default() };
     if plan.whole && compacted {

@@ -182,9 +182,9 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns how the rest of the budget is split between the turns of a conversation and the memory of older ones. `said` is the number
-    /// of tokens of the conversation, `newest` that of the messages that should stay.
-    pub fn plan(&self, said: i64, newest: i64) -> Plan {
-        Plan::new(self.budget, self.room(), (said, newest))
+    /// of tokens of the conversation, `newest` that of the messages that should stay, `growth` that of brief tokens per call.
+    pub fn plan(&self, said: i64, newest: i64, growth: i64) -> Plan {
+        Plan::new(self.budget, self.room(), (said, newest, growth))
     }
 
     /// Returns the plan for a conversation that fits, and whose older messages were taken out by request.

@@ -32,7 +32,7 @@ fn assembled(talk: Vec<Message>, budget: i64) -> Assembled {
 #[test]
 fn start_of_recent_turns_moves_in_steps() {
     for budget in [2_000, 8_000] {
-        let plan = Plan::new(budget, budget, (1_000_000, 100_000));
+        let plan = Plan::new(budget, budget, (1_000_000, 100_000, 100));
         let points: Vec<i64> = (0..30_000).map(|brief| plan.window(brief, 0).begin).collect();
         assert!(points.windows(2).all(|w| w[0] <= w[1]));
         assert!(points.iter().enumerate().all(|(brief, from)| brief as i64 - from <= plan.turns));

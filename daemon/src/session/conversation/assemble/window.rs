@@ -25,6 +25,9 @@ pub struct Plan {
 const SMALL: i64 = 6_000;
 /// Shares of the tokens for the conversation, per cent: memory, step, and reserve; for small budgets, and for others.
 const SHARES: [(i64, i64, i64); 2] = [(70, 10, 12), (51, 8, 0)];
+/// A conversation that grows by this share of its tokens per call, per mille, moves in steps of the second share, per cent: with smaller ones nearly
+/// every call would begin a new step.
+const FAST: (i64, i64) = (30, 12);
 /// Share that the newest messages may take beyond their brief lengths, per cent.
 const SURPLUS: i64 = 2;
 /// Size of the memory of messages that were taken out by request: tokens, and per cent of the budget; the smaller one counts.
@@ -36,14 +39,17 @@ const ROUND: i64 = 50;
 
 impl Plan {
     /// Splits `available` tokens of a budget for a conversation of `said` tokens, of which the newest messages, which stay while they fit,
-    /// have `newest`.
-    pub fn new(budget: i64, available: i64, (said, newest): (i64, i64)) -> Self {
+    /// have `newest`, and which grows by `growth` brief tokens per call.
+    pub fn new(budget: i64, available: i64, (said, newest, growth): (i64, i64, i64)) -> Self {
         if said <= available {
             return Self { whole: true, turns: said, memory: 0, step: said.max(1), reserve: 0, surplus: said };
         }
         let unit = (budget / ROUND).max(1);
         let rounded = (available / unit * unit).max(1);
-        let (mut memory, step, reserve) = SHARES[usize::from(budget >= SMALL)];
+        let (mut memory, mut step, reserve) = SHARES[usize::from(budget >= SMALL)];
+        if budget >= SMALL && growth * 1_000 >= rounded * FAST.0 {
+            step = FAST.1;
+        }
         let newest = newest.saturating_mul(100) / rounded;
         if newest <= MAX_NEWEST {
             memory = memory.min(100 - reserve - SURPLUS - newest);
