@@ -16,7 +16,7 @@ use crate::model::Counter;
 use crate::session::summary::rfc3339;
 
 /// Tokens of a line beside its text: its number, who said it, a newline.
-const LINE: i64 = 5;
+const LINE: i64 = 4;
 /// Tokens that join a further statement of a message.
 const JOIN: i64 = 1;
 /// Shares of the memory that are kept for each role, per cent. What is left over goes to the best statements of any role.
@@ -32,7 +32,7 @@ const COST_WEIGHT: f64 = 0.6;
 /// Heading of the memory, as agents know it.
 pub const HEADING: &str = "[Previous context summary]";
 /// What the two parts begin with.
-const SAID: &str = "Quotes of what the user said earlier (#: message; of two that disagree the later counts):";
+const SAID: &str = "Quotes of what the user said earlier (with the numbers of their messages; of two that disagree the later counts):";
 const OBSERVED: &str = "What the assistant, tools and pages said earlier:";
 const RECALLED: &str = "## Recalled for the last message (quotes of earlier messages)";
 
@@ -171,7 +171,7 @@ impl<'a> Memory<'a> {
         let mut text = RECALLED.to_owned();
         for (position, sentences) in taken {
             let (who, at) = who.remove(&position).unwrap_or_default();
-            push_line(&mut text, &mut day, at, &format!("#{position} {who}: {}", sentences.join(" \u{2026} ")));
+            push_line(&mut text, &mut day, at, &format!("{position} {who}: {}", sentences.join(" \u{2026} ")));
         }
         Some(text)
     }
@@ -288,7 +288,7 @@ fn lines(facts: &[Fact]) -> String {
     let mut i = 0;
     while i < facts.len() {
         let of_message = facts[i..].iter().take_while(|f| f.position == facts[i].position).count();
-        let mut line = format!("#{} {}: ", facts[i].position, speaker(facts[i].role, facts[i].source.as_deref()));
+        let mut line = format!("{} {}: ", facts[i].position, speaker(facts[i].role, facts[i].source.as_deref()));
         for (n, fact) in facts[i..i + of_message].iter().enumerate() {
             if n > 0 {
                 let next = facts[i + n - 1].place + 1 == fact.place;
