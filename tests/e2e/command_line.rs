@@ -342,7 +342,7 @@ fn session_tested_takes_the_result_as_a_flag() {
     let world = World::new();
     run_afctl(&world, &["session", "start"]);
     for (flag, counts) in [("--passed", [1, 0]), ("--failed", [1, 1])] {
-        let (response, code) = run_afctl(&world, &["session", "tested", "Wi-Fi", flag]);
+        let (response, code) = run_afctl(&world, &["session", "tested", "Wi-Fi", "--new", flag]);
         let element = &response["data"]["elements"][0];
         assert_eq!((code, [element["passed"].as_i64(), element["failed"].as_i64()]), (0, counts.map(Some)), "{response}");
     }

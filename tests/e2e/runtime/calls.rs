@@ -213,11 +213,19 @@ fn multi_step_changes_are_atomic() {
         pipeline.send(1, "conversation.append", json!({"session": session, "messages": messages}));
         pipeline.send(2, "session.end", json!({"session": session}));
         drop(pipeline);
-        wait::until("the calls to end", || (client.ok("daemon.status", json!({}))["callsInFlight"] == 1).then_some(()));
-        let recorded = client.ok("conversation.list", json!({"session": session, "limit": 100}))["messages"].as_array().map(Vec::len);
+        // The daemon may read the calls only now: what is read twice without a call in between is what they left.
+        let mut read = || {
+            let status = client.ok("session.show", json!({"session": session}))["status"].clone();
+            let reports = client.ok("artifact.list", json!({"session": session}))["artifacts"].as_array().map(Vec::len);
+            let recorded = client.ok("conversation.list", json!({"session": session, "limit": 100}))["messages"].as_array().map(Vec::len);
+            let idle = client.ok("daemon.status", json!({}))["callsInFlight"] == 1;
+            (idle, status, reports, recorded)
+        };
+        let (_, status, reports, recorded) = wait::until("the calls to end", || {
+            let first = read();
+            (first.0 && read() == first).then_some(first)
+        });
         assert!([Some(0), Some(40)].contains(&recorded), "{recorded:?} messages");
-        let status = client.ok("session.show", json!({"session": session}))["status"].clone();
-        let reports = client.ok("artifact.list", json!({"session": session}))["artifacts"].as_array().map(Vec::len);
         assert_eq!(reports == Some(1), status == "ended", "{status}: {reports:?} reports");
     }
 }

@@ -121,12 +121,7 @@ impl<'a> Memory<'a> {
     /// Returns what fills `room` tokens: sentences that match the question, then the best statements that are not there yet, then
     /// what turns say that did not fit, and older messages. `visible` are the positions of messages that are there in full, `cut` the
     /// folded texts of those that are there in part.
-    pub fn recall(
-        &mut self,
-        history: &History,
-        (visible, cut): (&HashSet<i64>, &HashMap<i64, String>),
-        room: i64,
-    ) -> Option<String> {
+    pub fn recall(&mut self, history: &History, (visible, cut): (&HashSet<i64>, &HashMap<i64, String>), room: i64) -> Option<String> {
         let available = room - self.counter.count(RECALLED) - self.counter.count(DATA) - 12;
         let mut taken: BTreeMap<i64, Vec<String>> = BTreeMap::new();
         let mut who: BTreeMap<i64, (String, i64)> = BTreeMap::new();

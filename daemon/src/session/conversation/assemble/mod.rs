@@ -216,11 +216,7 @@ impl<'a> Draft<'a> {
         self.put("history", turns.messages);
         self.out.stable = as_i64(self.out.messages.len());
         let room = (self.budget * FILL_PERCENT + 99) / 100 - self.out.tokens - self.now_cost;
-        let recalled = if plan.whole || !history.fills {
-            None
-        } else {
-            memory.recall(history, (&visible, &cut), room)
-        };
+        let recalled = if plan.whole || !history.fills { None } else { memory.recall(history, (&visible, &cut), room) };
         self.report(history, &memory);
         self.put_last(recalled);
         self.out

@@ -25,7 +25,7 @@ fn assembled(talk: Vec<Message>, budget: i64) -> Assembled {
     let said = recent.iter().map(|m| m.tokens).sum();
     let allocation = super::super::budget::allocate(budget, &crate::config::Conversation::default());
     let draft = Draft::new(&Background::default(), budget, said, &allocation, &counter);
-    let plan = draft.plan(said, said);
+    let plan = draft.plan(said, said, 0);
     draft.finish(&History { recent, keep: 10, fills: true, ..History::default() }, &plan)
 }
 
