@@ -433,6 +433,16 @@ wire! {
         pub warnings: Vec<String>,
     }
 
+    /// A conversation with its messages.
+    pub struct ExportedConversation {
+        /// Name.
+        pub conversation: String,
+        /// All messages, oldest first.
+        pub messages: Vec<crate::conversation::RecordedMessage>,
+        /// All summaries.
+        pub summaries: Vec<crate::conversation::SummaryInfo>,
+    }
+
     /// Complete record of a session.
     pub struct Export {
         /// Type of this document: `afd-session`.
@@ -460,10 +470,13 @@ wire! {
         pub tested: Vec<TestedElement>,
         /// All visited pages, most recent first.
         pub pages: Vec<VisitedPage>,
-        /// All messages, oldest first.
+        /// All messages of the main conversation, oldest first.
         pub messages: Vec<crate::conversation::RecordedMessage>,
-        /// All summaries of the conversation.
+        /// All summaries of the main conversation.
         pub summaries: Vec<crate::conversation::SummaryInfo>,
+        /// The other conversations.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub conversations: Vec<ExportedConversation>,
         /// Patterns learned in the session.
         pub patterns: Vec<crate::pattern::Pattern>,
         /// All events, oldest first.

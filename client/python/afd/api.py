@@ -697,6 +697,7 @@ class Export(TypedDict):
     blockers: List[str]
     bugs: List[Bug]
     context: dict[str, str]
+    conversations: NotRequired[List[ExportedConversation]]
     coverage: Coverage
     durationMs: int
     events: List[Event]
@@ -724,6 +725,14 @@ class ExportResult(TypedDict):
     file: NotRequired[str]
     session: str
     sizeBytes: int
+
+
+class ExportedConversation(TypedDict):
+    """A conversation with its messages."""
+
+    conversation: str
+    messages: List[RecordedMessage]
+    summaries: List[SummaryInfo]
 
 
 class ExportedScope(TypedDict):

@@ -546,6 +546,7 @@ export interface Export {
   blockers: string[];
   bugs: Bug[];
   context: Record<string, string>;
+  conversations?: ExportedConversation[];
   coverage: Coverage;
   durationMs: number;
   events: Event[];
@@ -575,6 +576,13 @@ export interface ExportResult {
   file?: string;
   session: string;
   sizeBytes: number;
+}
+
+/** A conversation with its messages. */
+export interface ExportedConversation {
+  conversation: string;
+  messages: RecordedMessage[];
+  summaries: SummaryInfo[];
 }
 
 /** Export result of an app or site. */

@@ -132,6 +132,15 @@ fn messages_are_found_by_their_words() {
     assert_eq!(client.ok("conversation.search", json!({"query": "mill zebra"}))["matched"], "any");
     assert_eq!(client.ok("conversation.search", json!({"query": "mill", "role": "assistant"}))["messages"], json!([]));
     assert_eq!(client.fails("conversation.search", json!({"query": " ?! "}), "INVALID_PARAMS").details["path"], "query");
+    // By time.
+    let at = client.ok("conversation.search", json!({"query": "mill"}))["messages"][0]["at"].as_i64().expect("a time");
+    let mut found = |more: serde_json::Value| {
+        let mut query = json!({"query": "mill"});
+        query.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        client.ok("conversation.search", query)["messages"].as_array().map(Vec::len)
+    };
+    assert_eq!((found(json!({"since": at + 1})), found(json!({"until": at - 60_000}))), (Some(0), Some(0)));
+    assert!(found(json!({"since": at - 60_000, "until": at + 60_000})) > Some(0));
     // Other sessions see it only when they search everywhere.
     let mut other = world.client_for("other");
     append(&mut other, vec![user("hello")]);
@@ -147,6 +156,9 @@ fn deleted_message_is_gone_with_all_that_was_made_of_it() {
     append(&mut client, vec![user("My password is Tulip-Mango-71, remember that."), assistant("I will not repeat it."), user("Go on.")]);
     append(&mut client, (0..40).map(|i| user(&format!("row {i} of the long list of rows"))).collect());
     client.ok("conversation.compact", json!({"keep": 4}));
+    // As a language model may put it.
+    client.ok("pattern.save", json!({"kind": "keyFact", "text": "Password of the user: Tulip-Mango-71", "scope": "session"}));
+    client.ok("pattern.save", json!({"kind": "keyFact", "text": "The rows are long", "scope": "session"}));
     assert!(client.ok("conversation.context", json!({"budget": 600})).to_string().contains("Tulip"));
     let deleted = client.ok("conversation.delete", json!({"position": 1}));
     assert!(deleted["derived"].as_i64() > Some(0), "{deleted}");
@@ -160,6 +172,7 @@ fn deleted_message_is_gone_with_all_that_was_made_of_it() {
     ] {
         assert!(!answer.to_string().contains("Tulip"), "{answer}");
     }
+    assert!(client.ok("pattern.list", json!({"scope": "session"})).to_string().contains("The rows are long"));
     for file in ["memory.db", "memory.db-wal"] {
         let bytes = std::fs::read(world.dir().join(file)).unwrap_or_default();
         assert!(!bytes.windows(11).any(|w| w == b"Tulip-Mango"), "{file} holds it");

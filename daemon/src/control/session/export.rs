@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use afd_proto::session::{Export, ExportFormat, ExportParams, ExportResult, SessionCall};
+use afd_proto::session::{Export, ExportFormat, ExportParams, ExportResult, ExportedConversation, SessionCall};
+use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::artifacts::{Content, absolute};
@@ -11,7 +12,7 @@ use super::import::NoteRecord;
 use super::{digest, known};
 use crate::artifact;
 use crate::memory::{log, notes};
-use crate::session::conversation::{self, messages, summaries};
+use crate::session::conversation::{self, Conversation, messages, summaries};
 use crate::session::elsewhere::Elsewhere;
 use crate::session::records::{self, SessionRecord};
 use crate::session::{patterns, tested};
@@ -98,14 +99,21 @@ fn typed(kind: &str, record: &impl serde::Serialize) -> crate::store::Result<ser
     Ok(value)
 }
 
+/// Returns a conversation with its messages.
+fn exported(c: &Connection, own: Conversation) -> crate::store::Result<ExportedConversation> {
+    let mut messages = messages::between(c, own.id, 0, i64::MAX)?;
+    messages.iter_mut().for_each(|m| m.in_context = m.position > own.begins_after());
+    Ok(ExportedConversation { summaries: summaries::all(c, own.id)?, messages, conversation: own.name })
+}
+
 /// Collects the export document of a session.
 async fn document(core: &Arc<Core>, session: crate::session::Session) -> Result<Export> {
     let digest = digest(core, session).await?;
     let (id, name) = (digest.session.id, digest.session.name.clone());
     let gathered = core.store.read_all(move |c| {
-        let conversation = conversation::of(c, id)?;
-        let mut messages = messages::between(c, conversation.id, 0, i64::MAX)?;
-        messages.iter_mut().for_each(|m| m.in_context = m.position > conversation.begins_after());
+        let main = exported(c, conversation::of(c, id)?)?;
+        let others = conversation::all(c, id)?.into_iter().filter(|other| other.name != conversation::MAIN);
+        let others = others.map(|other| exported(c, other)).collect::<crate::store::Result<Vec<_>>>()?;
         let filter = log::Filter { session: Some(name.clone()), after: Some(0), page: Page::first(MAX_ROWS), ..log::Filter::default() };
         let artifacts = artifact::Filter { session: Some(name.clone()), page: Page::first(MAX_ROWS), kind: None };
         let mut tested: Vec<_> = tested::all(c, id)?.into_iter().map(|m| m.element).collect();
@@ -118,8 +126,8 @@ async fn document(core: &Arc<Core>, session: crate::session::Session) -> Result<
         let patterns =
             patterns::Filter { session: Some(id), reader: patterns::Reader::Keeper, limit: MAX_ROWS, ..patterns::Filter::default() };
         Ok((
-            messages,
-            summaries::all(c, conversation.id)?,
+            main,
+            others,
             patterns::find(c, &patterns)?,
             log::read(c, &filter)?.events,
             notes::of_session(c, id)?,
@@ -127,7 +135,7 @@ async fn document(core: &Arc<Core>, session: crate::session::Session) -> Result<
             tested,
         ))
     });
-    let (messages, summaries, patterns, events, notes, artifacts, tested) = gathered.await?;
+    let (main, conversations, patterns, events, notes, artifacts, tested) = gathered.await?;
     let (next_steps, blockers, summary) = (digest.next_steps(), digest.blockers(), digest.summary(true));
     let duration_ms = digest.elapsed_ms();
     let tasks = digest.done.into_iter().chain(digest.current).chain(digest.queue).collect();
@@ -144,8 +152,9 @@ async fn document(core: &Arc<Core>, session: crate::session::Session) -> Result<
         results: digest.results,
         tested,
         pages: digest.pages,
-        messages,
-        summaries,
+        messages: main.messages,
+        summaries: main.summaries,
+        conversations,
         patterns,
         events,
         notes,

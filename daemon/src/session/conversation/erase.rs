@@ -1,11 +1,15 @@
 //! Erasing what was said: a message with everything that was made of it.
 
+use std::collections::BTreeSet;
+
 use afd_proto::conversation::RecordedMessage;
 use rusqlite::{Connection, OptionalExtension, named_params};
 
+use super::facts::cues::is_stop;
 use super::{Conversation, messages, save, search};
 use crate::artifact;
 use crate::store::{Result, now_ms};
+use crate::text;
 
 /// What was erased.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,6 +33,11 @@ pub fn message(connection: &Connection, origin: &str, conversation: &mut Convers
     erased.derived +=
         run("DELETE FROM patterns WHERE session_id = (SELECT session_id FROM conversations WHERE id = :conversation_id) AND text IN
             (SELECT text FROM message_facts WHERE conversation_id = :conversation_id AND position = :position)")?;
+    for pattern in patterns_about(connection, conversation.session, &recorded)? {
+        erased.derived +=
+            i64::try_from(connection.prepare_cached("DELETE FROM patterns WHERE id = :id")?.execute(named_params! {":id": pattern})?)
+                .unwrap_or(0);
+    }
     // What replaced a statement of it, or answers it, quotes it.
     run("UPDATE message_facts SET was = NULL WHERE conversation_id = :conversation_id AND position IN
             (SELECT superseded_by FROM message_facts WHERE conversation_id = :conversation_id AND position = :position)")?;
@@ -47,6 +56,30 @@ pub fn message(connection: &Connection, origin: &str, conversation: &mut Convers
     conversation.context.retain(|_, known| !arguments.contains(&known.value));
     save(connection, origin, conversation)?;
     Ok(Some(erased))
+}
+
+/// Returns the patterns that a session keeps to itself and that a language model may have taken from a message: those learned since then
+/// that share a figure or at least half of their words with it.
+fn patterns_about(connection: &Connection, session: i64, recorded: &RecordedMessage) -> Result<Vec<i64>> {
+    let telling = |text: &str| -> BTreeSet<String> { text::words(text).into_iter().filter(|word| !is_stop(word)).collect() };
+    let said = telling(&messages::searched_text(&recorded.message));
+    let mut statement = connection.prepare_cached(
+        "SELECT id, text FROM patterns WHERE session_id = :session_id AND scope = 'session' AND created_at >= :at AND deleted_at IS NULL",
+    )?;
+    let rows = statement.query_map(named_params! {":session_id": session, ":at": recorded.at}, |row| {
+        Ok((row.get::<_, i64>("id")?, row.get::<_, String>("text")?))
+    })?;
+    let mut found = Vec::new();
+    for row in rows {
+        let (id, pattern) = row?;
+        let words = telling(&pattern);
+        let shared: Vec<&String> = words.intersection(&said).collect();
+        let figure = shared.iter().any(|word| word.len() > 2 && word.contains(|c: char| c.is_ascii_digit()));
+        if figure || !shared.is_empty() && shared.len() * 2 >= words.len() {
+            found.push(id);
+        }
+    }
+    Ok(found)
 }
 
 /// Erases a conversation. Returns the number of messages, and of statements and summaries.
