@@ -53,7 +53,6 @@ pub fn fit(history: &History, available: i64, plan: &Plan, counter: &Counter, re
     let recent: Vec<&RecordedMessage> = history.request.iter().chain(&history.recent).collect();
     let (mut steps, unpaired) = steps(&recent, counter);
     report("unpaired tool calls or results", unpaired, 0, "model APIs reject one without the other");
-    let total = |steps: &[Step]| steps.iter().flatten().map(|m| m.cost).sum::<i64>();
     let mut cut = 0;
     let newest = recent.last().map_or(0, |m| m.position) - history.keep;
     if total(&steps) > available || history.settled_to > 0 {
@@ -66,24 +65,47 @@ pub fn fit(history: &History, available: i64, plan: &Plan, counter: &Counter, re
     if history.settled_to > 0 {
         cut += trim_surplus(&mut steps, &protected, plan.surplus, counter);
     }
-    let available_now = available;
     let over = total(&steps) - available;
     let step = plan.step.clamp(1, (available / 8).max(1));
-    let available = if over > 0 { available - (step - over % step) % step } else { available };
+    let goal = if over > 0 { available - (step - over % step) % step } else { available };
+    cut += shorten_older(&mut steps, &protected, goal, counter);
+    let (lost, lost_tokens) = drop_oldest(&mut steps, &protected, goal);
+    report("steps of recent turns", lost, lost_tokens, "the budget is used up; older steps go first");
+    cut += squeeze(&mut steps, available, counter);
+    report("parts of long messages", cut, 0, "older tool results are cut first; the middle was left out");
+    let shown: Vec<Shown> = steps.into_iter().flatten().collect();
+    Turns { shown: shown.iter().map(|m| (m.position, !m.cut)).collect(), messages: shown.into_iter().map(|m| m.message).collect() }
+}
+
+/// Returns the tokens of steps.
+fn total(steps: &[Step]) -> i64 {
+    steps.iter().flatten().map(|m| m.cost).sum()
+}
+
+/// Cuts older tool results, then older messages of the assistant, oldest first, until the steps have `goal` tokens.
+fn shorten_older(steps: &mut [Step], protected: &[usize], goal: i64, counter: &Counter) -> i64 {
+    let mut cut = 0;
+    let mut over = total(steps) - goal;
     for (role, limit) in SHORT {
         for i in (0..steps.len()).filter(|i| !protected.contains(i)) {
-            if total(&steps) <= available {
-                break;
-            }
-            let over = total(&steps) - available;
             for shown in steps[i].iter_mut().filter(|m| m.message.role == role) {
-                cut += i64::from(shorten(shown, limit.max(shown.cost - over), counter));
+                if over <= 0 {
+                    return cut;
+                }
+                let before = shown.cost;
+                cut += i64::from(shorten(shown, limit.max(before - over), counter));
+                over -= before - shown.cost;
             }
         }
     }
+    cut
+}
+
+/// Drops the oldest steps until the rest has `goal` tokens. Returns the number of dropped messages and their tokens.
+fn drop_oldest(steps: &mut Vec<Step>, protected: &[usize], goal: i64) -> (i64, i64) {
     let (mut lost, mut lost_tokens) = (0, 0);
+    let mut over = total(steps) - goal;
     let mut i = 0;
-    let mut over = total(&steps) - available;
     steps.retain(|step| {
         let keep = over <= 0 || protected.contains(&i);
         i += 1;
@@ -95,11 +117,7 @@ pub fn fit(history: &History, available: i64, plan: &Plan, counter: &Counter, re
         }
         keep
     });
-    report("steps of recent turns", lost, lost_tokens, "the budget is used up; older steps go first");
-    cut += squeeze(&mut steps, available_now, counter);
-    report("parts of long messages", cut, 0, "older tool results are cut first; the middle was left out");
-    let shown: Vec<Shown> = steps.into_iter().flatten().collect();
-    Turns { shown: shown.iter().map(|m| (m.position, !m.cut)).collect(), messages: shown.into_iter().map(|m| m.message).collect() }
+    (lost, lost_tokens)
 }
 
 /// Cuts the oldest of the messages that are longer than their brief lengths, until these exceed them by `surplus` tokens at most.
@@ -134,8 +152,7 @@ fn squeeze(steps: &mut [Step], available: i64, counter: &Counter) -> i64 {
     let mut cut = 0;
     for roles in [&[Role::Tool][..], &[Role::Tool, Role::Assistant], &[Role::Tool, Role::Assistant, Role::User]] {
         for divisor in [2, 4, 8, 16, 32, 64] {
-            let total: i64 = steps.iter().flatten().map(|m| m.cost).sum();
-            if total <= available {
+            if total(steps) <= available {
                 return cut;
             }
             let limit = (available / divisor).max(8);
