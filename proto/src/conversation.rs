@@ -442,6 +442,9 @@ wire! {
         pub position: i64,
         /// Number of statements and summaries that were made of it and are gone as well.
         pub derived: i64,
+        /// Files that the caller had named for reports and exports of the session, which may quote it: they are not deleted.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub files_left: Vec<String>,
     }
 
     /// Result of clearing a context.

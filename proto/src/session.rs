@@ -304,10 +304,11 @@ wire! {
         pub tokens: i64,
     }
 
-    /// What the session before left open, as far as it belongs to the app.
+    /// What earlier sessions about an app left open, as far as it belongs to the app.
     pub struct LeftOpen {
-        /// Name of that session.
-        pub session: String,
+        /// Name of the newest session that left tasks, next steps or blockers; absent if none did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub session: Option<String>,
         /// Time at which it ended, UTC milliseconds; absent if it was never ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub ended_at: Option<i64>,
@@ -359,7 +360,7 @@ wire! {
         /// Conversations, oldest first.
         #[serde(default)]
         pub conversations: Vec<ConversationInfo>,
-        /// What the session before about the same app left open; only in the answer of `session.start`.
+        /// What earlier sessions about the same app left open; only in the answer of `session.start`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub before: Option<LeftOpen>,
     }
@@ -380,6 +381,9 @@ wire! {
         pub findings: i64,
         /// Number of bugs, test results and notes that stay with the app.
         pub kept: i64,
+        /// Name that these show as their session, by which `session.delete` with `findings` deletes them later; absent if none stay.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub remainder: Option<String>,
         /// Files that the caller had named for reports and exports of the session: they are not deleted.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub files_left: Vec<String>,

@@ -175,7 +175,7 @@ pub struct BugUpdateOptions {
     /// New description
     #[arg(long)]
     description: Option<String>,
-    /// Step to reproduce the bug; repeatable; replaces the previous steps
+    /// Step to reproduce the bug; repeatable; replaces the previous steps; an empty one removes them
     #[arg(long, value_name = "TEXT")]
     step: Vec<String>,
     /// New expected behaviour
@@ -200,7 +200,7 @@ impl BugUpdateOptions {
             title: self.title,
             severity: self.severity,
             description: self.description,
-            steps: non_empty(self.step),
+            steps: non_empty(self.step).map(|steps| steps.into_iter().filter(|step| !step.is_empty()).collect()),
             expected: self.expected,
             actual: self.actual,
             page,

@@ -107,7 +107,9 @@ fn found(found: &FoundMessages) -> String {
 }
 
 fn erased(deleted: &DeleteMessageResult) -> String {
+    let left = deleted.files_left.iter().map(|file| format!("not deleted, as you named it: {file}\n"));
     format!("{} message {}, and {} made of it\n", paint(GOOD, "deleted"), deleted.position, count(deleted.derived, "row"))
+        + &left.collect::<String>()
 }
 
 /// Renders role, content and tool calls of a message in any of the output formats.

@@ -116,8 +116,8 @@ fn left_open(out: &mut String, before: &LeftOpen) {
     let mut lines: Vec<String> = before.tasks.iter().map(|task| format!("task: {task}")).collect();
     lines.extend(before.next_steps.iter().map(|step| format!("next: {step}")));
     lines.extend(before.blockers.iter().map(|blocker| format!("blocker: {blocker}")));
-    lines.extend(before.bugs.iter().map(|bug| format!("bug {bug}")));
-    section(out, &format!("left open by {}", before.session), lines);
+    section(out, &format!("left open by {}", maybe(&before.session)), lines);
+    section(out, "open bugs of the app", before.bugs.iter().cloned());
 }
 
 fn updated(info: &SessionInfo) -> String {
@@ -125,7 +125,7 @@ fn updated(info: &SessionInfo) -> String {
 }
 
 fn deleted(deleted: &Deleted) -> String {
-    let Deleted { session, messages, derived, tasks, findings, kept, files_left, .. } = deleted;
+    let Deleted { session, messages, derived, tasks, findings, kept, remainder, files_left, .. } = deleted;
     let mut out = format!(
         "{} {session}: {}, {} made of them, {}, {}\n",
         paint(GOOD, "deleted"),
@@ -134,8 +134,8 @@ fn deleted(deleted: &Deleted) -> String {
         count(*tasks, "task"),
         count(*findings, "finding")
     );
-    if *kept > 0 {
-        let _ = writeln!(out, "{} stay with the app; --findings deletes them too", count(*kept, "finding"));
+    if let Some(rest) = remainder {
+        let _ = writeln!(out, "left with the app: {}; delete with: afctl session delete --findings -s {rest:?}", count(*kept, "finding"));
     }
     section(&mut out, "not deleted, as you named these files", files_left.iter().cloned());
     out

@@ -234,6 +234,20 @@ pub fn list(connection: &Connection, filter: &Filter) -> Result<Artifacts> {
     Ok(Artifacts { artifacts, next_cursor })
 }
 
+/// Returns the row ids of those artifacts that were saved for messages of a session, by its row id, and that no finding shows.
+pub fn only_of_messages(connection: &Connection, session: i64, uids: &[String]) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM artifacts a WHERE uid = :uid AND session_id = :session_id AND kind = 'message_image' AND managed = 1
+            AND deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM bugs WHERE screenshot = a.uid AND deleted_at IS NULL)
+            AND NOT EXISTS (SELECT 1 FROM test_results WHERE evidence = a.uid AND deleted_at IS NULL)",
+    )?;
+    let mut found = Vec::new();
+    for uid in uids {
+        found.extend(statement.query_row(named_params! {":uid": uid, ":session_id": session}, |row| row.get::<_, i64>("id")).optional()?);
+    }
+    Ok(found)
+}
+
 /// Returns the artifacts of a session, by its row id, of some kinds: id, path, and whether the file is in the shared root.
 pub fn written(connection: &Connection, session: i64, kinds: &[&str]) -> Result<Vec<(i64, String, bool)>> {
     let mut statement = connection

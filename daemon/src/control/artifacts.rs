@@ -153,7 +153,8 @@ impl Core {
             extension: content.extension,
             content: content.bytes,
             op: content.op,
-            session: self.session_row(session).await?,
+            // Not created: what was said must not outlive a session that was deleted meanwhile.
+            session: super::session::known(self, session).await?.id,
             device: None,
             trace: current_trace().unwrap_or_else(new_uid),
         };

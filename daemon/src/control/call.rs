@@ -1,6 +1,7 @@
 //! Resolves the device and the session of a call.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use afd_proto::Secret;
 use afd_proto::vocabulary::{DEFAULT_SESSION, DeviceCall, Echo, Reply};
@@ -18,10 +19,23 @@ impl Core {
         if let Some(id) = known {
             return Ok(id);
         }
+        super::session::check_new_name("session", name)?;
         let (origin, wanted) = (self.store.origin().to_owned(), name.to_owned());
+        let before = self.sessions_changed.load(Ordering::SeqCst);
         let id = self.store.write(move |c| sessions::row_id(c, &origin, &wanted)).await?;
-        self.sessions.lock().insert(name.to_owned(), id);
+        let mut known = self.sessions.lock();
+        // The session may have been renamed or deleted since: then the next call looks again.
+        if self.sessions_changed.load(Ordering::SeqCst) == before {
+            known.insert(name.to_owned(), id);
+        }
         Ok(id)
+    }
+
+    /// Forgets the row id of a session that is renamed or deleted. To be called before the change and after it.
+    pub(super) fn forget_session_row(&self, name: &str) {
+        let mut known = self.sessions.lock();
+        self.sessions_changed.fetch_add(1, Ordering::SeqCst);
+        known.remove(name);
     }
 
     /// Returns the row id of a device, creating the row on first use.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use parking_lot::Mutex;
 
@@ -52,6 +53,8 @@ pub struct Core {
     pub tokenizers: Arc<Tokenizers>,
     /// Row ids of sessions by name.
     pub(super) sessions: Mutex<HashMap<String, i64>>,
+    /// Number of times that a session was renamed or deleted.
+    pub(super) sessions_changed: AtomicU64,
     /// Newest capture of each device, by its row id.
     pub(super) newest: Mutex<HashMap<i64, Arc<NewestCapture>>>,
 }
@@ -89,6 +92,7 @@ impl Core {
             watch_streams: WatchStreams::default(),
             tokenizers: Arc::default(),
             sessions: Mutex::default(),
+            sessions_changed: AtomicU64::default(),
             newest: Mutex::default(),
         }))
     }

@@ -60,7 +60,8 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
         return Err(Error::param("scope", "session or everybody, because app is not given", "app"));
     }
     let (session, origin, p) = (core.session_row(name).await?, core.store.origin().to_owned(), params.clone());
-    let saved = core.store.write(move |c| {
+    let saved = core.store.write_or_refuse(move |c| {
+        crate::session::check_present(c, session)?;
         let new = patterns::New {
             kind: p.kind,
             text: p.text.trim(),
@@ -71,7 +72,7 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
             prior: p.confidence,
             session: Some(session),
         };
-        patterns::save(c, &origin, &new)
+        Ok::<_, Error>(patterns::save(c, &origin, &new)?)
     });
     Ok(saved.await?)
 }

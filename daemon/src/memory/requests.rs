@@ -93,11 +93,14 @@ pub fn forget_results_about(connection: &Connection, method: &str, uid: &str) ->
     Ok(())
 }
 
-/// Clears the results of the methods of a namespace, such as `conversation.`; the calls stay recorded as done.
-pub fn forget_results(connection: &Connection, namespace: &str) -> Result<()> {
+/// Clears the results of all methods that may quote what was said; the calls stay recorded as done.
+pub fn forget_what_was_said(connection: &Connection) -> Result<()> {
     connection
-        .prepare_cached("UPDATE requests SET result = NULL, updated_at = :now WHERE result IS NOT NULL AND method LIKE :namespace || '%'")?
-        .execute(named_params! {":namespace": namespace, ":now": now_ms()})?;
+        .prepare_cached(
+            "UPDATE requests SET result = NULL, updated_at = :now WHERE result IS NOT NULL
+                AND (method LIKE 'conversation.%' OR method LIKE 'session.%' OR method LIKE 'pattern.%' OR method LIKE 'memory.%')",
+        )?
+        .execute(named_params! {":now": now_ms()})?;
     Ok(())
 }
 

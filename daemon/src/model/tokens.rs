@@ -37,13 +37,16 @@ struct Loaded {
 /// The tables of a tokenizer, and the counts of lines that were counted with them: a context mostly consists of lines of the one before.
 struct Tables {
     encoding: CoreBPE,
+    /// Whether white space before a line break may be a token of its own, as with the older encodings.
+    keeps_blank: bool,
     hasher: RandomState,
     known: Mutex<HashMap<u64, u32>>,
 }
 
 impl Tables {
-    fn new(encoding: CoreBPE) -> Self {
-        Self { encoding, hasher: RandomState::new(), known: Mutex::default() }
+    fn new(encoding: CoreBPE, tokenizer: Tokenizer) -> Self {
+        let keeps_blank = matches!(tokenizer, Tokenizer::P50kBase | Tokenizer::P50kEdit | Tokenizer::R50kBase);
+        Self { encoding, keeps_blank, hasher: RandomState::new(), known: Mutex::default() }
     }
 
     /// Counts the tokens of a line, including its line break.
@@ -129,7 +132,7 @@ impl Tokenizers {
             loaded.used = Instant::now();
             return Counter { name: name_of(tokenizer), tables: Some(loaded.tables.clone()) };
         }
-        let Some(tables) = load(tokenizer).map(|encoding| Arc::new(Tables::new(encoding))) else { return Counter::estimate() };
+        let Some(tables) = load(tokenizer).map(|encoding| Arc::new(Tables::new(encoding, tokenizer))) else { return Counter::estimate() };
         all.insert(tokenizer, Loaded { tables: tables.clone(), used: Instant::now() });
         Counter { name: name_of(tokenizer), tables: Some(tables) }
     }
@@ -179,22 +182,24 @@ impl Counter {
     /// Counts the tokens of a text.
     pub fn count(&self, text: &str) -> i64 {
         let count = match &self.tables {
-            Some(tables) => lines(text).map(|line| tables.count(line)).sum(),
+            Some(tables) => lines(text, tables.keeps_blank).map(|line| tables.count(line)).sum(),
             None => estimate_tokens(text),
         };
         i64::try_from(count).unwrap_or(i64::MAX)
     }
 }
 
-/// Splits a text after line breaks where no token spans the split: before a character that is neither white space nor a slash.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
+/// Splits a text after line breaks where no token spans the split: before a character that is neither white space nor a slash, and with
+/// `keeps_blank` not after further white space.
+fn lines(text: &str, keeps_blank: bool) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
         let joins = |after: &str| after.starts_with(|c: char| c.is_whitespace() || c == '/');
-        let split = rest.match_indices('\n').map(|(at, _)| at + 1).find(|at| !joins(&rest[*at..]));
+        let blank = |before: &str| keeps_blank && before.ends_with(char::is_whitespace);
+        let split = rest.match_indices('\n').find(|(at, _)| !joins(&rest[at + 1..]) && !blank(&rest[..*at])).map(|(at, _)| at + 1);
         let (line, more) = rest.split_at(split.unwrap_or(rest.len()));
         rest = more;
         Some(line)
@@ -265,21 +270,31 @@ mod tests {
         assert_eq!(counter.count("hello world"), 2);
         assert_eq!(counter.count("tiktoken is great!"), 6);
         let text = "The quick brown fox, id 4711, jumps over the lazy dog.\n".repeat(4000);
-        let whole = |text: &str| counter.tables.as_ref().expect("loaded").encoding.encode_ordinary(text).len() as i64;
-        assert_eq!(counter.count(&text), whole(&text), "splitting does not change the count");
-        for text in [
-            "a.\n/b.\n\n/c",
-            "one\n\n  two\n\tthree\r\nfour \n five\n",
-            "\n\n",
-            "{\n  \"a\": 1,\n  \"b\": [\n\n]}\n",
-            "测试。\n下一行\n\u{3000}a",
-        ] {
-            assert_eq!(counter.count(text), whole(text), "{text:?}");
-            assert_eq!(counter.count(text), whole(text), "{text:?} again");
-        }
+        let whole = counter.tables.as_ref().expect("loaded").encoding.encode_ordinary(&text).len() as i64;
+        assert_eq!(counter.count(&text), whole, "splitting does not change the count");
         for hard in [" ", "\n", "a", "^", "\t ", "测", "👍🏽", "0"] {
             let long = hard.repeat((1 << 18) / hard.len());
             assert!(counter.count(&long) > 1000, "{hard:?}");
+        }
+    }
+
+    #[test]
+    fn counts_by_line_are_those_of_the_whole_text() {
+        let tokenizers = Tokenizers::default();
+        for name in ["cl100k_base", "o200k_base", "p50k_base", "r50k_base"] {
+            let counter = tokenizers.counter(name);
+            let tables = counter.tables.as_ref().expect("loaded");
+            for text in [
+                "a.\n/b.\n\n/c",
+                "one\n\ntwo \nthree\n\n\nfour, and so on and on",
+                "one\n\n  two\n\tthree\r\nfour \n five\n",
+                "\n\n",
+                "{\n  \"a\": 1,\n  \"b\": [\n\n]}\n",
+                "测试。\n下一行\n\u{3000}a",
+            ] {
+                let whole = tables.encoding.encode_ordinary(text).len() as i64;
+                assert_eq!((counter.count(text), counter.count(text)), (whole, whole), "{name} {text:?}");
+            }
         }
     }
 

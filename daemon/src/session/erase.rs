@@ -21,6 +21,20 @@ pub struct Erased {
     pub artifacts: Vec<i64>,
 }
 
+/// Deletes the bugs and test results of a session with their content. Their rows stay, so that their ids are not given again. Returns how
+/// many there were.
+pub fn delete_findings(connection: &Connection, session: i64) -> Result<i64> {
+    let run = |sql: &str| -> Result<i64> {
+        let done = connection.prepare_cached(sql)?.execute(named_params! {":id": session, ":now": now_ms()})?;
+        Ok(i64::try_from(done).unwrap_or(i64::MAX))
+    };
+    let bugs = run("UPDATE bugs SET title = '', description = NULL, steps = '[]', expected = NULL, actual = NULL, page = NULL, state = NULL,
+        screenshot = NULL, resolution = NULL, deleted_at = :now, updated_at = :now WHERE session_id = :id AND deleted_at IS NULL")?;
+    let results = run("UPDATE test_results SET name = '', summary = NULL, page = NULL, state = NULL, evidence = NULL, deleted_at = :now,
+        updated_at = :now WHERE session_id = :id AND deleted_at IS NULL")?;
+    Ok(bugs + results)
+}
+
 /// Returns the number of bugs and test results of a session.
 pub fn findings(connection: &Connection, session: i64) -> Result<i64> {
     let sql = "SELECT (SELECT count(*) FROM bugs WHERE session_id = :id AND deleted_at IS NULL)
@@ -35,21 +49,21 @@ pub fn session(connection: &Connection, session: &Session, findings: bool) -> Re
     let run = |sql: &str| -> Result<i64> {
         Ok(i64::try_from(connection.prepare_cached(sql)?.execute(named_params! {":id": id})?).unwrap_or(i64::MAX))
     };
+    let mut shown = Vec::new();
     for own in conversation::all(connection, id)? {
-        for message in messages::between(connection, own.id, 0, i64::MAX)? {
-            erased.artifacts.extend(erase::pictures(connection, &message, Some(id))?);
-        }
+        shown.extend(messages::shown(connection, own.id)?);
         erased.derived += run("DELETE FROM patterns WHERE session_id = :id AND (scope = 'session' OR text IN
             (SELECT f.text FROM message_facts f JOIN conversations c ON c.id = f.conversation_id WHERE c.session_id = :id))")?;
         let (gone, derived) = erase::conversation(connection, own.id)?;
         erased.messages += gone;
         erased.derived += derived;
     }
+    erased.artifacts = erase::pictures(connection, id, &shown, None)?;
     erased.derived += run("DELETE FROM patterns WHERE session_id = :id AND scope = 'session'")?;
     erased.tasks = run("DELETE FROM tasks WHERE session_id = :id")?;
     run("DELETE FROM tested_elements WHERE session_id = :id")?;
     if findings {
-        erased.findings = run("DELETE FROM bugs WHERE session_id = :id")? + run("DELETE FROM test_results WHERE session_id = :id")?;
+        erased.findings = self::delete_findings(connection, id)?;
     }
     connection
         .prepare_cached(
@@ -61,8 +75,13 @@ pub fn session(connection: &Connection, session: &Session, findings: bool) -> Re
     Ok(erased)
 }
 
+/// Returns whether a name has the form that is kept for erased sessions.
+pub fn is_name_of_erased(name: &str) -> bool {
+    name.ends_with(')') && name.contains(" (deleted, ")
+}
+
 /// Returns the name that the findings of an erased session show.
-fn name_after(session: &Session) -> String {
+pub fn name_after(session: &Session) -> String {
     let tail = session.uid.get(session.uid.len().saturating_sub(8)..).unwrap_or(&session.uid);
     format!("{} (deleted, {tail})", session.name)
 }

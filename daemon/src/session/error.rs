@@ -14,6 +14,9 @@ pub enum SessionError {
     /// The session has ended.
     #[error("the session has ended")]
     Ended,
+    /// The session was deleted.
+    #[error("the session was deleted")]
+    Deleted,
     /// The database operation failed.
     #[error(transparent)]
     Store(#[from] StoreError),

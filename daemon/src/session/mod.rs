@@ -29,13 +29,13 @@ pub use error::SessionError;
 
 use crate::store::{Conditions, Page, Result, new_uid, now_ms};
 
-/// Returns the row id of a session. Creates the session, or restores a deleted one, if necessary.
+/// Returns the row id of a session. Creates the session if necessary.
 pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> {
     let now = now_ms();
     Ok(connection
         .prepare_cached(
             "INSERT INTO sessions (uid, origin, name, created_at, updated_at) VALUES (:uid, :origin, :name, :now, :now)
-             ON CONFLICT (name) DO UPDATE SET deleted_at = NULL RETURNING id",
+             ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id",
         )?
         .query_row(named_params! {":uid": new_uid(), ":origin": origin, ":name": name, ":now": now}, |row| row.get("id"))?)
 }
@@ -46,6 +46,13 @@ pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
         .prepare_cached("SELECT id FROM sessions WHERE name = :name")?
         .query_row(named_params! {":name": name}, |row| row.get("id"))
         .optional()?)
+}
+
+/// Returns the uid of a session, by its row id; also of a deleted one.
+pub fn uid_of(connection: &Connection, id: i64) -> Result<String> {
+    Ok(connection
+        .prepare_cached("SELECT uid FROM sessions WHERE id = :id")?
+        .query_row(named_params! {":id": id}, |row| row.get("uid"))?)
 }
 
 /// The `sessions` row.
@@ -163,12 +170,14 @@ pub fn update(connection: &Connection, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Returns the session about an app before another one: the one that was active last.
-pub fn before(connection: &Connection, session: &Session, app: &str) -> Result<Option<Session>> {
+/// Returns up to ten other sessions about an app, the one that was active last first.
+pub fn before(connection: &Connection, session: &Session, app: &str) -> Result<Vec<Session>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM sessions WHERE app = :app AND id <> :id AND deleted_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT 1"
+        "SELECT {COLUMNS} FROM sessions WHERE app = :app AND id <> :id AND deleted_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT 10"
     );
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":app": app, ":id": session.id}, read).optional()?)
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(named_params! {":app": app, ":id": session.id}, read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Conditions that listed sessions must meet.
@@ -218,7 +227,7 @@ pub fn info(connection: &Connection, session: &Session, last_activity: Option<i6
 /// Runs `work` if the session is active; a session that has ended is left unchanged.
 ///
 /// # Errors
-/// [`SessionError::Ended`] if the session has ended, otherwise the error of `work`.
+/// [`SessionError::Ended`] if the session has ended, [`SessionError::Deleted`] if it was deleted, otherwise the error of `work`.
 pub fn while_active<T, E>(
     connection: &Connection,
     session: i64,
@@ -227,6 +236,7 @@ pub fn while_active<T, E>(
 where
     SessionError: From<E>,
 {
+    check_present(connection, session)?;
     let ended: bool = connection
         .prepare_cached("SELECT ended_at IS NOT NULL AS ended FROM sessions WHERE id = :id")?
         .query_row(named_params! {":id": session}, |row| row.get("ended"))?;
@@ -234,4 +244,15 @@ where
         return Err(SessionError::Ended);
     }
     Ok(work(connection)?)
+}
+
+/// Refuses to write to a session, by its row id, that was deleted meanwhile.
+///
+/// # Errors
+/// [`SessionError::Deleted`] if it was.
+pub fn check_present(connection: &Connection, session: i64) -> std::result::Result<(), SessionError> {
+    let deleted: bool = connection
+        .prepare_cached("SELECT deleted_at IS NOT NULL AS deleted FROM sessions WHERE id = :id")?
+        .query_row(named_params! {":id": session}, |row| row.get("deleted"))?;
+    if deleted { Err(SessionError::Deleted) } else { Ok(()) }
 }

@@ -132,7 +132,8 @@ impl Digest {
         }
         derived.retain(|step| !steps.contains(step));
         steps.extend(derived);
-        steps
+        // What people wrote must not begin a line of its own.
+        steps.iter().map(|step| cut::one_line(step)).collect()
     }
 
     /// Returns the blockers: those stated by the caller, then pending tasks that depend on a failed one.
@@ -143,7 +144,7 @@ impl Digest {
                 blockers.push(format!("\"{}\" is blocked by \"{}\", which failed", task.description, failed.description));
             }
         }
-        blockers
+        blockers.iter().map(|blocker| cut::one_line(blocker)).collect()
     }
 }
 

@@ -92,7 +92,7 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
         .read_all(move |c| {
             let conversation = conversation::named(c, id, &wanted)?;
             let last = messages::between(c, conversation.id, conversation.position - 1, conversation.position)?.pop();
-            Ok((conversation, last.map(|m| messages::said_text(&m.message))))
+            Ok((conversation, last.and_then(|m| messages::asked_by(&m.message))))
         })
         .await?;
     let counter = counter(core, &before).await?;
@@ -135,9 +135,9 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
 async fn prepare(messages: Vec<Message>, mut before: Option<String>, counter: Counter) -> Result<Vec<Prepared>> {
     let work = move || {
         let each = messages.into_iter().map(|message| {
-            let said = messages::said_text(&message);
+            let asked = messages::asked_by(&message);
             let prepared = Prepared::of(message, before.as_deref(), &counter);
-            before = Some(said);
+            before = asked;
             prepared
         });
         each.collect()

@@ -49,7 +49,7 @@ async fn compacted(core: &Arc<Core>, name: &str, which: Option<&str>, how: How) 
     let called = before.name.clone();
     let counter = counter(core, &before).await?;
     let settings = core.config.get();
-    let (origin, has_model) = (core.store.origin().to_owned(), settings.model.provider.is_some());
+    let (origin, has_model) = (core.store.origin().to_owned(), settings.model.is_configured());
     let done = core.store.write(move |c| {
         let mut conversation = conversation::named(c, id, &called)?;
         let mut limits = Limits::of(&conversation, &settings.conversation);

@@ -7,9 +7,10 @@ use afd_proto::conversation::{DeleteMessageParams, DeleteMessageResult};
 use afd_proto::session::SessionCall;
 use serde_json::json;
 
-use super::super::session::known;
+use super::super::session::{SAYING, known};
 use super::super::{Core, Error, Result, check_session};
 use super::{conversation_of, lock_name};
+use crate::artifact;
 use crate::memory::requests;
 use crate::session::conversation::erase;
 
@@ -22,10 +23,11 @@ pub async fn message(core: &Arc<Core>, params: &DeleteMessageParams) -> Result<D
     check_session(name)?;
     let _lock = core.locks.conversations.lock(lock_name(name, params.conversation.as_deref())).await;
     let session = known(core, name).await?;
+    let id = session.id;
     let (origin, which, position) = (core.store.origin().to_owned(), params.conversation.clone(), params.position);
     let erased = core.store.write_or_refuse(move |c| {
         let mut conversation = conversation_of(c, session.id, which.as_deref())??;
-        requests::forget_results(c, "conversation.")?;
+        requests::forget_what_was_said(c)?;
         erase::message(c, &origin, &mut conversation, position)?.ok_or_else(|| {
             Error::new(ErrorCode::NotFound, format!("there is no message {position} in this conversation"))
                 .hint("`conversation list` and `conversation search` show the positions")
@@ -33,7 +35,11 @@ pub async fn message(core: &Arc<Core>, params: &DeleteMessageParams) -> Result<D
         })
     });
     let erased = erased.await?;
-    core.delete_artifacts(erased.artifacts).await;
+    // Reports and exports quote the conversation: ours go, those in files that the caller named are told.
+    let written = core.store.read_all(move |c| artifact::written(c, id, &SAYING)).await?;
+    let (ours, theirs): (Vec<_>, Vec<_>) = written.into_iter().partition(|(_, _, managed)| *managed);
+    core.delete_artifacts(erased.artifacts.into_iter().chain(ours.into_iter().map(|(id, _, _)| id)).collect()).await;
     core.store.scrub().await?;
-    Ok(DeleteMessageResult { session: session.name, position, derived: erased.derived })
+    let files_left = theirs.into_iter().map(|(_, path, _)| path).collect();
+    Ok(DeleteMessageResult { session: session.name, position, derived: erased.derived, files_left })
 }

@@ -67,11 +67,11 @@ async fn record_failure(
     kept: &StoredSummary,
     error: &ModelError,
 ) -> crate::store::Result<()> {
-    let (id, said, asked) = (kept.id, error.to_string(), kept.attempts + 1);
+    let (row, said, asked) = (kept.clone(), error.to_string(), kept.attempts + 1);
     let again = matches!(error, ModelError::Temporary(_)) && asked < as_i64(settings.attempts);
     let wait = as_i64(settings.retry_ms).saturating_mul(1 << asked.clamp(1, 20).saturating_sub(1));
     let at = again.then(|| now_ms().saturating_add(wait));
-    core.store.write(move |c| summaries::failed(c, id, &said, at)).await
+    core.store.write(move |c| summaries::failed(c, &row, &said, at)).await
 }
 
 /// Schedules the next run of the job for when the next summary is due.
@@ -116,11 +116,14 @@ async fn improve(
     }
     let counter = counter(core, &conversation).await.map_err(|e| ModelError::Temporary(e.to_string()))?;
     let (row, name, origin) = (kept.clone(), model.name().to_owned(), core.store.origin().to_owned());
-    let tokens = counter.count(&text);
+    let (tokens, uid) = (counter.count(&text), conversation.uid.clone());
     let stored = core.store.write(move |c| {
-        summaries::improve(c, row.id, &text, &name, tokens)?;
-        // The session may have been deleted while the model was writing.
-        let Some(mut conversation) = conversation::by_id(c, id)? else { return Ok(()) };
+        // The session may have been deleted while the model was writing, and its row ids given to another one.
+        let same = conversation::by_id(c, id)?.filter(|found| found.uid == uid);
+        let Some(mut conversation) = same else { return Ok(()) };
+        if !summaries::improve(c, &row, &text, &name, tokens)? {
+            return Ok(());
+        }
         if conversation.compacted_to == row.info.upto {
             conversation.used += tokens - row.info.tokens;
             conversation::save(c, &origin, &conversation)?;

@@ -142,30 +142,37 @@ fn resolve_alias(shown: Option<&ShownRefs>, element: String) -> Result<String> {
 
 /// What is known of an element on the screen.
 struct OnScreen {
+    /// Its title, else its text; `None` if it has neither.
+    title: Option<String>,
     /// Key of its component; `None` if it is none.
     key: Option<String>,
     /// Number of rows of its list, if it is one of them.
     list_rows: Option<i64>,
 }
 
-/// Maps the lower-case title and text of each element on the screen to its component.
+/// Maps the lower-case title, text and resource id of each element on the screen to its component.
 fn on_screen(shown: &ShownRefs) -> HashMap<String, OnScreen> {
     let elements = element::all(&shown.snapshot);
-    let mut found_keys: Vec<(Vec<String>, Option<String>)> = Vec::new();
+    let mut found_keys: Vec<(Vec<String>, Option<String>, Option<String>)> = Vec::new();
     for found in shown.refs.values() {
         let Some(node) = shown.snapshot.nodes.get(found.what.node) else { continue };
         // Only the first row of a list becomes a component; the other rows share its key.
         let alike = |e: &&Element| element::belongs_to_list(&e.key) && e.class == node.class && e.res_id == node.res_id;
         let element = elements.iter().find(|e| e.bounds == node.bounds).or_else(|| elements.iter().find(alike));
-        let texts = [found.what.label.title.to_lowercase(), found.what.label.text().to_lowercase()];
-        found_keys.push((texts.into_iter().filter(|t| !t.is_empty()).collect(), element.map(|e| e.key.clone())));
+        let (title, text) = (found.what.label.title.clone(), found.what.label.text());
+        let id = node.res_id.as_deref().unwrap_or_default();
+        let names = [title.as_str(), text.as_str(), id, id.rsplit('/').next().unwrap_or_default()];
+        let names = names.into_iter().filter(|name| !name.is_empty()).map(str::to_lowercase).collect();
+        let shown = [title, text].into_iter().find(|text| !text.is_empty());
+        found_keys.push((names, shown, element.map(|e| e.key.clone())));
     }
-    let rows = |key: &str| i64::try_from(found_keys.iter().filter(|(_, k)| k.as_deref() == Some(key)).count()).unwrap_or(i64::MAX);
+    let rows = |key: &str| i64::try_from(found_keys.iter().filter(|(_, _, k)| k.as_deref() == Some(key)).count()).unwrap_or(i64::MAX);
     let mut map = HashMap::new();
-    for (texts, key) in &found_keys {
-        for text in texts {
+    for (names, title, key) in &found_keys {
+        for name in names {
             let list_rows = key.as_deref().filter(|k| element::belongs_to_list(k)).map(rows);
-            map.insert(text.clone(), OnScreen { key: key.clone(), list_rows });
+            // Rows of one kind share a resource id: of these the first is meant.
+            map.entry(name.clone()).or_insert(OnScreen { title: title.clone(), key: key.clone(), list_rows });
         }
     }
     map
@@ -200,9 +207,10 @@ pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<TestedEleme
         let here = on_screen.get(&element.to_lowercase());
         let by_label = || here.and_then(|here| here.key.as_ref()).and_then(|key| known.iter().find(|k| &k.key == key));
         Mark {
-            list_rows: here.and_then(|here| here.list_rows),
+            list_rows: here.and_then(|here| here.list_rows).filter(|_| by_name.is_none()),
             component: by_name.or_else(by_label).map(|k| (k.uid.clone(), k.name.clone())),
-            element,
+            // One row is one element, however it is called.
+            element: here.and_then(|here| here.list_rows.and(here.title.clone())).filter(|_| by_name.is_none()).unwrap_or(element),
             app: place.app.clone().unwrap_or_default(),
             page: place.page.clone().unwrap_or_default(),
             state: place.state.clone(),

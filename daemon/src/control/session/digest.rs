@@ -12,6 +12,7 @@ use crate::artifact;
 use crate::memory::{log, notes, sessions};
 use crate::session::conversation::Conversation;
 use crate::session::summary::Digest;
+use crate::session::conversation::messages;
 use crate::session::{self, Session, bugs, conversation, elsewhere, results, tasks, tested};
 use crate::store::{Page, Result as Stored, now_ms};
 use crate::visual::states;
@@ -44,7 +45,7 @@ pub(in crate::control) fn gather(c: &Connection, session: Session) -> Stored<Dig
         observations: totals.observations,
         artifacts: artifact::count(c, id)?,
         notes: notes::count(c, id)?,
-        messages: conversation::all(c, id)?.iter().map(|own| own.position).sum(),
+        messages: conversation::all(c, id)?.iter().map(|own| messages::count(c, own.id)).sum::<Stored<i64>>()?,
     };
     elsewhere.add_to(&mut statistics);
     elsewhere.add_pages_to(&mut pages);

@@ -14,6 +14,7 @@ use crate::artifact;
 use crate::memory::{notes, requests, sessions};
 use crate::session::{self, Session, erase, progress};
 use crate::store::{StoreError, now_ms};
+use crate::text::cut;
 use crate::task::run_blocking;
 
 /// Refuses to change the name of a session that holds a device: the lease is held by name.
@@ -39,7 +40,7 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
     check_change("app", params.app.as_deref(), 255)?;
     let old = known(core, params.session()).await?.name;
     if let Some(new) = params.name.as_deref().filter(|new| *new != old) {
-        check_session(new).map_err(|_| Error::param("name", "1 to 128 printable characters", new))?;
+        check_new_name("name", new)?;
         check_leases(core, &old)?;
     }
     let (p, wanted) = (params.clone(), old.clone());
@@ -58,10 +59,39 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
         let session = Session { updated_at: now_ms(), ..session };
         Ok::<_, Error>(session::info(c, &session, sessions::last_at(c, session.id)?)?)
     };
+    let _lock = core.locks.progress.lock(old.clone()).await;
+    let before = known(core, &old).await?;
+    core.forget_session_row(&old);
     let changed = core.store.write_or_refuse(change).await?;
-    core.sessions.lock().remove(&old);
+    core.forget_session_row(&old);
+    if changed.session != old {
+        release_leases(core, &old);
+        // The files of the old name are written anew under the other one.
+        if delete_progress(core, &before).await? {
+            let renamed = known(core, &changed.session).await?;
+            super::progress::write(core, renamed, None).await?;
+        }
+    }
     core.session_changed(&changed.session).await;
     Ok(changed)
+}
+
+/// Releases the leases that were taken under a name that no session has any more.
+fn release_leases(core: &Core, name: &str) {
+    for device in core.devices.list() {
+        device.release_lease(name);
+    }
+}
+
+/// Checks the name of a session that is to be created.
+pub(in crate::control) fn check_new_name(field: &'static str, name: &str) -> Result<()> {
+    if check_session(name).is_err() {
+        return Err(Error::param(field, "1 to 128 printable characters", cut::brief(name, 40)));
+    }
+    if erase::is_name_of_erased(name) {
+        return Err(Error::param(field, "a name that is not that of a deleted session", name));
+    }
+    Ok(())
 }
 
 /// Returns the error for a name that another session has.
@@ -72,7 +102,7 @@ pub(super) fn name_taken(name: &str) -> Error {
 }
 
 /// Kinds of artifacts that hold what was said in a session.
-const SAYING: [&str; 2] = ["session_report", "session_export"];
+pub(in crate::control) const SAYING: [&str; 2] = ["session_report", "session_export"];
 
 /// `session.delete`: deletes a session with everything that was said in it.
 ///
@@ -86,7 +116,11 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Deleted> 
 
 async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Deleted> {
     let _lock = core.locks.progress.lock(name.to_owned()).await;
+    if erase::is_name_of_erased(name) {
+        return erase_rest(core, name, findings).await;
+    }
     known(core, name).await?;
+    core.forget_session_row(name);
     let wanted = name.to_owned();
     let work = move |c: &Connection| {
         let session = session::by_name(c, &wanted)?.ok_or_else(|| no_session(&wanted))?;
@@ -102,18 +136,19 @@ async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Delet
             kept = 0;
         }
         // An answer that is kept for its request key may quote what was said.
-        requests::forget_results(c, "conversation.")?;
-        requests::forget_results(c, "session.")?;
+        requests::forget_what_was_said(c)?;
         Ok::<_, Error>((session, erased, kept, written))
     };
     let (session, erased, kept, written) = core.store.write_or_refuse(work).await?;
-    core.sessions.lock().remove(name);
+    core.forget_session_row(name);
+    release_leases(core, name);
     let (ours, theirs): (Vec<_>, Vec<_>) = written.into_iter().partition(|(_, _, managed)| *managed);
     core.delete_artifacts(erased.artifacts.into_iter().chain(ours.into_iter().map(|(id, _, _)| id)).collect()).await;
     delete_progress(core, &session).await?;
     core.store.scrub().await?;
     Ok(Deleted {
         session: name.to_owned(),
+        remainder: (kept > 0).then(|| erase::name_after(&session)),
         uid: session.uid,
         messages: erased.messages,
         derived: erased.derived,
@@ -124,18 +159,52 @@ async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Delet
     })
 }
 
-/// Deletes the progress files of a session.
-async fn delete_progress(core: &Core, session: &Session) -> Result<()> {
+/// Deletes what a deleted session left with the app: its bugs, test results and notes.
+async fn erase_rest(core: &Arc<Core>, name: &str, findings: bool) -> Result<Deleted> {
+    if !findings {
+        return Err(no_session(name).hint("it was deleted; `--findings` deletes what it left with the app"));
+    }
+    let wanted = name.to_owned();
+    let work = move |c: &Connection| {
+        let id = session::find(c, &wanted)?.ok_or_else(|| no_session(&wanted))?;
+        let uid = session::uid_of(c, id)?;
+        let mut findings = erase::delete_findings(c, id)?;
+        for note in notes::of_session(c, id)? {
+            notes::delete(c, Some(note.id), None)?;
+            findings += 1;
+        }
+        requests::forget_what_was_said(c)?;
+        Ok::<_, Error>(Deleted {
+            session: wanted,
+            uid,
+            messages: 0,
+            derived: 0,
+            tasks: 0,
+            findings,
+            kept: 0,
+            remainder: None,
+            files_left: Vec::new(),
+        })
+    };
+    let done = core.store.write_or_refuse(work).await?;
+    core.store.scrub().await?;
+    Ok(done)
+}
+
+/// Deletes the progress files of a session. Returns whether there were any.
+async fn delete_progress(core: &Core, session: &Session) -> Result<bool> {
     let usual = core.config.get().progress_dir.clone();
     let files: Vec<_> = session.progress_dir.iter().chain([&usual]).map(|dir| progress::files(dir, &session.name)).collect();
     let delete = move || {
+        let mut found = false;
         for path in files.into_iter().flat_map(|(json, text)| [json, text]) {
-            if let Err(error) = std::fs::remove_file(&path)
-                && error.kind() != std::io::ErrorKind::NotFound
-            {
-                tracing::warn!(%error, file = %path.display(), "cannot delete a progress file");
+            match std::fs::remove_file(&path) {
+                Ok(()) => found = true,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => tracing::warn!(%error, file = %path.display(), "cannot delete a progress file"),
             }
         }
+        found
     };
     Ok(run_blocking(delete).await.map_err(StoreError::from)?)
 }

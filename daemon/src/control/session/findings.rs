@@ -13,11 +13,11 @@ use serde_json::json;
 
 use super::super::paging::page;
 use super::super::{Core, Error, Result};
-use super::{check_change, check_optional, check_text, for_writing, known};
+use super::{check_change, check_optional, check_text, for_writing, known, no_session};
 use crate::artifact;
 use crate::memory::{log, observations};
 use crate::session::findings::Place;
-use crate::session::{self, Session, bugs, results, tasks};
+use crate::session::{self, Session, bugs, erase, results, tasks};
 use crate::store::{Page, StoreError};
 use crate::visual::states;
 
@@ -74,7 +74,7 @@ async fn artifact_of(core: &Arc<Core>, field: &'static str, session: &str, named
 /// # Errors
 /// `INVALID_PARAMS` if a field is invalid, `NOT_FOUND` if the screenshot does not exist.
 pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddResult> {
-    check_text("title", &params.title, MAX_TITLE)?;
+    check_line("title", &params.title, MAX_TITLE)?;
     for (field, text) in [("description", &params.description), ("expected", &params.expected), ("actual", &params.actual)] {
         check_optional(field, text.as_deref(), MAX_TEXT)?;
     }
@@ -106,6 +106,14 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
     Ok(added)
 }
 
+/// Checks a text of one line.
+fn check_line(field: &'static str, text: &str, most: usize) -> Result<()> {
+    if text.trim().contains(['\n', '\r']) {
+        return Err(Error::param(field, "a text on one line", "several lines"));
+    }
+    check_text(field, text, most)
+}
+
 /// Checks the steps to reproduce a bug.
 fn check_steps(steps: &[String]) -> Result<()> {
     if steps.len() > MAX_STEPS {
@@ -117,6 +125,12 @@ fn check_steps(steps: &[String]) -> Result<()> {
 /// Returns the row id of a session, if one is named.
 async fn session_id_of(core: &Arc<Core>, session: Option<&str>) -> Result<Option<i64>> {
     match session {
+        // Findings of a deleted session are still listed by the name that they show.
+        Some(name) if erase::is_name_of_erased(name) => {
+            let wanted = name.to_owned();
+            let found = core.store.read_all(move |c| session::find(c, &wanted)).await?;
+            Ok(Some(found.ok_or_else(|| no_session(name))?))
+        }
         Some(name) => Ok(Some(known(core, name).await?.id)),
         None => Ok(None),
     }
@@ -187,7 +201,7 @@ pub async fn update_bug(core: &Arc<Core>, params: &BugUpdateParams) -> Result<Bu
     if p == (BugUpdateParams { id: p.id, session: p.session.clone(), ..BugUpdateParams::default() }) {
         return Err(Error::param("title", "a field to change", "none"));
     }
-    check_optional("title", p.title.as_deref(), MAX_TITLE)?;
+    p.title.as_deref().map_or(Ok(()), |title| check_line("title", title, MAX_TITLE))?;
     for (field, text) in [("description", &p.description), ("expected", &p.expected), ("actual", &p.actual)] {
         check_change(field, text.as_deref(), MAX_TEXT)?;
     }

@@ -19,6 +19,9 @@ impl From<SessionError> for Error {
             }
             SessionError::Conflict(what, hint) => Error::new(ErrorCode::Conflict, what).hint(hint),
             SessionError::Ended => Error::new(ErrorCode::Conflict, "the session has ended").hint("`afctl session resume` reopens it"),
+            SessionError::Deleted => {
+                Error::new(ErrorCode::NotFound, "the session was deleted").hint("`afctl session start` starts another one")
+            }
             SessionError::Store(error) => error.into(),
         }
     }

@@ -17,7 +17,7 @@ use super::super::paging::page;
 use super::super::{Core, Error, Result, check_session};
 use super::{active, change, check_directory, check_optional, check_text, digest, known, no_session, progress, report, still_active};
 use crate::memory::sessions;
-use crate::session::conversation::{self, Conversation, keys::ContextValue};
+use crate::session::conversation::{self, Conversation, keys::ContextValue, messages};
 use crate::session::summary::Digest;
 use crate::session::{self, Filter, Session, bugs, tasks};
 use crate::store::now_ms;
@@ -127,29 +127,42 @@ async fn left_open(core: &Arc<Core>, name: &str) -> Result<Option<LeftOpen>> {
     let session = known(core, name).await?;
     let Some(app) = session.app.clone() else { return Ok(None) };
     let found = core.store.read_all(move |c| {
-        let Some(before) = session::before(c, &session, &app)? else { return Ok(None) };
+        let mut left = None;
+        for before in session::before(c, &session, &app)? {
+            let mut tasks: Vec<String> = tasks::current(c, before.id)?.into_iter().map(|t| t.description).collect();
+            tasks.extend(tasks::queue(c, before.id)?.into_iter().map(|t| t.description));
+            // One that left nothing does not hide what is open.
+            if !tasks.is_empty() || !before.next_steps.is_empty() || !before.blockers.is_empty() {
+                left = Some((before, tasks));
+                break;
+            }
+        }
         let open = bugs::Filter { app: Some(app), status: Some(BugStatus::Open), ..bugs::Filter::default() };
-        let mut tasks: Vec<String> = tasks::current(c, before.id)?.into_iter().map(|t| t.description).collect();
-        tasks.extend(tasks::queue(c, before.id)?.into_iter().map(|t| t.description));
+        let (before, mut tasks) = left.map_or((None, Vec::new()), |(before, tasks)| (Some(before), tasks));
         let total = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         let tasks_total = total(tasks.len());
         tasks.truncate(MAX_LEFT_OPEN);
         let bugs_total = bugs::counts(c, &open)?.total;
         let bugs = bugs::worst(c, &open, MAX_LEFT_OPEN)?.into_iter().map(|b| format!("#{} [{}] {}", b.id, b.severity, b.title)).collect();
+        if before.is_none() && bugs_total == 0 {
+            return Ok(None);
+        }
         let first = |list: Vec<String>| list.into_iter().take(MAX_LEFT_OPEN).collect();
-        let left = LeftOpen {
-            session: before.name,
-            ended_at: before.ended_at,
-            goal: before.goal,
+        let (name, ended_at, goal, next_steps, blockers) = match before {
+            Some(b) => (Some(b.name), b.ended_at, b.goal, b.next_steps, b.blockers),
+            None => (None, None, None, Vec::new(), Vec::new()),
+        };
+        Ok(Some(LeftOpen {
+            session: name,
+            ended_at,
+            goal,
             tasks,
             tasks_total,
-            next_steps: first(before.next_steps),
-            blockers: first(before.blockers),
+            next_steps: first(next_steps),
+            blockers: first(blockers),
             bugs,
             bugs_total,
-        };
-        let nothing = left.tasks_total == 0 && left.bugs_total == 0 && left.next_steps.is_empty() && left.blockers.is_empty();
-        Ok((!nothing).then_some(left))
+        }))
     });
     Ok(found.await?)
 }
@@ -189,12 +202,16 @@ pub async fn show(core: &Arc<Core>, params: &ShowParams) -> Result<SessionDetail
 async fn show_named(core: &Arc<Core>, name: &str) -> Result<SessionDetails> {
     let session = known(core, name).await?;
     let id = session.id;
-    let conversations = core.store.read_all(move |c| conversation::all(c, id)).await?;
+    let conversations = core.store.read_all(move |c| {
+        let counted = conversation::all(c, id)?.into_iter().map(|own| Ok((messages::count(c, own.id)?, own)));
+        counted.collect::<crate::store::Result<Vec<_>>>()
+    });
+    let conversations = conversations.await?;
     Ok(shown(digest(core, session).await?, conversations))
 }
 
-fn shown(digest: Digest, conversations: Vec<Conversation>) -> SessionDetails {
-    let conversation = |c: Conversation| ConversationInfo { conversation: c.name, uid: c.uid, messages: c.position, tokens: c.tokens };
+fn shown(digest: Digest, conversations: Vec<(i64, Conversation)>) -> SessionDetails {
+    let conversation = |(messages, c): (i64, Conversation)| ConversationInfo { conversation: c.name, uid: c.uid, messages, tokens: c.tokens };
     SessionDetails {
         summary: digest.session.summary.clone().unwrap_or_else(|| digest.summary(true)),
         current_task: crate::session::progress::current(&digest),
@@ -207,7 +224,7 @@ fn shown(digest: Digest, conversations: Vec<Conversation>) -> SessionDetails {
         statistics: digest.statistics,
         coverage: digest.coverage,
         context: digest.context,
-        conversations: conversations.into_iter().filter(|c| c.position > 0).map(conversation).collect(),
+        conversations: conversations.into_iter().filter(|(_, c)| c.position > 0).map(conversation).collect(),
         before: None,
     }
 }

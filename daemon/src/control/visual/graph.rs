@@ -307,7 +307,9 @@ pub async fn draw(core: &Arc<Core>, params: &GraphParams) -> Result<RenderedGrap
             let (mime_type, extension) = file_type(format);
             let bytes = drawing.clone().into_bytes();
             let content = Content { kind: "state_graph", mime_type, extension, op: "visual.graph", bytes };
-            Some(core.save_for_session(params.session.as_deref().unwrap_or(DEFAULT_SESSION), content, "saveFile", Some(file)).await?)
+            let session = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
+            core.session_row(session).await?;
+            Some(core.save_for_session(session, content, "saveFile", Some(file)).await?)
         }
         None => None,
     };

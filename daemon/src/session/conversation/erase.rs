@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use afd_proto::conversation::RecordedMessage;
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::{Connection, named_params};
 
 use super::facts::cues::is_stop;
 use super::{Conversation, messages, save, search};
@@ -23,7 +23,9 @@ pub struct Erased {
 /// Erases a message. Its place in the conversation stays, without content. Returns `None` if there is no such message.
 pub fn message(connection: &Connection, origin: &str, conversation: &mut Conversation, position: i64) -> Result<Option<Erased>> {
     let Some(recorded) = messages::between(connection, conversation.id, position - 1, position)?.pop() else { return Ok(None) };
-    let mut erased = Erased { artifacts: pictures(connection, &recorded, None)?, ..Erased::default() };
+    let shown: Vec<String> = messages::pictures(&recorded.message).into_iter().map(str::to_owned).collect();
+    let artifacts = pictures(connection, conversation.session, &shown, Some(&recorded.uid))?;
+    let mut erased = Erased { artifacts, ..Erased::default() };
     let values = named_params! {":conversation_id": conversation.id, ":position": position};
     let run = |sql: &str| -> Result<i64> { Ok(i64::try_from(connection.prepare_cached(sql)?.execute(values)?).unwrap_or(0)) };
     let id: i64 = connection
@@ -92,25 +94,27 @@ pub fn conversation(connection: &Connection, conversation: i64) -> Result<(i64, 
     run("DELETE FROM message_terms WHERE conversation_id = :conversation")?;
     let derived = run("DELETE FROM message_facts WHERE conversation_id = :conversation")?
         + run("DELETE FROM summaries WHERE conversation_id = :conversation")?;
+    run("DELETE FROM messages WHERE conversation_id = :conversation AND deleted_at IS NOT NULL")?;
     let messages = run("DELETE FROM messages WHERE conversation_id = :conversation")?;
     run("DELETE FROM conversations WHERE id = :conversation")?;
     Ok((messages, derived))
 }
 
-/// Returns the artifacts that only this message shows, or with `session` (row id) only messages of that session.
-pub fn pictures(connection: &Connection, recorded: &RecordedMessage, session: Option<i64>) -> Result<Vec<i64>> {
-    let mut found = Vec::new();
-    for uid in messages::pictures(&recorded.message) {
-        let others = connection
-            .prepare_cached(
-                "SELECT 1 AS one FROM messages WHERE uid <> :uid AND deleted_at IS NULL AND content LIKE '%' || :artifact || '%'
-                    AND (:session IS NULL OR conversation_id NOT IN (SELECT id FROM conversations WHERE session_id = :session)) LIMIT 1",
-            )?
-            .query_row(named_params! {":uid": recorded.uid, ":artifact": uid, ":session": session}, |row| row.get::<_, i64>("one"))
-            .optional()?;
-        if others.is_none() {
-            found.extend(artifact::id_of(connection, uid)?);
-        }
+/// Returns the row ids of the artifacts of pictures that only some messages of a session show, given their uids. `erased` is the only one of
+/// them that is erased, or `None` if all messages of the session are.
+pub fn pictures(connection: &Connection, session: i64, shown: &[String], erased: Option<&str>) -> Result<Vec<i64>> {
+    if shown.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(found)
+    let mut alone: Vec<String> = shown.to_vec();
+    let mut statement = connection.prepare_cached(
+        "SELECT content FROM messages WHERE deleted_at IS NULL AND content LIKE '%\"artifact\"%' AND CASE WHEN :erased IS NULL
+            THEN conversation_id NOT IN (SELECT id FROM conversations WHERE session_id = :session) ELSE uid <> :erased END",
+    )?;
+    let rows = statement.query_map(named_params! {":session": session, ":erased": erased}, |row| row.get::<_, String>("content"))?;
+    for content in rows {
+        let content = content?;
+        alone.retain(|uid| !content.contains(uid.as_str()));
+    }
+    artifact::only_of_messages(connection, session, &alone)
 }

@@ -103,6 +103,20 @@ pub fn pictures(message: &Message) -> Vec<&str> {
     artifacts.collect()
 }
 
+/// Returns the uids of the artifacts that the messages of a conversation show.
+pub fn shown(connection: &Connection, conversation: i64) -> Result<Vec<String>> {
+    let values = named_params! {":conversation": conversation};
+    let with_pictures = query(connection, "conversation_id = :conversation AND content LIKE '%\"artifact\"%'", values)?;
+    Ok(with_pictures.iter().flat_map(|m| pictures(&m.message)).map(str::to_owned).collect())
+}
+
+/// Returns the number of messages of a conversation that were not deleted.
+pub fn count(connection: &Connection, conversation: i64) -> Result<i64> {
+    Ok(connection
+        .prepare_cached("SELECT count(*) AS count FROM messages WHERE conversation_id = :conversation_id AND deleted_at IS NULL")?
+        .query_row(named_params! {":conversation_id": conversation}, |row| row.get("count"))?)
+}
+
 /// Returns the name of the tool whose result a message is: its own, else that of the call.
 fn tool_of(connection: &Connection, conversation: i64, position: i64, message: &Message) -> Result<Option<String>> {
     match (message.role, &message.name, &message.tool_call_id) {
@@ -125,7 +139,7 @@ pub fn index_some(connection: &Connection, origin: &str) -> Result<bool> {
     for (id, conversation, position) in &rows {
         let mut found = between(connection, *conversation, position - 2, *position)?;
         if let Some(recorded) = found.pop().filter(|m| m.position == *position) {
-            let before = found.pop().filter(|_| recorded.message.role == Role::User).and_then(|m| facts::lead(&said_text(&m.message)));
+            let before = found.pop().filter(|_| recorded.message.role == Role::User).and_then(|m| asked_by(&m.message)).and_then(|text| facts::lead(&text));
             let mut seen = TermCounts::default();
             let source = tool_of(connection, *conversation, *position, &recorded.message)?;
             let source = source.as_deref();
@@ -155,6 +169,12 @@ pub fn said_text(message: &Message) -> String {
     }
 }
 
+/// Returns what a message says that the next one may answer: only what the assistant says, because a text of a tool or page must not
+/// become part of what the user said.
+pub fn asked_by(message: &Message) -> Option<String> {
+    (message.role == Role::Assistant).then(|| said_text(message))
+}
+
 /// Returns the text by which a message is found: its content, and the calls that it makes.
 pub fn searched_text(message: &Message) -> String {
     let calls: String = message.tool_calls.iter().map(|call| format!("\n{} {}", call.name, json(&call.arguments))).collect();
@@ -172,10 +192,7 @@ pub fn derive(
 ) -> Result<()> {
     kept::keep(connection, origin, said, statements, seen)?;
     kept::echo(connection, said, &said_text(message))?;
-    if message.role != Role::System {
-        search::index(connection, said.conversation, said.position, &searched_text(message))?;
-    }
-    Ok(())
+    search::index(connection, said.conversation, said.position, &searched_text(message))
 }
 
 /// Appends a message to a conversation, with its statements and its search entry, and updates the position, turn and token totals of

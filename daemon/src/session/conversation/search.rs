@@ -93,6 +93,16 @@ fn positions(connection: &Connection, conversation: i64, word: &str, before: i64
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Returns the number of messages that have a word, as far as they would be read.
+fn frequency(connection: &Connection, conversation: i64, word: &str) -> Result<i64> {
+    let most = PAGE * i64::try_from(MAX_PAGES).unwrap_or(1) + 1;
+    Ok(connection
+        .prepare_cached(
+            "SELECT count(*) AS count FROM (SELECT 1 FROM message_words WHERE conversation_id = :conversation_id AND word = :word LIMIT :most)",
+        )?
+        .query_row(named_params! {":conversation_id": conversation, ":word": key(word), ":most": most}, |row| row.get("count"))?)
+}
+
 /// Returns whether a message has a word.
 fn has(connection: &Connection, conversation: i64, word: &str, position: i64) -> Result<bool> {
     Ok(connection
@@ -151,7 +161,8 @@ pub fn recall(connection: &Connection, conversation: i64, asked: &str, (after, b
     best.truncate(RECALL.2);
     let mut recalled = Vec::new();
     for (position, _) in best {
-        let Some(message) = messages::between(connection, conversation, position - 1, position)?.pop() else { continue };
+        let found = messages::between(connection, conversation, position - 1, position)?.pop();
+        let Some(message) = found.filter(|m| m.message.role != Role::System) else { continue };
         recalled.extend(sentences(&message, &words));
     }
     recalled.sort_by(|a: &Recalled, b| b.score.total_cmp(&a.score).then(b.position.cmp(&a.position)));
@@ -256,7 +267,12 @@ fn matching(
         return Ok(messages);
     }
     // The messages with the rarest word are checked for the others, page by page, until there are enough.
-    let Some(rarest) = (0..terms.len()).min_by_key(|i| lists[*i].len()) else { return Ok(messages) };
+    let mut sizes = Vec::new();
+    for (list, term) in lists.iter().zip(terms) {
+        let is_full = list.len() as i64 >= PAGE;
+        sizes.push(if is_full { frequency(connection, conversation, term)? } else { list.len() as i64 });
+    }
+    let Some(rarest) = (0..terms.len()).min_by_key(|i| sizes[*i]) else { return Ok(messages) };
     let mut page = lists[rarest].clone();
     for _ in 0..MAX_PAGES {
         for position in &page {

@@ -119,23 +119,30 @@ pub fn next_due(connection: &Connection) -> Result<Option<i64>> {
 }
 
 /// Replaces the text of a summary with the version a language model wrote.
-pub fn improve(connection: &Connection, id: i64, text: &str, model: &str, tokens: i64) -> Result<()> {
-    connection
+pub fn improve(connection: &Connection, kept: &StoredSummary, text: &str, model: &str, tokens: i64) -> Result<bool> {
+    let changed = connection
         .prepare_cached(
             "UPDATE summaries SET text = :text, method = 'model', model = :model, tokens = :tokens, due_at = NULL,
-                attempts = attempts + 1, error = NULL,
-                updated_at = :updated_at WHERE id = :id",
+                attempts = attempts + 1, error = NULL, updated_at = :updated_at
+             WHERE id = :id AND conversation_id = :conversation_id AND upto = :upto AND created_at = :created_at",
         )?
-        .execute(named_params! {":id": id, ":text": text, ":model": model, ":tokens": tokens, ":updated_at": now_ms()})?;
-    Ok(())
+        .execute(named_params! {
+            ":id": kept.id, ":conversation_id": kept.conversation, ":upto": kept.info.upto, ":created_at": kept.info.created_at,
+            ":text": text, ":model": model, ":tokens": tokens, ":updated_at": now_ms(),
+        })?;
+    Ok(changed > 0)
 }
 
 /// Records a failed request to the language model and schedules the next attempt at `again_at`; `None` means no further attempt.
-pub fn failed(connection: &Connection, id: i64, error: &str, again_at: Option<i64>) -> Result<()> {
+pub fn failed(connection: &Connection, kept: &StoredSummary, error: &str, again_at: Option<i64>) -> Result<()> {
     connection
         .prepare_cached(
-            "UPDATE summaries SET error = :error, due_at = :due_at, attempts = attempts + 1, updated_at = :updated_at WHERE id = :id",
+            "UPDATE summaries SET error = :error, due_at = :due_at, attempts = attempts + 1, updated_at = :updated_at
+             WHERE id = :id AND conversation_id = :conversation_id AND upto = :upto AND created_at = :created_at",
         )?
-        .execute(named_params! {":id": id, ":error": error, ":due_at": again_at, ":updated_at": now_ms()})?;
+        .execute(named_params! {
+            ":id": kept.id, ":conversation_id": kept.conversation, ":upto": kept.info.upto, ":created_at": kept.info.created_at,
+            ":error": error, ":due_at": again_at, ":updated_at": now_ms(),
+        })?;
     Ok(())
 }

@@ -271,7 +271,7 @@ impl Quote {
 
 /// Renders a statement: with what it is about where it means nothing alone, and what it replaces.
 fn shown(fact: &Fact) -> String {
-    let about = fact.about.as_ref().map_or(String::new(), |about| format!("(\"{}\") ", one_line(about)));
+    let about = fact.about.as_ref().map_or(String::new(), |about| format!("(assistant: \"{}\") ", one_line(about)));
     let was = fact.was.as_ref().map_or(String::new(), |was| format!(" (was: {})", one_line(was)));
     format!("{about}{}{was}", one_line(&fact.text))
 }
