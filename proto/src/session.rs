@@ -161,6 +161,10 @@ params! {
         /// Name for the session; by default that in the file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
+        /// Whether to take over records into a session that is here already: new ones, and newer versions. Without it such a file is
+        /// refused.
+        #[serde(default)]
+        pub merge: bool,
     }
 
     /// Parameters of `session.list`.
@@ -397,6 +401,9 @@ wire! {
         pub uid: String,
         /// Number of inserted records by type.
         pub inserted: BTreeMap<String, i64>,
+        /// Number of records that replaced older versions.
+        #[serde(default)]
+        pub renewed: i64,
         /// Number of records that were here already.
         pub present: i64,
     }

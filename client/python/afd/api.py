@@ -558,6 +558,7 @@ class DeleteMessageResult(TypedDict):
     """Result of deleting a message."""
 
     derived: int
+    filesLeft: NotRequired[List[str]]
     position: int
     session: str
 
@@ -577,6 +578,7 @@ class Deleted(TypedDict):
     findings: int
     kept: int
     messages: int
+    remainder: NotRequired[str]
     session: str
     tasks: int
     uid: str
@@ -846,6 +848,7 @@ class Imported(TypedDict):
 
     inserted: dict[str, int]
     present: int
+    renewed: int
     session: str
     uid: str
 
@@ -945,7 +948,7 @@ class LeaseResultReply(TypedDict):
 
 
 class LeftOpen(TypedDict):
-    """What the session before left open, as far as it belongs to the app."""
+    """What earlier sessions about an app left open, as far as it belongs to the app."""
 
     blockers: NotRequired[List[str]]
     bugs: List[str]
@@ -953,7 +956,7 @@ class LeftOpen(TypedDict):
     endedAt: NotRequired[int]
     goal: NotRequired[str]
     nextSteps: NotRequired[List[str]]
-    session: str
+    session: NotRequired[str]
     tasks: List[str]
     tasksTotal: int
 
@@ -2395,9 +2398,9 @@ class SessionMethods:
         """Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked otherwise."""
         return self._call("session.delete", {"findings": findings, "session": session, "requestKey": request_key}, session=True, key=True)
 
-    def import_(self, *, file: str, name: str | None = None, request_key: str | None = None) -> Imported:
+    def import_(self, *, file: str, merge: bool | None = None, name: str | None = None, request_key: str | None = None) -> Imported:
         """Imports a session from the JSON lines of an export."""
-        return self._call("session.import", {"file": file, "name": name, "requestKey": request_key}, key=True)
+        return self._call("session.import", {"file": file, "merge": merge, "name": name, "requestKey": request_key}, key=True)
 
     def export(self, *, file: str | None = None, format: ExportFormat | None = None, session: str | None = None) -> ExportResult:
         """Exports the complete record of a session as one document, or as lines that can be imported."""

@@ -71,6 +71,9 @@ pub enum Session {
         /// Name for the session [default: that in the file]
         #[arg(long)]
         name: Option<String>,
+        /// Take over new and newer records into a session that is here already
+        #[arg(long)]
+        merge: bool,
     },
     /// Export everything about a session: as one JSON document, or as lines that can be imported
     Export {
@@ -253,7 +256,7 @@ impl Group for Session {
             }
             Session::Update { name, goal, app } => Call::of::<SessionUpdate>(UpdateParams { name, goal, app, ..UpdateParams::default() }),
             Session::Delete { findings } => Call::of::<SessionDelete>(DeleteParams { findings, ..DeleteParams::default() }),
-            Session::Import { file, name } => Call::of::<SessionImport>(ImportParams { file: absolute(&file), name }),
+            Session::Import { file, name, merge } => Call::of::<SessionImport>(ImportParams { file: absolute(&file), name, merge }),
             Session::Export { format, file } => {
                 Call::of::<SessionExport>(ExportParams { format: Some(format), file: absolute_if_given(file), ..ExportParams::default() })
             }

@@ -144,7 +144,8 @@ fn deleted(deleted: &Deleted) -> String {
 fn imported(imported: &Imported) -> String {
     let inserted: Vec<String> = imported.inserted.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
     let what = if inserted.is_empty() { "nothing new".to_owned() } else { inserted.join(", ") };
-    format!("{} {}: {what}; {} here already\n", paint(GOOD, "imported"), imported.session, count(imported.present, "record"))
+    let renewed = if imported.renewed > 0 { format!("; {} renewed", imported.renewed) } else { String::new() };
+    format!("{} {}: {what}{renewed}; {} here already\n", paint(GOOD, "imported"), imported.session, count(imported.present, "record"))
 }
 
 fn task_table(tasks: &[Task]) -> String {

@@ -399,6 +399,7 @@ export interface DaemonVersion {
 /** Result of deleting a message. */
 export interface DeleteMessageResult {
   derived: number;
+  filesLeft?: string[];
   position: number;
   session: string;
 }
@@ -416,6 +417,7 @@ export interface Deleted {
   findings: number;
   kept: number;
   messages: number;
+  remainder?: string;
   session: string;
   tasks: number;
   uid: string;
@@ -712,6 +714,7 @@ export interface ImportReport {
 export interface Imported {
   inserted: Record<string, number>;
   present: number;
+  renewed: number;
   session: string;
   uid: string;
 }
@@ -804,7 +807,7 @@ export interface LeaseResultReply {
   traceId: string;
 }
 
-/** What the session before left open, as far as it belongs to the app. */
+/** What earlier sessions about an app left open, as far as it belongs to the app. */
 export interface LeftOpen {
   blockers?: string[];
   bugs: string[];
@@ -812,7 +815,7 @@ export interface LeftOpen {
   endedAt?: number;
   goal?: string;
   nextSteps?: string[];
-  session: string;
+  session?: string;
   tasks: string[];
   tasksTotal: number;
 }
@@ -2366,7 +2369,7 @@ export class SessionMethods {
   }
 
   /** Imports a session from the JSON lines of an export. */
-  import(params: { file: string; name?: string; requestKey?: string }): Promise<Imported> {
+  import(params: { file: string; merge?: boolean; name?: string; requestKey?: string }): Promise<Imported> {
     return this.#call("session.import", params, { key: true });
   }
 

@@ -1,11 +1,16 @@
 //! What a session did in another copy of this memory: known only from the file that it was restored from.
 
+use std::collections::HashMap;
+
 use afd_proto::session::{Statistics, VisitedPage};
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde::{Deserialize, Serialize};
 
 use super::json;
 use crate::store::Result;
+
+/// Maximum of a figure from a file.
+const MAX_FIGURE: i64 = 1_000_000_000;
 
 /// Figures and pages of another copy, which are added to those of this one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -36,6 +41,26 @@ pub fn set(connection: &Connection, session: i64, elsewhere: &Elsewhere) -> Resu
 }
 
 impl Elsewhere {
+    /// Brings figures from a file into a range in which they can be added.
+    #[must_use]
+    pub fn bounded(mut self) -> Self {
+        let s = &mut self.statistics;
+        for figure in [
+            &mut s.actions_performed,
+            &mut s.assertions_passed,
+            &mut s.assertions_failed,
+            &mut s.errors_encountered,
+            &mut s.observations,
+            &mut s.artifacts,
+            &mut s.notes,
+            &mut s.messages,
+        ] {
+            *figure = (*figure).clamp(0, MAX_FIGURE);
+        }
+        self.pages.iter_mut().for_each(|page| page.observations = page.observations.clamp(0, MAX_FIGURE));
+        self
+    }
+
     /// Adds its figures to those of this copy.
     pub fn add_to(&self, own: &mut Statistics) {
         for (of, more) in [
@@ -54,11 +79,12 @@ impl Elsewhere {
 
     /// Adds its pages to those of this copy; a page of both is counted once, with all observations.
     pub fn add_pages_to(self, own: &mut Vec<VisitedPage>) {
+        let known: HashMap<String, usize> = own.iter().enumerate().map(|(i, page)| (page.key.clone(), i)).collect();
         for page in self.pages {
-            match own.iter_mut().find(|p| p.key == page.key) {
-                Some(known) => {
-                    known.observations = known.observations.saturating_add(page.observations.max(0));
-                    known.first_seen = known.first_seen.min(page.first_seen);
+            match known.get(&page.key) {
+                Some(i) => {
+                    own[*i].observations = own[*i].observations.saturating_add(page.observations.max(0));
+                    own[*i].first_seen = own[*i].first_seen.min(page.first_seen);
                 }
                 None => own.push(VisitedPage { snapshot: None, state: None, ..page }),
             }

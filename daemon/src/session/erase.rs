@@ -28,7 +28,8 @@ pub fn delete_findings(connection: &Connection, session: i64) -> Result<i64> {
         let done = connection.prepare_cached(sql)?.execute(named_params! {":id": session, ":now": now_ms()})?;
         Ok(i64::try_from(done).unwrap_or(i64::MAX))
     };
-    let bugs = run("UPDATE bugs SET title = '', description = NULL, steps = '[]', expected = NULL, actual = NULL, page = NULL, state = NULL,
+    let bugs =
+        run("UPDATE bugs SET title = '', description = NULL, steps = '[]', expected = NULL, actual = NULL, page = NULL, state = NULL,
         screenshot = NULL, resolution = NULL, deleted_at = :now, updated_at = :now WHERE session_id = :id AND deleted_at IS NULL")?;
     let results = run("UPDATE test_results SET name = '', summary = NULL, page = NULL, state = NULL, evidence = NULL, deleted_at = :now,
         updated_at = :now WHERE session_id = :id AND deleted_at IS NULL")?;

@@ -50,9 +50,7 @@ pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
 
 /// Returns the uid of a session, by its row id; also of a deleted one.
 pub fn uid_of(connection: &Connection, id: i64) -> Result<String> {
-    Ok(connection
-        .prepare_cached("SELECT uid FROM sessions WHERE id = :id")?
-        .query_row(named_params! {":id": id}, |row| row.get("uid"))?)
+    Ok(connection.prepare_cached("SELECT uid FROM sessions WHERE id = :id")?.query_row(named_params! {":id": id}, |row| row.get("uid"))?)
 }
 
 /// The `sessions` row.

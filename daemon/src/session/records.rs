@@ -8,9 +8,11 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::elsewhere::{self, Elsewhere};
+mod limits;
+
+use super::elsewhere::Elsewhere;
 use super::{Session, json};
-use crate::store::exchange::{LoadError, Record, Table};
+use crate::store::exchange::{LoadError, Loaded, Record, Table};
 use crate::store::{Result, now_ms};
 
 /// A kind of record: its type, its table, and which rows belong to the session `:owner`.
@@ -34,9 +36,6 @@ const KINDS: [Kind; 8] = [
     Kind { name: "summary", table: "summaries", owned: OF_CONVERSATION },
     Kind { name: "pattern", table: "patterns", owned: "t.session_id = :owner AND t.deleted_at IS NULL" },
 ];
-
-/// Maximum position of a message.
-const MAX_POSITION: i64 = 10_000_000;
 
 /// The record of the session itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -97,8 +96,8 @@ impl SessionRecord {
         }
     }
 
-    /// Inserts the session under a name. Returns its row id, and whether it was inserted: one that is here keeps what it is, one that was
-    /// deleted is back.
+    /// Inserts the session under a name, without its figures. Returns its row id, and whether it was inserted: one that is here keeps what it
+    /// is, one that was deleted is back.
     ///
     /// # Errors
     /// If another session has the name.
@@ -133,10 +132,6 @@ impl SessionRecord {
                  RETURNING id",
             )?
             .query_row(values, |row| row.get("id"))?;
-        // What a session did that was deleted here is still known here.
-        if known.is_none() {
-            elsewhere::set(connection, id, &self.elsewhere)?;
-        }
         Ok((id, true))
     }
 }
@@ -165,11 +160,11 @@ impl Loader {
         Ok(Self { tables, session: session.to_owned() })
     }
 
-    /// Inserts a record of a type. Returns whether it was inserted, or is here already.
+    /// Inserts a record of a type. One that is here stays as it is, unless `renew` is set and the record is newer.
     ///
     /// # Errors
     /// If the type is unknown, the record belongs to another session, or it does not fit.
-    pub fn load(&self, connection: &Connection, name: &str, mut record: Record) -> Result<bool, LoadError> {
+    pub fn load(&self, connection: &Connection, name: &str, mut record: Record, renew: bool) -> Result<Loaded, LoadError> {
         let Some(i) = KINDS.iter().position(|kind| kind.name == name) else {
             let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
             return Err(LoadError::Invalid(format!("type: expected session, note, {}, got {name:?}", known.join(", "))));
@@ -180,20 +175,17 @@ impl Loader {
         if KINDS[i].owned == OF_CONVERSATION && !self.has_conversation(connection, record.get("conversation"))? {
             return Err(LoadError::Invalid("conversation: expected the uid of a conversation of the session".to_owned()));
         }
+        limits::check(name, &record).map_err(LoadError::Invalid)?;
         match name {
             // What a file of somebody else says is told to this session only, until somebody promotes it.
             "pattern" => drop(record.insert("scope".to_owned(), Value::from("session"))),
-            "message" => {
-                let position = record.get("position").and_then(Value::as_i64);
-                if !position.is_some_and(|position| (1..=MAX_POSITION).contains(&position)) {
-                    return Err(LoadError::Invalid(format!("position: expected 1 to {MAX_POSITION}")));
-                }
-                record.insert("indexed".to_owned(), Value::from(0));
-            }
+            "message" => drop(record.insert("indexed".to_owned(), Value::from(0))),
+            // A language model is asked for what this copy summarised itself.
+            "summary" => drop(record.remove("dueAt")),
             _ => {}
         }
-        match self.tables[i].load(connection, record) {
-            Err(LoadError::Taken(_)) if name == "pattern" => Ok(false),
+        match self.tables[i].load(connection, record, renew && name != "message") {
+            Err(LoadError::Taken(_)) if name == "pattern" => Ok(Loaded::Present),
             done => done,
         }
     }

@@ -69,9 +69,9 @@ pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) ->
     })
 }
 
-/// Inserts an element as it was marked in another copy of this memory.
-pub fn restore(connection: &Connection, origin: &str, session: i64, element: &TestedElement) -> Result<()> {
-    connection
+/// Inserts an element as it was marked in another copy of this memory. Returns false if the session marked it already.
+pub fn restore(connection: &Connection, origin: &str, session: i64, element: &TestedElement) -> Result<bool> {
+    let inserted = connection
         .prepare_cached(
             "INSERT INTO tested_elements (uid, origin, session_id, app, page, element, passed, failed, times, created_at, updated_at)
              VALUES (:uid, :origin, :session_id, :app, :page, :element, :passed, :failed, :times, :at, :at)
@@ -84,12 +84,12 @@ pub fn restore(connection: &Connection, origin: &str, session: i64, element: &Te
             ":app": element.app,
             ":page": element.page,
             ":element": element.element,
-            ":passed": element.passed.max(0),
-            ":failed": element.failed.max(0),
-            ":times": element.times.max(1),
-            ":at": element.last_at,
+            ":passed": element.passed.clamp(0, 1_000_000_000),
+            ":failed": element.failed.clamp(0, 1_000_000_000),
+            ":times": element.times.clamp(1, 1_000_000_000),
+            ":at": element.last_at.clamp(0, now_ms()),
         })?;
-    Ok(())
+    Ok(inserted > 0)
 }
 
 /// Counts the elements that a session has marked.

@@ -10,6 +10,17 @@ use super::{Result, StoreError};
 /// A row as a JSON object.
 pub type Record = Map<String, Value>;
 
+/// What became of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loaded {
+    /// It was inserted.
+    Inserted,
+    /// Its row is here and as new.
+    Present,
+    /// Its row is here, and the record is newer.
+    Newer,
+}
+
 /// Why a record cannot become a row.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -100,15 +111,21 @@ impl Table {
         Ok(())
     }
 
-    /// Inserts the row of a record. Returns false if a row with its uid exists.
+    /// Inserts the row of a record. A row with its uid stays as it is, unless `renew` is set and the record is newer.
     ///
     /// # Errors
     /// If a field does not fit, or another row has what only one may have.
-    pub fn load(&self, connection: &Connection, mut record: Record) -> Result<bool, LoadError> {
+    pub fn load(&self, connection: &Connection, mut record: Record, renew: bool) -> Result<Loaded, LoadError> {
         let uid = record.get("uid").and_then(Value::as_str).filter(|uid| !uid.is_empty() && uid.len() <= 64);
         let uid = uid.ok_or_else(|| LoadError::Invalid("uid: expected a text of 1 to 64 characters".to_owned()))?.to_owned();
-        if self.id_of(connection, &uid)?.is_some() {
-            return Ok(false);
+        let known = self.updated_at(connection, &uid)?;
+        if let Some(at) = known {
+            if record.get("updatedAt").and_then(Value::as_i64).is_none_or(|new| new <= at) {
+                return Ok(Loaded::Present);
+            }
+            if !renew {
+                return Ok(Loaded::Newer);
+            }
         }
         let (mut names, mut values) = (Vec::new(), Vec::new());
         for column in &self.columns {
@@ -135,15 +152,20 @@ impl Table {
             return Err(LoadError::Invalid(format!("unknown field {unknown:?}")));
         }
         let places = vec!["?"; names.len()].join(", ");
-        let sql = format!("INSERT INTO {} ({}) VALUES ({places})", self.name, names.join(", "));
-        match connection.prepare_cached(&sql)?.execute(params_from_iter(values)) {
-            Ok(_) => Ok(true),
-            Err(error) => Err(refused(error)),
-        }
+        let sql = if known.is_some() {
+            values.push(Sql::Text(uid));
+            format!("UPDATE {} SET ({}) = ({places}) WHERE uid = ?", self.name, names.join(", "))
+        } else {
+            format!("INSERT INTO {} ({}) VALUES ({places})", self.name, names.join(", "))
+        };
+        connection.prepare_cached(&sql)?.execute(params_from_iter(values)).map_err(refused)?;
+        Ok(if known.is_some() { Loaded::Newer } else { Loaded::Inserted })
     }
 
-    fn id_of(&self, connection: &Connection, uid: &str) -> Result<Option<i64>> {
-        row_of(connection, self.name, uid)
+    /// Returns when the row with a uid was changed last, UTC milliseconds.
+    fn updated_at(&self, connection: &Connection, uid: &str) -> Result<Option<i64>> {
+        let sql = format!("SELECT updated_at FROM {} WHERE uid = :uid", self.name);
+        Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, |row| row.get("updated_at")).optional()?)
     }
 }
 

@@ -14,8 +14,8 @@ use crate::artifact;
 use crate::memory::{notes, requests, sessions};
 use crate::session::{self, Session, erase, progress};
 use crate::store::{StoreError, now_ms};
-use crate::text::cut;
 use crate::task::run_blocking;
+use crate::text::cut;
 
 /// Refuses to change the name of a session that holds a device: the lease is held by name.
 fn check_leases(core: &Core, name: &str) -> Result<()> {

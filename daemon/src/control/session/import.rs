@@ -11,14 +11,18 @@ use serde_json::{Value, json};
 
 use super::super::artifacts::absolute;
 use super::super::jobs::index_messages;
-use super::super::{Core, Error, Result, check_session, current_trace};
+use super::super::{Core, Error, Result, current_trace};
+use super::check_new_name;
 use super::edit::name_taken;
 use super::export::{LINES_FORMAT, LINES_VERSION};
+use super::lifecycle::{check_restored, check_times};
 use crate::file;
 use crate::memory::notes::{self, NewNote};
+use crate::memory::sessions;
+use crate::session::elsewhere;
 use crate::session::records::{Loader, SessionRecord};
-use crate::store::exchange::{LoadError, Record};
-use crate::store::{SCHEMA, StoreError, new_uid};
+use crate::store::exchange::{LoadError, Loaded, Record};
+use crate::store::{SCHEMA, StoreError, new_uid, now_ms};
 use crate::task::run_blocking;
 
 /// Maximum size of a file, bytes.
@@ -50,40 +54,61 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
     let read = read.map_err(|error| Error::param("file", "a readable file", format!("{shown}: {error}")))?;
     let content = run_blocking(move || parse(&read)).await??;
     let name = params.name.clone().unwrap_or_else(|| content.session.name.clone());
-    check_session(&name).map_err(|_| Error::param("name", "1 to 128 printable characters", &name))?;
-    super::lifecycle::check_restored(content.session.goal.as_deref(), content.session.app.as_deref())?;
+    check_new_name(if params.name.is_some() { "name" } else { "file" }, &name)?;
+    let s = &content.session;
+    check_restored((s.goal.as_deref(), s.app.as_deref()), &[&s.next_steps, &s.blockers], s.elsewhere.pages.len())?;
+    check_times(&[Some(s.created_at), s.started_at, s.ended_at])?;
     let (origin, trace, wanted) = (core.store.origin().to_owned(), current_trace().unwrap_or_else(new_uid), name.clone());
+    let (merge, asked) = (params.merge, params.name.clone());
     let work = move |c: &Connection| {
+        let before = crate::session::by_uid(c, &content.session.uid)?;
+        if let Some(here) = before.as_ref().filter(|here| asked.as_ref().is_some_and(|asked| *asked != here.name)) {
+            return Err(Error::param("name", &format!("{:?}, as the session is here already", here.name), format!("{wanted:?}"))
+                .hint("`session update --name` renames it"));
+        }
         let (id, new) = content.session.load(c, &wanted).map_err(|error| refused(2, error, &wanted))?;
-        let mut done = Imported { session: wanted.clone(), uid: content.session.uid.clone(), inserted: BTreeMap::new(), present: 0 };
+        if new && sessions::totals(c, id)?.last_at.is_none() {
+            elsewhere::set(c, id, &content.session.elsewhere.clone().bounded())?;
+        }
+        let session = before.map_or(wanted.clone(), |here| here.name);
+        let mut done = Imported { session, uid: content.session.uid.clone(), inserted: BTreeMap::new(), renewed: 0, present: 0 };
         let loader = Loader::new(c, &content.session.uid)?;
-        count(&mut done, "session", new);
+        count(&mut done, "session", if new { Loaded::Inserted } else { Loaded::Present });
         for (line, kind, record) in content.records {
-            let inserted = match kind.as_str() {
+            let loaded = match kind.as_str() {
                 "note" => load_note(c, &origin, id, &trace, record).map_err(|error| refused(line, error, &wanted))?,
-                _ => loader.load(c, &kind, record).map_err(|error| refused(line, error, &wanted))?,
+                _ => loader.load(c, &kind, record, merge).map_err(|error| refused(line, error, &wanted))?,
             };
-            count(&mut done, &kind, inserted);
+            count(&mut done, &kind, loaded);
+        }
+        let differing = done.inserted.values().sum::<i64>() + done.renewed;
+        if !new && !merge && differing > 0 {
+            return Err(here_already(&done.session, differing));
         }
         loader.finish(c)?;
-        if let Some(session) = crate::session::by_uid(c, &content.session.uid)? {
-            done.session = session.name;
-        }
         Ok::<_, Error>(done)
     };
+    core.forget_session_row(&name);
     let done = core.store.write_or_refuse(work).await?;
-    core.sessions.lock().remove(&name);
+    core.forget_session_row(&name);
     index_messages(core);
     core.session_changed(&done.session).await;
     Ok(done)
 }
 
-fn count(done: &mut Imported, kind: &str, inserted: bool) {
-    if inserted {
-        *done.inserted.entry(kind.to_owned()).or_default() += 1;
-    } else {
-        done.present += 1;
+fn count(done: &mut Imported, kind: &str, loaded: Loaded) {
+    match loaded {
+        Loaded::Inserted => *done.inserted.entry(kind.to_owned()).or_default() += 1,
+        Loaded::Newer => done.renewed += 1,
+        Loaded::Present => done.present += 1,
     }
+}
+
+/// Returns the error for a file that would change a session that is here.
+fn here_already(name: &str, differing: i64) -> Error {
+    Error::new(ErrorCode::Conflict, format!("session {name:?} is here already, and {differing} records of the file are not, or are newer"))
+        .hint("pass `merge` (`--merge`) to take them over, if you trust the file: it can add rules, tasks and messages to the session")
+        .details(json!({"session": name, "records": differing}))
 }
 
 /// Returns the error for a line that does not fit.
@@ -92,7 +117,7 @@ fn refused(line: usize, error: LoadError, name: &str) -> Error {
         LoadError::Invalid(what) => Error::param("file", "records of a session", format!("line {line}: {what}")),
         LoadError::Taken(_) if line == 2 => name_taken(name).hint("pass another one as `name`"),
         LoadError::Taken(what) => Error::new(ErrorCode::Conflict, format!("line {line}: another record has its place: {what}"))
-            .hint("the session went on here and elsewhere; export one of the two under another name")
+            .hint("the session went on in two places, and both cannot be one; import it where it is not, or delete it here first")
             .details(json!({"line": line})),
         LoadError::Store(error) => error.into(),
     }
@@ -148,11 +173,15 @@ pub(super) struct NoteRecord {
 }
 
 /// Inserts a note of the session, with its search entry.
-fn load_note(c: &Connection, origin: &str, session: i64, trace: &str, record: Record) -> std::result::Result<bool, LoadError> {
+fn load_note(c: &Connection, origin: &str, session: i64, trace: &str, record: Record) -> std::result::Result<Loaded, LoadError> {
     let note: NoteRecord =
         serde_json::from_value(Value::Object(record)).map_err(|error| LoadError::Invalid(format!("not a note: {error}")))?;
-    if note.uid.is_empty() || note.uid.len() > 64 || note.topic.is_empty() {
-        return Err(LoadError::Invalid("uid, topic: expected texts".to_owned()));
+    let fits = |text: &str, most: usize| text.chars().count() <= most;
+    if note.uid.is_empty() || note.topic.is_empty() || !fits(&note.uid, 64) || !fits(&note.topic, 200) || !fits(&note.app, 255) {
+        return Err(LoadError::Invalid("uid, topic, app: expected at most 64, 200 and 255 characters".to_owned()));
+    }
+    if note.content.len() > 64 << 10 || !(0..=now_ms()).contains(&note.created_at) {
+        return Err(LoadError::Invalid("content, createdAt: expected at most 64 KiB, and a time in the past".to_owned()));
     }
     let new = NewNote {
         uid: Some(note.uid),
@@ -162,5 +191,6 @@ fn load_note(c: &Connection, origin: &str, session: i64, trace: &str, record: Re
         trace: trace.to_owned(),
         at: Some(note.created_at),
     };
-    Ok(notes::save(c, origin, session, &new).map_err(|error: StoreError| LoadError::Store(error))?.is_some())
+    let saved = notes::save(c, origin, session, &new).map_err(|error: StoreError| LoadError::Store(error))?;
+    Ok(if saved.is_some() { Loaded::Inserted } else { Loaded::Present })
 }

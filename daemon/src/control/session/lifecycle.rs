@@ -38,10 +38,34 @@ const MAX_VALUE_CHARS: usize = 500;
 /// Maximum number of tasks, steps and bugs that are told of the session before.
 const MAX_LEFT_OPEN: usize = 10;
 
-/// Checks what a file says about a session.
-pub(super) fn check_restored(goal: Option<&str>, app: Option<&str>) -> Result<()> {
-    check_optional("file", goal, MAX_GOAL)?;
-    check_optional("file", app, 255)
+/// Maximum number of steps in each list of a file: those stated by the caller, and derived ones.
+const MAX_STEPS: usize = 200;
+/// Maximum number of pages in a file.
+const MAX_PAGES: usize = 10_000;
+
+/// Checks what a file says about a session: goal and app, lists of steps, and the number of pages.
+pub(super) fn check_restored((goal, app): (Option<&str>, Option<&str>), lists: &[&[String]], pages: usize) -> Result<()> {
+    check_optional("file: goal", goal, MAX_GOAL)?;
+    check_optional("file: app", app, 255)?;
+    for list in lists {
+        if list.len() > MAX_STEPS {
+            return Err(Error::param("file", "at most 200 next steps or blockers", list.len()));
+        }
+        list.iter().try_for_each(|step| check_text("file: steps and blockers", step, 3_000))?;
+    }
+    if pages > MAX_PAGES {
+        return Err(Error::param("file", "at most 10000 pages", pages));
+    }
+    Ok(())
+}
+
+/// Checks times of a file, UTC milliseconds: not before 2000, and not more than a day ahead.
+pub(super) fn check_times(times: &[Option<i64>]) -> Result<()> {
+    let range = 946_684_800_000..=now_ms() + 86_400_000;
+    match times.iter().flatten().find(|at| !range.contains(*at)) {
+        Some(at) => Err(Error::param("file", "times since 2000, and not in the future", at)),
+        None => Ok(()),
+    }
 }
 
 /// Checks the number, names and values of context keys.
@@ -211,7 +235,8 @@ async fn show_named(core: &Arc<Core>, name: &str) -> Result<SessionDetails> {
 }
 
 fn shown(digest: Digest, conversations: Vec<(i64, Conversation)>) -> SessionDetails {
-    let conversation = |(messages, c): (i64, Conversation)| ConversationInfo { conversation: c.name, uid: c.uid, messages, tokens: c.tokens };
+    let conversation =
+        |(messages, c): (i64, Conversation)| ConversationInfo { conversation: c.name, uid: c.uid, messages, tokens: c.tokens };
     SessionDetails {
         summary: digest.session.summary.clone().unwrap_or_else(|| digest.summary(true)),
         current_task: crate::session::progress::current(&digest),

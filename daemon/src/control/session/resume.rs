@@ -1,6 +1,6 @@
 //! `session.resume`: continues a session that is on record here, or one restored from a progress file.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
@@ -8,20 +8,21 @@ use afd_proto::conversation::Role;
 use afd_proto::findings::BugStatus;
 use afd_proto::progress::{Progress, ResumeParams, ResumeResult};
 use afd_proto::session::SessionCall;
-use afd_proto::tasks::TaskStatus;
+use afd_proto::tasks::{TaskCounts, TaskStatus};
 use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::{Core, Error, Result, check_session};
-use super::lifecycle::{check_context, check_restored};
+use super::lifecycle::{check_context, check_restored, check_times};
 use super::{change, check_text, digest, known, progress};
 use crate::file;
-use crate::session::conversation::{self, kept, keys::ContextValue, rolling, summaries};
+use crate::session::conversation::{self, kept, keys::ContextValue, messages, rolling, summaries};
 use crate::session::elsewhere::{self, Elsewhere};
 use crate::session::findings::Place;
 use crate::session::{self, Session, bugs, prompt, results, tasks, tested};
 use crate::store::{Result as Stored, new_uid, now_ms};
 use crate::task::run_blocking;
+use crate::text::cut;
 
 /// Maximum size of a progress file, bytes.
 const MAX_FILE: u64 = 16 << 20;
@@ -82,6 +83,8 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeRes
 
 /// Maximum length of what a prompt says of a conversation, characters, and number of lines.
 const MAX_SAID: (usize, usize) = (3_000, 40);
+/// Maximum length of the last messages in a prompt, characters.
+const MAX_LAST: usize = 600;
 
 /// Returns what was said in the main conversation of a session, in short: its newest summary, else what the user said that matters most,
 /// then the last turns.
@@ -97,6 +100,12 @@ fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
         lines.extend(facts.into_iter().map(|fact| format!("user: {}", fact.text)));
     }
     lines.extend(rolling::shown(&own.rolling));
+    for last in messages::last_requests_and_answers(c, own.id, own.cleared_to, 2)? {
+        lines.push(format!("last message of the {}: {}", last.message.role, cut::brief(&last.message.content.text(), MAX_LAST)));
+    }
+    for other in conversation::all(c, session)?.into_iter().filter(|other| other.name != conversation::MAIN && other.position > 0) {
+        lines.push(format!("another conversation: {:?}, {} messages", other.name, messages::count(c, other.id)?));
+    }
     let mut length = 0;
     let mut kept: Vec<String> = lines.into_iter().rev().take(MAX_SAID.1).collect();
     kept.retain(|line| {
@@ -132,12 +141,25 @@ fn check(p: &Progress) -> Result<()> {
     }
     p.results.iter().try_for_each(|r| check_text("file", &r.name, 300))?;
     p.tested.iter().try_for_each(|t| check_text("file", &t.element, 300))?;
-    check_restored(p.goal.as_deref(), p.app.as_deref())?;
+    check_restored((p.goal.as_deref(), p.app.as_deref()), &[&p.next_steps, &p.blockers], p.pages.len())?;
+    if let Some(text) = &p.started_at {
+        let at = ms(text).ok_or_else(|| Error::param("file", "startedAt as RFC 3339", format!("{text:?}")))?;
+        check_times(&[Some(at)])?;
+    }
+    let ids: Vec<&String> = tasks_of(p).collect();
+    if ids.iter().collect::<HashSet<_>>().len() < ids.len() {
+        return Err(Error::param("file", "tasks with different ids", "one of them twice"));
+    }
     let ends = |status| matches!(status, TaskStatus::Passed | TaskStatus::Failed | TaskStatus::Skipped);
     if let Some(task) = p.completed_tasks.iter().find(|t| !ends(t.status)) {
         return Err(Error::param("file", "completed tasks with the status passed, failed or skipped", task.status));
     }
     check_context(&p.context)
+}
+
+/// Returns the ids of the tasks of a file.
+fn tasks_of(p: &Progress) -> impl Iterator<Item = &String> {
+    p.completed_tasks.iter().map(|t| &t.id).chain(p.current_task.iter().map(|t| &t.id)).chain(p.pending_tasks.iter().map(|t| &t.id))
 }
 
 /// Restores a session from a progress file, unless the session already has content here.
@@ -158,11 +180,13 @@ async fn import_progress(core: &Arc<Core>, name: &str, file: &str, progress: Pro
         .details(json!({"session": name, "file": file})))
 }
 
-/// Tells whether a session has no messages, tasks or bugs yet.
+/// Tells whether a session has no messages, tasks, bugs, results or tested elements yet.
 fn is_unused(c: &Connection, id: i64) -> Stored<bool> {
     let tasks = tasks::counts(c, id)?;
     let bugs = bugs::counts(c, &bugs::Filter { session: Some(id), ..bugs::Filter::default() })?;
-    Ok(tasks == afd_proto::tasks::TaskCounts::default() && bugs.total == 0 && conversation::of(c, id)?.position == 0)
+    let results = results::counts(c, &results::Filter { session: Some(id), ..results::Filter::default() })?;
+    let said = conversation::all(c, id)?.iter().any(|own| own.position > 0);
+    Ok(tasks == TaskCounts::default() && bugs.total == 0 && results.total == 0 && tested::count(c, id)? == 0 && !said)
 }
 
 /// Parses a timestamp into UTC milliseconds.
@@ -202,9 +226,7 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
     session::update(c, &session)?;
     // Tasks get new uids, so that a file can be restored more than once. They are assigned up front, so that a task can be blocked by one
     // that is inserted after it.
-    let old =
-        p.completed_tasks.iter().map(|t| &t.id).chain(p.current_task.iter().map(|t| &t.id)).chain(p.pending_tasks.iter().map(|t| &t.id));
-    let uids: HashMap<&str, String> = old.map(|id| (id.as_str(), new_uid())).collect();
+    let uids: HashMap<&str, String> = tasks_of(p).map(|id| (id.as_str(), new_uid())).collect();
     let uid = |id: &str| uids.get(id).map(String::as_str);
     for task in &p.completed_tasks {
         let new = tasks::New {
@@ -260,12 +282,13 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
     }
     let mut statistics = p.statistics.clone();
     for element in &p.tested {
-        tested::restore(c, origin, id, element)?;
         // What assertions on tested elements add follows from these.
-        statistics.assertions_passed -= element.passed.max(0);
-        statistics.assertions_failed -= element.failed.max(0);
+        if tested::restore(c, origin, id, element)? {
+            statistics.assertions_passed = statistics.assertions_passed.saturating_sub(element.passed.clamp(0, 1_000_000_000));
+            statistics.assertions_failed = statistics.assertions_failed.saturating_sub(element.failed.clamp(0, 1_000_000_000));
+        }
     }
-    elsewhere::set(c, id, &Elsewhere { statistics, pages: p.pages.clone() })?;
+    elsewhere::set(c, id, &Elsewhere { statistics, pages: p.pages.clone() }.bounded())?;
     let mut conversation = conversation::of(c, id)?;
     let at = now_ms();
     conversation.context.extend(p.context.iter().map(|(key, value)| (key.clone(), ContextValue { value: value.clone(), at })));

@@ -139,7 +139,11 @@ pub fn index_some(connection: &Connection, origin: &str) -> Result<bool> {
     for (id, conversation, position) in &rows {
         let mut found = between(connection, *conversation, position - 2, *position)?;
         if let Some(recorded) = found.pop().filter(|m| m.position == *position) {
-            let before = found.pop().filter(|_| recorded.message.role == Role::User).and_then(|m| asked_by(&m.message)).and_then(|text| facts::lead(&text));
+            let before = found
+                .pop()
+                .filter(|_| recorded.message.role == Role::User)
+                .and_then(|m| asked_by(&m.message))
+                .and_then(|text| facts::lead(&text));
             let mut seen = TermCounts::default();
             let source = tool_of(connection, *conversation, *position, &recorded.message)?;
             let source = source.as_deref();

@@ -149,8 +149,11 @@ impl<'a> Draft<'a> {
         if let Some(text) = self.section(&format!("{DATA}\n## Known facts"), &background.knowledge, knowledge) {
             self.put("knowledge", vec![text_message(Role::User, text)]);
         }
-        let keys: Vec<Item> =
-            background.context.iter().map(|(key, value)| Item { kind: "context keys", text: cut::one_line(&format!("{key}: {value}")) }).collect();
+        let keys: Vec<Item> = background
+            .context
+            .iter()
+            .map(|(key, value)| Item { kind: "context keys", text: cut::one_line(&format!("{key}: {value}")) })
+            .collect();
         let keys = self.section("## Current context (use as defaults)", &keys, now);
         let state = self.section("## Right now", &background.now, now - keys.as_ref().map_or(0, |text| self.counter.count(text)));
         let blocks: Vec<String> = [keys, state].into_iter().flatten().collect();
