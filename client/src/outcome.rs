@@ -28,8 +28,8 @@ pub struct Outcome {
     pub result: Result<Box<RawValue>, Failure>,
     /// Renders the result for people.
     pub render: Option<Render>,
-    /// Field of the result that is printed alone, as JSON.
-    pub only: Option<&'static str>,
+    /// Fields of the result that are printed alone, as JSON.
+    pub only: Option<&'static [&'static str]>,
 }
 
 /// An error, as shown in the envelope.
@@ -140,10 +140,16 @@ impl Outcome {
         self.result.as_ref().err().map_or(0, |f| f.exit)
     }
 
-    /// Returns the field that is printed alone, as JSON; `None` if there is none or the command failed.
+    /// Returns the field that is printed alone, or an object with those of several, as JSON; `None` if there is none or the command failed.
     pub fn alone(&self) -> Option<String> {
         let fields: std::collections::BTreeMap<&str, &RawValue> = serde_json::from_str(self.result.as_ref().ok()?.get()).ok()?;
-        fields.get(self.only?).map(|value| value.get().to_owned())
+        match self.only? {
+            [one] => fields.get(one).map(|value| value.get().to_owned()),
+            several => serde_json::to_string(
+                &several.iter().filter_map(|f| Some((*f, *fields.get(f)?))).collect::<std::collections::BTreeMap<_, _>>(),
+            )
+            .ok(),
+        }
     }
 
     /// Returns the envelope as JSON.

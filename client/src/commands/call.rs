@@ -32,7 +32,7 @@ pub struct Call {
     /// Renders the result for people; without it, its fields are shown.
     pub render: Option<Render>,
     /// Field of the result that is printed alone, as JSON.
-    pub only: Option<&'static str>,
+    pub only: Option<&'static [&'static str]>,
     /// Whether to start the daemon if it is not running.
     pub starts_daemon: bool,
     /// Whether `--config` and `AF_DB` refer to files of `af` rather than of the daemon.
@@ -97,9 +97,9 @@ impl Call {
         self
     }
 
-    /// Prints one field of the result alone, as JSON.
-    pub fn only(mut self, field: Option<&'static str>) -> Self {
-        self.only = field;
+    /// Prints one field of the result alone, or an object of several, as JSON.
+    pub fn only(mut self, fields: Option<&'static [&'static str]>) -> Self {
+        self.only = fields;
         self
     }
 

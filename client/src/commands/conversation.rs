@@ -74,7 +74,7 @@ pub enum Conversation {
         /// Message format [default: afd]
         #[arg(long, value_enum)]
         format: Option<Format>,
-        /// Print just the messages, as a JSON array
+        /// Print just the messages, as a JSON array; in Anthropic's form an object with the system part and the messages
         #[arg(long)]
         raw: bool,
         /// File with the tool definitions of the request, a JSON array; their tokens count
@@ -140,15 +140,16 @@ pub struct Search {
     /// Maximum number of messages [default: 20]
     #[arg(long)]
     limit: Option<u32>,
-    #[command(flatten)]
-    which: Which,
+    /// Only this conversation of the session [default: all of them]
+    #[arg(long, value_name = "NAME")]
+    conversation: Option<String>,
 }
 
 impl Search {
     fn params(self) -> SearchParams {
         SearchParams {
             query: self.query.join(" "),
-            conversation: self.which.conversation,
+            conversation: self.conversation,
             everywhere: self.everywhere,
             role: self.role,
             since: self.since,
@@ -232,7 +233,9 @@ impl Group for Conversation {
             Conversation::Context { budget, format, raw, tools: file, which } => {
                 let conversation = which.conversation;
                 let params = |tools| ConversationContextParams { budget, format, tools, conversation, session: None };
-                Call::parsed::<ConversationContext>(tools(file).map(params)).only(raw.then_some("messages"))
+                // Anthropic's interface takes the system part beside the messages.
+                let fields: &[&str] = if format == Some(Format::Anthropic) { &["system", "messages"] } else { &["messages"] };
+                Call::parsed::<ConversationContext>(tools(file).map(params)).only(raw.then_some(fields))
             }
             Conversation::Compact { keep, learn, which } => {
                 Call::of::<ConversationCompact>(CompactParams { keep, learn, conversation: which.conversation, session: None })

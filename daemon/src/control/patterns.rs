@@ -74,7 +74,7 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
         };
         Ok::<_, Error>(patterns::save(c, &origin, &new)?)
     });
-    Ok(saved.await?)
+    saved.await
 }
 
 /// `pattern.find`

@@ -317,6 +317,12 @@ pub fn snippet(text: &str, terms: &[&str], around: usize) -> Option<String> {
         let found = folded.windows(term.len().max(1)).enumerate().filter(|(_, w)| *w == term.as_slice());
         hits.extend(found.map(|(i, _)| (origin[i], origin[i + term.len() - 1] + 1)));
     }
+    // A stem stands for its word.
+    for (_, to) in &mut hits {
+        while *to < chars.len() && chars[*to].is_alphabetic() && !is_dense(chars[*to]) {
+            *to += 1;
+        }
+    }
     hits.sort_unstable();
     let first = hits.first()?.0;
     let (begin, end) = (first.saturating_sub(around / 2), (first + around).min(chars.len()));
