@@ -43,6 +43,10 @@ fn session_is_renamed_and_its_goal_changed() {
     let files = world.dir().join(".local/state/afd");
     assert!(files.join("progress-moved.json").exists() && !files.join("progress-second.json").exists());
     world.client_for("moved").ok("session.update", json!({"name": "second"}));
+    renamed.ok("session.progress", json!({"auto": true}));
+    renamed.ok("session.update", json!({"goal": "a third goal"}));
+    let written = std::fs::read_to_string(files.join("progress-second.json")).expect("reads");
+    assert!(written.contains("a third goal"), "automatic progress follows");
     // A lease is held by name.
     renamed.ok("device.lease", json!({"ttlMs": 60_000}));
     renamed.fails("session.update", json!({"name": "third"}), "CONFLICT");

@@ -59,7 +59,7 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
         let session = Session { updated_at: now_ms(), ..session };
         Ok::<_, Error>(session::info(c, &session, sessions::last_at(c, session.id)?)?)
     };
-    let _lock = core.locks.progress.lock(old.clone()).await;
+    let lock = core.locks.progress.lock(old.clone()).await;
     let before = known(core, &old).await?;
     core.forget_session_row(&old);
     let changed = core.store.write_or_refuse(change).await?;
@@ -72,6 +72,8 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
             super::progress::write(core, renamed, None).await?;
         }
     }
+    // Writing the files of an unchanged name takes the same lock.
+    drop(lock);
     core.session_changed(&changed.session).await;
     Ok(changed)
 }
