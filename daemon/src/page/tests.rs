@@ -87,9 +87,10 @@ proptest! {
         let current = refs::all(&now);
         if let Ok(found) = refs::find(&wanted, &current, &fingerprint::exact_content(&now)) {
             prop_assert_eq!(&current[found.index].label.title, &wanted.what.label.title);
-            // With duplicates, a ref is found only if nothing else changed.
+            // With duplicates, a ref is found only if nothing else changed. What is found by its exact token may be the only one of its title
+            // although a cut edge gives it another identity.
             let twins = current.iter().filter(|r| r.label.title == wanted.what.label.title && r.identity == wanted.what.identity).count();
-            prop_assert!(twins == 1 || current.len() == all.len());
+            prop_assert!(twins <= 1 || current.len() == all.len());
         }
     }
 
@@ -267,4 +268,15 @@ fn equivalent_actions_have_equal_keys() {
     assert_eq!(target::action_key(&tap("A, 1", 5.0)), target::action_key(&tap("A, 2", 900.0)));
     assert_ne!(target::action_key(&tap("A", 5.0)), target::action_key(&tap("B", 5.0)));
     assert_eq!(target::sentence(&tap("A", 5.0)), "tap row \"A\"");
+}
+
+#[test]
+fn only_row_of_a_title_is_found_when_its_edge_is_cut() {
+    let rows = |names: &[&str]| names.iter().map(|n| ((*n).to_owned(), "1 min ago".to_owned())).collect::<Vec<_>>();
+    let before = list(&rows(&["D", "A", "A"]), 0);
+    // The first visible row is a little shorter, which its exact token does not tell, but its identity does.
+    let now = list(&rows(&["A", "A", "A", "A", "D"]), 801);
+    let current = refs::all(&now);
+    let found = refs::find(&recorded(&before, 1), &current, &fingerprint::exact_content(&now)).expect("it is the only one");
+    assert_eq!(current[found.index].label.title, "D");
 }
