@@ -176,7 +176,16 @@ mod tests {
     #[test]
     fn rows_name_the_shared_parameters_that_their_types_have() {
         // A session or device that filters a list, and the address of a new device, are parameters of their own.
-        let filters = ["session.list", "session.bug.list", "session.bug.show", "session.bug.resolve", "session.result.list", "memory.log"];
+        let filters = [
+            "session.list",
+            "session.bug.list",
+            "session.bug.show",
+            "session.bug.update",
+            "session.bug.reopen",
+            "session.bug.resolve",
+            "session.result.list",
+            "memory.log",
+        ];
         let own = ["memory.stats", "artifact.list", "pattern.find", "pattern.list", "events.subscribe", "device.add"];
         for info in crate::methods() {
             let parameters = parameters(info);

@@ -362,7 +362,7 @@ wire! {
         /// Context keys and their values.
         pub context: BTreeMap<String, String>,
         /// Conversations, oldest first.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub conversations: Vec<ConversationInfo>,
         /// What earlier sessions about the same app left open; only in the answer of `session.start`.
         #[serde(default, skip_serializing_if = "Option::is_none")]

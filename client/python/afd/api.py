@@ -1672,7 +1672,7 @@ class SessionDetails(TypedDict):
     blockers: List[str]
     bugs: BugCounts
     context: dict[str, str]
-    conversations: List[ConversationInfo]
+    conversations: NotRequired[List[ConversationInfo]]
     coverage: Coverage
     currentTask: NotRequired[CurrentTask]
     directory: NotRequired[str]

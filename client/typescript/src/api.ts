@@ -1586,7 +1586,7 @@ export interface SessionDetails {
   blockers: string[];
   bugs: BugCounts;
   context: Record<string, string>;
-  conversations: ConversationInfo[];
+  conversations?: ConversationInfo[];
   coverage: Coverage;
   currentTask?: CurrentTask;
   directory?: string;
