@@ -42,6 +42,7 @@ pub mod session;
 pub mod tasks;
 pub mod template_match;
 pub mod tool;
+pub mod transfer;
 #[cfg(feature = "clap")]
 mod typed;
 pub mod verify;
@@ -99,6 +100,7 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
         files::METHODS,
         template_match::METHODS,
         session::METHODS,
+        transfer::METHODS,
         coverage::METHODS,
         progress::METHODS,
         tasks::METHODS,

@@ -4,10 +4,10 @@ use afd_proto::coverage::{CoverageParams, SessionCoverage};
 use afd_proto::findings::{TestedMark, TestedParams};
 use afd_proto::progress::{ProgressParams, ResumeParams, SessionProgress, SessionResume};
 use afd_proto::session::{
-    DeleteParams, EndParams, ExportFormat, ExportParams, ImportParams, ListParams, ReportFormat, ReportParams, SessionDelete, SessionEnd,
-    SessionExport, SessionImport, SessionList, SessionReport, SessionShow, SessionStart, SessionStatus, SessionUpdate, ShowParams,
-    StartParams, UpdateParams,
+    DeleteParams, EndParams, ListParams, ReportFormat, ReportParams, SessionDelete, SessionEnd, SessionList, SessionReport, SessionShow,
+    SessionStart, SessionStatus, SessionUpdate, ShowParams, StartParams, UpdateParams,
 };
+use afd_proto::transfer::{ExportFormat, ExportParams, ImportParams, SessionExport, SessionImport};
 use clap::{Args, Subcommand};
 
 use super::findings::{Bug, Place, Task, TestResult};

@@ -9,11 +9,11 @@ use afd_proto::findings::{
 };
 use afd_proto::progress::{ProgressResult, ResumeResult, SessionProgress, SessionResume};
 use afd_proto::session::{
-    ConversationInfo, Deleted, EndResult, ExportResult, Imported, LeftOpen, ReportResult, SessionDelete, SessionDetails, SessionEnd,
-    SessionExport, SessionImport, SessionInfo, SessionList, SessionReport, SessionShow, SessionStart, SessionStatus, SessionUpdate,
-    Sessions,
+    ConversationInfo, Deleted, EndResult, LeftOpen, ReportResult, SessionDelete, SessionDetails, SessionEnd, SessionInfo, SessionList,
+    SessionReport, SessionShow, SessionStart, SessionStatus, SessionUpdate, Sessions,
 };
 use afd_proto::tasks::{Task, TaskAdd, TaskFinish, TaskList, TaskStart, TaskStatus, TaskUpdate, Tasks};
+use afd_proto::transfer::{ExportResult, Imported, SessionExport, SessionImport};
 use anstyle::Style;
 
 use super::human;

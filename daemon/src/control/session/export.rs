@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use afd_proto::session::{Export, ExportFormat, ExportParams, ExportResult, ExportedConversation, SessionCall};
+use afd_proto::session::SessionCall;
+use afd_proto::transfer::{Export, ExportFormat, ExportParams, ExportResult, ExportedConversation};
 use rusqlite::Connection;
 use serde_json::json;
 

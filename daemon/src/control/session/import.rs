@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::session::{ImportParams, Imported};
+use afd_proto::transfer::{ImportParams, Imported};
 use rusqlite::Connection;
 use serde::Deserialize;
 use serde_json::{Value, json};

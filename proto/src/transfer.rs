@@ -1,0 +1,152 @@
+//! `session.export` and `session.import`: a session as one document, and as lines that move it to another memory.
+
+use std::collections::BTreeMap;
+
+use crate::coverage::Coverage;
+use crate::findings::{Bug, TestResult, TestedElement};
+use crate::session::{SessionInfo, Statistics, VisitedPage};
+use crate::tasks::Task;
+
+session_params! {
+    /// Parameters of `session.export`.
+    #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "SessionExportParams"))]
+    pub struct ExportParams {
+        /// Format; by default `document`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "document")))]
+        pub format: Option<ExportFormat>,
+        /// Absolute path of a file for the export. By default a document is returned inline, or saved as an artifact if it exceeds
+        /// `limits.inline_bytes`; lines are always saved.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub file: Option<String>,
+    }
+}
+
+params! {
+    /// Parameters of `session.import`.
+    #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "SessionImportParams"))]
+    pub struct ImportParams {
+        /// Absolute path of a file written by `session.export` with `format: lines`.
+        pub file: String,
+        /// Name for the session; by default that in the file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub name: Option<String>,
+        /// Whether to take over records into a session that is here already: new ones, and newer versions. Without it such a file is
+        /// refused.
+        #[serde(default)]
+        pub merge: bool,
+    }
+}
+
+words! {
+    /// Format of an export.
+    ExportFormat {
+        /// One JSON document for programs that evaluate a session.
+        Document = "document",
+        /// JSON lines, one record each, for `session.import`.
+        Lines = "lines" | "jsonl",
+    }
+}
+
+wire! {
+    /// Result of `session.import`.
+    pub struct Imported {
+        /// Name of the session.
+        pub session: String,
+        /// Unique id.
+        pub uid: String,
+        /// Number of inserted records by type.
+        pub inserted: BTreeMap<String, i64>,
+        /// Number of records that replaced older versions.
+        #[serde(default)]
+        pub renewed: i64,
+        /// Number of records that were here already.
+        pub present: i64,
+    }
+
+    /// A conversation with its messages.
+    pub struct ExportedConversation {
+        /// Name.
+        pub conversation: String,
+        /// All messages, oldest first.
+        pub messages: Vec<crate::conversation::RecordedMessage>,
+        /// All summaries.
+        pub summaries: Vec<crate::conversation::SummaryInfo>,
+    }
+
+    /// Complete record of a session.
+    pub struct Export {
+        /// Type of this document: `afd-session`.
+        pub format: String,
+        /// Version of the document format.
+        pub version: u32,
+        /// The session and its counts.
+        pub info: SessionInfo,
+        /// Duration until its end or the export, milliseconds.
+        #[serde(default)]
+        pub duration_ms: i64,
+        /// Summary in words.
+        pub summary: String,
+        /// Statistics.
+        pub statistics: Statistics,
+        /// Coverage of what the visual memory knows.
+        pub coverage: Coverage,
+        /// All tasks: finished ones, then the active one, then pending ones.
+        pub tasks: Vec<Task>,
+        /// All bugs.
+        pub bugs: Vec<Bug>,
+        /// All test results.
+        pub results: Vec<TestResult>,
+        /// All elements that were marked as tested.
+        pub tested: Vec<TestedElement>,
+        /// All visited pages, most recent first.
+        pub pages: Vec<VisitedPage>,
+        /// All messages of the main conversation, oldest first.
+        pub messages: Vec<crate::conversation::RecordedMessage>,
+        /// All summaries of the main conversation.
+        pub summaries: Vec<crate::conversation::SummaryInfo>,
+        /// The other conversations.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub conversations: Vec<ExportedConversation>,
+        /// Patterns learned in the session.
+        pub patterns: Vec<crate::pattern::Pattern>,
+        /// All events, oldest first.
+        pub events: Vec<crate::memory::Event>,
+        /// All notes saved in the session.
+        pub notes: Vec<crate::notes::Note>,
+        /// All artifacts of the session.
+        pub artifacts: Vec<crate::artifact::Artifact>,
+        /// Next steps.
+        pub next_steps: Vec<String>,
+        /// Blockers.
+        pub blockers: Vec<String>,
+        /// Context keys and their values.
+        pub context: BTreeMap<String, String>,
+    }
+
+    /// Result of `session.export`: the document, or where it was saved.
+    pub struct ExportResult {
+        /// Name of the session.
+        pub session: String,
+        /// The document; absent if it was saved to a file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub document: Option<Box<Export>>,
+        /// Absolute path of the file; absent if the document is returned inline.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub file: Option<String>,
+        /// Id of the artifact; absent if the document is returned inline.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub artifact_id: Option<i64>,
+        /// Size of the document, bytes.
+        pub size_bytes: i64,
+    }
+}
+
+methods! {
+    /// Imports a session from the JSON lines of an export.
+    SessionImport = "session.import" (ImportParams) -> Imported, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"file":"/tmp/checkout-1.jsonl"}"#;
+    /// Exports the complete record of a session as one document, or as lines that can be imported.
+    SessionExport = "session.export" (ExportParams, SESSION) -> ExportResult, Read, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
+}
