@@ -132,6 +132,18 @@ fn coverage_is_relative_to_the_visual_memory() {
 }
 
 #[test]
+fn name_that_several_rows_share_stands_for_none_of_them() {
+    let world = World::new();
+    let mut client = world.client_for("shared");
+    world.phone.scene("org.example.lab", Some("grid"));
+    let refs = client.ok("observe.refs", json!({"full": true}));
+    let ids: Vec<&str> = refs["rows"].as_array().expect("rows").iter().filter_map(|r| r["resId"].as_str()).collect();
+    let shared = ids.iter().find(|id| ids.iter().filter(|other| other == id).count() > 1).expect("rows share an id");
+    let marked = client.ok("session.tested", json!({"elements": [shared]}));
+    assert_eq!(marked["elements"][0]["element"], json!(shared), "{marked}");
+}
+
+#[test]
 fn pattern_confidence_follows_use_and_patterns_are_found_by_page() {
     let world = World::new();
     let mut client = world.client_for("p");

@@ -154,7 +154,9 @@ struct OnScreen {
 fn on_screen(shown: &ShownRefs) -> HashMap<String, OnScreen> {
     let elements = element::all(&shown.snapshot);
     let mut found_keys: Vec<(Vec<String>, Option<String>, Option<String>)> = Vec::new();
-    for found in shown.refs.values() {
+    let mut refs: Vec<_> = shown.refs.values().collect();
+    refs.sort_by_key(|found| found.what.node);
+    for found in refs {
         let Some(node) = shown.snapshot.nodes.get(found.what.node) else { continue };
         // Only the first row of a list becomes a component; the other rows share its key.
         let alike = |e: &&Element| element::belongs_to_list(&e.key) && e.class == node.class && e.res_id == node.res_id;
@@ -167,12 +169,15 @@ fn on_screen(shown: &ShownRefs) -> HashMap<String, OnScreen> {
         found_keys.push((names, shown, element.map(|e| e.key.clone())));
     }
     let rows = |key: &str| i64::try_from(found_keys.iter().filter(|(_, _, k)| k.as_deref() == Some(key)).count()).unwrap_or(i64::MAX);
-    let mut map = HashMap::new();
+    let mut map: HashMap<String, OnScreen> = HashMap::new();
     for (names, title, key) in &found_keys {
         for name in names {
             let list_rows = key.as_deref().filter(|k| element::belongs_to_list(k)).map(rows);
-            // Rows of one kind share a resource id: of these the first is meant.
-            map.entry(name.clone()).or_insert(OnScreen { title: title.clone(), key: key.clone(), list_rows });
+            let known = map.entry(name.clone()).or_insert_with(|| OnScreen { title: title.clone(), key: key.clone(), list_rows });
+            // A name that several rows share, such as a resource id, is not replaced by the title of one of them.
+            if known.title != *title {
+                known.title = None;
+            }
         }
     }
     map
