@@ -10,7 +10,7 @@ use super::json;
 use crate::store::Result;
 
 /// Maximum of a figure from a file.
-const MAX_FIGURE: i64 = 1_000_000_000;
+pub const MAX_FIGURE: i64 = 1_000_000_000;
 
 /// Figures and pages of another copy, which are added to those of this one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 //! Each record is a row (`store::exchange`) with its `type`. Statements and search entries of messages are made again from the messages.
 //! Paths of this machine, artifacts and what was done on devices are not in them; the figures of the latter are part of the session.
 
+use afd_proto::conversation::Role;
 use afd_proto::session::Statistics;
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use serde_json::Value;
 
 mod limits;
 
+use super::conversation::messages::brief_limit;
 use super::elsewhere::Elsewhere;
 use super::{Session, json};
 use crate::store::exchange::{LoadError, Loaded, Record, Table};
@@ -207,17 +209,18 @@ impl Loader {
     /// If the database cannot be used.
     pub fn finish(&self, connection: &Connection) -> Result<()> {
         let values = named_params! {":uid": self.session};
+        let brief = [Role::Tool, Role::Assistant, Role::User].map(brief_limit);
         let of = "conversation_id IN (SELECT c.id FROM conversations c JOIN sessions s ON s.id = c.session_id WHERE s.uid = :uid)";
         connection.execute(
             &format!(
                 "WITH totals AS (
-                    SELECT id, sum(least) OVER w AS running, sum(min(least, CASE role WHEN 'tool' THEN 240 WHEN 'assistant' THEN 480 ELSE 960 END))
+                    SELECT id, sum(least) OVER w AS running, sum(min(least, CASE role WHEN 'tool' THEN :tool WHEN 'assistant' THEN :assistant ELSE :user END))
                         OVER w AS brief
                     FROM (SELECT id, conversation_id, position, role, max(0, min(tokens, 100000000)) AS least FROM messages WHERE {of})
                     WINDOW w AS (PARTITION BY conversation_id ORDER BY position))
                  UPDATE messages SET running = totals.running, brief_running = totals.brief FROM totals WHERE messages.id = totals.id"
             ),
-            values,
+            named_params! {":uid": self.session, ":tool": brief[0], ":assistant": brief[1], ":user": brief[2]},
         )?;
         connection.execute(
             "UPDATE conversations SET (position, turn, tokens, brief_tokens) = (SELECT coalesce(max(position), 0), coalesce(max(turn), 0),

@@ -3,6 +3,7 @@
 use afd_proto::findings::TestedElement;
 use rusqlite::{Connection, named_params};
 
+use super::elsewhere::MAX_FIGURE;
 use crate::store::{Result, new_uid, now_ms};
 
 /// An element to mark as tested.
@@ -84,9 +85,9 @@ pub fn restore(connection: &Connection, origin: &str, session: i64, element: &Te
             ":app": element.app,
             ":page": element.page,
             ":element": element.element,
-            ":passed": element.passed.clamp(0, 1_000_000_000),
-            ":failed": element.failed.clamp(0, 1_000_000_000),
-            ":times": element.times.clamp(1, 1_000_000_000),
+            ":passed": element.passed.clamp(0, MAX_FIGURE),
+            ":failed": element.failed.clamp(0, MAX_FIGURE),
+            ":times": element.times.clamp(1, MAX_FIGURE),
             ":at": element.last_at.clamp(0, now_ms()),
         })?;
     Ok(inserted > 0)

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::super::{Core, Error, Result, check_session};
 use super::lifecycle::MAX_GOAL;
-use super::{check_change, known, no_session};
+use super::{changed, check_change, known, no_session};
 use crate::artifact;
 use crate::memory::{notes, requests, sessions};
 use crate::session::{self, Session, erase, progress};
@@ -52,9 +52,8 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
             }
             session.name = new;
         }
-        let given = |new: Option<String>, old: Option<String>| new.map_or(old, |text| Some(text).filter(|t| !t.is_empty()));
-        session.goal = given(p.goal, session.goal);
-        session.app = given(p.app, session.app);
+        session.goal = changed(p.goal, session.goal);
+        session.app = changed(p.app, session.app);
         session::update(c, &session)?;
         let session = Session { updated_at: now_ms(), ..session };
         Ok::<_, Error>(session::info(c, &session, sessions::last_at(c, session.id)?)?)
@@ -62,20 +61,20 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
     let lock = core.locks.progress.lock(old.clone()).await;
     let before = known(core, &old).await?;
     core.forget_session_row(&old);
-    let changed = core.store.write_or_refuse(change).await?;
+    let info = core.store.write_or_refuse(change).await?;
     core.forget_session_row(&old);
-    if changed.session != old {
+    if info.session != old {
         release_leases(core, &old);
         // The files of the old name are written anew under the other one.
         if delete_progress(core, &before).await? {
-            let renamed = known(core, &changed.session).await?;
+            let renamed = known(core, &info.session).await?;
             super::progress::write(core, renamed, None).await?;
         }
     }
     // Writing the files of an unchanged name takes the same lock.
     drop(lock);
-    core.session_changed(&changed.session).await;
-    Ok(changed)
+    core.session_changed(&info.session).await;
+    Ok(info)
 }
 
 /// Releases the leases that were taken under a name that no session has any more.

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::super::paging::page;
 use super::super::{Core, Error, Result};
-use super::{check_change, check_optional, check_text, for_writing, known, no_session};
+use super::{changed, check_change, check_optional, check_text, for_writing, known, no_session};
 use crate::artifact;
 use crate::memory::{log, observations};
 use crate::session::findings::Place;
@@ -214,26 +214,25 @@ pub async fn update_bug(core: &Arc<Core>, params: &BugUpdateParams) -> Result<Bu
         Some(named) => Some(artifact_of(core, "screenshot", &known_bug.session, Some(named)).await?),
         None => None,
     };
-    let changed = core.store.write(move |c| {
+    let written = core.store.write(move |c| {
         let Some(mut bug) = bugs::get(c, p.id)? else { return Ok(None) };
-        let given = |new: Option<String>, old: Option<String>| new.map_or(old, |text| Some(text).filter(|t| !t.is_empty()));
         // The state was that of the page.
         bug.state = bug.state.filter(|_| p.page.is_none());
         bug.title = p.title.map_or(bug.title, |title| title.trim().to_owned());
         bug.severity = p.severity.unwrap_or(bug.severity);
         bug.steps = p.steps.unwrap_or(bug.steps);
-        bug.description = given(p.description, bug.description);
-        bug.expected = given(p.expected, bug.expected);
-        bug.actual = given(p.actual, bug.actual);
-        bug.page = given(p.page, bug.page);
-        bug.app = given(p.app, bug.app);
+        bug.description = changed(p.description, bug.description);
+        bug.expected = changed(p.expected, bug.expected);
+        bug.actual = changed(p.actual, bug.actual);
+        bug.page = changed(p.page, bug.page);
+        bug.app = changed(p.app, bug.app);
         if let Some(uid) = &screenshot {
             uid.as_deref().map(|uid| artifact::keep(c, uid)).transpose()?;
             bug.screenshot.clone_from(uid);
         }
         bugs::change(c, &bug)
     });
-    let bug = changed.await?.ok_or_else(|| no_bug(params.id))?;
+    let bug = written.await?.ok_or_else(|| no_bug(params.id))?;
     core.session_changed(&bug.session).await;
     Ok(bug)
 }

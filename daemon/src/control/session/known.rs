@@ -107,6 +107,11 @@ pub(in crate::control) fn check_change(field: &'static str, text: Option<&str>, 
     }
 }
 
+/// Returns a text after a change that [`check_change`] accepted.
+pub(in crate::control) fn changed(new: Option<String>, old: Option<String>) -> Option<String> {
+    new.map_or(old, |text| Some(text).filter(|text| !text.is_empty()))
+}
+
 /// Checks a directory parameter: an absolute path. It must exist if the field is `directory`; otherwise it may be missing, but not be
 /// something other than a directory.
 pub(in crate::control) async fn check_directory(field: &'static str, path: Option<&str>) -> Result<Option<PathBuf>> {

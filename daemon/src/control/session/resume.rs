@@ -17,7 +17,7 @@ use super::lifecycle::{check_context, check_restored, check_times};
 use super::{change, check_text, digest, known, progress};
 use crate::file;
 use crate::session::conversation::{self, kept, keys::ContextValue, messages, rolling, summaries};
-use crate::session::elsewhere::{self, Elsewhere};
+use crate::session::elsewhere::{self, Elsewhere, MAX_FIGURE};
 use crate::session::findings::Place;
 use crate::session::{self, Session, bugs, prompt, results, tasks, tested};
 use crate::store::{Result as Stored, new_uid, now_ms};
@@ -284,8 +284,8 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
     for element in &p.tested {
         // What assertions on tested elements add follows from these.
         if tested::restore(c, origin, id, element)? {
-            statistics.assertions_passed = statistics.assertions_passed.saturating_sub(element.passed.clamp(0, 1_000_000_000));
-            statistics.assertions_failed = statistics.assertions_failed.saturating_sub(element.failed.clamp(0, 1_000_000_000));
+            statistics.assertions_passed = statistics.assertions_passed.saturating_sub(element.passed.clamp(0, MAX_FIGURE));
+            statistics.assertions_failed = statistics.assertions_failed.saturating_sub(element.failed.clamp(0, MAX_FIGURE));
         }
     }
     elsewhere::set(c, id, &Elsewhere { statistics, pages: p.pages.clone() }.bounded())?;

@@ -3,6 +3,7 @@
 use afd_proto::pattern::PatternKind;
 use serde_json::Value;
 
+use crate::session::elsewhere::MAX_FIGURE;
 use crate::store::exchange::Record;
 use crate::store::now_ms;
 
@@ -32,7 +33,7 @@ fn range(kind: &str, field: &str) -> (i64, i64) {
         ("message", "position") => (1, 10_000_000),
         ("conversation", "maxTokens") => (256, 100_000_000),
         (_, "durationMs") => (0, 1 << 50),
-        _ => (0, 1_000_000_000),
+        _ => (0, MAX_FIGURE),
     }
 }
 
