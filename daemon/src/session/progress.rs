@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use afd_proto::findings::{BugStatus, Severity};
+use afd_proto::findings::{BugStatus, Severity, TestedElement};
 use afd_proto::progress::{BugSummary, CompletedTask, PendingTask, Progress, ProgressCoverage, ResultSummary, Stated};
 use afd_proto::tasks::CurrentTask;
 
@@ -80,7 +80,8 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
         statistics: digest.statistics.clone(),
         context: digest.context.clone(),
         results: results.collect(),
-        tested: digest.tested.clone(),
+        // The uid of a component means nothing in another database.
+        tested: digest.tested.iter().cloned().map(|element| TestedElement { component: None, ..element }).collect(),
         pages: digest.pages.clone(),
     }
 }

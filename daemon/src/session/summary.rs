@@ -31,7 +31,7 @@ pub struct Digest {
     pub bugs: Vec<Bug>,
     /// Test results, newest first.
     pub results: Vec<TestResult>,
-    /// Elements that were marked as tested.
+    /// Elements that were marked as tested; `component` is the uid of the component.
     pub tested: Vec<TestedElement>,
     /// Visited pages, most recent first.
     pub pages: Vec<VisitedPage>,

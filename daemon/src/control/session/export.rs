@@ -15,8 +15,8 @@ use crate::artifact;
 use crate::memory::{log, notes};
 use crate::session::conversation::{self, Conversation, messages, summaries};
 use crate::session::elsewhere::Elsewhere;
+use crate::session::patterns;
 use crate::session::records::{self, SessionRecord};
-use crate::session::{patterns, tested};
 use crate::store::{Page, SCHEMA, StoreError, now_ms};
 use crate::visual::known as visual;
 
@@ -67,9 +67,9 @@ async fn lines(core: &Arc<Core>, session: crate::session::Session) -> Result<Vec
         let id = digest.session.id;
         let mut statistics = digest.statistics.clone();
         // What assertions on tested elements add follows from their records.
-        for marked in tested::all(c, id)? {
-            statistics.assertions_passed -= marked.element.passed;
-            statistics.assertions_failed -= marked.element.failed;
+        for element in &digest.tested {
+            statistics.assertions_passed -= element.passed;
+            statistics.assertions_failed -= element.failed;
         }
         let own = SessionRecord::of(&digest.session, &origin, Elsewhere { statistics, pages: digest.pages });
         let header = json!({"format": LINES_FORMAT, "version": LINES_VERSION, "schema": SCHEMA, "origin": origin, "exportedAt": now_ms()});
@@ -110,14 +110,13 @@ fn exported(c: &Connection, own: Conversation) -> crate::store::Result<ExportedC
 /// Collects the export document of a session.
 async fn document(core: &Arc<Core>, session: crate::session::Session) -> Result<Export> {
     let digest = digest(core, session).await?;
-    let (id, name) = (digest.session.id, digest.session.name.clone());
+    let (id, name, mut tested) = (digest.session.id, digest.session.name.clone(), digest.tested.clone());
     let gathered = core.store.read_all(move |c| {
         let main = exported(c, conversation::of(c, id)?)?;
         let others = conversation::all(c, id)?.into_iter().filter(|other| other.name != conversation::MAIN);
         let others = others.map(|other| exported(c, other)).collect::<crate::store::Result<Vec<_>>>()?;
         let filter = log::Filter { session: Some(name.clone()), after: Some(0), page: Page::first(MAX_ROWS), ..log::Filter::default() };
         let artifacts = artifact::Filter { session: Some(name.clone()), page: Page::first(MAX_ROWS), kind: None };
-        let mut tested: Vec<_> = tested::all(c, id)?.into_iter().map(|m| m.element).collect();
         // Components are exported by name, as their uids mean nothing in another database.
         let mut names = std::collections::HashMap::new();
         for app in tested.iter().map(|t| t.app.clone()).collect::<std::collections::BTreeSet<_>>() {
