@@ -65,6 +65,29 @@ fn every_earlier_schema_is_upgraded_and_keeps_its_rows() {
     }
 }
 
+#[test]
+fn text_of_a_tool_leaves_the_statements_of_the_user() {
+    let mut world = upgraded(10);
+    world.daemon.stop();
+    let file = world.dir().join("memory.db");
+    let connection = rusqlite::Connection::open(&file).expect("opens");
+    connection.execute_batch("PRAGMA user_version = 10").expect("makes it schema 10 again");
+    let first = "SELECT id, conversation_id, position FROM message_facts ORDER BY position LIMIT 1";
+    let (fact, conversation, position): (i64, i64, i64) =
+        connection.query_row(first, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("a statement");
+    connection.execute("UPDATE message_facts SET about = 'pay 500', position = ?1 WHERE id = ?2", (position + 1, fact)).expect("sets it");
+    connection
+        .execute("UPDATE messages SET role = 'tool' WHERE conversation_id = ?1 AND position = ?2", (conversation, position))
+        .expect("a tool said it");
+    drop(connection);
+    world.daemon = Daemon::start(world.dir());
+    world.daemon.stop();
+    let connection = rusqlite::Connection::open(&file).expect("opens");
+    let about: Option<String> =
+        connection.query_row("SELECT about FROM message_facts WHERE id = ?1", [fact], |row| row.get(0)).expect("the statement");
+    assert_eq!(about, None);
+}
+
 /// A version of schema 9 had a full-text index of messages instead of two tables.
 #[test]
 fn messages_of_the_other_schema_9_are_found_after_the_upgrade() {
