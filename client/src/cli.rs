@@ -9,8 +9,8 @@ use crate::commands::act::Act;
 use crate::commands::observe::Observe;
 use crate::commands::verify::Verify;
 use crate::commands::{
-    Call, Group, act, app, artifact, config, connect, conversation, daemon, device, import, job, mcp, memory, observe, pattern, recover,
-    session, verify, visual,
+    Call, Group, act, app, artifact, backup, config, connect, conversation, daemon, device, import, job, mcp, memory, observe, pattern,
+    recover, session, verify, visual,
 };
 use crate::options::{Context, Global};
 use crate::{demo, examples, follow, init, man, setup};
@@ -139,6 +139,7 @@ pub const ENTRIES: &[Entry] = &[
     group::<artifact::Artifact>("artifact", "Stored files: screenshots, full-screen dumps, large results"),
     group::<config::Config>("config", "Settings, and where each value comes from"),
     group::<import::Import>("import", "Import data from another tool"),
+    group::<backup::Backup>("backup", "Backups of the memory: make, check, restore"),
     group::<job::Job>("job", "Background jobs of the daemon"),
     group::<daemon::Daemon>("daemon", "Start, stop and inspect the daemon"),
     program::<init::Init>("init", "Add the first device: a practice phone, a phone on the network, or on USB", init::run),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use afd_proto::ErrorCode;
-use afd_proto::daemon::{DaemonStatus, DaemonVersion};
+use afd_proto::daemon::{DaemonShutdown, DaemonStatus, DaemonVersion};
 use afd_proto::vocabulary::NoParams;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ pub fn connect(global: &Global, purpose: Purpose) -> Result<Connection, Failure>
     let socket = socket(global);
     let mut connection = match Connection::open(&socket) {
         Ok(connection) => connection,
-        Err(error) if spawn::is_not_listening(&error) && purpose == Purpose::Call && !global.no_spawn => start(global, socket)?,
+        Err(error) if spawn::is_not_listening(&error) && purpose == Purpose::Call && !global.no_spawn => start(global)?,
         Err(error) => return Err(unreachable(&socket, &error)),
     };
     let timeout = global.timeout_ms.filter(|ms| *ms > 0).map(Duration::from_millis);
@@ -59,17 +59,21 @@ pub fn connect(global: &Global, purpose: Purpose) -> Result<Connection, Failure>
     Ok(connection)
 }
 
-fn start(global: &Global, socket: PathBuf) -> Result<Connection, Failure> {
+/// Returns how a daemon is started for these options.
+fn options(global: &Global) -> spawn::Start {
     let config = global.config.clone().or_else(|| std::env::var_os("AF_CONFIG").filter(|v| !v.is_empty()).map(PathBuf::from));
-    let start = spawn::Start {
-        socket,
+    spawn::Start {
+        socket: socket(global),
         memory_db: global.memory_db.as_deref().filter(|p| !p.as_os_str().is_empty()).map(absolute),
         config: config.as_deref().map(absolute),
         log: None,
         // A socket given by an option is not the one that a systemd unit manages.
         private: global.socket.is_some(),
-    };
-    spawn::start(&start).map_err(|e| {
+    }
+}
+
+fn start(global: &Global) -> Result<Connection, Failure> {
+    spawn::start(&options(global)).map_err(|e| {
         let mut failure = Failure::new("NO_DAEMON", e.message, NO_DAEMON);
         let default = "use --socket to reach a daemon on another socket, --memory-db to name another database";
         failure.hint = Some(e.hint.unwrap_or_else(|| default.to_owned()));
@@ -167,18 +171,44 @@ fn is_older(version: &str, than: &str) -> bool {
     parts(version) < parts(than)
 }
 
-/// Waits until the daemon with process id `pid`, which was asked to stop, has exited; returns false if it takes too long.
-pub fn wait_for_exit(global: &Global, pid: Option<u32>) -> bool {
+/// Waits until the daemon with process id `pid`, which was asked to stop, has exited.
+pub fn wait_for_exit(global: &Global, pid: Option<u32>) -> Result<(), Failure> {
     let socket = socket(global);
     let deadline = std::time::Instant::now() + STOP_TIMEOUT;
     // Another daemon may have been started in the meantime.
     while spawn::is_locked(&socket) && spawn::daemon_pid(&socket) == pid {
         if std::time::Instant::now() >= deadline {
-            return false;
+            return Err(Failure::new("TIMEOUT", "the daemon was asked to stop and has not exited yet", FAILED)
+                .with_hint("its log says what it is waiting for; `afctl status` shows whether it is still running"));
         }
         std::thread::sleep(STOP_POLL_INTERVAL);
     }
-    true
+    Ok(())
+}
+
+/// Stops the daemon, if one is running, after its calls in flight; returns whether one was.
+pub fn stop(global: &Global) -> Result<bool, Failure> {
+    let pid = spawn::daemon_pid(&socket(global));
+    let mut connection = match Connection::open(&socket(global)) {
+        Ok(connection) => connection,
+        Err(error) if spawn::is_not_listening(&error) => return Ok(false),
+        Err(error) => return Err(unreachable(&socket(global), &error)),
+    };
+    connection.call_as::<DaemonShutdown>(&NoParams {}).map_err(|e| failure(e, global))?;
+    wait_for_exit(global, pid)?;
+    Ok(true)
+}
+
+/// Runs the daemon's program with an option that makes it do one thing and exit, and returns what it prints: one JSON text.
+pub fn run_once(global: &Global, option: &str) -> Result<Value, Failure> {
+    let output = spawn::command(&options(global)).arg(option).stdin(std::process::Stdio::null()).output();
+    let output = output.map_err(|e| Failure::new("NO_DAEMON", format!("cannot start afd: {e}"), NO_DAEMON))?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr);
+        let why = text.lines().last().unwrap_or("it gave no reason").trim_start_matches("afd: ").to_owned();
+        return Err(Failure::new("STORE_UNAVAILABLE", why, FAILED));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|e| Failure::new("INTERNAL", format!("afd printed something unexpected: {e}"), FAILED))
 }
 
 /// Checks that the daemon uses the database given by the options, if there is one.

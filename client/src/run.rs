@@ -141,12 +141,17 @@ fn perform(context: &Context, call: Call) -> Outcome {
 
 fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
     let mut params = std::mem::replace(&mut call.params, Ok(Map::new()))?;
+    if let Some(work) = call.local.take() {
+        let data = work(context)?;
+        return serde_json::value::to_raw_value(&data).map_err(|e| Failure::new("INTERNAL", e.to_string(), FAILED));
+    }
     add_shared_params(&call, context, &mut params);
     match effective(output_of(&context.global)) {
         Format::Agent => agent::add_defaults(&call.method, &mut params),
         Format::Human => human::add_defaults(&call.method, &mut params),
         Format::Auto | Format::Json | Format::Text => {}
     }
+    let own_key = !params.contains_key("requestKey");
     let retry = add_request_key(&call.method, &mut params);
     let global = options_for(&context.global, &call);
     let purpose = if call.starts_daemon { Purpose::Call } else { Purpose::RunningOnly };
@@ -162,16 +167,25 @@ fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
         }
     };
     let pid = spawn::daemon_pid(&dial::socket(&global));
-    let result = dial::call(&global, purpose, retry, prepare, &call.method, &Value::Object(params));
+    let mut result = dial::call(&global, purpose, retry, prepare, &call.method, &json!(params));
+    if own_key && result.as_ref().is_err_and(refuses_keys) {
+        // Without a memory nothing can be promised for a key, and nothing is tried again.
+        params.remove("requestKey");
+        result = dial::call(&global, purpose, Retry::Never, prepare, &call.method, &json!(params));
+    }
     if shows_progress {
         human::end_progress();
     }
     let result = result?;
-    if call.method == DaemonShutdown::INFO.name && !dial::wait_for_exit(&global, pid) {
-        return Err(Failure::new("TIMEOUT", "the daemon was asked to stop and has not exited yet", FAILED)
-            .with_hint("its log says what it is waiting for; `afctl status` shows whether it is still running"));
+    if call.method == DaemonShutdown::INFO.name {
+        dial::wait_for_exit(&global, pid)?;
     }
     Ok(result)
+}
+
+/// Returns whether the daemon cannot honour request keys, as its memory is damaged.
+fn refuses_keys(failure: &Failure) -> bool {
+    failure.code == "REFUSED" && failure.details["path"] == "requestKey"
 }
 
 /// Adapts the options to a call: the client waits longer if the daemon enforces the timeout itself, and files of `af` are not

@@ -18,8 +18,6 @@ use crate::trust;
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// Refuses to follow a symbolic link in place of the lock file: another user may have created it.
 const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
-/// Size of the log in bytes above which it is rotated.
-const MAX_LOG_BYTES: u64 = 10 << 20;
 
 /// Options for starting the daemon.
 #[derive(Debug, Clone, Default)]
@@ -142,12 +140,23 @@ pub fn program(name: &str) -> PathBuf {
     beside.unwrap_or_else(|| PathBuf::from(name))
 }
 
-fn launch(start: &Start, report: &Path) -> Result<std::process::Child, NoDaemon> {
-    let program = program("afd");
-    let log = start.log.clone().unwrap_or_else(|| afd_proto::paths::state_dir().join("afd.log"));
-    let stderr = open_log(&log).map_or_else(|_| Stdio::null(), Stdio::from);
-    let mut command = Command::new(&program);
-    command.arg("--detached").arg("--socket").arg(&start.socket);
+/// Variables that apply to a single call and must not become defaults of the daemon.
+const PER_CALL: [&str; 9] = [
+    "AF_URL",
+    "AF_TOKEN",
+    "AF_DB",
+    "AFD_SOCKET",
+    "AF_ARTIFACT_DIR",
+    "AF_SCREEN_FILE",
+    "AF_SCREENSHOT_FILE",
+    "AF_PAGE_DIR",
+    "ANDROID_SERIAL",
+];
+
+/// Returns the command that runs the daemon's program with these options.
+pub fn command(start: &Start) -> Command {
+    let mut command = Command::new(program("afd"));
+    command.arg("--socket").arg(&start.socket);
     let of_environment = af_database().map(|db| std::path::absolute(&db).unwrap_or(db));
     let database = start.memory_db.as_ref();
     let by_flag = database.filter(|db| Some(*db) != of_environment.as_ref());
@@ -157,18 +166,6 @@ fn launch(start: &Start, report: &Path) -> Result<std::process::Child, NoDaemon>
     if let Some(config) = &start.config {
         command.arg("--config").arg(config);
     }
-    // These variables apply to a single call and must not become defaults of the daemon.
-    const PER_CALL: [&str; 9] = [
-        "AF_URL",
-        "AF_TOKEN",
-        "AF_DB",
-        "AFD_SOCKET",
-        "AF_ARTIFACT_DIR",
-        "AF_SCREEN_FILE",
-        "AF_SCREENSHOT_FILE",
-        "AF_PAGE_DIR",
-        "ANDROID_SERIAL",
-    ];
     for name in PER_CALL {
         command.env_remove(name);
     }
@@ -176,24 +173,25 @@ fn launch(start: &Start, report: &Path) -> Result<std::process::Child, NoDaemon>
     if let Some(db) = database.filter(|_| by_flag.is_none()) {
         command.env("AF_DB", db);
     }
+    command.current_dir("/").stdin(Stdio::null());
     command
-        .env("NOTIFY_SOCKET", report)
-        .current_dir("/")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(stderr)
-        .spawn()
-        .map_err(|e| NoDaemon::new(format!("cannot start {}: {e}; afctl looks in its own directory, then in PATH", program.display())))
 }
 
-fn open_log(path: &Path) -> io::Result<std::fs::File> {
-    if let Some(dir) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    }
-    if std::fs::metadata(path).is_ok_and(|m| m.len() > MAX_LOG_BYTES) {
-        std::fs::rename(path, path.with_extension("log.old"))?;
-    }
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+/// Returns the log file of a daemon that is started here.
+pub fn log_file(start: &Start) -> PathBuf {
+    start.log.clone().unwrap_or_else(|| afd_proto::paths::state_dir().join("afd.log"))
+}
+
+fn launch(start: &Start, report: &Path) -> Result<std::process::Child, NoDaemon> {
+    let mut command = command(start);
+    command.arg("--detached").arg("--log-file").arg(log_file(start));
+    let program = program("afd");
+    command
+        .env("NOTIFY_SOCKET", report)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|e| NoDaemon::new(format!("cannot start {}: {e}; afctl looks in its own directory, then in PATH", program.display())))
 }
 
 /// Waits until the daemon reports that it is ready, or why it failed to start.
@@ -217,7 +215,7 @@ fn wait(mut child: std::process::Child, report: &UnixDatagram, start: &Start) ->
                 )));
             }
         } else if let Ok(Some(status)) = child.try_wait() {
-            let log = start.log.clone().unwrap_or_else(|| afd_proto::paths::state_dir().join("afd.log"));
+            let log = log_file(start);
             return Err(NoDaemon::new(format!(
                 "the daemon exited during startup ({status}): {}; see {}",
                 status_text.unwrap_or_default(),

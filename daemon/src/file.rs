@@ -1,7 +1,8 @@
 //! File helpers: atomic replacement and size-limited reading.
 
+use std::collections::HashMap;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Name prefix of temporary files that were not renamed to their final name yet.
@@ -43,6 +44,23 @@ pub fn read_capped(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {limit} bytes")));
     }
     Ok(content)
+}
+
+/// Returns the size of the files in a directory and those below, bytes. A file with several names counts once; what cannot be read counts
+/// nothing.
+pub fn size_of_tree(dir: &Path) -> u64 {
+    fn walk(dir: &Path, seen: &mut HashMap<(u64, u64), u64>) {
+        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(meta) if meta.is_dir() => walk(&entry.path(), seen),
+                Ok(meta) if meta.is_file() => _ = seen.insert((meta.dev(), meta.ino()), meta.len()),
+                _ => {}
+            }
+        }
+    }
+    let mut seen = HashMap::new();
+    walk(dir, &mut seen);
+    seen.values().sum()
 }
 
 #[cfg(test)]

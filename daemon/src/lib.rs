@@ -1,13 +1,14 @@
 //! The `afd` daemon. Modules by layer, lowest first; a module may only use modules of lower layers:
 //!
 //! 0. [`store`], [`config`], [`net`], [`task`], [`mod@file`], [`hex`], [`sync`]
-//! 1. [`page`], [`text`], [`picture`], [`artifact`], [`live`], [`job`], [`model`]
+//! 1. [`page`], [`text`], [`picture`], [`artifact`], [`backup`], [`live`], [`job`], [`model`]
 //! 2. [`device`], [`memory`], [`visual`], [`session`]
 //! 3. [`control`]
 //! 4. [`rpc`]
 //! 5. [`lifecycle`]
 
 pub mod artifact;
+pub mod backup;
 pub mod config;
 pub mod control;
 pub mod device;

@@ -97,6 +97,11 @@ impl Tasks {
         }
     }
 
+    /// Makes the daemon exit with a failure, so that its service manager restarts it.
+    pub fn fail(&self, why: String) {
+        self.0.fatal.send_replace(Some(why));
+    }
+
     /// Registers a thread whose work is supervised step by step.
     pub fn thread(&self, name: impl Into<String>) -> Thread {
         Thread(self.register(name.into()))

@@ -445,6 +445,9 @@ wire! {
         /// Files that the caller had named for reports and exports of the session, which may quote it: they are not deleted.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub files_left: Vec<String>,
+        /// Backups that still hold it, by name, newest first; `backup.delete` deletes them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub backups: Vec<String>,
     }
 
     /// Result of clearing a context.

@@ -44,6 +44,9 @@ wire! {
         pub database: String,
         /// Path of the configuration file, whether or not it exists.
         pub config: String,
+        /// Path of the log file; absent if the log goes to the journal or a terminal.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub log: Option<String>,
         /// Number of open connections, including this one.
         pub connections: u64,
         /// Number of calls in progress, including this one.
@@ -52,6 +55,12 @@ wire! {
         pub devices: Vec<crate::device::DeviceInfo>,
         /// State of the database.
         pub store: StoreStatus,
+        /// Sizes on disk, apart from the database itself.
+        #[serde(default)]
+        pub sizes: Sizes,
+        /// Time of the newest backup, UTC milliseconds; absent if there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub last_backup_at: Option<i64>,
         /// Background tasks, by name.
         #[serde(default)]
         pub tasks: Vec<TaskInfo>,
@@ -83,12 +92,29 @@ wire! {
         /// Description of the damage; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub damage: Option<String>,
+        /// What to do about the damage; absent if there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub advice: Option<String>,
+        /// False if devices can be used while nothing is recorded; otherwise absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub recorded: Option<bool>,
         /// Size of the database file, bytes.
         pub size_bytes: u64,
         /// Version of the database schema.
         pub schema: u32,
         /// Number of writes that are waiting to be committed.
         pub pending_writes: u64,
+    }
+
+    /// Sizes on disk, bytes. A file with several names counts once.
+    #[derive(Default)]
+    pub struct Sizes {
+        /// Size of the write-ahead log of the database.
+        pub wal_bytes: u64,
+        /// Size of the artifacts in the shared root.
+        pub artifact_bytes: u64,
+        /// Size of the backups.
+        pub backup_bytes: u64,
     }
 
     /// Result of reloading the configuration file.

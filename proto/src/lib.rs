@@ -9,6 +9,7 @@ mod macros;
 
 pub mod act;
 pub mod artifact;
+pub mod backup;
 pub mod config;
 pub mod context;
 pub mod conversation;
@@ -109,6 +110,7 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
         context::METHODS,
         pattern::METHODS,
         job::METHODS,
+        backup::METHODS,
         events::METHODS,
         rpc::METHODS,
     ]

@@ -52,7 +52,7 @@ pub const COMMON_ERRORS: &[ErrorCode] = &[
 ];
 
 /// Errors that any method with a `requestKey` can return as well.
-pub const WRITE_ERRORS: &[ErrorCode] = &[ErrorCode::Conflict, ErrorCode::StoreFull];
+pub const WRITE_ERRORS: &[ErrorCode] = &[ErrorCode::Conflict, ErrorCode::StoreFull, ErrorCode::Refused];
 
 impl SharedParams {
     /// No common parameters.

@@ -134,5 +134,8 @@ wire! {
         pub uid: String,
         /// Number of notes left in its chain.
         pub chain_length: i64,
+        /// Backups that still hold it, by name, newest first; `backup.delete` deletes them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub backups: Vec<String>,
     }
 }

@@ -158,6 +158,9 @@ wire! {
         pub session: String,
         /// Trace id of the call in events and logs.
         pub trace_id: String,
+        /// False if nothing is recorded, because the memory is damaged; otherwise absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub recorded: Option<bool>,
     }
 
     /// A result, with device, session and trace id of the call at the same level.

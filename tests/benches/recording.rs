@@ -53,7 +53,7 @@ fn prepare(connection: &Connection) -> afd::store::Result<()> {
 fn grouped(path: &Path) -> f64 {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let store = Arc::new(Store::open(path, &afd::task::Tasks::default(), afd::memory::last_seq).expect("opens"));
+        let store = Arc::new(Store::open(path, &afd::task::Tasks::default(), |_, _| {}, afd::memory::last_seq).expect("opens"));
         store.write(prepare).await.expect("prepares");
         let started = Instant::now();
         let clients: Vec<_> = (0..CLIENTS)
@@ -76,7 +76,7 @@ fn grouped(path: &Path) -> f64 {
 
 /// Returns the events recorded per second with one transaction each.
 fn one_by_one(path: &Path) -> f64 {
-    drop(Store::open(path, &afd::task::Tasks::default(), afd::memory::last_seq).expect("makes the schema"));
+    drop(Store::open(path, &afd::task::Tasks::default(), |_, _| {}, afd::memory::last_seq).expect("makes the schema"));
     let connection = Connection::open(path).expect("opens");
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;").expect("sets the pragmas");
     connection.set_prepared_statement_cache_capacity(128);

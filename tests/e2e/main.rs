@@ -3,6 +3,7 @@
 mod acting;
 mod agents;
 mod artifacts;
+mod backups;
 mod clients;
 mod command_line;
 mod conversation;

@@ -37,7 +37,12 @@ pub struct Call {
     pub starts_daemon: bool,
     /// Whether `--config` and `AF_DB` refer to files of `af` rather than of the daemon.
     pub about_af: bool,
+    /// What this program does itself, instead of sending the call.
+    pub local: Option<Local>,
 }
+
+/// Work of this program itself; returns the data of the envelope.
+pub type Local = Box<dyn FnOnce(&Context) -> Result<Value, Failure>>;
 
 impl Call {
     /// Creates a call of method `M`.
@@ -64,7 +69,7 @@ impl Call {
             _ => Err(Failure::new("INTERNAL", format!("the parameters of {name} are not an object"), USAGE)),
         });
         let (method, category, op) = (name.to_owned(), kebab(category), kebab(op));
-        Self { method, category, op, takes, params, render: None, only: None, starts_daemon: true, about_af: false }
+        Self { method, category, op, takes, params, render: None, only: None, starts_daemon: true, about_af: false, local: None }
     }
 
     /// Creates a call of any method with JSON parameters.
@@ -82,7 +87,18 @@ impl Call {
             only: None,
             starts_daemon: true,
             about_af: false,
+            local: None,
         }
+    }
+
+    /// Creates a command that this program executes itself.
+    pub fn local(
+        category: &str,
+        op: &str,
+        render: Option<Render>,
+        work: impl FnOnce(&Context) -> Result<Value, Failure> + 'static,
+    ) -> Self {
+        Self { local: Some(Box::new(work)), render, ..Self::raw("", "{}") }.named(category, op)
     }
 
     /// Creates a call that is never sent and fails with `failure`.

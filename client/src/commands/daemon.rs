@@ -4,9 +4,13 @@ use afd_proto::daemon::{DaemonMethods, DaemonReload, DaemonShutdown, DaemonStatu
 use afd_proto::vocabulary::NoParams;
 use clap::Subcommand;
 
+use serde_json::{Value, json};
+
 use super::{Call, Group};
+use crate::dial::{self, Purpose};
 use crate::human::{human, table};
 use crate::options::Context;
+use crate::outcome::Failure;
 
 /// Start, stop and inspect the daemon.
 #[derive(Debug, Subcommand)]
@@ -21,6 +25,8 @@ pub enum Daemon {
     Methods,
     /// Reload the configuration file
     Reload,
+    /// Stop the daemon after its calls in flight have finished, and start it again
+    Restart,
     /// Stop the daemon after its calls in flight have finished; never starts it
     Shutdown,
 }
@@ -40,6 +46,14 @@ pub fn status() -> Call {
     Call::of::<DaemonStatus>(NoParams {}).without_starting()
 }
 
+/// Stops the daemon and starts it again; returns the version that runs now.
+fn restart(context: &Context) -> Result<Value, Failure> {
+    dial::stop(&context.global)?;
+    let mut connection = dial::connect(&context.global, Purpose::Call)?;
+    let version = connection.call_as::<DaemonVersion>(&NoParams {}).map_err(|e| dial::failure(e, &context.global))?;
+    Ok(json!(version))
+}
+
 impl Group for Daemon {
     fn call(self, _: &Context) -> Call {
         match self {
@@ -47,6 +61,7 @@ impl Group for Daemon {
             Daemon::Status => status(),
             Daemon::Methods => Call::of::<DaemonMethods>(NoParams {}),
             Daemon::Reload => Call::plain::<DaemonReload>(NoParams {}),
+            Daemon::Restart => Call::local("daemon", "restart", None, restart),
             Daemon::Shutdown => Call::of::<DaemonShutdown>(NoParams {}).without_starting(),
         }
     }

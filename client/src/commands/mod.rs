@@ -3,6 +3,7 @@
 pub mod act;
 pub mod app;
 pub mod artifact;
+pub mod backup;
 mod call;
 pub mod config;
 pub mod connect;
@@ -21,5 +22,5 @@ pub mod session;
 pub mod verify;
 pub mod visual;
 
-pub use call::{Call, Expected, Group, absolute, point, read_list};
+pub use call::{Call, Expected, Group, Local, absolute, point, read_list};
 use call::{false_if, map, non_empty, pair, true_if};

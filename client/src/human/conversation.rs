@@ -106,10 +106,16 @@ fn found(found: &FoundMessages) -> String {
     table(["session", "position", "at", "role", "text"], found.messages.iter().map(row))
 }
 
+/// Names the backups that still hold what was deleted.
+pub(super) fn still_in(backups: &[String]) -> String {
+    if backups.is_empty() { String::new() } else { format!("{} {}\n", paint(WARN, "still in backups:"), backups.join(", ")) }
+}
+
 fn erased(deleted: &DeleteMessageResult) -> String {
     let left = deleted.files_left.iter().map(|file| format!("not deleted, as you named it: {file}\n"));
     format!("{} message {}, and {} made of it\n", paint(GOOD, "deleted"), deleted.position, count(deleted.derived, "row"))
         + &left.collect::<String>()
+        + &still_in(&deleted.backups)
 }
 
 /// Renders role, content and tool calls of a message in any of the output formats.

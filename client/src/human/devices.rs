@@ -10,7 +10,7 @@ use afd_proto::device::{
 use afd_proto::vocabulary::Reply;
 
 use super::human;
-use super::parts::{BAD, DIM, GOOD, WARN, count, maybe, paint, table};
+use super::parts::{BAD, DIM, GOOD, WARN, bytes, count, maybe, paint, table, time};
 
 human! {
     DaemonStatus => status;
@@ -80,12 +80,28 @@ fn connected(usb: &ConnectUsbResult) -> String {
 
 fn status(status: &Status) -> String {
     let mut out = format!("afd {}  pid {}  up {} s\n", status.version, status.pid, status.uptime_ms / 1000);
-    for (key, path) in [("socket", &status.socket), ("database", &status.database), ("config", &status.config)] {
+    let log = status.log.clone().unwrap_or_else(|| "journal or terminal".to_owned());
+    for (key, path) in [("socket", &status.socket), ("database", &status.database), ("config", &status.config), ("log", &log)] {
         let _ = writeln!(out, "{key:9} {path}");
     }
     let store = &status.store;
     let health = if store.writable { paint(GOOD, "writable") } else { paint(BAD, &format!("read-only: {}", maybe(&store.damage))) };
-    let _ = writeln!(out, "store     {health}, {} KiB, schema {}", store.size_bytes / 1024, store.schema);
+    let _ = writeln!(out, "store     {health}, {}, schema {}", bytes(store.size_bytes), store.schema);
+    if store.recorded == Some(false) {
+        let _ = writeln!(out, "{} devices can be used, nothing is recorded", paint(WARN, "no memory:"));
+    }
+    if let Some(advice) = &store.advice {
+        let _ = writeln!(out, "{} {advice}", paint(WARN, "hint:"));
+    }
+    let sizes = &status.sizes;
+    let newest = status.last_backup_at.map_or_else(|| "none yet".to_owned(), |at| format!("newest {}", time(at)));
+    let _ = writeln!(
+        out,
+        "disk      log of writes {}, artifacts {}, backups {} ({newest})",
+        bytes(sizes.wal_bytes),
+        bytes(sizes.artifact_bytes),
+        bytes(sizes.backup_bytes)
+    );
     let _ = writeln!(out, "load      {}, {} in flight", count(status.connections, "connection"), count(status.calls_in_flight, "call"));
     if let Some(error) = &status.config_error {
         let _ = writeln!(out, "{} {error}", paint(BAD, "configuration rejected:"));

@@ -3,7 +3,7 @@
 mod conversation;
 mod devices;
 mod observe;
-mod parts;
+pub(crate) mod parts;
 mod records;
 mod session;
 mod visual;
@@ -19,7 +19,7 @@ use crate::safe;
 
 pub use observe::ref_table;
 use parts::{BAD, WARN, fields};
-pub use parts::{count, kebab, paint, table};
+pub use parts::{bytes, count, kebab, paint, table};
 pub use records::{experience, live, log};
 
 /// Adds what people want by default: the outline of a page, unless they asked for more.
@@ -56,8 +56,9 @@ pub(crate) use human;
 
 /// Returns how the result of a method is rendered, by its name; `None` if only its fields are shown.
 pub fn render_of(method: &str) -> Option<Render> {
-    let daemon = crate::commands::daemon::RENDERS;
-    let modules = [conversation::RENDERS, daemon, devices::RENDERS, observe::RENDERS, records::RENDERS, session::RENDERS, visual::RENDERS];
+    let (backup, daemon) = (crate::commands::backup::RENDERS, crate::commands::daemon::RENDERS);
+    let modules =
+        [backup, conversation::RENDERS, daemon, devices::RENDERS, observe::RENDERS, records::RENDERS, session::RENDERS, visual::RENDERS];
     modules.into_iter().flatten().find(|(name, _)| *name == method).map(|(_, render)| *render)
 }
 

@@ -5,11 +5,23 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{ContentArrangement, Row, Table, presets};
 use serde_json::Value;
 
-pub(super) const GOOD: Style = AnsiColor::Green.on_default();
-pub(super) const BAD: Style = AnsiColor::Red.on_default();
-pub(super) const WARN: Style = AnsiColor::Yellow.on_default();
-pub(super) const DIM: Style = Style::new().dimmed();
-pub(super) const BOLD: Style = Style::new().bold();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default();
+pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const BOLD: Style = Style::new().bold();
+
+/// Returns a size in the largest unit in which it is at least 1, with one decimal.
+pub fn bytes(size: u64) -> String {
+    let mut size = size as f64;
+    for unit in ["B", "KiB", "MiB", "GiB"] {
+        if size < 1024.0 || unit == "GiB" {
+            return if unit == "B" { format!("{size} {unit}") } else { format!("{size:.1} {unit}") };
+        }
+        size /= 1024.0;
+    }
+    String::new()
+}
 
 /// Returns text in a style.
 pub fn paint(style: Style, text: &str) -> String {
@@ -78,7 +90,7 @@ pub(super) fn shorten(text: &str) -> String {
 }
 
 /// Returns a time (UTC milliseconds) in the local time zone: today's by the clock, that of another year with the year.
-pub(super) fn time(ms: i64) -> String {
+pub(crate) fn time(ms: i64) -> String {
     let zone = jiff::tz::TimeZone::system();
     let now = jiff::Timestamp::now().to_zoned(zone.clone());
     let Ok(then) = jiff::Timestamp::from_millisecond(ms) else { return ms.to_string() };

@@ -125,7 +125,7 @@ fn updated(info: &SessionInfo) -> String {
 }
 
 fn deleted(deleted: &Deleted) -> String {
-    let Deleted { session, messages, derived, tasks, findings, kept, remainder, files_left, .. } = deleted;
+    let Deleted { session, messages, derived, tasks, findings, kept, remainder, files_left, backups, .. } = deleted;
     let mut out = format!(
         "{} {session}: {}, {} made of them, {}, {}\n",
         paint(GOOD, "deleted"),
@@ -138,6 +138,7 @@ fn deleted(deleted: &Deleted) -> String {
         let _ = writeln!(out, "left with the app: {}; delete with: afctl session delete --findings -s {rest:?}", count(*kept, "finding"));
     }
     section(&mut out, "not deleted, as you named these files", files_left.iter().cloned());
+    out += &super::conversation::still_in(backups);
     out
 }
 

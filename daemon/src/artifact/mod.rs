@@ -24,7 +24,7 @@ use crate::task::{Tasks, run_blocking};
 
 pub use error::ArtifactError;
 pub use new::{NewArtifact, Place};
-pub use rows::{Filter, NewRow, count, file_of, find, id_of, insert_imported, keep, list, only_of_messages, written};
+pub use rows::{Filter, NewRow, count, file_of, find, id_of, insert_imported, keep, list, only_of_messages, stored, written};
 
 /// The artifacts of a store.
 pub struct Artifacts {

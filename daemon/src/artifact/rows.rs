@@ -57,6 +57,19 @@ impl NewRow {
     }
 }
 
+/// Returns the files under the shared root with their hashes.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn stored(connection: &Connection) -> Result<Vec<(PathBuf, String)>> {
+    let mut statement = connection.prepare(
+        "SELECT DISTINCT file_path, content_hash FROM artifacts WHERE managed = 1 AND deleted_at IS NULL AND missing_at IS NULL",
+    )?;
+    let rows =
+        statement.query_map([], |row| Ok((PathBuf::from(row.get::<_, String>("file_path")?), row.get::<_, String>("content_hash")?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 fn text(path: &Path) -> String {
     path.display().to_string()
 }

@@ -24,6 +24,8 @@ pub struct File {
     pub memory: Memory,
     /// `[artifacts]`
     pub artifacts: Artifacts,
+    /// `[backup]`
+    pub backup: Backup,
     /// `[limits]`
     pub limits: Limits,
     /// `[daemon]`
@@ -48,6 +50,7 @@ pub struct File {
 pub(super) const SECTIONS: &[&[Key]] = &[
     Memory::KEYS,
     Artifacts::KEYS,
+    Backup::KEYS,
     Output::KEYS,
     Limits::KEYS,
     Daemon::KEYS,
@@ -128,6 +131,9 @@ sections! {
     Memory "memory." {
         /// The memory database.
         db: Option<PathBuf> [env "AF_DB"] [default "`$XDG_DATA_HOME/afd/memory.db`"] [restart true] = None;
+        /// Whether the daemon refuses to work while its memory is damaged; otherwise it works without recording, and answers carry
+        /// `recorded: false`.
+        required: bool = true;
     }
 
     /// Where artifacts are stored, and for how long.
@@ -144,6 +150,18 @@ sections! {
         max_bytes: u64 [range 1..=u64::MAX] = 1 << 30;
         /// Maximum age of the files under the root, days.
         max_age_days: u64 [range 1..=u64::MAX] = 30;
+    }
+
+    /// Copies of the memory.
+    Backup "backup." {
+        /// Directory of the backups.
+        dir: Option<PathBuf> [default "`backups` beside the database"] = None;
+        /// Time between backups, hours; 0: none are made by themselves.
+        every_hours: u64 [range 0..=8_784] = 24;
+        /// Number of backups that are kept of those that nobody asked for.
+        keep: usize [range 1..=1_000] = 7;
+        /// Maximum size of all backups, bytes; the oldest of those that nobody asked for are deleted, but never the newest.
+        max_bytes: u64 [range 1..=u64::MAX] = 10 << 30;
     }
 
     /// How `adb` is called.

@@ -78,6 +78,7 @@ fn default_of(key: &Key, config: &Config) -> Value {
     match key.name {
         "memory.db" => json!(afd_proto::paths::database()),
         "artifacts.dir" => json!(config.default_artifacts()),
+        "backup.dir" => json!(config.default_backups_dir()),
         "sessions.progress_dir" => json!(afd_proto::paths::state_dir()),
         _ => key.default_value(),
     }

@@ -52,6 +52,10 @@ pub struct Settings {
     pub devices: BTreeMap<String, DeviceSettings>,
     /// Where artifacts are stored, and for how long.
     pub artifacts: ArtifactSettings,
+    /// Whether the daemon refuses to work without its memory.
+    pub memory_required: bool,
+    /// Where backups are stored, how often they are made, and how many are kept.
+    pub backup: BackupSettings,
     /// Limits of the socket.
     pub limits: Limits,
     /// How `adb` is called.
@@ -89,6 +93,19 @@ pub struct ArtifactSettings {
     pub max_age: Duration,
 }
 
+/// Where backups are stored, how often they are made, and how many are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupSettings {
+    /// Directory of the backups.
+    pub dir: PathBuf,
+    /// Time between backups; `None` when none are made by themselves.
+    pub every: Option<Duration>,
+    /// Number of backups that are kept of those that nobody asked for.
+    pub keep: usize,
+    /// Maximum size of all backups, bytes.
+    pub max_bytes: u64,
+}
+
 /// The settings, and how they are reloaded.
 pub struct Config {
     overrides: Overrides,
@@ -117,6 +134,11 @@ impl Config {
         self.current.borrow().clone()
     }
 
+    /// Returns the path of the database that was configured when the process started.
+    pub fn in_use(&self) -> &Path {
+        &self.in_use
+    }
+
     /// Returns the path of the configuration file, which need not exist.
     pub fn path(&self) -> &Path {
         &self.overrides.config
@@ -130,6 +152,11 @@ impl Config {
     /// Returns the default root directory of artifacts.
     fn default_artifacts(&self) -> PathBuf {
         default_artifacts(&self.in_use)
+    }
+
+    /// Returns the default directory of backups.
+    fn default_backups_dir(&self) -> PathBuf {
+        default_backups(&self.in_use)
     }
 
     /// Returns the path of the socket.
@@ -177,6 +204,13 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
             max_bytes: artifacts.max_bytes,
             max_age: Duration::from_secs(artifacts.max_age_days.saturating_mul(86_400)),
         },
+        memory_required: file.memory.required,
+        backup: BackupSettings {
+            dir: path("backup.dir", &file.backup.dir).unwrap_or_else(|| default_backups(in_use.unwrap_or(&database))),
+            every: (file.backup.every_hours > 0).then(|| Duration::from_secs(file.backup.every_hours * 3600)),
+            keep: file.backup.keep,
+            max_bytes: file.backup.max_bytes,
+        },
         database,
         limits: file.limits.clone(),
         adb: file.adb.clone(),
@@ -188,6 +222,11 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
         drain: Duration::from_millis(file.daemon.drain_ms),
         warnings,
     })
+}
+
+/// Returns the directory `backups` beside the database.
+fn default_backups(database: &Path) -> PathBuf {
+    database.parent().unwrap_or(Path::new("/")).join("backups")
 }
 
 /// Returns the directory `artifacts` beside the database.

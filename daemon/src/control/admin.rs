@@ -1,14 +1,17 @@
 //! `daemon.*`: version, status, reload and shutdown.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use afd_proto::MethodInfo;
-use afd_proto::daemon::{MethodList, MethodSummary, ReloadResult, ShutdownResult, Status, StoreStatus, Version};
+use afd_proto::daemon::{MethodList, MethodSummary, ReloadResult, ShutdownResult, Sizes, Status, StoreStatus, Version};
 
-use super::{Core, Result, forwards};
+use super::{Core, Result, backups, forwards};
 use crate::config;
 use crate::config::Settings;
+use crate::file;
 use crate::store::SCHEMA;
 use crate::task::run_blocking;
 
@@ -24,28 +27,81 @@ pub fn version(core: &Core) -> Version {
 }
 
 /// `daemon.status`
-pub fn status(core: &Core) -> Status {
-    let damage = core.store.damage();
+pub async fn status(core: &Arc<Core>) -> Status {
+    let sizes = sizes_on_disk(core).await;
+    let damage = core.damage();
     Status {
         pid: std::process::id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         uptime_ms: u64::try_from(core.runtime.uptime().as_millis()).unwrap_or(u64::MAX),
         socket: core.config.socket().display().to_string(),
-        database: core.store.path().display().to_string(),
+        database: core.database().display().to_string(),
         config: core.config.path().display().to_string(),
+        log: core.runtime.log(),
         connections: core.runtime.connections.load(Ordering::SeqCst),
         calls_in_flight: core.runtime.in_flight(),
         devices: core.devices.list().iter().map(|d| d.info()).collect(),
         store: StoreStatus {
             writable: damage.is_none(),
+            advice: damage.as_ref().map(|_| advice(core)),
             damage,
-            size_bytes: std::fs::metadata(core.store.path()).map_or(0, |m| m.len()),
+            recorded: core.recorded(),
+            size_bytes: sizes.database,
             schema: SCHEMA,
             pending_writes: core.store.pending(),
         },
+        sizes: Sizes { wal_bytes: sizes.wal, artifact_bytes: sizes.artifacts, backup_bytes: sizes.backups },
+        last_backup_at: sizes.last_backup_at,
         tasks: core.tasks.list(),
         config_error: core.config.error(),
         config_warnings: core.config.get().warnings.clone(),
+    }
+}
+
+/// Says what to do about a memory that cannot be used.
+fn advice(core: &Core) -> String {
+    let without =
+        if core.config.get().memory_required { "; `memory.required = false` lets devices be used without recording meanwhile" } else { "" };
+    format!("`afctl backup list` shows the backups, `afctl backup restore` puts the newest in place{without}")
+}
+
+/// How long sizes on disk are used: reading those of many files takes a while.
+const SIZES_AGE: Duration = Duration::from_secs(5);
+
+async fn sizes_on_disk(core: &Arc<Core>) -> OnDisk {
+    let mut known = core.sizes.lock().await;
+    if let Some((_, sizes)) = known.as_ref().filter(|(at, _)| at.elapsed() < SIZES_AGE) {
+        return sizes.clone();
+    }
+    let own = core.clone();
+    let sizes = run_blocking(move || sizes(&own)).await.unwrap_or_default();
+    *known = Some((Instant::now(), sizes.clone()));
+    sizes
+}
+
+/// Sizes on disk, bytes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OnDisk {
+    database: u64,
+    wal: u64,
+    artifacts: u64,
+    backups: u64,
+    last_backup_at: Option<i64>,
+}
+
+fn sizes(core: &Core) -> OnDisk {
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |meta| meta.len());
+    let (database, settings) = (core.database(), core.config.get());
+    let mut wal = database.clone().into_os_string();
+    wal.push("-wal");
+    let backups = backups::of(&settings);
+    let newest = backups.list().ok().and_then(|(list, _)| list.into_iter().next());
+    OnDisk {
+        database: size(&database),
+        wal: size(Path::new(&wal)),
+        artifacts: file::size_of_tree(&settings.artifacts.dir),
+        backups: backups.size(),
+        last_backup_at: newest.map(|b| b.created_at),
     }
 }
 

@@ -183,8 +183,16 @@ impl Core {
     pub(super) async fn is_daemon_file(&self, path: &Path) -> Result<bool> {
         let (path, database) = (path.to_owned(), self.store.path().to_owned());
         let (config, socket) = (self.config.path().to_owned(), self.config.socket().to_owned());
-        Ok(run_blocking(move || is_daemon_path(&path, &database, &config, &socket)).await?)
+        let backups = self.config.get().backup.dir.clone();
+        let check = move || is_daemon_path(&path, &database, &config, &socket) || is_inside(&path, &backups);
+        Ok(run_blocking(check).await?)
     }
+}
+
+/// Returns whether a path lies in a directory, whatever links lead there.
+fn is_inside(path: &Path, dir: &Path) -> bool {
+    let Ok(dir) = dir.canonicalize() else { return false };
+    path.ancestors().skip(1).find_map(|parent| parent.canonicalize().ok()).is_some_and(|real| real.starts_with(dir))
 }
 
 /// Returns whether a path is the database, the configuration file, the socket, or one of their companion files.
@@ -199,7 +207,8 @@ fn is_daemon_path(path: &Path, database: &Path, config: &Path, socket: &Path) ->
         name.push(suffix);
         PathBuf::from(name)
     };
-    let of_database = ["", "-wal", "-shm", "-journal", ".key", ".lock"].map(|suffix| beside(database, suffix));
+    let of_database =
+        ["", "-wal", "-shm", "-journal", ".key", ".lock", ".damaged", ".restored", ".key.restored"].map(|suffix| beside(database, suffix));
     let others = [config.to_owned(), socket.to_owned(), beside(socket, ".lock")];
     of_database.iter().chain(&others).filter_map(|own| real(own)).any(|own| own == wanted)
 }

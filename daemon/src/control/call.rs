@@ -58,6 +58,7 @@ impl Core {
             device: target.device.name().to_owned(),
             session: session.to_owned(),
             trace_id: current_trace().unwrap_or_else(new_uid),
+            recorded: self.recorded(),
         };
         Ok(Addressed { core: self.clone(), echo, target })
     }

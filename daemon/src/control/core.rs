@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Instant;
 
 use parking_lot::Mutex;
 
+use super::admin::OnDisk;
 use super::locks::CallLocks;
 use super::runtime::Runtime;
 use super::screen_capture::NewestCapture;
-use super::{Error, Result, WatchStreams, scope};
+use super::substitute::Substitute;
+use super::{Error, Result, WatchStreams, backups, scope};
 use crate::artifact::Artifacts;
 use crate::config::Config;
 use crate::device::Registry;
@@ -17,7 +20,7 @@ use crate::job::Jobs;
 use crate::live::Live;
 use crate::memory::{secrets::Secrets, views::Views};
 use crate::model::Tokenizers;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 use crate::task::Tasks;
 use crate::visual::Index;
 
@@ -31,6 +34,8 @@ pub struct Core {
     pub config: Config,
     /// The database.
     pub store: Arc<Store>,
+    /// What stands in for a damaged database; nothing is recorded for good then.
+    pub(super) substitute: Option<Substitute>,
     /// Registry of all devices.
     pub devices: Registry,
     /// Broadcast of events, observations and state changes to subscribers.
@@ -55,21 +60,33 @@ pub struct Core {
     pub(super) sessions: Mutex<HashMap<String, i64>>,
     /// Number of times that a session was renamed or deleted.
     pub(super) sessions_changed: AtomicU64,
+    /// Sizes on disk, and when they were read.
+    pub(super) sizes: tokio::sync::Mutex<Option<(Instant, OnDisk)>>,
     /// Newest capture of each device, by its row id.
     pub(super) newest: Mutex<HashMap<i64, Arc<NewestCapture>>>,
 }
 
 impl Core {
-    /// Opens the database and registers the configured devices. Must run inside the Tokio runtime.
+    /// Opens the database and registers the configured devices. Must run inside the Tokio runtime. A database that is damaged is replaced
+    /// by an empty one that lasts as long as the process, if the settings allow it.
     ///
     /// # Errors
     /// If the database or its key file cannot be used.
-    pub fn open(config: Config) -> std::result::Result<Arc<Self>, crate::store::StoreError> {
+    pub fn open(config: Config) -> std::result::Result<Arc<Self>, StoreError> {
         let settings = config.get();
         let tasks = Tasks::default();
-        let store = Arc::new(Store::open(&settings.database, &tasks, crate::memory::last_seq)?);
-        let secrets = Secrets::open(&settings.database)
-            .map_err(|e| crate::store::StoreError::Unavailable(format!("cannot use its key file: {e}")))?;
+        let opened = Store::probe(&settings.database)
+            .and_then(|()| Store::open(&settings.database, &tasks, backups::rescue(&settings), crate::memory::last_seq));
+        let (store, substitute) = match Substitute::reason(&opened).filter(|_| !settings.memory_required) {
+            Some(why) => {
+                tracing::error!(%why, "working without recording");
+                let substitute = Substitute::create(why)?;
+                (Store::open(&substitute.database(), &tasks, |_, _| {}, crate::memory::last_seq)?, Some(substitute))
+            }
+            None => (opened?, None),
+        };
+        let store = Arc::new(store);
+        let secrets = Secrets::open(store.path()).map_err(|e| StoreError::Unavailable(format!("cannot use its key file: {e}")))?;
         let live = Arc::new(Live::default());
         let rollback_count = store.rollback_count();
         let sequence = store.clone();
@@ -84,6 +101,7 @@ impl Core {
             jobs: Jobs::new(tasks),
             visual: Arc::new(Index::new(rollback_count)),
             store,
+            substitute,
             devices,
             live,
             views: Views::default(),
@@ -93,6 +111,7 @@ impl Core {
             tokenizers: Arc::default(),
             sessions: Mutex::default(),
             sessions_changed: AtomicU64::default(),
+            sizes: tokio::sync::Mutex::default(),
             newest: Mutex::default(),
         }))
     }
@@ -102,13 +121,18 @@ impl Core {
     ///
     /// # Errors
     /// If the database cannot be used.
-    pub async fn close_open_intents(&self) -> std::result::Result<usize, crate::store::StoreError> {
+    pub async fn close_open_intents(&self) -> std::result::Result<usize, StoreError> {
         let secrets = self.secrets.clone();
         self.store.read(move |c| secrets.load_typed(c)).await?;
         self.store
             .write(|c| crate::memory::events::close_open_intents(c, None, "the daemon stopped before the device responded"))
             .await
             .map(|closed| closed.len())
+    }
+
+    /// Returns whether the database is damaged and the settings want the daemon to work nevertheless, which it does after a restart.
+    pub fn must_restart_to_work(&self) -> bool {
+        self.substitute.is_none() && !self.config.get().memory_required && self.store.damage().is_some()
     }
 
     /// Commits the call and runs `work` to completion, even if the caller disconnects.

@@ -369,6 +369,16 @@ impl Call {
         event.at = now_ms();
         let (origin, uid) = (self.origin(), event.uid.clone());
         let live = self.core.live.clone();
+        // Without target and text, which are nobody's business but the memory's.
+        tracing::info!(
+            device = self.echo.device,
+            session = self.echo.session,
+            op = event.op,
+            status = %event.status,
+            error = event.failure.map(ErrorCode::name),
+            duration_ms = event.duration_ms,
+            "action"
+        );
         let record = move |c: &Connection| {
             record::event(c, &origin, &event)?;
             log::one(c, &uid)

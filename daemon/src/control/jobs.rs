@@ -7,7 +7,7 @@ use afd_proto::ErrorCode;
 use afd_proto::job::{Job, Jobs, RunParams};
 use serde_json::json;
 
-use super::{Core, Error, Result, artifacts, conversation, replay, visual};
+use super::{Core, Error, Result, artifacts, backups, conversation, replay, visual};
 use crate::memory::rebuild;
 use crate::session::conversation::messages;
 
@@ -29,6 +29,9 @@ pub fn start(core: &Arc<Core>) {
         VISUAL_UPKEEP,
         |core| async move { visual::tidy(&core).await },
     );
+    add(core, backups::BACKUP_JOB, "makes a backup when one is due, and deletes old ones", BACKUP, |core| async move {
+        backups::run_job(&core).await
+    });
     add(core, "request-keys", "deletes recorded outcomes of request keys after a day", REQUEST_KEYS, |core| async move {
         replay::prune(&core).await
     });
@@ -84,6 +87,9 @@ pub fn index_messages(core: &Arc<Core>) {
 
 /// Number of events in one step of rebuilding, so that other writes get their turn.
 const REBUILD_BATCH: i64 = 500;
+
+/// How often the backup job looks whether a backup is due.
+const BACKUP: Duration = Duration::from_secs(3600);
 
 /// Interval of the job that deletes old outcomes of request keys.
 const REQUEST_KEYS: Duration = Duration::from_secs(3600);

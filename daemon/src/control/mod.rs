@@ -4,6 +4,7 @@ pub mod act;
 pub mod admin;
 mod after_act;
 pub mod artifacts;
+pub mod backups;
 mod call;
 mod capture;
 pub mod config;
@@ -39,6 +40,7 @@ mod scroll;
 pub mod session;
 pub mod shell;
 mod streams;
+mod substitute;
 #[cfg(test)]
 mod tests;
 mod then;

@@ -7,7 +7,7 @@ use afd_proto::notes::{DeleteParams, DeletedNote, Notes, SaveParams, SavedNote, 
 use afd_proto::vocabulary::DEFAULT_SESSION;
 use serde_json::json;
 
-use super::{Core, Error, Result, check_session, current_trace};
+use super::{Core, Error, Result, backups, check_session, current_trace};
 use crate::memory::notes::{self, Filter, NewNote};
 use crate::memory::requests;
 use crate::store::new_uid;
@@ -111,11 +111,12 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<DeletedNo
         let Some(note) = notes::delete(c, id, uid.as_deref())? else { return Ok(None) };
         requests::forget_results_about(c, requests::SAVE_NOTE_METHOD, &note.uid)?;
         let left = notes::chain_length(c, note.app.as_deref().unwrap_or(""), &note.topic)?;
-        Ok(Some(DeletedNote { id: note.id, uid: note.uid, chain_length: left }))
+        Ok(Some((DeletedNote { id: note.id, uid: note.uid, chain_length: left, backups: Vec::new() }, note.created_at)))
     });
-    deleted.await?.ok_or_else(|| {
-        Error::new(ErrorCode::NotFound, "no such note")
-            .hint("`afctl memory search` lists the note ids")
-            .details(json!({"id": params.id, "uid": params.uid}))
-    })
+    if let Some((deleted, created_at)) = deleted.await? {
+        return Ok(DeletedNote { backups: backups::holding(core, created_at).await, ..deleted });
+    }
+    Err(Error::new(ErrorCode::NotFound, "no such note")
+        .hint("`afctl memory search` lists the note ids")
+        .details(json!({"id": params.id, "uid": params.uid})))
 }

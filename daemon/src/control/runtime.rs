@@ -1,7 +1,8 @@
 //! State of the running daemon: start time, connections and calls in flight, stop request.
 
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
@@ -17,6 +18,7 @@ pub struct Runtime {
     pub connections: AtomicU64,
     calls: Arc<AtomicU64>,
     stop: watch::Sender<bool>,
+    log: OnceLock<PathBuf>,
 }
 
 impl Default for Runtime {
@@ -27,6 +29,7 @@ impl Default for Runtime {
             connections: AtomicU64::new(0),
             calls: Arc::default(),
             stop: watch::Sender::new(false),
+            log: OnceLock::new(),
         }
     }
 }
@@ -35,6 +38,16 @@ impl Runtime {
     /// Returns the time since the start.
     pub fn uptime(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    /// Tells where the log is written.
+    pub fn set_log(&self, file: PathBuf) {
+        let _ = self.log.set(file);
+    }
+
+    /// Returns the path of the log file, if there is one.
+    pub fn log(&self) -> Option<String> {
+        self.log.get().map(|file| file.display().to_string())
     }
 
     /// Asks the daemon to stop.

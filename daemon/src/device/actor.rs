@@ -8,11 +8,13 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use afd_proto::Secret;
 use afd_proto::picture::Overlay;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::lease::Lease;
 use super::reading::{Reading, TreeReading};
@@ -129,6 +131,8 @@ pub(super) struct Actor {
     queued: Arc<AtomicU64>,
     waiting: AtomicU64,
     inputs: AtomicU64,
+    /// When the current turn began.
+    turn: Arc<Mutex<Option<Instant>>>,
     pub(super) lease: Lease,
     /// Width and height of the screen, device pixels, from the last tree.
     pub(super) size: Mutex<Option<(i32, i32)>>,
@@ -138,8 +142,9 @@ impl Actor {
     /// Starts the task of a device. The task ends when the actor is dropped.
     pub(super) fn start(name: &str, tasks: &Tasks) -> Arc<Self> {
         let (jobs, receiver) = mpsc::unbounded_channel();
-        let name = format!("device:{name}");
-        let queue = Arc::new(tokio::sync::Mutex::new(Queue { name: name.clone(), receiver, jobs: VecDeque::new(), held: None }));
+        let (name, turn) = (format!("device:{name}"), Arc::new(Mutex::new(None)));
+        let queue = Queue { name: name.clone(), receiver, jobs: VecDeque::new(), held: None, turn: turn.clone() };
+        let queue = Arc::new(tokio::sync::Mutex::new(queue));
         tasks.spawn(name, move || {
             let queue = queue.clone();
             async move { queue.lock().await.run().await }
@@ -149,6 +154,7 @@ impl Actor {
             queued: Arc::default(),
             waiting: AtomicU64::new(0),
             inputs: AtomicU64::new(0),
+            turn,
             lease: Lease::default(),
             size: Mutex::default(),
         })
@@ -157,6 +163,11 @@ impl Actor {
     /// Returns the number of calls that wait for the device or hold it.
     pub(super) fn waiting(&self) -> u64 {
         self.waiting.load(Ordering::SeqCst)
+    }
+
+    /// Returns how long the current turn has taken; `None` while the device is idle.
+    pub(super) fn turn_time(&self) -> Option<Duration> {
+        self.turn.lock().map(|begun| begun.elapsed())
     }
 
     /// Returns the number of inputs sent to the device.
@@ -202,6 +213,7 @@ struct Queue {
     jobs: VecDeque<(Job, Queued)>,
     /// Resolves (with an error) when the current guard is dropped.
     held: Option<oneshot::Receiver<()>>,
+    turn: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Queue {
@@ -211,6 +223,7 @@ impl Queue {
                 let _ = held.await;
                 self.held = None;
             }
+            *self.turn.lock() = None;
             if self.jobs.is_empty() {
                 match self.receiver.recv().await {
                     Some(job) => self.jobs.push_back(job),
@@ -221,6 +234,7 @@ impl Queue {
                 self.jobs.push_back(job);
             }
             failpoint(&self.name);
+            *self.turn.lock() = Some(Instant::now());
             match self.jobs.pop_front().map(|(job, _)| job) {
                 Some(Job::Guard { granted }) => {
                     let (done, released) = oneshot::channel::<()>();

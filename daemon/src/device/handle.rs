@@ -110,6 +110,11 @@ impl Device {
         self.actor.inputs()
     }
 
+    /// Returns how long the current read or action has had the device; `None` while it is idle.
+    pub fn turn_time(&self) -> Option<Duration> {
+        self.actor.turn_time()
+    }
+
     pub(super) fn actor(&self) -> &Arc<Actor> {
         &self.actor
     }
@@ -302,6 +307,7 @@ impl Device {
         *health = Health { state, error: error.filter(|_| state != DeviceState::Ready).map(ToString::to_string) };
         drop(health);
         if changed {
+            tracing::info!(device = self.name, %state, "device");
             self.live.publish(Message::Device { device: self.name.clone(), state });
         }
     }

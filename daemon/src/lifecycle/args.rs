@@ -26,6 +26,12 @@ pub struct Args {
     /// Log filter, for example `info` or `afd=debug`
     #[arg(long, value_name = "FILTER", env = "AFD_LOG", default_value = "info")]
     pub log: String,
+    /// Write the log to this file, which is renamed when it gets large, instead of standard error
+    #[arg(long, value_name = "FILE")]
+    pub log_file: Option<PathBuf>,
+    /// Restore a backup, by default the newest, and exit; what was done is printed as JSON
+    #[arg(long, value_name = "BACKUP", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub restore: Option<String>,
     /// Detach from the terminal's session
     #[arg(long)]
     pub detached: bool,

@@ -17,13 +17,35 @@ pub enum StartError {
     /// The configuration is invalid.
     #[error("invalid configuration: {0}")]
     Config(#[from] crate::config::ConfigError),
+    /// The database is damaged.
+    #[error("{}: {why}; `afctl backup restore` puts the newest backup in its place, and `memory.required = false` in the settings lets the \
+             daemon work without recording", path.display())]
+    Damaged {
+        /// Path of the database.
+        path: std::path::PathBuf,
+        /// The cause.
+        why: String,
+    },
     /// The database cannot be used.
     #[error(transparent)]
     Store(#[from] crate::store::StoreError),
+    /// A backup cannot be restored.
+    #[error("cannot restore: {0}")]
+    Backup(#[from] crate::backup::BackupError),
     /// A critical background thread panicked.
     #[error("{0}; restart the daemon")]
     Failed(String),
     /// A system call that the daemon depends on failed.
     #[error("{0}")]
     System(String),
+}
+
+impl StartError {
+    /// Says of a damaged database which one it is, and what to do.
+    pub(super) fn of_store(error: crate::store::StoreError, database: &std::path::Path) -> Self {
+        match error {
+            error @ crate::store::StoreError::Damaged(_) => Self::Damaged { path: database.to_owned(), why: error.to_string() },
+            other => Self::Store(other),
+        }
+    }
 }

@@ -33,6 +33,12 @@ impl Locks {
         Ok(Self { files: [socket, file], _database: database })
     }
 
+    /// Locks the file that has taken the place of the locked database.
+    pub(super) fn lock_database_again(&mut self, database: &Path) -> Result<(), StartError> {
+        self._database = lock_file_itself(database)?;
+        Ok(())
+    }
+
     /// Marks the lock files, so that a daemon waiting for them knows that they will be released soon.
     pub(super) fn mark_leaving(&self) {
         for file in &self.files {
@@ -96,13 +102,25 @@ fn lock_database(database: &Path) -> Result<(File, File), StartError> {
             .map_err(|e| StartError::System(format!("cannot create {}: {e}", dir.display())))?;
     }
     let fail = |e: std::io::Error| StartError::System(format!("cannot open {}: {e}", database.display()));
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(database).map_err(fail)?;
+    open_database(database).map_err(fail)?;
     let real = database.canonicalize().map_err(fail)?;
-    let what = format!("uses the database {}", database.display());
-    let lock_file = lock(&with_suffix(&real, ".lock"), &what)?;
+    let lock_file = lock(&with_suffix(&real, ".lock"), &format!("uses the database {}", database.display()))?;
+    Ok((lock_file, lock_file_itself(database)?))
+}
+
+fn open_database(database: &Path) -> std::io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(database)
+}
+
+/// Locks the database file itself, which must not be renamed in between: the caller holds the lock file.
+fn lock_file_itself(database: &Path) -> Result<File, StartError> {
+    let fail = |e: std::io::Error| StartError::System(format!("cannot open {}: {e}", database.display()));
+    let file = open_database(database).map_err(fail)?;
     match file.try_lock() {
-        Ok(()) => Ok((lock_file, file)),
-        Err(std::fs::TryLockError::WouldBlock) => Err(StartError::AlreadyRunning(format!("another daemon {what}"))),
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => {
+            Err(StartError::AlreadyRunning(format!("another daemon uses the database {}", database.display())))
+        }
         Err(std::fs::TryLockError::Error(error)) => Err(fail(error)),
     }
 }

@@ -1,13 +1,26 @@
-//! Logging to standard error, which systemd or `afctl` redirect. Lines that belong to a call carry its trace id.
+//! Logging: to a file that is renamed when it gets large, else to standard error, which the journal or a terminal shows. Lines that belong to
+//! a call carry its trace id.
 
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
+use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::format::{Format, Full, Writer};
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::registry::LookupSpan;
 
 use super::Args;
 use crate::control;
+
+/// Size of a log file above which it is renamed, bytes.
+const MAX_BYTES: u64 = 10 << 20;
+/// Number of older files that are kept, as `.1` to `.3`.
+const KEPT: usize = 3;
 
 /// Prefix of a log line: the time, unless the journal adds its own, and the trace id of the current call.
 struct TimeAndTrace {
@@ -27,12 +40,118 @@ impl FormatTime for TimeAndTrace {
     }
 }
 
-pub(super) fn start(args: &Args) {
+/// Lines for the journal: each begins with its priority, by which `journalctl -p` filters.
+struct Journal(Format<Full, TimeAndTrace>);
+
+impl<S, N> FormatEvent<S, N> for Journal
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(&self, context: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        // Priorities of syslog.
+        let priority = match *event.metadata().level() {
+            Level::ERROR => 3,
+            Level::WARN => 4,
+            Level::INFO => 6,
+            _ => 7,
+        };
+        write!(writer, "<{priority}>")?;
+        self.0.format_event(context, writer, event)
+    }
+}
+
+/// A log file that is renamed to `.1` when it gets large; older ones move on, and the oldest is deleted.
+struct Rotating {
+    path: PathBuf,
+    file: File,
+    size: u64,
+    max: u64,
+}
+
+impl Rotating {
+    fn open(path: &Path, max: u64) -> io::Result<Self> {
+        if let Some(dir) = path.parent() {
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        }
+        let file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+        Ok(Self { path: path.to_owned(), size: file.metadata()?.len(), file, max })
+    }
+
+    fn rotate(&mut self) -> io::Result<()> {
+        let numbered = |n: usize| PathBuf::from(format!("{}.{n}", self.path.display()));
+        for n in (1..KEPT).rev() {
+            let _ = std::fs::rename(numbered(n), numbered(n + 1));
+        }
+        std::fs::rename(&self.path, numbered(1))?;
+        *self = Self::open(&self.path, self.max)?;
+        Ok(())
+    }
+}
+
+impl Write for Rotating {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        // A file that cannot be renamed goes on growing rather than losing lines.
+        if self.size > 0 && self.size + line.len() as u64 > self.max && self.rotate().is_err() {
+            self.size = 0;
+        }
+        self.file.write_all(line)?;
+        self.size += line.len() as u64;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Starts logging as the arguments say. Returns the log file, if there is one.
+pub(super) fn start(args: &Args) -> Option<PathBuf> {
     let filter = EnvFilter::try_new(&args.log).unwrap_or_else(|_| EnvFilter::new("info"));
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
     let timer = TimeAndTrace { time: (!journal).then_some(SystemTime) };
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).with_timer(timer);
-    if builder.try_init().is_err() {
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false);
+    let file = args.log_file.as_ref().and_then(|path| match Rotating::open(path, MAX_BYTES) {
+        Ok(file) => Some((path.clone(), file)),
+        Err(error) => {
+            eprintln!("afd: cannot write the log to {}: {error}", path.display());
+            None
+        }
+    });
+    let (path, started) = match file {
+        Some((path, file)) => (Some(path), builder.with_timer(timer).with_writer(std::sync::Mutex::new(file)).try_init()),
+        None if journal => {
+            let format = Journal(Format::default().with_ansi(false).with_timer(timer));
+            (None, builder.event_format(format).with_writer(io::stderr).try_init())
+        }
+        None => (None, builder.with_timer(timer).with_writer(io::stderr).try_init()),
+    };
+    if started.is_err() {
         tracing::debug!("logging is already initialised");
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_log_is_renamed_and_the_oldest_is_deleted() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("state/afd.log");
+        let mut log = Rotating::open(&path, 20).expect("opens");
+        for n in 0..12 {
+            writeln!(log, "line {n:04}").expect("writes");
+        }
+        let read = |suffix: &str| std::fs::read_to_string(format!("{}{suffix}", path.display())).ok();
+        assert_eq!(read("").as_deref(), Some("line 0010\nline 0011\n"));
+        assert_eq!(read(".1").as_deref(), Some("line 0008\nline 0009\n"));
+        assert_eq!(read(".3").as_deref(), Some("line 0004\nline 0005\n"));
+        assert_eq!(read(".4"), None);
+        drop(log);
+        let mut log = Rotating::open(&path, 20).expect("opens again");
+        writeln!(log, "after a restart").expect("writes");
+        assert_eq!(read(".1").as_deref(), Some("line 0010\nline 0011\n"), "the size of what was there counts");
     }
 }

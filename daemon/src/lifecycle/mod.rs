@@ -2,6 +2,7 @@
 
 mod args;
 mod error;
+mod heartbeat;
 mod hosted;
 mod instance;
 mod logging;
@@ -16,7 +17,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::config::{Config, Overrides};
-use crate::control::Core;
+use crate::control::{Core, backups};
 use crate::rpc;
 use crate::store::Store;
 use crate::task::failpoint;
@@ -30,10 +31,13 @@ pub use hosted::Hosted;
 /// # Errors
 /// When it cannot start, or ends because a critical thread panicked. Both are also reported to the readiness socket.
 pub fn run(args: Args) -> Result<(), StartError> {
-    logging::start(&args);
+    let log = logging::start(&args);
     if args.detached {
         // A daemon started from a terminal must survive the terminal.
         let _ = rustix::process::setsid();
+    }
+    if let Some(name) = &args.restore {
+        return restore(args.overrides(), Some(name.as_str()).filter(|name| !name.is_empty()));
     }
     let started = start(args.overrides());
     if let Err(error) = &started {
@@ -41,6 +45,9 @@ pub fn run(args: Args) -> Result<(), StartError> {
         systemd::failed(&error.to_string());
     }
     let (runtime, core, listener, locks) = started?;
+    if let Some(log) = log {
+        core.runtime.set_log(log);
+    }
     let result = runtime.block_on(async {
         signals::listen(&core)?;
         serve(core, listener, &locks, systemd::ready).await
@@ -52,13 +59,31 @@ pub fn run(args: Args) -> Result<(), StartError> {
     result
 }
 
+/// Restores a backup while no daemon runs, and prints what was done.
+fn restore(overrides: Overrides, name: Option<&str>) -> Result<(), StartError> {
+    let socket = overrides.socket.clone();
+    let settings = Config::load(overrides)?.get();
+    let _locks = instance::Locks::acquire(&socket, &settings.database)?;
+    let restored = backups::restore(&settings, name, &settings.database)?;
+    println!("{}", serde_json::to_string(&restored).map_err(|e| StartError::System(e.to_string()))?);
+    Ok(())
+}
+
 type Started = (tokio::runtime::Runtime, Arc<Core>, socket::BoundSocket, instance::Locks);
 
 fn start(overrides: Overrides) -> Result<Started, StartError> {
     let socket_path = overrides.socket.clone();
     let config = Config::load(overrides)?;
-    Store::probe(&config.get().database)?;
-    let locks = instance::Locks::acquire(&socket_path, &config.get().database)?;
+    let database = config.get().database.clone();
+    // Before anything is made beside a file that is not ours. Where a restore is to be completed, the file is replaced.
+    if config.get().memory_required && !backups::is_restore_pending(&database) {
+        Store::probe(&database).map_err(|error| StartError::of_store(error, &database))?;
+    }
+    let mut locks = instance::Locks::acquire(&socket_path, &database)?;
+    if backups::finish_restore(&database)? {
+        tracing::warn!("a restore that was interrupted has been completed");
+        locks.lock_database_again(&database)?;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(8)
@@ -67,7 +92,7 @@ fn start(overrides: Overrides) -> Result<Started, StartError> {
         .build()
         .map_err(|e| StartError::System(format!("cannot start the runtime: {e}")))?;
     let entered = runtime.enter();
-    let core = Core::open(config)?;
+    let core = Core::open(config).map_err(|error| StartError::of_store(error, &database))?;
     let listener = socket::bind(&socket_path)?;
     drop(entered);
     Ok((runtime, core, listener, locks))
@@ -75,7 +100,14 @@ fn start(overrides: Overrides) -> Result<Started, StartError> {
 
 /// Serves until the daemon is asked to stop; calls `ready` once it watches its settings and the socket is about to be served.
 async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance::Locks, ready: impl FnOnce()) -> Result<(), StartError> {
-    let unfinished = core.close_open_intents().await?;
+    // A database that is known to be damaged can still be read.
+    let unfinished = match core.close_open_intents().await {
+        Err(error) if core.damage().is_some() => {
+            tracing::warn!(%error, "actions that a previous daemon left unfinished stay so");
+            0
+        }
+        closed => closed?,
+    };
     if unfinished > 0 {
         tracing::warn!(count = unfinished, "actions that a previous daemon left unfinished have an unknown outcome");
     }
@@ -86,6 +118,8 @@ async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance:
     crate::control::jobs::index_messages(&core);
     let weak = Arc::downgrade(&core);
     core.tasks.spawn("integrity-check", move || check_integrity(weak.clone()));
+    let beating = Arc::downgrade(&core);
+    core.tasks.spawn("heartbeat", move || heartbeat::run(beating.clone()));
     let watched = core.clone();
     core.tasks.spawn("end-on-failure", move || end_on_failure(Arc::downgrade(&watched), watched.tasks.fatal()));
     ready();
@@ -116,13 +150,25 @@ async fn end_on_failure(core: Weak<Core>, mut fatal: tokio::sync::watch::Receive
     }
 }
 
-/// Checks the database some time after startup, so that a long check does not delay the first calls.
+/// Checks the database some time after startup, so that a long check does not delay the first calls, and whenever an operation met what
+/// may be damage.
 async fn check_integrity(core: Weak<Core>) {
     failpoint("integrity-check");
     tokio::time::sleep(Duration::from_secs(10)).await;
-    let Some(core) = core.upgrade() else { return };
-    if let Err(error) = core.store.check().await {
-        tracing::warn!(%error, "cannot check the database");
+    loop {
+        let Some(core) = core.upgrade() else { return };
+        // The file of a database that is gone is another one.
+        if !core.store.is_gone()
+            && let Err(error) = core.store.check().await
+        {
+            tracing::warn!(%error, "cannot check the database");
+        }
+        if let Some(damage) = core.store.damage().filter(|_| core.must_restart_to_work()) {
+            core.tasks.fail(format!("{damage}; the next start works without recording"));
+        }
+        let store = core.store.clone();
+        drop(core);
+        store.suspected().await;
     }
 }
 

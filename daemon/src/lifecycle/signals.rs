@@ -21,9 +21,11 @@ pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
                 SIGHUP => {
                     let core = core.clone();
                     runtime.spawn(async move {
+                        super::systemd::reloading();
                         if let Err(error) = admin::reload(&core).await {
                             tracing::warn!(%error, "cannot reload the configuration; the previous one stays in force");
                         }
+                        super::systemd::ready();
                     });
                 }
                 _ if stopping => std::process::exit(128 + signal),

@@ -290,7 +290,8 @@ mod tests {
     #[tokio::test]
     async fn open_intent_keeps_its_request_key() {
         let dir = tempfile::tempdir().expect("a directory");
-        let store = Store::open(&dir.path().join("m.db"), &crate::task::Tasks::default(), crate::memory::last_seq).expect("opens");
+        let store =
+            Store::open(&dir.path().join("m.db"), &crate::task::Tasks::default(), |_, _| {}, crate::memory::last_seq).expect("opens");
         let origin = Origin { store: "o".into(), session: 1, device: 1, trace: "t".into() };
         let done = store.write(move |c| {
             crate::session::row_id(c, "o", "s")?;

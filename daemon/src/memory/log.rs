@@ -218,7 +218,7 @@ mod tests {
     #[tokio::test]
     async fn session_statistics_use_the_session_index() {
         let dir = tempfile::tempdir().expect("a directory");
-        let store = Store::open(&dir.path().join("m.db"), &Tasks::default(), |_| Ok(0)).expect("opens");
+        let store = Store::open(&dir.path().join("m.db"), &Tasks::default(), |_, _| {}, |_| Ok(0)).expect("opens");
         let plan = store.read(|c| {
             let wanted = Conditions::new("1").given("session_id = :id", ":id", Some(1));
             let mut statement = c.prepare(&format!("EXPLAIN QUERY PLAN {}", count_sql(&wanted)))?;

@@ -7,7 +7,7 @@ use crate::control::admin;
 
 pub(super) fn register(module: &mut Module) {
     method::<DaemonVersion, _, _>(module, |core, _| async move { Ok(admin::version(&core)) });
-    method::<DaemonStatus, _, _>(module, |core, _| async move { Ok(admin::status(&core)) });
+    method::<DaemonStatus, _, _>(module, |core, _| async move { Ok(admin::status(&core).await) });
     method::<DaemonMethods, _, _>(module, |_, _| async move { Ok(admin::methods()) });
     method::<DaemonReload, _, _>(module, |core, _| async move { admin::reload(&core).await });
     method::<DaemonShutdown, _, _>(module, |core, _| async move { Ok(admin::shutdown(&core)) });

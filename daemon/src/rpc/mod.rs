@@ -7,6 +7,7 @@
 
 mod act;
 mod artifact;
+mod backup;
 mod calls;
 mod config;
 mod connection;
@@ -59,6 +60,7 @@ pub fn methods(core: &Arc<Core>) -> Methods {
     conversation::register(&mut module);
     pattern::register(&mut module);
     job::register(&mut module);
+    backup::register(&mut module);
     events::register(&mut module);
     calls::register(&mut module);
     openrpc::register(&mut module);

@@ -49,6 +49,14 @@ pub(super) fn request_key<'a>(text: Option<&'a str>, method: &MethodInfo) -> Res
     Ok((Some(rest.into()), (!key.is_null()).then(|| replay::check_key(key)).transpose()?))
 }
 
+/// Returns whether parameters have a request key.
+pub(super) fn has_request_key(text: Option<&str>) -> bool {
+    let keys = |text: &str| {
+        serde_json::from_str::<BTreeMap<Cow<'_, str>, serde::de::IgnoredAny>>(text).is_ok_and(|p| p.contains_key("requestKey"))
+    };
+    text.is_some_and(|text| text.contains("\"requestKey\"") && keys(text))
+}
+
 fn invalid(path: &str, expected: &str, got: &str) -> Error {
     let at = if path.is_empty() { "params" } else { path };
     Error::new(ErrorCode::InvalidParams, format!("{at}: expected {expected}, got {got}"))

@@ -39,6 +39,9 @@ where
         async move {
             let _running = core.runtime.enter();
             let (text, key) = params::request_key(params.as_str(), &M::INFO).map_err(to_rpc)?;
+            if key.is_some() || M::INFO.is_recorded_as_event() && params::has_request_key(text.as_deref()) {
+                core.check_keys_work().map_err(to_rpc)?;
+            }
             let params = params::decode::<M::Params>(text.as_deref()).map_err(to_rpc)?;
             let work = handler(core.clone(), params);
             replay::run(&core, &M::INFO, key, text.as_deref().unwrap_or_default(), work).await.map_err(to_rpc)

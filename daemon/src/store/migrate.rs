@@ -34,11 +34,15 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Migrates to the newest schema; refuses a database with a newer schema and leaves it untouched.
-pub(super) fn run(connection: &mut Connection) -> Result<()> {
+/// Migrates to the newest schema; refuses a database with a newer schema and leaves it untouched. `before` is called when an older one
+/// is about to be changed.
+pub(super) fn run(connection: &mut Connection, before: impl FnOnce(&Connection)) -> Result<()> {
     let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get("user_version"))?;
     if found > SCHEMA {
         return Err(StoreError::TooNew { found, known: SCHEMA });
+    }
+    if found > 0 && found < SCHEMA {
+        before(connection);
     }
     MIGRATIONS.to_latest(connection).map_err(|e| StoreError::Unavailable(format!("migration failed: {e}")))
 }
@@ -80,7 +84,7 @@ mod tests {
                     VALUES ('seen', 'o', 5, 1, 1, 't', 'page', 1, 1, 7, 7);",
             )
             .expect("inserts");
-        run(&mut connection).expect("migrates");
+        run(&mut connection, |_| {}).expect("migrates");
         let (at, page): (i64, Option<i64>) = connection
             .query_row("SELECT observed_at, page_id FROM observations WHERE uid = 'seen'", [], |row| {
                 Ok((row.get("observed_at")?, row.get("page_id")?))

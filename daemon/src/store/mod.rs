@@ -5,6 +5,7 @@
 //! not affect the others of its group.
 
 mod columns;
+mod copy;
 mod damage;
 mod error;
 pub mod exchange;
@@ -22,16 +23,27 @@ use std::time::Duration;
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::task::Tasks;
+use crate::task::{Tasks, run_blocking};
 
 pub use columns::{json, skip_unreadable, word};
+pub use copy::{copy, open_copy};
 use damage::Damage;
+pub use damage::damage_mark;
 pub use error::{Result, StoreError};
 pub use migrate::SCHEMA;
 pub use query::{Conditions, Page};
 use readers::{Pool, Readers};
 pub use stamp::{new_uid, now_ms};
 use writer::Writer;
+
+/// Why the content of the database is at risk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Risk {
+    /// Its schema is about to be changed.
+    Migration,
+    /// Its file was deleted or replaced; the open connection still has the content.
+    Gone,
+}
 
 /// An open database.
 pub struct Store {
@@ -65,15 +77,22 @@ impl Store {
             Ok(()) if &head == b"SQLite format 3\0" => Ok(()),
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof && meta.len() == 0 => Ok(()),
             Err(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => refuse(&format!("cannot be read: {error}")),
-            _ => refuse("is not a database"),
+            // Either its header is damaged, or it is another program's file.
+            _ => Err(StoreError::Damaged(format!("{} is not a database", path.display()))),
         }
     }
 
-    /// Opens the database, creating or migrating it as needed. `last_seq` reads the highest sequence number in use.
+    /// Opens the database, creating or migrating it as needed. `rescue` is called when its content is at risk; `last_seq` reads the highest
+    /// sequence number in use.
     ///
     /// # Errors
     /// [`StoreError`] when it is damaged, too new, or cannot be opened.
-    pub fn open(path: &Path, tasks: &Tasks, last_seq: impl FnOnce(&Connection) -> Result<i64>) -> Result<Self> {
+    pub fn open(
+        path: &Path,
+        tasks: &Tasks,
+        rescue: impl Fn(&Connection, Risk) + Send + 'static,
+        last_seq: impl FnOnce(&Connection) -> Result<i64>,
+    ) -> Result<Self> {
         if let Some(dir) = path.parent() {
             std::fs::create_dir_all(dir).map_err(|e| StoreError::Unavailable(format!("cannot create {}: {e}", dir.display())))?;
         }
@@ -81,16 +100,23 @@ impl Store {
         let mut connection = Connection::open(path)?;
         restrict(path);
         migrate::check(&connection, path)?;
+        let damage = Damage::new(path);
+        if damage.is_marked() {
+            match copy::integrity(&connection) {
+                Ok(None) => damage.dispel(),
+                Ok(Some(fault)) | Err(StoreError::Damaged(fault)) => damage.set(fault),
+                Err(error) => return Err(error),
+            }
+        }
         prepare_writer(&connection)?;
-        migrate::run(&mut connection)?;
+        migrate::run(&mut connection, |c| rescue(c, Risk::Migration))?;
         let origin = migrate::origin(&connection)?;
         let seq = last_seq(&connection)?;
-        let damage = Damage::default();
         let manager = SqliteConnectionManager::file(path)
             .with_flags(OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .with_init(|c| prepare(c));
         let (readers, pool) = Readers::start(manager, tasks)?;
-        let writer = Writer::start(connection, damage.clone(), tasks)?;
+        let writer = Writer::start(connection, path, damage.clone(), Box::new(rescue), tasks)?;
         Ok(Self { path: path.to_owned(), origin, writer, readers, pool, seq: AtomicI64::new(seq), damage })
     }
 
@@ -111,7 +137,7 @@ impl Store {
 
     /// Returns a description of the damage of the database, if any is known.
     pub fn damage(&self) -> Option<String> {
-        self.damage.get().map(|what| format!("the database is damaged: {what}"))
+        self.damage.get().map(|what| if self.is_gone() { what } else { format!("the database is damaged: {what}") })
     }
 
     /// Returns the counter of rolled-back writes. When it changes, in-memory copies of written data may not match the database.
@@ -266,16 +292,34 @@ impl Store {
         }
     }
 
-    /// Checks the integrity of the whole database, which may take long. Damage is remembered, stops all writes, and is returned.
+    /// Checks the integrity of the whole database, which may take long. Damage is remembered, stops all writes, and is returned; without
+    /// any, a suspicion is dispelled.
     ///
     /// # Errors
     /// When the database cannot be read at all.
     pub async fn check(&self) -> Result<Option<String>> {
-        let found = self.read(|c| Ok(c.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>("quick_check"))?)).await?;
-        if found != "ok" {
-            self.damage.set(found);
+        let path = self.path.clone();
+        // On a connection of its own: what made another one fail may be in its memory only.
+        let look = move || {
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            copy::integrity(&Connection::open_with_flags(path, flags)?)
+        };
+        match run_blocking(look).await? {
+            Ok(None) => self.damage.dispel(),
+            Ok(Some(fault)) | Err(StoreError::Damaged(fault)) => self.damage.set(fault),
+            Err(error) => return Err(error),
         }
         Ok(self.damage())
+    }
+
+    /// Waits until an operation met what may be damage, or the file was found deleted.
+    pub async fn suspected(&self) {
+        self.damage.suspected().await;
+    }
+
+    /// Returns whether the database file was deleted or replaced while this daemon used it. What it holds can still be copied.
+    pub fn is_gone(&self) -> bool {
+        self.damage.is_gone()
     }
 }
 

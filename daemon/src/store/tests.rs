@@ -2,7 +2,7 @@ use super::*;
 
 fn temporary() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().expect("a directory");
-    let store = Store::open(&dir.path().join("m.db"), &Tasks::default(), |_| Ok(0)).expect("opens");
+    let store = Store::open(&dir.path().join("m.db"), &Tasks::default(), |_, _| {}, |_| Ok(0)).expect("opens");
     (dir, store)
 }
 
@@ -85,7 +85,7 @@ async fn newer_schema_is_refused() {
     let (dir, store) = temporary();
     drop(store);
     Connection::open(dir.path().join("m.db")).and_then(|c| c.pragma_update(None, "user_version", SCHEMA + 1)).expect("writes");
-    assert!(matches!(Store::open(&dir.path().join("m.db"), &Tasks::default(), |_| Ok(0)), Err(StoreError::TooNew { .. })));
+    assert!(matches!(Store::open(&dir.path().join("m.db"), &Tasks::default(), |_, _| {}, |_| Ok(0)), Err(StoreError::TooNew { .. })));
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn file_that_is_not_a_database_is_refused() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("m.db");
     std::fs::write(&path, "not a database, but long enough to look like one".repeat(100)).expect("writes");
-    assert!(matches!(Store::open(&path, &Tasks::default(), |_| Ok(0)), Err(StoreError::Unavailable(_))));
+    assert!(matches!(Store::open(&path, &Tasks::default(), |_, _| {}, |_| Ok(0)), Err(StoreError::Unavailable(_))));
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! The writer thread and its queue.
 
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -10,7 +11,8 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use super::{Damage, Result, StoreError};
+use super::damage::{Damage, Files};
+use super::{Result, Risk, StoreError};
 use crate::task::{Tasks, failpoint, panic_message};
 
 /// Maximum number of writes that share a commit.
@@ -41,12 +43,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, damage: Damage, tasks: &Tasks) -> Result<Self> {
+    /// Starts the thread. `path` is that of the database; `rescue` is called when its files are found deleted.
+    pub(super) fn start(connection: Connection, path: &Path, damage: Damage, rescue: Rescue, tasks: &Tasks) -> Result<Self> {
         let (sender, receiver) = channel();
-        let tasks = tasks.clone();
+        let (tasks, mut watch) = (tasks.clone(), Watch { files: Files::of(path), damage, rescue });
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || tasks.run_critical("store-writer", || run(&connection, &receiver, &damage)))
+            .spawn(move || tasks.run_critical("store-writer", || run(&connection, &receiver, &mut watch)))
             .map_err(|e| StoreError::Unavailable(format!("cannot start the writer: {e}")))?;
         Ok(Self { sender: Mutex::new(Some(sender)), free_slots: Arc::new(Semaphore::new(MAX_QUEUED)), thread: Mutex::new(Some(thread)) })
     }
@@ -151,7 +154,29 @@ impl Drop for Writer {
     }
 }
 
-fn run(connection: &Connection, receiver: &Receiver<Queued>, damage: &Damage) {
+/// Called with the connection when the content of the database is at risk.
+pub(super) type Rescue = Box<dyn Fn(&Connection, Risk) + Send>;
+
+/// What the writer watches while it works.
+struct Watch {
+    files: Files,
+    damage: Damage,
+    rescue: Rescue,
+}
+
+impl Watch {
+    /// Checks after a commit that it went into the files that the next start will read.
+    fn check_files(&mut self, connection: &Connection) -> Result<()> {
+        let Err(what) = self.files.check() else { return Ok(()) };
+        if !self.damage.is_gone() {
+            self.damage.set_gone(what.clone());
+            (self.rescue)(connection, Risk::Gone);
+        }
+        Err(StoreError::Unavailable(what))
+    }
+}
+
+fn run(connection: &Connection, receiver: &Receiver<Queued>, watch: &mut Watch) {
     let mut queue = Vec::new();
     let mut expected = 1;
     loop {
@@ -165,7 +190,7 @@ fn run(connection: &Connection, receiver: &Receiver<Queued>, damage: &Damage) {
         let group = gather(std::mem::take(&mut queue), receiver, expected);
         let count = group.len();
         let (work, permits): (Vec<Work>, Vec<_>) = group.into_iter().map(|queued| (queued.work, queued._permit)).unzip();
-        let acknowledge = commit_group(connection, work, damage);
+        let acknowledge = commit_group(connection, work, watch);
         queue.extend(receiver.try_iter().take(MAX_GROUP));
         // The callers acknowledged below usually submit their next write at once; together with the writes already queued they should form
         // one group. Two alternating groups would cost a commit each.
@@ -196,8 +221,10 @@ fn gather(mut group: Vec<Queued>, receiver: &Receiver<Queued>, expected: usize) 
 }
 
 /// Runs and commits the writes of a group; the returned closure acknowledges them to their callers.
-fn commit_group(connection: &Connection, group: Vec<Work>, damage: &Damage) -> impl FnOnce() {
+fn commit_group(connection: &Connection, group: Vec<Work>, watch: &mut Watch) -> impl FnOnce() + use<> {
+    let damage = &watch.damage.clone();
     let mut begun = match damage.get() {
+        Some(what) if damage.is_gone() => Err(StoreError::Unavailable(what)),
         Some(what) => Err(StoreError::Damaged(what)),
         None => connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from),
     };
@@ -213,6 +240,8 @@ fn commit_group(connection: &Connection, group: Vec<Work>, damage: &Damage) -> i
         }
     }
     let committed = begun.and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));
+    // What went into a deleted file is not acknowledged.
+    let committed = committed.and_then(|()| watch.check_files(connection));
     if let Err(error) = &committed {
         damage.count_rollback();
         if !connection.is_autocommit() {

@@ -8,7 +8,7 @@ use afd_proto::session::SessionCall;
 use serde_json::json;
 
 use super::super::session::{SAYING, known};
-use super::super::{Core, Error, Result, check_session};
+use super::super::{Core, Error, Result, backups, check_session};
 use super::{conversation_of, lock_name};
 use crate::artifact;
 use crate::memory::requests;
@@ -40,6 +40,7 @@ pub async fn message(core: &Arc<Core>, params: &DeleteMessageParams) -> Result<D
     let (ours, theirs): (Vec<_>, Vec<_>) = written.into_iter().partition(|(_, _, managed)| *managed);
     core.delete_artifacts(erased.artifacts.into_iter().chain(ours.into_iter().map(|(id, _, _)| id)).collect()).await;
     core.store.scrub().await?;
+    let backups = backups::holding(core, erased.recorded_at).await;
     let files_left = theirs.into_iter().map(|(_, path, _)| path).collect();
-    Ok(DeleteMessageResult { session: session.name, position, derived: erased.derived, files_left })
+    Ok(DeleteMessageResult { session: session.name, position, derived: erased.derived, files_left, backups })
 }

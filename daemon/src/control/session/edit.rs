@@ -7,7 +7,7 @@ use afd_proto::session::{DeleteParams, Deleted, SessionCall, SessionInfo, Update
 use rusqlite::Connection;
 use serde_json::json;
 
-use super::super::{Core, Error, Result, check_session};
+use super::super::{Core, Error, Result, backups, check_session};
 use super::lifecycle::MAX_GOAL;
 use super::{changed, check_change, known, no_session};
 use crate::artifact;
@@ -157,6 +157,7 @@ async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Delet
         findings: erased.findings,
         kept,
         files_left: theirs.into_iter().map(|(_, path, _)| path).collect(),
+        backups: backups::holding(core, session.created_at).await,
     })
 }
 
@@ -185,11 +186,12 @@ async fn erase_rest(core: &Arc<Core>, name: &str, findings: bool) -> Result<Dele
             kept: 0,
             remainder: None,
             files_left: Vec::new(),
+            backups: Vec::new(),
         })
     };
     let done = core.store.write_or_refuse(work).await?;
     core.store.scrub().await?;
-    Ok(done)
+    Ok(Deleted { backups: backups::holding(core, 0).await, ..done })
 }
 
 /// Deletes the progress files of a session. Returns whether there were any.

@@ -18,6 +18,8 @@ pub struct Erased {
     pub derived: i64,
     /// Row ids of the artifacts of its pictures.
     pub artifacts: Vec<i64>,
+    /// When it was recorded, UTC milliseconds.
+    pub recorded_at: i64,
 }
 
 /// Erases a message. Its place in the conversation stays, without content. Returns `None` if there is no such message.
@@ -25,7 +27,7 @@ pub fn message(connection: &Connection, origin: &str, conversation: &mut Convers
     let Some(recorded) = messages::between(connection, conversation.id, position - 1, position)?.pop() else { return Ok(None) };
     let shown: Vec<String> = messages::pictures(&recorded.message).into_iter().map(str::to_owned).collect();
     let artifacts = pictures(connection, conversation.session, &shown, Some(&recorded.uid))?;
-    let mut erased = Erased { artifacts, ..Erased::default() };
+    let mut erased = Erased { artifacts, recorded_at: recorded.at, ..Erased::default() };
     let values = named_params! {":conversation_id": conversation.id, ":position": position};
     let run = |sql: &str| -> Result<i64> { Ok(i64::try_from(connection.prepare_cached(sql)?.execute(values)?).unwrap_or(0)) };
     let id: i64 = connection

@@ -1,0 +1,100 @@
+//! The `backup` commands.
+
+use afd_proto::backup::{
+    Backup as Entry, BackupCreate, BackupDelete, BackupList, BackupVerify, Backups, DeleteParams, Deleted, Restored, Verified, VerifyParams,
+};
+use afd_proto::vocabulary::NoParams;
+use clap::Subcommand;
+use serde_json::Value;
+
+use super::{Call, Group};
+use crate::dial;
+use crate::human::{bytes, count, human, paint, parts, table};
+use crate::options::Context;
+use crate::outcome::Failure;
+
+/// Backups of the memory.
+#[derive(Debug, Subcommand)]
+pub enum Backup {
+    /// Copy the memory and its artifacts, and check the copy
+    Create,
+    /// List the backups, newest first
+    List,
+    /// Check that a backup can be restored
+    Verify {
+        /// Name of the backup [default: the newest]
+        name: Option<String>,
+    },
+    /// Put a backup in the place of the memory; stops the daemon, and keeps what was there
+    Restore {
+        /// Name of the backup [default: the newest]
+        name: Option<String>,
+    },
+    /// Delete a backup
+    Delete {
+        /// Name of the backup
+        name: String,
+    },
+}
+
+human! {
+    BackupCreate => |b: &Entry| format!("{} {}\n", paint(parts::GOOD, "made"), line(b));
+    BackupList => list;
+    BackupVerify => |v: &Verified| format!("{} {}: database and {} checked\n", paint(parts::GOOD, "good"), v.backup.name, count(v.artifacts_checked, "artifact"));
+    BackupDelete => |d: &Deleted| format!("{} {}\n", paint(parts::GOOD, "deleted"), d.name);
+}
+
+fn line(backup: &Entry) -> String {
+    format!(
+        "{}: database {}, {} ({})",
+        backup.name,
+        bytes(backup.database_bytes),
+        count(backup.artifacts, "artifact"),
+        bytes(backup.artifact_bytes)
+    )
+}
+
+fn list(list: &Backups) -> String {
+    let row = |b: &Entry| {
+        let (database, artifacts) = (bytes(b.database_bytes), format!("{} ({})", b.artifacts, bytes(b.artifact_bytes)));
+        [b.name.clone(), parts::time(b.created_at), b.reason.to_string(), database, artifacts, b.version.clone()]
+    };
+    let mut out = format!("{}\n", paint(parts::DIM, &format!("{}, {} on disk", list.dir, bytes(list.total_bytes))));
+    out += &table(["name", "made", "reason", "database", "artifacts", "version"], list.backups.iter().map(row));
+    for name in &list.unreadable {
+        out += &format!("{} {name}\n", paint(parts::WARN, "no backup:"));
+    }
+    out
+}
+
+/// Stops the daemon and restores a backup. The next command starts the daemon again.
+fn restore(context: &Context, name: Option<String>) -> Result<Value, Failure> {
+    let option = name.map_or_else(|| "--restore".to_owned(), |name| format!("--restore={name}"));
+    dial::stop(&context.global)?;
+    dial::run_once(&context.global, &option)
+        .map_err(|failure| failure.with_hint("`afctl backup list` lists the backups; the memory is as it was"))
+}
+
+fn restored(data: &Value) -> Option<String> {
+    let restored: Restored = serde_json::from_value(data.clone()).ok()?;
+    let mut out = format!("{} {} into {}\n", paint(parts::GOOD, "restored"), line(&restored.backup), restored.database);
+    if restored.artifacts > 0 {
+        out += &format!("put back {}\n", count(restored.artifacts, "missing artifact"));
+    }
+    if let Some(dir) = restored.replaced {
+        out += &format!("what was there is kept in {dir}\n");
+    }
+    Some(out)
+}
+
+impl Group for Backup {
+    fn call(self, _: &Context) -> Call {
+        match self {
+            Backup::Create => Call::of::<BackupCreate>(NoParams {}),
+            Backup::List => Call::of::<BackupList>(NoParams {}),
+            Backup::Verify { name } => Call::of::<BackupVerify>(VerifyParams { name }),
+            Backup::Restore { name } => Call::local("backup", "restore", Some(restored), move |context| restore(context, name)),
+            Backup::Delete { name } => Call::of::<BackupDelete>(DeleteParams { name }),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Puts a backup in the place of the database. The caller holds the locks of the database, and nobody has it open.
+//!
+//! The copy is completed beside the database and renamed to `….restored`: from then on the restore is certain, and [`finish`], which also
+//! every start of the daemon calls, does the rest. A write-ahead log that belonged to the old file never meets the new one.
+
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use afd_proto::backup::Restored;
+
+use super::{ARTIFACTS, BackupError, Backups, DATABASE, KEY, REPLACED, Result, beside, read_key, restrict, sync_dir};
+use crate::file;
+use crate::store::{damage_mark, now_ms, open_copy};
+
+/// Suffix of a copy that is not complete yet.
+const PARTIAL: &str = ".restoring";
+/// Suffix of the complete copy.
+const COMPLETE: &str = ".restored";
+/// Suffix of the key that belongs to it.
+const KEY_COMPLETE: &str = ".key.restored";
+
+/// Restores a backup, by default the newest, after checking it. What was there is kept in a directory beside the backups.
+///
+/// # Errors
+/// [`BackupError`]; the database is as it was then.
+pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result<Restored> {
+    let database = &database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    let backup = backups.verify(name)?.backup;
+    let from = backups.dir().join(&backup.name);
+    let partial = beside(database, PARTIAL);
+    let copied = copy_file(&from.join(DATABASE), &partial);
+    copied.inspect_err(|_| _ = std::fs::remove_file(&partial))?;
+    if let Some(key) = read_key(&from.join(KEY))? {
+        let path = beside(database, KEY_COMPLETE);
+        file::replace(&path, &key).map_err(BackupError::io(&path))?;
+    }
+    let replaced = keep_old(backups, database)?;
+    let complete = beside(database, COMPLETE);
+    std::fs::rename(&partial, &complete).map_err(BackupError::io(&complete))?;
+    finish(database).map_err(BackupError::io(database))?;
+    let artifacts = put_back(backups, &from, database)?;
+    Ok(Restored { backup, database: database.display().to_string(), replaced: replaced.map(|dir| dir.display().to_string()), artifacts })
+}
+
+/// Returns whether a restore was begun that has to be completed.
+pub fn is_pending(database: &Path) -> bool {
+    beside(database, COMPLETE).exists()
+}
+
+/// Completes a restore that was begun; does nothing if there is none. Returns whether there was one.
+///
+/// # Errors
+/// When a file cannot be renamed or removed.
+pub fn finish(database: &Path) -> io::Result<bool> {
+    let complete = beside(database, COMPLETE);
+    if !complete.exists() {
+        return Ok(false);
+    }
+    for suffix in ["-wal", "-shm"] {
+        remove(&beside(database, suffix))?;
+    }
+    remove(&damage_mark(database))?;
+    let key = beside(database, KEY_COMPLETE);
+    if key.exists() {
+        std::fs::rename(&key, beside(database, ".key"))?;
+    }
+    std::fs::rename(&complete, database)?;
+    if let Some(dir) = database.parent() {
+        std::fs::File::open(dir)?.sync_all()?;
+    }
+    Ok(true)
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn copy_file(from: &Path, to: &Path) -> Result<()> {
+    std::fs::copy(from, to).map_err(BackupError::io(to))?;
+    restrict(to)?;
+    std::fs::File::open(to).and_then(|f| f.sync_all()).map_err(BackupError::io(to))
+}
+
+/// Keeps the files of the database that is replaced; `None` if there is nothing in it.
+fn keep_old(backups: &Backups, database: &Path) -> Result<Option<PathBuf>> {
+    if std::fs::metadata(database).map_or(0, |meta| meta.len()) == 0 {
+        return Ok(None);
+    }
+    let dir = backups.dir().join(backups.free_name(now_ms()) + REPLACED);
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(BackupError::io(&dir))?;
+    for suffix in ["", "-wal", ".key"] {
+        let (from, to) = (beside(database, suffix), dir.join(format!("{DATABASE}{suffix}")));
+        if from.exists() && std::fs::hard_link(&from, &to).is_err() {
+            copy_file(&from, &to)?;
+        }
+    }
+    sync_dir(&dir)?;
+    Ok(Some(dir))
+}
+
+/// Puts back the artifact files that are missing; returns their number.
+fn put_back(backups: &Backups, from: &Path, database: &Path) -> Result<u64> {
+    let (connection, _) = open_copy(database)?;
+    let mut count = 0;
+    for file in (backups.files_of)(&connection)? {
+        let copy = from.join(ARTIFACTS).join(&file.hash);
+        if file.path.exists() || !copy.exists() {
+            continue;
+        }
+        if let Some(dir) = file.path.parent() {
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(BackupError::io(dir))?;
+        }
+        if std::fs::hard_link(&copy, &file.path).is_err() {
+            copy_file(&copy, &file.path)?;
+        }
+        count += 1;
+    }
+    Ok(count)
+}

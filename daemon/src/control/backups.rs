@@ -1,0 +1,163 @@
+//! `backup.*`, and the backups that the daemon makes by itself.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use afd_proto::ErrorCode;
+use afd_proto::backup::{Backup, BackupReason, Backups as BackupList, DeleteParams, Deleted, Verified, VerifyParams};
+use rusqlite::Connection;
+
+use super::{Core, Error, Result};
+use crate::artifact;
+use crate::backup::{BackupError, Backups, Stored};
+use crate::config::Settings;
+use crate::job::Outcome;
+use crate::store::{self, Risk, now_ms};
+use crate::task::run_blocking;
+
+/// Name of the job that makes backups when they are due.
+pub(super) const BACKUP_JOB: &str = "backup";
+
+impl From<BackupError> for Error {
+    fn from(error: BackupError) -> Self {
+        let message = error.to_string();
+        match error {
+            BackupError::NotFound(_) => Self::new(ErrorCode::NotFound, message).hint("`afctl backup list` lists the backups"),
+            BackupError::Full(_) => {
+                Self::new(ErrorCode::StoreFull, message).hint("free some disk space, delete a backup, or set `backup.dir` to another disk")
+            }
+            BackupError::Damaged { .. } => Self::new(ErrorCode::StoreUnavailable, message)
+                .hint("`afctl backup list` lists the other backups; `afctl doctor` checks the memory"),
+            BackupError::Unreadable { .. } | BackupError::Io { .. } => {
+                Self::new(ErrorCode::StoreUnavailable, message).hint("check the directory in the setting `backup.dir`")
+            }
+            BackupError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// Reads the artifact files that a database refers to.
+fn files_of(connection: &Connection) -> store::Result<Vec<Stored>> {
+    Ok(artifact::stored(connection)?.into_iter().map(|(path, hash)| Stored { path, hash }).collect())
+}
+
+/// Returns the backups of a memory.
+pub fn of(settings: &Settings) -> Backups {
+    Backups::new(settings.backup.dir.clone(), files_of)
+}
+
+/// Returns what saves the content of the database when it is at risk: a backup. A failure is logged.
+pub(super) fn rescue(settings: &Settings) -> impl Fn(&Connection, Risk) + Send + 'static {
+    let (backups, database) = (of(settings), settings.database.clone());
+    move |connection, risk| {
+        let reason = match risk {
+            Risk::Migration => BackupReason::Migration,
+            Risk::Gone => BackupReason::Rescue,
+        };
+        match backups.create(connection, &database, reason) {
+            Ok(backup) => tracing::warn!(name = backup.name, %reason, "made a backup"),
+            Err(error) => tracing::error!(%error, %reason, "cannot make a backup"),
+        }
+    }
+}
+
+/// Makes a backup of the memory as it is now. A database that proves to be damaged is checked.
+async fn make(core: &Arc<Core>, reason: BackupReason) -> Result<Backup> {
+    if let Some(damage) = core.substitute.as_ref().and_then(|_| core.damage()) {
+        return Err(Error::new(ErrorCode::StoreUnavailable, format!("there is no memory to copy: {damage}"))
+            .hint("`afctl backup restore` repairs it from the newest backup"));
+    }
+    let (backups, database) = (of(&core.config.get()), core.store.path().to_owned());
+    let made = core.store.read_all(move |c| Ok(backups.create(c, &database, reason))).await?;
+    if matches!(made, Err(BackupError::Damaged { .. })) {
+        core.store.check().await?;
+    }
+    Ok(made?)
+}
+
+/// `backup.create`
+///
+/// # Errors
+/// If it cannot be written, or the database is damaged.
+pub async fn create(core: &Arc<Core>) -> Result<Backup> {
+    let own = core.clone();
+    core.finish(async move { make(&own, BackupReason::Request).await }).await?
+}
+
+/// Runs work on the backups on a blocking thread.
+async fn on<T: Send + 'static>(core: &Core, work: impl FnOnce(&Backups) -> crate::backup::Result<T> + Send + 'static) -> Result<T> {
+    let backups = of(&core.config.get());
+    Ok(run_blocking(move || work(&backups)).await??)
+}
+
+/// `backup.list`
+///
+/// # Errors
+/// If the directory cannot be read.
+pub async fn list(core: &Core) -> Result<BackupList> {
+    on(core, |backups| {
+        let (list, unreadable) = backups.list()?;
+        Ok(BackupList { dir: backups.dir().display().to_string(), backups: list, unreadable, total_bytes: backups.size() })
+    })
+    .await
+}
+
+/// `backup.verify`
+///
+/// # Errors
+/// If there is no such backup, or it is damaged.
+pub async fn verify(core: &Core, params: VerifyParams) -> Result<Verified> {
+    on(core, move |backups| backups.verify(params.name.as_deref())).await
+}
+
+/// `backup.delete`
+///
+/// # Errors
+/// If there is no such backup.
+pub async fn delete(core: &Arc<Core>, params: DeleteParams) -> Result<Deleted> {
+    on(core, move |backups| backups.delete(&params.name).map(|()| Deleted { name: params.name })).await
+}
+
+/// Makes a backup if one is due, and deletes old ones.
+pub(super) async fn run_job(core: &Arc<Core>) -> Outcome {
+    let settings = core.config.get().backup.clone();
+    let Some(every) = settings.every else { return Ok("switched off by `backup.every_hours`".to_owned()) };
+    let newest = list(core).await?.backups.into_iter().next();
+    let age = newest.map_or(Duration::MAX, |b| Duration::from_millis(u64::try_from(now_ms() - b.created_at).unwrap_or_default()));
+    if age < every {
+        return Ok("not due".to_owned());
+    }
+    let made = make(core, BackupReason::Schedule).await?;
+    let gone = on(core, move |backups| backups.prune(settings.keep, settings.max_bytes)).await?;
+    Ok(format!("made {}, deleted {}", made.name, gone.len()))
+}
+
+/// Returns the names of the backups that hold what was recorded at a time, newest first. A directory that cannot be read has none.
+pub(super) async fn holding(core: &Core, recorded_at: i64) -> Vec<String> {
+    let all = list(core).await.map(|list| list.backups).unwrap_or_default();
+    all.into_iter().filter(|b| b.created_at >= recorded_at).map(|b| b.name).collect()
+}
+
+/// Returns whether a restore of a database was begun and has to be completed.
+pub fn is_restore_pending(database: &Path) -> bool {
+    let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    crate::backup::restore::is_pending(&real)
+}
+
+/// Completes a restore that was interrupted; see [`crate::backup::restore::finish`].
+///
+/// # Errors
+/// When a file cannot be renamed or removed.
+pub fn finish_restore(database: &Path) -> crate::backup::Result<bool> {
+    let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    crate::backup::restore::finish(&real).map_err(|error| BackupError::Io { path: real, error })
+}
+
+/// Restores a backup into a database that nobody has open.
+///
+/// # Errors
+/// [`BackupError`]; the database is as it was then.
+pub fn restore(settings: &Settings, name: Option<&str>, database: &Path) -> crate::backup::Result<afd_proto::backup::Restored> {
+    crate::backup::restore::restore(&of(settings), name, database)
+}

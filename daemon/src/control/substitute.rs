@@ -1,0 +1,68 @@
+//! An empty memory that stands in for a damaged one, so that observing and acting go on. It ends with the process.
+
+use std::path::PathBuf;
+
+use afd_proto::ErrorCode;
+
+use super::{Core, Error, Result};
+use crate::store::{Store, StoreError};
+
+/// The directory of the empty memory, which is deleted when this is dropped.
+pub struct Substitute {
+    dir: tempfile::TempDir,
+    why: String,
+}
+
+impl Substitute {
+    /// Returns why a database cannot be used for recording; `None` if it can, or if it is another program's or a newer version's.
+    pub(super) fn reason(opened: &std::result::Result<Store, StoreError>) -> Option<String> {
+        match opened {
+            Ok(store) => store.damage(),
+            Err(error @ (StoreError::Damaged(_) | StoreError::Full | StoreError::Unavailable(_))) => Some(error.to_string()),
+            Err(_) => None,
+        }
+    }
+
+    pub(super) fn create(why: String) -> std::result::Result<Self, StoreError> {
+        let dir = tempfile::Builder::new().prefix("afd-unrecorded-").tempdir();
+        let dir = dir.map_err(|e| StoreError::Unavailable(format!("cannot create a directory for a temporary memory: {e}")))?;
+        Ok(Self { dir, why })
+    }
+
+    pub(super) fn database(&self) -> PathBuf {
+        self.dir.path().join("memory.db")
+    }
+
+    /// Returns why the memory is not used.
+    pub(super) fn why(&self) -> &str {
+        &self.why
+    }
+}
+
+impl Core {
+    /// Returns the path of the database that the settings name, also while another one stands in for it.
+    pub fn database(&self) -> PathBuf {
+        if self.substitute.is_some() { self.config.in_use().to_owned() } else { self.store.path().to_owned() }
+    }
+
+    /// Returns why nothing can be recorded; `None` if it can.
+    pub fn damage(&self) -> Option<String> {
+        self.substitute.as_ref().map(|s| s.why().to_owned()).or_else(|| self.store.damage())
+    }
+
+    /// Returns `Some(false)` if nothing is recorded for good, for `recorded` in answers.
+    pub(super) fn recorded(&self) -> Option<bool> {
+        self.substitute.as_ref().map(|_| false)
+    }
+
+    /// Refuses a request key while nothing is recorded for good: a promise to act once could not be kept.
+    ///
+    /// # Errors
+    /// `REFUSED` in that case.
+    pub fn check_keys_work(&self) -> Result<()> {
+        let Some(substitute) = &self.substitute else { return Ok(()) };
+        Err(Error::new(ErrorCode::Refused, format!("requestKey cannot be honoured without a memory: {}", substitute.why()))
+            .hint("repair the memory with `afctl backup restore`, or leave the key out")
+            .details(serde_json::json!({"path": "requestKey"})))
+    }
+}

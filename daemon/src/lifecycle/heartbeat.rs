@@ -1,0 +1,84 @@
+//! Checks now and then that the daemon is alive, and tells the service manager so. A daemon whose writer, listener or device queues have
+//! stopped is not reported as alive, and is restarted.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::Weak;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::time::timeout;
+
+use super::systemd;
+use crate::control::Core;
+
+/// How often the daemon checks itself where no service manager watches it.
+const EVERY: Duration = Duration::from_secs(10);
+/// Maximum time for an answer on the own socket.
+const ANSWER: Duration = Duration::from_secs(5);
+/// Maximum time of a write: an import of a large file is one.
+const MAX_WRITE: Duration = Duration::from_secs(300);
+/// Maximum time for which a call may have a device: a phone may take ten minutes to answer.
+const MAX_TURN: Duration = Duration::from_secs(900);
+
+/// Checks the daemon until it ends.
+pub(super) async fn run(core: Weak<Core>) {
+    let watchdog = systemd::watchdog_interval();
+    let every = watchdog.map_or(EVERY, |interval| (interval / 3).min(EVERY));
+    let mut writing: Option<tokio::task::JoinHandle<()>> = None;
+    let mut writing_since = tokio::time::Instant::now();
+    loop {
+        tokio::time::sleep(every).await;
+        let Some(core) = core.upgrade() else { return };
+        if writing.as_ref().is_none_or(|w| w.is_finished()) {
+            // An empty write: it also finds out that the database file was deleted.
+            let store = core.store.clone();
+            writing = Some(tokio::spawn(async move { _ = store.flush().await }));
+            writing_since = tokio::time::Instant::now();
+        }
+        let stuck = match answers(core.config.socket()).await {
+            Err(why) => Some(format!("the socket does not answer: {why}")),
+            Ok(()) if writing_since.elapsed() > MAX_WRITE => Some(format!("a write takes more than {} s", MAX_WRITE.as_secs())),
+            Ok(()) => stuck_device(&core),
+        };
+        match stuck {
+            None => systemd::alive(&summary(&core)),
+            Some(what) => {
+                tracing::error!(what, "the daemon does not work");
+                systemd::stuck(&what);
+            }
+        }
+    }
+}
+
+/// Asks the own socket for the version.
+async fn answers(socket: &Path) -> Result<(), String> {
+    let ask = async {
+        let mut stream = UnixStream::connect(socket).await?;
+        stream.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.version\"}\n").await?;
+        stream.read_u8().await
+    };
+    match timeout(ANSWER, ask).await {
+        Ok(Ok(_)) => Ok(()),
+        // At the limit of connections the daemon closes new ones, which is an answer as well.
+        Ok(Err(error)) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(()),
+        // A deleted socket is no fault that a restart without its clients would mend better.
+        Ok(Err(error)) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionReset) => Ok(()),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err(format!("no answer within {} s", ANSWER.as_secs())),
+    }
+}
+
+fn stuck_device(core: &Arc<Core>) -> Option<String> {
+    let stuck = core.devices.list().into_iter().find(|device| device.turn_time().is_some_and(|time| time > MAX_TURN))?;
+    Some(format!("the device {} has been in use for more than {} min", stuck.name(), MAX_TURN.as_secs() / 60))
+}
+
+/// Returns the state in one line.
+fn summary(core: &Core) -> String {
+    let damage = core.damage().map_or_else(String::new, |damage| format!("; {damage}"));
+    let (devices, connections) = (core.devices.list().len(), core.runtime.connections.load(Ordering::SeqCst));
+    format!("{devices} devices, {connections} connections, {} calls in flight{damage}", core.runtime.in_flight())
+}

@@ -1,0 +1,54 @@
+//! Online copies of a database, and how a copy is checked.
+
+use std::path::Path;
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use super::{Result, SCHEMA, StoreError};
+
+/// Copies the database of a connection to a new file, as it is at one moment; others go on writing meanwhile. The copy is one file,
+/// without a write-ahead log.
+///
+/// # Errors
+/// When the copy cannot be written.
+pub fn copy(from: &Connection, to: &Path) -> Result<()> {
+    let mut target = Connection::open(to)?;
+    let copied = Backup::new(from, &mut target)?.step(-1)?;
+    if !matches!(copied, StepResult::Done) {
+        return Err(StoreError::Unavailable("the database is busy".to_owned()));
+    }
+    target.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
+    target.close().map_err(|(_, error)| error)?;
+    sync(to)
+}
+
+fn sync(path: &Path) -> Result<()> {
+    let synced = std::fs::File::open(path).and_then(|file| file.sync_all());
+    synced.map_err(|e| StoreError::Unavailable(format!("cannot sync {}: {e}", path.display())))
+}
+
+/// Opens a copy for reading and checks the integrity of its tables and indexes. Returns the connection and its schema version.
+///
+/// # Errors
+/// `Damaged` with the first fault, `TooNew` for a schema of a newer version.
+pub fn open_copy(path: &Path) -> Result<(Connection, u32)> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    if let Some(fault) = integrity(&connection)? {
+        return Err(StoreError::Damaged(fault));
+    }
+    let schema = connection.pragma_query_value(None, "user_version", |row| row.get("user_version"))?;
+    if schema > SCHEMA {
+        return Err(StoreError::TooNew { found: schema, known: SCHEMA });
+    }
+    Ok((connection, schema))
+}
+
+/// Returns the first fault of the tables and indexes of a database; `None` if there is none.
+///
+/// # Errors
+/// When it cannot be read at all.
+pub(super) fn integrity(connection: &Connection) -> Result<Option<String>> {
+    let found = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>("integrity_check"))?;
+    Ok((found != "ok").then_some(found))
+}
