@@ -29,6 +29,8 @@ const PROBE_INTERVAL: Duration = Duration::from_secs(10);
 const MAX_ATTEMPTS: u32 = 5;
 /// Maximum time for a daemon to stop: draining its calls and finishing its writes.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a locked socket may be missing: a daemon that starts makes it, and one that leaves gives up its lock.
+const ORPHAN_WAIT: Duration = Duration::from_secs(5);
 /// Interval at which a stopping daemon is polled.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -46,7 +48,9 @@ pub fn connect(global: &Global, purpose: Purpose) -> Result<Connection, Failure>
     let socket = socket(global);
     let mut connection = match Connection::open(&socket) {
         Ok(connection) => connection,
-        Err(error) if spawn::is_not_listening(&error) && purpose == Purpose::Call && !global.no_spawn => start(global)?,
+        Err(error) if spawn::is_not_listening(&error) && purpose == Purpose::Call && !global.no_spawn && !is_orphaned(&socket, &error) => {
+            start(global)?
+        }
         Err(error) => return Err(unreachable(&socket, &error)),
     };
     let timeout = global.timeout_ms.filter(|ms| *ms > 0).map(Duration::from_millis);
@@ -81,6 +85,19 @@ fn start(global: &Global) -> Result<Connection, Failure> {
     })
 }
 
+/// Returns whether a daemon runs whose socket file was deleted.
+fn is_orphaned(socket: &Path, error: &std::io::Error) -> bool {
+    // A daemon that is starting, or leaving, has the lock but no socket for a moment.
+    let waited = std::time::Instant::now();
+    while error.kind() == std::io::ErrorKind::NotFound && spawn::is_locked(socket) && !socket.exists() {
+        if waited.elapsed() > ORPHAN_WAIT {
+            return true;
+        }
+        std::thread::sleep(STOP_POLL_INTERVAL);
+    }
+    false
+}
+
 /// Returns the failure for a connection that could not be opened.
 fn unreachable(socket: &Path, error: &std::io::Error) -> Failure {
     let at = socket.display();
@@ -90,6 +107,11 @@ fn unreachable(socket: &Path, error: &std::io::Error) -> Failure {
             "remove the untrusted socket or directory, or choose another path with --socket or AFD_SOCKET".to_owned(),
         ),
         std::io::ErrorKind::TimedOut => (format!("the daemon at {at} accepts no connections"), unresponsive_hint(socket)),
+        std::io::ErrorKind::NotFound if spawn::is_locked(socket) => {
+            let pid = spawn::daemon_pid(socket).map_or_else(|| "its process".to_owned(), |pid| pid.to_string());
+            let what = format!("a daemon is running, but its socket {at} is missing: it was deleted, or the daemon is still starting");
+            (what, format!("end it with `kill {pid}`: it finishes its calls, and the next command starts a new one"))
+        }
         _ => (format!("cannot connect to the daemon at {at}: {error}"), spawn::start_hint(false)),
     };
     let mut failure = Failure::new("NO_DAEMON", what, NO_DAEMON);

@@ -1,7 +1,15 @@
 //! Shell commands and intents: refused unless the settings of the device allow them, and never recorded in plain text.
 
-use afd_tests::World;
+use afd_tests::{Client, World};
 use serde_json::json;
+
+/// Allows something for the phone in the configuration file, as its owner does.
+fn allow(world: &World, client: &mut Client, setting: &str) {
+    let file = world.dir().join("config.toml");
+    let text = std::fs::read_to_string(&file).expect("reads").replace("[device.pixel]\n", &format!("[device.pixel]\n{setting} = true\n"));
+    std::fs::write(file, text).expect("writes");
+    client.ok("daemon.reload", json!({}));
+}
 
 #[test]
 fn shell_command_needs_permission_and_is_not_recorded() {
@@ -9,9 +17,12 @@ fn shell_command_needs_permission_and_is_not_recorded() {
     let mut client = world.client();
     let error = client.fails("act.shell", json!({"command": "getprop ro.product.model"}), "REFUSED");
     assert_eq!(error.details["setting"], "device.pixel.allow_shell");
+    // Whoever is restricted cannot lift the restriction.
+    let error = client.fails("config.set", json!({"key": "device.pixel.allow_shell", "value": "true"}), "REFUSED");
+    assert!(error.hint.is_some_and(|hint| hint.contains("[device.pixel]")));
     // A phone that is named only by its URL has no settings that could allow it.
     let url = world.phone.url();
-    client.ok("config.set", json!({"key": "device.pixel.allow_shell", "value": "true"}));
+    allow(&world, &mut client, "allow_shell");
     assert_eq!(client.ok("act.shell", json!({"command": "getprop ro.product.model"}))["output"], "Practice Phone\n");
     assert_eq!(client.ok("act.shell", json!({"command": "true"}))["output"], "(no output)");
     let failed = client.fails("act.shell", json!({"command": "nonsense hunter2"}), "DEVICE_ERROR");
@@ -38,7 +49,7 @@ fn shell_command_needs_permission_and_is_not_recorded() {
 fn large_output_is_saved_to_a_file() {
     let world = World::new();
     let mut client = world.client();
-    client.ok("config.set", json!({"key": "device.pixel.allow_shell", "value": "true"}));
+    allow(&world, &mut client, "allow_shell");
     client.ok("config.set", json!({"key": "limits.inline_bytes", "value": "100"}));
     let response = client.ok("act.shell", json!({"command": format!("echo {}", "x".repeat(200))}));
     assert!(response["output"].is_null());
@@ -52,7 +63,7 @@ fn intent_needs_permission_and_rejects_shell_metacharacters() {
     let mut client = world.client();
     let view = json!({"action": "android.intent.action.VIEW", "data": "https://example.org/?a=1&b=2"});
     client.fails("act.intent", view.clone(), "REFUSED");
-    client.ok("config.set", json!({"key": "device.pixel.allow_intent", "value": "true"}));
+    allow(&world, &mut client, "allow_intent");
     let done = client.ok("act.intent", view);
     assert!(done["result"].as_str().is_some_and(|r| r.contains("act=android.intent.action.VIEW")), "{done}");
     let error = client.fails("act.intent", json!({"component": "com.android.settings/.Settings;reboot"}), "INVALID_PARAMS");

@@ -46,6 +46,9 @@ pub struct File {
     pub output: Output,
 }
 
+/// Maximum size of the file, bytes.
+const MAX_FILE: u64 = 1 << 20;
+
 /// Every section but those of a device.
 pub(super) const SECTIONS: &[&[Key]] = &[
     Memory::KEYS,
@@ -80,9 +83,9 @@ sections! {
         /// Whether requests go through the system's proxy; auto: not for phones on this machine or in a private network.
         proxy: Proxy = Proxy::Auto;
         /// Whether `act.shell` may run commands.
-        allow_shell: bool = false;
+        allow_shell: bool [file_only true] = false;
         /// Whether `act.intent` may send intents.
-        allow_intent: bool = false;
+        allow_intent: bool [file_only true] = false;
         /// The USB connection, if the URL leads through a forward of `adb`.
         usb: Option<Usb> = None;
     }
@@ -313,11 +316,12 @@ impl File {
 /// # Errors
 /// If it cannot be read, is not TOML, or a value has the wrong type or is out of range.
 pub fn read(path: &Path) -> Result<(File, Vec<String>), ConfigError> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
+    let bytes = match crate::file::read_capped(path, MAX_FILE) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((File::default(), Vec::new())),
         Err(error) => return Err(ConfigError::Io { path: path.to_owned(), error }),
     };
+    let text = String::from_utf8(bytes).map_err(|_| ConfigError::Bad { path: path.to_owned(), error: "the file is not UTF-8".into() })?;
     parse(&text).map_err(|error| ConfigError::Bad { path: path.to_owned(), error })
 }
 
@@ -346,11 +350,15 @@ fn validate(file: &File) -> Result<(), InvalidSetting> {
         check_name(&name).map_err(|e| format!("device.{name}: {e}"))?;
         check_url(&device.url).map_err(|e| format!("device.{name}.url: {e}"))?;
         device.check("", None).map_err(within)?;
+        if device.token.as_ref().is_some_and(|token| !is_sendable(token)) {
+            return Err(format!("device.{name}.token: expected printable ASCII characters, without spaces").into());
+        }
         if device.usb.as_ref().is_some_and(|usb| usb.serial.is_empty()) {
             return Err(format!("device.{name}.usb.serial is missing, expected the serial number of the phone").into());
         }
     }
     file.artifacts.check("", None)?;
+    file.backup.check("", None)?;
     file.limits.check("", None)?;
     file.adb.check("", None)?;
     file.visual.check("", None)?;
@@ -367,6 +375,11 @@ fn validate(file: &File) -> Result<(), InvalidSetting> {
 pub fn check_name(name: &str) -> Result<(), InvalidSetting> {
     let fits = (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     if fits { Ok(()) } else { Err(format!("expected 1 to 64 letters, digits, '-', '_' or '.', got {name:?}").into()) }
+}
+
+/// Whether a token can be sent in a header.
+pub fn is_sendable(token: &Secret) -> bool {
+    token.expose().bytes().all(|b| b.is_ascii_graphic())
 }
 
 /// Checks a base URL.

@@ -50,6 +50,9 @@ pub enum KeyError {
         /// What was expected.
         expected: String,
     },
+    /// A setting that only the file may switch on.
+    #[error("{0} can be switched on in the file only")]
+    FileOnly(String),
     /// The file cannot be read or written, or would be invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -95,6 +98,7 @@ pub fn markdown() -> String {
         }
         notes.extend(key.range.as_ref().filter(|r| **r != (1..=u64::MAX)).map(range_text));
         notes.extend(key.env.map(|env| format!("env `{env}`")));
+        notes.extend(key.file_only.then(|| "in the file only".to_owned()));
         notes.extend(key.restart.then(|| "after a restart".to_owned()));
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
         let default = key.default_text.map_or_else(|| default_in_words(key), str::to_owned);
@@ -156,17 +160,22 @@ fn entry(config: &Config, document: &DocumentMut, name: &str, key: &Key) -> Sett
         }
         (None, None) => (default_of(key, config), (Source::Default, None)),
     };
-    if let Some(url) = value.as_str().filter(|_| key.name.ends_with("url"))
-        && let Some((scheme, rest)) = url.split_once("://")
-        && let Some((_, host)) = rest.rsplit_once('@')
-    {
-        // Credentials in a URL are secret.
-        value = json!(format!("{scheme}://{host}"));
+    if let Some(url) = value.as_str().filter(|_| key.name.ends_with("url")) {
+        value = json!(without_credentials(url));
     }
     if key.kind == Kind::Secret && !value.is_null() {
         value = json!("<redacted>");
     }
     Setting { key: name.to_owned(), value, source, origin, about: key.about().to_owned(), needs_restart: key.restart }
+}
+
+/// Returns a URL without what may be secret: the user, the query and the fragment.
+fn without_credentials(url: &str) -> String {
+    let shown = url.split(['?', '#']).next().unwrap_or_default();
+    match shown.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))) {
+        Some((scheme, host)) => format!("{scheme}://{host}"),
+        None => shown.to_owned(),
+    }
 }
 
 /// Returns all settings. Of a device, those that are set or have a default.
@@ -225,6 +234,9 @@ pub fn set_all(config: &Config, device: Option<(&str, &DeviceSettings)>, setting
     let mut values = Vec::with_capacity(settings.len());
     for (name, text) in settings {
         let key = find(name).ok_or_else(|| KeyError::Unknown((*name).to_owned()))?;
+        if key.file_only && text.trim() != "false" {
+            return Err(KeyError::FileOnly((*name).to_owned()));
+        }
         values.push((*name, typed(name, key, text)?));
     }
     // If the file is invalid already, the value is not to blame.

@@ -21,7 +21,9 @@ use tokio::sync::watch;
 pub use agent::{Conversation, LanguageModelSettings, Provider};
 pub use edit::{add_device, remove_device};
 pub use error::{ConfigError, InvalidSetting};
-pub use file::{Adb, DeviceSettings, File, Limits, Observe, OutputFormat, Proxy, Usb, Visual, check_name, check_url, read as read_file};
+pub use file::{
+    Adb, DeviceSettings, File, Limits, Observe, OutputFormat, Proxy, Usb, Visual, check_name, check_url, is_sendable, read as read_file,
+};
 
 /// Values that flags and environment of the daemon override for its lifetime.
 #[derive(Debug, Clone, Default)]

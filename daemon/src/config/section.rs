@@ -38,6 +38,8 @@ pub(super) struct Key {
     pub env: Option<&'static str>,
     /// Whether a change takes effect only after a restart of the daemon.
     pub restart: bool,
+    /// Whether it can be switched on in the file only, so that an agent cannot permit itself something over the socket.
+    pub file_only: bool,
     /// Default, as the section has it; see [`Key::default_value`].
     pub default: fn() -> Value,
     /// Default in words, where it depends on the environment.
@@ -114,11 +116,11 @@ pub(super) fn range_text(range: &RangeInclusive<u64>) -> String {
 }
 
 /// Declares sections: `[alias "in the file"] field: Type [modifiers] = default;`. Modifiers, in this order: `[range A..=B]`, `[env "NAME"]`,
-/// `[default "in words"]`, `[restart true]`.
+/// `[default "in words"]`, `[restart true]`, `[file_only true]`.
 macro_rules! sections {
     ($( $(#[$attribute:meta])* $section:ident $prefix:literal {
         $( $(#[doc = $doc:literal])+ $([alias $alias:literal])? $field:ident : $ty:ty
-            $([range $range:expr])? $([env $env:literal])? $([default $default_text:literal])? $([restart $restart:literal])? = $default:expr; )*
+            $([range $range:expr])? $([env $env:literal])? $([default $default_text:literal])? $([restart $restart:literal])? $([file_only $file_only:literal])? = $default:expr; )*
     } )*) => { $(
         $(#[$attribute])*
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -141,6 +143,7 @@ macro_rules! sections {
                     range: $crate::config::section::optional!($($range)?),
                     env: $crate::config::section::optional!($($env)?),
                     restart: $crate::config::section::given!($($restart)?),
+                    file_only: $crate::config::section::given!($($file_only)?),
                     default: || serde_json::to_value(Self::default().$field).unwrap_or_default(),
                     default_text: $crate::config::section::optional!($($default_text)?),
                 },

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::execute::execute_once;
 use super::plan::{Inputs, Plan, Steps};
-use super::resolve_target::{TargetSpec, coordinate, default_by};
+use super::resolve_target::{TargetSpec, check_length, coordinate, default_by};
 use super::scroll::Search;
 use super::{Core, Error, Result};
 use crate::device::Input;
@@ -96,6 +96,7 @@ pub async fn scroll(core: &Arc<Core>, params: &ScrollParams) -> Result<Reply<Act
 /// # Errors
 /// `TARGET_NOT_FOUND` once both ends of the page were reached, `TIMEOUT` after `timeoutMs`, or if the device fails to act.
 pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Reply<ScrollToResult>> {
+    check_length("text", &params.text)?;
     if params.text.trim().is_empty() {
         return Err(Error::param("text", "at least one character", "an empty string"));
     }

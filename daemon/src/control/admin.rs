@@ -34,7 +34,7 @@ pub async fn status(core: &Arc<Core>) -> Status {
         pid: std::process::id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         uptime_ms: u64::try_from(core.runtime.uptime().as_millis()).unwrap_or(u64::MAX),
-        socket: core.config.socket().display().to_string(),
+        socket: core.runtime.socket().display().to_string(),
         database: core.database().display().to_string(),
         config: core.config.path().display().to_string(),
         log: core.runtime.log(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use afd_proto::ErrorCode;
 use afd_proto::config::{KeyParams, SetParams, Setting, SettingChange, Settings};
 use serde_json::json;
 
@@ -17,6 +18,14 @@ impl From<KeyError> for Error {
                 .details(json!({"path": "key", "expected": "a key listed by `config list`", "got": key, "similar": keys::alike(&key)})),
             // The value is not quoted: it may be a secret meant for another key.
             KeyError::InvalidValue { key, expected } => Error::param("value", &format!("{expected} for {key}"), "an invalid value"),
+            KeyError::FileOnly(key) => {
+                let (table, name) = key.rsplit_once('.').unwrap_or(("", &key));
+                Error::new(ErrorCode::Refused, format!("{key} can be switched on in the configuration file only, not over the socket"))
+                    .hint(format!(
+                        "write `{name} = true` below [{table}] in the file; it takes effect at once. `afctl config list` names the file"
+                    ))
+                    .details(json!({"setting": key}))
+            }
             KeyError::Config(error) => error.into(),
         }
     }

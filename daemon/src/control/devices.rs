@@ -37,6 +37,9 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
     // A URL with an '@' may hold credentials and is not quoted.
     let got = if params.url.contains('@') { "an invalid URL".to_owned() } else { format!("{:?}", params.url) };
     config::check_url(&params.url).map_err(|_| Error::param("url", "a URL such as http://192.168.1.20:8081", got))?;
+    if params.token.as_ref().is_some_and(|token| !config::is_sendable(token)) {
+        return Err(Error::param("token", "printable ASCII characters, without spaces", "others"));
+    }
     let timeout_ms = params.timeout_ms.unwrap_or(10_000);
     if !(1..=600_000).contains(&timeout_ms) {
         return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));

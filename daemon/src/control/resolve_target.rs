@@ -73,6 +73,7 @@ impl TargetSpec {
         if value.trim().is_empty() {
             return Err(Error::param("value", "at least one character", "an empty string"));
         }
+        check_length("value", value)?;
         if by != By::Ref {
             return Ok(TargetSpec::Node { by, value: value.to_owned(), exact, partial });
         }
@@ -84,6 +85,17 @@ impl TargetSpec {
             None => Err(Error::param("value", "an alias such as @n3", value)),
         }
     }
+}
+
+/// Maximum length of a text that is looked for, bytes: it is stored with the event.
+const MAX_WANTED: usize = 8 << 10;
+
+/// Checks the length of a text that is looked for.
+pub(super) fn check_length(field: &str, text: &str) -> Result<()> {
+    if text.len() > MAX_WANTED {
+        return Err(Error::param(field, "at most 8192 bytes", text.len()));
+    }
+    Ok(())
 }
 
 /// Returns what a value is if the caller does not say: an alias if it looks like one, else a label.

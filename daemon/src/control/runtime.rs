@@ -1,6 +1,6 @@
 //! State of the running daemon: start time, connections and calls in flight, stop request.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -19,6 +19,7 @@ pub struct Runtime {
     calls: Arc<AtomicU64>,
     stop: watch::Sender<bool>,
     log: OnceLock<PathBuf>,
+    socket: OnceLock<PathBuf>,
 }
 
 impl Default for Runtime {
@@ -30,6 +31,7 @@ impl Default for Runtime {
             calls: Arc::default(),
             stop: watch::Sender::new(false),
             log: OnceLock::new(),
+            socket: OnceLock::new(),
         }
     }
 }
@@ -38,6 +40,16 @@ impl Runtime {
     /// Returns the time since the start.
     pub fn uptime(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    /// Tells where the daemon listens.
+    pub fn set_socket(&self, path: PathBuf) {
+        let _ = self.socket.set(path);
+    }
+
+    /// Returns the path at which the daemon listens; empty before it does.
+    pub fn socket(&self) -> &Path {
+        self.socket.get().map_or(Path::new(""), PathBuf::as_path)
     }
 
     /// Tells where the log is written.

@@ -28,7 +28,7 @@ impl Addressed {
         match self.core.config.get().devices.get(name) {
             Some(settings) if allowed(settings) => Ok(()),
             Some(_) => Err(Error::new(ErrorCode::Refused, format!("the settings of {name:?} do not allow act.{method}"))
-                .hint(format!("the device owner can enable it with `afctl config set device.{name}.allow_{method} true`"))
+                .hint(format!("the device owner can enable it in the configuration file: `allow_{method} = true` below [device.{name}]"))
                 .details(json!({"setting": format!("device.{name}.allow_{method}")}))),
             None => Err(Error::new(ErrorCode::Refused, format!("act.{method} requires a configured device that allows it"))
                 .hint("add the phone with `afctl device add`, then allow the method in the settings of that device")),

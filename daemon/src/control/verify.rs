@@ -11,7 +11,7 @@ use afd_proto::vocabulary::{DeviceCall, ObservationSource, Reply};
 use serde_json::{Value, json};
 
 use super::capture::CaptureOptions;
-use super::resolve_target::TargetSpec;
+use super::resolve_target::{TargetSpec, check_length};
 use super::rows::{columns, count, row};
 use super::screen_capture::ScreenCapture;
 use super::{Call, Core, Error, Result};
@@ -119,6 +119,7 @@ async fn check<P: DeviceCall>(
     expected: &str,
     judge: impl Fn(&Call, &ScreenCapture) -> Result<Verdict>,
 ) -> Result<Reply<VerifyResult>> {
+    check_length(if op == "textContains" { "text" } else { "expected" }, expected)?;
     let started = Instant::now();
     let (call, first) = core.call_reading(params, Device::tree).await?;
     // Typed text must not enter memory through a check for it.

@@ -38,7 +38,7 @@ pub(super) async fn run(core: Weak<Core>) {
             writing = Some(tokio::spawn(async move { _ = store.flush().await }));
             writing_since = tokio::time::Instant::now();
         }
-        let stuck = match answers(core.config.socket()).await {
+        let stuck = match answers(core.runtime.socket()).await {
             Err(why) => Some(format!("the socket does not answer: {why}")),
             Ok(()) if writing_since.elapsed() > MAX_WRITE => Some(format!("a write takes more than {} s", MAX_WRITE.as_secs())),
             Ok(()) => stuck_device(&core),

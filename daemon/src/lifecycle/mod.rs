@@ -72,6 +72,7 @@ fn restore(overrides: Overrides, name: Option<&str>) -> Result<(), StartError> {
 type Started = (tokio::runtime::Runtime, Arc<Core>, socket::BoundSocket, instance::Locks);
 
 fn start(overrides: Overrides) -> Result<Started, StartError> {
+    let inherited = socket::take_inherited()?;
     let socket_path = overrides.socket.clone();
     let config = Config::load(overrides)?;
     let database = config.get().database.clone();
@@ -93,7 +94,9 @@ fn start(overrides: Overrides) -> Result<Started, StartError> {
         .map_err(|e| StartError::System(format!("cannot start the runtime: {e}")))?;
     let entered = runtime.enter();
     let core = Core::open(config).map_err(|error| StartError::of_store(error, &database))?;
-    let listener = socket::bind(&socket_path)?;
+    // Whatever the settings say, this is where clients find the daemon.
+    core.runtime.set_socket(inherited.as_ref().and_then(socket::path_of).unwrap_or_else(|| socket_path.clone()));
+    let listener = socket::bind(&socket_path, inherited)?;
     drop(entered);
     Ok((runtime, core, listener, locks))
 }
@@ -123,7 +126,7 @@ async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance:
     let watched = core.clone();
     core.tasks.spawn("end-on-failure", move || end_on_failure(Arc::downgrade(&watched), watched.tasks.fatal()));
     ready();
-    tracing::info!(socket = %core.config.socket().display(), database = %core.store.path().display(), "ready");
+    tracing::info!(socket = %core.runtime.socket().display(), database = %core.store.path().display(), "ready");
     let methods = rpc::methods(&core);
     let (listener, cleanup) = listener.into_parts();
     let mut stopping = core.runtime.stopping();

@@ -1,6 +1,7 @@
 //! The listening socket: inherited from systemd, or created here.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixListener as StdListener;
 use std::path::{Path, PathBuf};
 
 use tokio::net::UnixListener;
@@ -39,11 +40,20 @@ impl BoundSocket {
     }
 }
 
+/// Takes the socket that the service manager passed, if there is one.
+pub(super) fn take_inherited() -> Result<Option<StdListener>, StartError> {
+    let refuse = |e| StartError::System(format!("cannot use the inherited socket: {e}"));
+    listenfd::ListenFd::from_env().take_unix_listener(0).map_err(refuse)
+}
+
+/// Returns the path of an inherited socket; `None` if it has none.
+pub(super) fn path_of(listener: &StdListener) -> Option<PathBuf> {
+    Some(listener.local_addr().ok()?.as_pathname()?.to_owned())
+}
+
 /// Uses the inherited socket or creates one. The caller holds the instance lock, so a leftover socket may be removed.
-pub(super) fn bind(path: &Path) -> Result<BoundSocket, StartError> {
+pub(super) fn bind(path: &Path, inherited: Option<StdListener>) -> Result<BoundSocket, StartError> {
     let refuse = |why: String| StartError::Socket { path: path.display().to_string(), why };
-    let inherited =
-        listenfd::ListenFd::from_env().take_unix_listener(0).map_err(|e| refuse(format!("cannot use the inherited socket: {e}")))?;
     if let Some(listener) = inherited {
         listener.set_nonblocking(true).map_err(|e| refuse(e.to_string()))?;
         let listener = UnixListener::from_std(listener).map_err(|e| refuse(e.to_string()))?;

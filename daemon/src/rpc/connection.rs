@@ -15,7 +15,7 @@ use jsonrpsee::core::server::BoundedSubscriptions;
 use jsonrpsee::types::{ErrorObjectOwned, Id};
 use jsonrpsee::{ConnectionId, MethodSink, Methods};
 use serde_json::value::RawValue;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 use super::calls::Calls;
 use super::dispatch::{self, Caller};
@@ -79,19 +79,34 @@ enum Event {
     Stop,
 }
 
-type Responses = mpsc::Sender<Option<String>>;
+/// A call that finished: its response, and for a batch the turn that lets the next one of the connection begin.
+struct Finished {
+    response: Option<String>,
+    _turn: Option<OwnedSemaphorePermit>,
+}
 
-/// Executes a message. Returns its response if it is ready at once, else spawns a task that sends it to `responses`.
-fn start(caller: Caller, bytes: Vec<u8>, responses: &Responses) -> Option<Option<String>> {
-    let mut work = Box::pin(dispatch::handle_message(caller, bytes));
+type Responses = mpsc::Sender<Finished>;
+
+/// Executes a message. Returns its response if it is ready at once, else spawns a task that sends it to `responses`. A batch begins once
+/// the response of the one before is being written: those that nobody reads would fill the memory.
+fn start(caller: Caller, bytes: Vec<u8>, batches: &Arc<Semaphore>, responses: &Responses) -> Option<Option<String>> {
+    let batches = dispatch::is_batch(&bytes).then(|| batches.clone());
+    let mut work = Box::pin(async move {
+        // Acquiring cannot fail: the semaphore is never closed.
+        let turn = match batches {
+            Some(batches) => batches.acquire_owned().await.ok(),
+            None => None,
+        };
+        Finished { response: dispatch::handle_message(caller, bytes).await, _turn: turn }
+    });
     if let Some(done) = work.as_mut().now_or_never() {
-        return Some(done);
+        return Some(done.response);
     }
     let responses = responses.clone();
     tokio::spawn(async move {
-        let response = work.await;
+        let finished = work.await;
         // An error means that the connection is closed.
-        let _ = responses.send(response).await;
+        let _ = responses.send(finished).await;
     });
     None
 }
@@ -111,6 +126,8 @@ struct Connection<T> {
     context: Context,
     caller: Caller,
     responses: Responses,
+    /// The turn of a batch.
+    batches: Arc<Semaphore>,
     /// Number of calls that were started and not answered yet.
     active: usize,
     /// Whether more messages are read.
@@ -132,7 +149,9 @@ pub(super) async fn run(transport: impl Transport, context: Context) {
     let (responses, mut finished) = mpsc::channel(context.limits.in_flight.max(1));
     let mut stopping = context.stopping.clone();
     let reading = !*stopping.borrow();
-    let mut connection = Connection { transport, context, caller, responses, active: 0, reading, rejected: false, just_notified: false };
+    let batches = Arc::new(Semaphore::new(1));
+    let mut connection =
+        Connection { transport, context, caller, responses, batches, active: 0, reading, rejected: false, just_notified: false };
     while connection.reading || connection.active > 0 || !connection.transport.is_flushed() {
         let event = connection.next_event(&mut finished, &mut notifications, &mut stopping).await;
         if !connection.handle(event) {
@@ -145,7 +164,7 @@ pub(super) async fn run(transport: impl Transport, context: Context) {
 impl<T: Transport> Connection<T> {
     async fn next_event(
         &mut self,
-        finished: &mut mpsc::Receiver<Option<String>>,
+        finished: &mut mpsc::Receiver<Finished>,
         notifications: &mut mpsc::Receiver<Box<RawValue>>,
         stopping: &mut watch::Receiver<bool>,
     ) -> Event {
@@ -173,8 +192,8 @@ impl<T: Transport> Connection<T> {
         if slot.is_evicted() {
             return Event::Broken;
         }
-        if flushed && let Ok(response) = finished.try_recv() {
-            return Event::Response(response);
+        if flushed && let Ok(finished) = finished.try_recv() {
+            return Event::Response(finished.response);
         }
         if flushed
             && !just_notified
@@ -190,7 +209,7 @@ impl<T: Transport> Connection<T> {
             biased;
             () = stopped(stopping), if reading => Event::Stop,
             () = slot.evicted() => Event::Broken,
-            Some(response) = finished.recv(), if flushed => Event::Response(response),
+            Some(finished) = finished.recv(), if flushed => Event::Response(finished.response),
             Some(notification) = notifications.recv(), if flushed => Event::Notification(notification),
             event = io => event,
             () = async { tokio::time::sleep(GONE_CHECK_INTERVAL).await }, if paused => Event::CheckPeer,
@@ -202,7 +221,7 @@ impl<T: Transport> Connection<T> {
         match event {
             Event::Incoming(Incoming::Message(bytes)) => {
                 self.context.slot.record_activity();
-                match start(self.caller.clone(), bytes, &self.responses) {
+                match start(self.caller.clone(), bytes, &self.batches, &self.responses) {
                     Some(response) => {
                         self.set_active(self.active);
                         self.send_response(response);

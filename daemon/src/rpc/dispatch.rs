@@ -60,10 +60,12 @@ pub(super) async fn handle_message(caller: Caller, bytes: Vec<u8>) -> Option<Str
         let (id, _) = prepare_error(&bytes);
         return Some(into_text(error_response(id, connection_limit_error())));
     }
-    match bytes.iter().find(|b| !b.is_ascii_whitespace()) {
-        Some(b'[') => batch(&caller, &bytes).await,
-        _ => single(&caller, &bytes).await.map(into_text),
-    }
+    if is_batch(&bytes) { batch(&caller, &bytes).await } else { single(&caller, &bytes).await.map(into_text) }
+}
+
+/// Returns whether a message is a batch.
+pub(super) fn is_batch(bytes: &[u8]) -> bool {
+    bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'[')
 }
 
 /// Converts a response to its JSON text without copying.

@@ -6,6 +6,8 @@ use afd_proto::findings::{BugStatus, Severity, TestedElement};
 use afd_proto::progress::{BugSummary, CompletedTask, PendingTask, Progress, ProgressCoverage, ResultSummary, Stated};
 use afd_proto::tasks::CurrentTask;
 
+use sha2::{Digest as _, Sha256};
+
 use super::summary::{Digest, page_name, rfc3339};
 
 /// Git state of a working directory.
@@ -97,6 +99,14 @@ pub fn current(digest: &Digest) -> Option<CurrentTask> {
     })
 }
 
+/// Maximum length of the part of a file name that stands for the session, bytes.
+const MAX_NAME: usize = 200;
+
+/// Returns the first 32 hexadecimal digits of the SHA-256 of a text.
+fn hash(text: &str) -> String {
+    crate::hex::encode(&Sha256::digest(text.as_bytes())[..16])
+}
+
 /// Returns the paths of the JSON and the text file of a session in a directory.
 pub fn files(dir: &Path, session: &str) -> (PathBuf, PathBuf) {
     // A session name may contain any character: percent-encode those that are unsafe in a file name.
@@ -104,6 +114,8 @@ pub fn files(dir: &Path, session: &str) -> (PathBuf, PathBuf) {
         .bytes()
         .map(|b| if b.is_ascii_alphanumeric() || b"-_.".contains(&b) { char::from(b).to_string() } else { format!("%{b:02X}") })
         .collect();
+    // File names have at most 255 bytes on common file systems.
+    let name = if name.len() > MAX_NAME { format!("{}-{}", &name[..MAX_NAME - 33], hash(session)) } else { name };
     (dir.join(format!("progress-{name}.json")), dir.join(format!("progress-{name}.txt")))
 }
 

@@ -22,5 +22,9 @@ const fn advanced_ms() -> i64 {
 
 /// Returns a new uid for a row.
 pub fn new_uid() -> String {
+    if std::time::SystemTime::now() < std::time::UNIX_EPOCH {
+        // A clock before the epoch has no version 7 uid of its own.
+        return uuid::Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, 0, 0)).to_string();
+    }
     uuid::Uuid::now_v7().to_string()
 }

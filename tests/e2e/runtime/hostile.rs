@@ -129,6 +129,50 @@ fn import_of_endless_files_is_refused() {
 }
 
 #[test]
+fn import_of_the_other_tool_reads_regular_files_only() {
+    let world = World::new();
+    let mut client = world.client();
+    let fifo = world.dir().join("fifo");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status().expect("runs");
+    assert!(made.success());
+    for file in [fifo.to_str().expect("a path"), "/dev/zero"] {
+        for (parameter, code) in [("configFile", "CONFLICT"), ("databaseFile", "CONFLICT")] {
+            let error = client.fails("memory.importAf", json!({parameter: file, "dryRun": true}), code);
+            assert!(error.message.contains("regular file"), "{error:?}");
+        }
+    }
+}
+
+#[test]
+fn long_texts_of_actions_and_checks_are_refused() {
+    let world = World::new();
+    let mut client = world.client();
+    let long = "x".repeat(10_000);
+    for (method, params, field) in [
+        ("act.tap", json!({"by": "text", "value": long}), "value"),
+        ("act.scrollTo", json!({"text": long}), "text"),
+        ("verify.textContains", json!({"text": long}), "text"),
+        ("verify.nodeExists", json!({"by": "text", "value": long}), "value"),
+        ("verify.topActivity", json!({"expected": long}), "expected"),
+    ] {
+        let error = client.fails(method, params, "INVALID_PARAMS");
+        assert_eq!(error.details["path"], json!(field), "{error:?}");
+    }
+    assert_eq!(client.ok("memory.log", json!({}))["events"], json!([]));
+}
+
+#[test]
+fn token_that_cannot_be_sent_is_no_unknown_outcome() {
+    let world = World::new();
+    let mut client = world.client();
+    let (url, token) = (world.phone.url(), "a\r\nX: y");
+    client.fails("device.add", json!({"name": "other", "url": url, "token": token}), "INVALID_PARAMS");
+    client.fails("config.set", json!({"key": "device.pixel.token", "value": token}), "INVALID_PARAMS");
+    client.fails("act.home", json!({"url": url, "token": token}), "DEVICE_UNREACHABLE");
+    assert!(world.phone.hits("key").is_empty(), "nothing reached the phone");
+}
+
+#[test]
 fn export_does_not_write_through_links() {
     let world = World::new();
     let mut client = world.client();

@@ -110,6 +110,40 @@ fn progress_includes_the_git_state_of_the_working_directory() {
     git(&["config", "filter.x.clean", "touch ran"]);
     let result = client.ok("session.progress", json!({}));
     assert!(result["warnings"][0].as_str().is_some_and(|w| w.contains("programs")) && !repo.join("ran").exists(), "{result}");
+    git(&["config", "--unset", "filter.x.clean"]);
+    // The same in the configuration of a worktree, and hidden behind more configuration than is read.
+    std::fs::write(repo.join(".gitattributes"), "* filter=x\n").expect("writes");
+    std::fs::write(repo.join("a.txt"), "changed").expect("writes");
+    let refuses = |client: &mut afd_tests::Client, what: &str| {
+        let result = client.ok("session.progress", json!({}));
+        assert!(result["warnings"][0].is_string() && !repo.join("ran").exists(), "{what}: {result}");
+    };
+    git(&["config", "extensions.worktreeConfig", "true"]);
+    git(&["config", "--worktree", "filter.x.clean", "touch ran; cat"]);
+    refuses(&mut client, "worktree");
+    git(&["config", "--worktree", "--unset", "filter.x.clean"]);
+    let config = std::fs::read_to_string(repo.join(".git/config")).expect("reads");
+    let long = format!("{config}[filter \"x\"]\nclean = touch ran; cat\n{}", "smudge = cat\n".repeat(120_000));
+    std::fs::write(repo.join(".git/config"), long).expect("writes");
+    refuses(&mut client, "long");
+    std::fs::write(repo.join(".git/config"), config).expect("writes");
+    // Filters of a submodule do not run.
+    git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "./", "sub"]);
+    git(&["-C", "sub", "config", "filter.x.clean", "touch ../ran; cat"]);
+    std::fs::write(repo.join("sub/.gitattributes"), "* filter=x\n").expect("writes");
+    std::fs::write(repo.join("sub/a.txt"), "changed").expect("writes");
+    let result = client.ok("session.progress", json!({}));
+    assert!(result["progress"]["uncommittedChanges"].is_array() && !repo.join("ran").exists(), "{result}");
+    // A missing object of a partial clone is not fetched.
+    git(&["config", "extensions.partialClone", "origin"]);
+    git(&["config", "remote.origin.promisor", "true"]);
+    git(&["config", "remote.origin.url", "./nowhere"]);
+    git(&["config", "remote.origin.uploadpack", "touch ran; false"]);
+    let head = Command::new("git").arg("-C").arg(&repo).args(["rev-parse", "HEAD"]).output().expect("runs").stdout;
+    let head = String::from_utf8(head).expect("text");
+    std::fs::remove_file(repo.join(".git/objects").join(&head[..2]).join(head[2..].trim())).expect("removes");
+    client.ok("session.progress", json!({}));
+    assert!(!repo.join("ran").exists());
     // A directory that is not a repository only causes a warning.
     let result = client.ok("session.progress", json!({"directory": "/"}));
     assert!(result["warnings"][0].as_str().is_some_and(|w| w.contains("the git state of /")), "{result}");

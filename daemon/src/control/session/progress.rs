@@ -117,13 +117,12 @@ pub(super) async fn probe(field: &'static str, dir: &Path) -> Result<()> {
 /// Returns the git state of the session's working directory, and warnings if it could not be read.
 pub(super) async fn git_state(digest: &Digest) -> (GitState, Vec<String>) {
     let Some(directory) = &digest.session.directory else { return (GitState::default(), Vec::new()) };
-    // `git status` runs the filter programs that a repository configures on its files, and git has no option to disable them.
-    if git(directory, &["config", "--local", "--includes", "--get-regexp", "^filter\\."]).await.is_ok_and(|found| !found.trim().is_empty())
-    {
-        let why = "its git configuration names filter programs that git would run";
+    if let Some(why) = runs_programs(directory).await {
         return (GitState::default(), vec![format!("the git state of {} was not read: {why}", directory.display())]);
     }
-    let both = tokio::join!(git(directory, &["log", "-1", "--format=%H %s"]), git(directory, &["status", "--porcelain"]));
+    // What a submodule configures is not looked at.
+    let status = ["status", "--porcelain", "--ignore-submodules=all"];
+    let both = tokio::join!(git(directory, &["log", "-1", "--format=%H %s"]), git(directory, &status));
     match both {
         (commit, Ok(status)) => {
             let mut changes: Vec<String> = status.lines().map(str::to_owned).collect();
@@ -135,6 +134,25 @@ pub(super) async fn git_state(digest: &Digest) -> (GitState, Vec<String>) {
         }
         (_, Err(why)) => (GitState::default(), vec![format!("the git state of {} is unknown: {why}", directory.display())]),
     }
+}
+
+/// Returns why git cannot be asked for the state of a repository: `git status` runs the filter programs that the repository configures, and
+/// git has no option to disable them. Filters of the user and the system are trusted. If it cannot be found out, that is a reason as well.
+async fn runs_programs(directory: &Path) -> Option<String> {
+    let list = git(directory, &["config", "--show-scope", "--includes", "--name-only", "--list", "-z"]).await;
+    let list = match list {
+        Ok(list) => list,
+        Err(why) => return Some(why),
+    };
+    // Pairs of a scope and a name, each ended by a zero byte.
+    let mut words = list.split('\0');
+    while let (Some(scope), Some(name)) = (words.next(), words.next()) {
+        let own = matches!(scope, "local" | "worktree");
+        if own && name.to_ascii_lowercase().starts_with("filter.") {
+            return Some("its git configuration names filter programs that git would run".to_owned());
+        }
+    }
+    None
 }
 
 /// Runs git in a directory without letting the repository execute programs. Returns its output, or why there is none.
@@ -154,16 +172,20 @@ async fn git(directory: &Path, arguments: &[&str]) -> std::result::Result<String
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
         command.env_remove(name);
     }
+    // A partial clone fetches missing objects with a program that its configuration names.
+    command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
     command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
     let run = async {
         let mut child = command.spawn()?;
         let mut output = Vec::new();
         if let Some(out) = child.stdout.take() {
-            out.take(MAX_GIT_OUTPUT).read_to_end(&mut output).await?;
+            out.take(MAX_GIT_OUTPUT + 1).read_to_end(&mut output).await?;
         }
         Ok::<_, std::io::Error>((child.wait().await?, output))
     };
     match tokio::time::timeout(GIT_TIMEOUT, run).await {
+        // Half of an answer could hide what matters.
+        Ok(Ok((_, output))) if output.len() as u64 > MAX_GIT_OUTPUT => Err(format!("git said more than {MAX_GIT_OUTPUT} bytes")),
         Ok(Ok((status, output))) if status.success() => Ok(String::from_utf8_lossy(&output).into_owned()),
         Ok(Ok(_)) => Err("not a git repository, or git refused to read it".to_owned()),
         Ok(Err(error)) => Err(format!("cannot run git: {error}")),

@@ -28,6 +28,9 @@ struct Envelope {
 /// HTTP client of one service.
 pub(super) struct Http {
     client: Client,
+    /// For actions: each has a connection of its own. A phone may have closed an idle one, or left an answer in it, which would make the
+    /// outcome unknown, or another's.
+    acting: Client,
     base: Url,
     token: Option<Secret>,
     timeout: Duration,
@@ -57,18 +60,19 @@ impl Http {
         base.set_query(None);
         base.set_fragment(None);
         base.set_path("");
-        let mut builder =
-            net::plain_client().connect_timeout(timeout.min(Duration::from_secs(5))).redirect(reqwest::redirect::Policy::none());
         let direct = match settings.proxy {
             Proxy::Auto => is_local_network(&base),
             Proxy::Direct => true,
             Proxy::System => false,
         };
-        if direct {
-            builder = builder.no_proxy();
-        }
-        let client = builder.build()?;
-        Ok(Self { client, base, token: settings.token.clone(), timeout })
+        let builder = || {
+            let builder = net::plain_client().connect_timeout(timeout.min(Duration::from_secs(5)));
+            let builder = builder.redirect(reqwest::redirect::Policy::none());
+            if direct { builder.no_proxy() } else { builder }
+        };
+        let client = builder().build()?;
+        let acting = builder().pool_max_idle_per_host(0).build()?;
+        Ok(Self { client, acting, base, token: settings.token.clone(), timeout })
     }
 
     pub(super) fn url(&self) -> String {
@@ -84,8 +88,7 @@ impl Http {
         url
     }
 
-    fn request(&self, method: reqwest::Method, url: Url, token: Option<&Secret>) -> reqwest::RequestBuilder {
-        let request = self.client.request(method, url);
+    fn authorised(&self, request: reqwest::RequestBuilder, token: Option<&Secret>) -> reqwest::RequestBuilder {
         match token.or(self.token.as_ref()) {
             Some(token) => request.bearer_auth(token.expose()),
             None => request,
@@ -95,7 +98,7 @@ impl Http {
     /// Sends a GET request; retries once if the connection broke, as reads have no side effects.
     pub(super) async fn get(&self, path: &str, query: &[(&str, &str)], token: Option<&Secret>) -> Result<String, DriverError> {
         let send = || async {
-            let request = self.request(reqwest::Method::GET, self.endpoint(path, query), token).timeout(self.timeout);
+            let request = self.authorised(self.client.get(self.endpoint(path, query)), token).timeout(self.timeout);
             let response = request.send().await?;
             read(response).await
         };
@@ -113,7 +116,7 @@ impl Http {
     /// Sends a POST request once. Any failure after the connection was established leaves the outcome unknown.
     pub(super) async fn post(&self, path: &str, body: &Value, extra: Duration, token: Option<&Secret>) -> Result<String, DriverError> {
         let timeout = self.timeout + extra;
-        let request = self.request(reqwest::Method::POST, self.endpoint(path, &[]), token).timeout(timeout).json(body);
+        let request = self.authorised(self.acting.post(self.endpoint(path, &[])), token).timeout(timeout).json(body);
         let response = match request.send().await {
             Ok(response) => read(response).await,
             Err(error) => Err(BodyError::Http(error)),
@@ -124,7 +127,10 @@ impl Http {
                 Err(DriverError::Protocol(what)) if status.is_success() => Err(DriverError::Lost(what)),
                 other => other,
             },
-            Err(BodyError::Http(error)) if error.is_connect() => Err(DriverError::Unreachable(self.explain(&error, timeout))),
+            // A request that cannot be built, as with a token that no header can hold, was never sent.
+            Err(BodyError::Http(error)) if error.is_connect() || error.is_builder() => {
+                Err(DriverError::Unreachable(self.explain(&error, timeout)))
+            }
             Err(BodyError::Http(error)) => Err(DriverError::Lost(self.explain(&error, timeout))),
             Err(BodyError::TooLarge(_)) => Err(DriverError::Lost(format!("the response exceeds {MAX_RESPONSE} bytes"))),
         }

@@ -58,10 +58,16 @@ struct Source<'a> {
 pub fn read(path: &Path, trace: &str) -> Result<AfMemory, AfError> {
     let io = |error| AfError::Io { path: path.to_owned(), error };
     let foreign = |why: String| AfError::Foreign { path: path.to_owned(), why };
+    let wal = PathBuf::from(format!("{}-wal", path.display()));
+    for file in [path, &wal] {
+        // Opening a FIFO would wait for its writer.
+        if std::fs::metadata(file).is_ok_and(|meta| !meta.is_file()) {
+            return Err(foreign("not a regular file".to_owned()));
+        }
+    }
     let dir = tempfile::tempdir().map_err(io)?;
     let copy = dir.path().join("af.db");
     std::fs::copy(path, &copy).map_err(io)?;
-    let wal = PathBuf::from(format!("{}-wal", path.display()));
     if wal.exists() {
         std::fs::copy(&wal, dir.path().join("af.db-wal")).map_err(io)?;
     }

@@ -26,7 +26,8 @@ fn plain(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            '\n' | '\r' => out.push(' '),
+            // Line breaks, and what would steer a terminal that shows the file.
+            c if c.is_control() => out.push(' '),
             c => out.push(c),
         }
     }
@@ -79,7 +80,7 @@ pub fn markdown(digest: &Digest, pictures: &[Picture]) -> String {
     }
     let ended = digest.session.ended_at.map_or("in progress".to_owned(), |at| format!("ended {}", rfc3339(at)));
     parts.push(format!("Started {}, {ended}, {}.", rfc3339(digest.session.began()), duration(digest.elapsed_ms())));
-    parts.push(format!("```text\n{}\n```", digest.summary(true).replace("```", "'''")));
+    parts.push(format!("```text\n{}\n```", digest.summary(true).replace("```", "'''").replace(|c: char| c.is_control() && c != '\n', " ")));
     let tasks = digest.done.iter().chain(&digest.current).chain(&digest.queue).map(|t| {
         let outcome = t
             .summary
