@@ -9,8 +9,8 @@ use crate::commands::act::Act;
 use crate::commands::observe::Observe;
 use crate::commands::verify::Verify;
 use crate::commands::{
-    Call, Group, act, app, artifact, backup, config, connect, conversation, daemon, device, import, job, mcp, memory, observe, pattern,
-    recover, session, verify, visual,
+    Call, Group, act, app, artifact, backup, config, connect, conversation, daemon, device, doctor, import, job, mcp, memory, observe,
+    pattern, recover, service, session, uninstall, verify, visual,
 };
 use crate::options::{Context, Global};
 use crate::{demo, examples, follow, init, man, setup};
@@ -142,6 +142,8 @@ pub const ENTRIES: &[Entry] = &[
     group::<backup::Backup>("backup", "Backups of the memory: make, check, restore"),
     group::<job::Job>("job", "Background jobs of the daemon"),
     group::<daemon::Daemon>("daemon", "Start, stop and inspect the daemon"),
+    group::<service::Service>("service", "Run the daemon under systemd, and show its log"),
+    program::<doctor::Doctor>("doctor", "Check the daemon, its memory, its settings and the devices", doctor::run),
     program::<init::Init>("init", "Add the first device: a practice phone, a phone on the network, or on USB", init::run),
     program::<mcp::Mcp>("mcp", "Serve MCP clients such as Claude Code on standard input and output", mcp::run),
     program::<setup::Setup>("setup", "Add afd to Claude Code, Codex, Cursor or VS Code", setup::run),
@@ -154,6 +156,13 @@ pub const ENTRIES: &[Entry] = &[
         run: Run::Call(|matches, _| Ok(Rpc::from_arg_matches(matches)?.call())),
     },
     program::<demo::Demo>("demo", "Guided tour on a practice phone; does not touch your devices or data", demo::run),
+    Entry {
+        name: "uninstall",
+        aliases: &[],
+        about: "Show what afd has stored, and delete it with --purge",
+        describe: describe_args::<uninstall::Uninstall>,
+        run: Run::Call(|matches, _| Ok(uninstall::Uninstall::from_arg_matches(matches)?.call())),
+    },
     program::<Completions>("completions", "Print a shell completion script", complete),
     program::<man::Man>("man", "Write the manual pages of all commands to a directory", man::run),
 ];

@@ -16,6 +16,7 @@ pub mod conversation;
 pub mod coverage;
 pub mod daemon;
 pub mod device;
+pub mod doctor;
 pub mod error;
 pub mod events;
 pub mod files;
@@ -86,6 +87,7 @@ pub fn example_result(method: &str) -> Option<&'static serde_json::Value> {
 pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
     [
         daemon::METHODS,
+        doctor::METHODS,
         device::METHODS,
         config::METHODS,
         observe::METHODS,

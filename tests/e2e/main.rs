@@ -29,6 +29,7 @@ mod refs;
 mod runtime;
 mod screenshots;
 mod secrets;
+mod service;
 mod sessions;
 mod settings;
 mod sharing;

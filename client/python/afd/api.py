@@ -16,6 +16,9 @@ Amount: TypeAlias = Literal["small", "medium", "large"]
 # State of the file of an artifact.
 ArtifactStatus: TypeAlias = Literal["present", "missing"]
 
+# Why a backup was made.
+BackupReason: TypeAlias = Literal["request", "schedule", "migration", "rescue"]
+
 # Status of a bug.
 BugStatus: TypeAlias = Literal["open", "resolved"]
 
@@ -72,6 +75,9 @@ ImportOutcome: TypeAlias = Literal["added", "present", "cleaned", "skipped"]
 
 # Kind of a named item.
 ItemKind: TypeAlias = Literal["component", "state"]
+
+# How serious a finding is.
+Level: TypeAlias = Literal["ok", "warning", "error"]
 
 # Elements to mark.
 MarkScope: TypeAlias = Literal["all", "interactive"]
@@ -170,6 +176,7 @@ class ActResultReply(TypedDict):
     look: NotRequired[Look]
     moved: NotRequired[bool]
     point: NotRequired[Point]
+    recorded: NotRequired[bool]
     replayed: NotRequired[bool]
     result: str
     session: str
@@ -268,6 +275,30 @@ class Artifacts(TypedDict):
 
     artifacts: List[Artifact]
     nextCursor: NotRequired[int]
+
+
+class Backup(TypedDict):
+    """A backup: a directory with a copy of the database, its key and the artifacts."""
+
+    artifactBytes: int
+    artifacts: int
+    createdAt: int
+    databaseBytes: int
+    databaseHash: str
+    name: str
+    origin: str
+    reason: BackupReason
+    schema: int
+    version: str
+
+
+class Backups(TypedDict):
+    """Backups, newest first."""
+
+    backups: List[Backup]
+    dir: str
+    totalBytes: int
+    unreadable: NotRequired[List[str]]
 
 
 class Bug(TypedDict):
@@ -536,7 +567,10 @@ class DaemonStatus(TypedDict):
     connections: int
     database: str
     devices: List[DeviceInfo]
+    lastBackupAt: NotRequired[int]
+    log: NotRequired[str]
     pid: int
+    sizes: Sizes
     socket: str
     store: StoreStatus
     tasks: List[TaskInfo]
@@ -557,6 +591,7 @@ class DaemonVersion(TypedDict):
 class DeleteMessageResult(TypedDict):
     """Result of deleting a message."""
 
+    backups: NotRequired[List[str]]
     derived: int
     filesLeft: NotRequired[List[str]]
     position: int
@@ -573,6 +608,7 @@ class DeleteResult(TypedDict):
 class Deleted(TypedDict):
     """Result of `session.delete`."""
 
+    backups: NotRequired[List[str]]
     derived: int
     filesLeft: NotRequired[List[str]]
     findings: int
@@ -591,9 +627,16 @@ class DeletedArtifact(TypedDict):
     fileDeleted: bool
 
 
+class DeletedBackup(TypedDict):
+    """Result of `backup.delete`."""
+
+    name: str
+
+
 class DeletedNote(TypedDict):
     """Result of `memory.delete`."""
 
+    backups: NotRequired[List[str]]
     chainLength: int
     id: int
     uid: str
@@ -629,6 +672,13 @@ class Devices(TypedDict):
     """All devices."""
 
     devices: List[DeviceInfo]
+
+
+class Diagnosis(TypedDict):
+    """Result of `daemon.doctor`."""
+
+    findings: List[Finding]
+    ok: bool
 
 
 class Dismissal(TypedDict):
@@ -758,6 +808,15 @@ class FileRemark(TypedDict):
     why: str
 
 
+class Finding(TypedDict):
+    """What a check found."""
+
+    advice: NotRequired[str]
+    check: str
+    level: Level
+    message: str
+
+
 class FoundComponent(TypedDict):
     """A component that was found."""
 
@@ -809,6 +868,7 @@ class HealthReply(TypedDict):
     device: str
     durationMs: int
     kind: str
+    recorded: NotRequired[bool]
     session: str
     status: str
     token: str
@@ -909,6 +969,7 @@ class LastPageReply(TypedDict):
     observationId: str
     outdated: bool
     outline: str
+    recorded: NotRequired[bool]
     seenBy: str
     session: str
     settled: bool
@@ -943,6 +1004,7 @@ class LeaseResultReply(TypedDict):
 
     device: str
     lease: LeaseInfo
+    recorded: NotRequired[bool]
     session: str
     traceId: str
 
@@ -1115,6 +1177,7 @@ class OverlayReply(TypedDict):
     markCount: int
     offsetX: int
     offsetY: int
+    recorded: NotRequired[bool]
     refreshIntervalMs: int
     session: str
     traceId: str
@@ -1125,6 +1188,7 @@ class PackagesReply(TypedDict):
 
     device: str
     packages: List[str]
+    recorded: NotRequired[bool]
     session: str
     traceId: str
 
@@ -1183,6 +1247,7 @@ class PageReply(TypedDict):
     outline: NotRequired[str]
     page: PageRef
     reason: NotRequired[str]
+    recorded: NotRequired[bool]
     refs: NotRequired[RefRows]
     reliable: bool
     screen: NotRequired[ScreenRows]
@@ -1339,6 +1404,7 @@ class RecoverResultReply(TypedDict):
     failureCause: NotRequired[str]
     failureEventId: NotRequired[str]
     look: NotRequired[Look]
+    recorded: NotRequired[bool]
     replayed: bool
     result: str
     session: str
@@ -1395,6 +1461,7 @@ class RefsReply(TypedDict):
     outline: NotRequired[str]
     page: PageRef
     reason: NotRequired[str]
+    recorded: NotRequired[bool]
     refCount: int
     refVersion: int
     reliable: bool
@@ -1413,6 +1480,7 @@ class ReleaseResultReply(TypedDict):
     """A result, with device, session and trace id of the call at the same level."""
 
     device: str
+    recorded: NotRequired[bool]
     released: bool
     session: str
     traceId: str
@@ -1574,6 +1642,7 @@ class ScreenReply(TypedDict):
     outline: NotRequired[str]
     page: PageRef
     reason: NotRequired[str]
+    recorded: NotRequired[bool]
     reliable: bool
     returnedRows: int
     rowCount: int
@@ -1617,6 +1686,7 @@ class ScreenshotReply(TypedDict):
     mimeType: str
     observationId: NotRequired[str]
     quality: int
+    recorded: NotRequired[bool]
     refs: NotRequired[RefRows]
     scale: NotRequired[float]
     screenshotBase64: NotRequired[str]
@@ -1635,6 +1705,7 @@ class ScrollToResultReply(TypedDict):
     eventId: str
     look: NotRequired[Look]
     point: NotRequired[Point]
+    recorded: NotRequired[bool]
     replayed: NotRequired[bool]
     result: str
     scrolls: int
@@ -1775,6 +1846,7 @@ class ShellResultReply(TypedDict):
     eventId: str
     look: NotRequired[Look]
     output: NotRequired[str]
+    recorded: NotRequired[bool]
     replayed: NotRequired[bool]
     session: str
     traceId: str
@@ -1801,6 +1873,14 @@ class SimilarNote(TypedDict):
     snippet: NotRequired[str]
     topic: str
     uid: str
+
+
+class Sizes(TypedDict):
+    """Sizes on disk, bytes."""
+
+    artifactBytes: int
+    backupBytes: int
+    walBytes: int
 
 
 class State(TypedDict):
@@ -1877,8 +1957,10 @@ class Stats(TypedDict):
 class StoreStatus(TypedDict):
     """The state of the memory database."""
 
+    advice: NotRequired[str]
     damage: NotRequired[str]
     pendingWrites: int
+    recorded: NotRequired[bool]
     schema: int
     sizeBytes: int
     writable: bool
@@ -2033,6 +2115,7 @@ class TopReply(TypedDict):
     app: str | None
     device: str
     observationId: str
+    recorded: NotRequired[bool]
     session: str
     topActivity: str | None
     traceId: str
@@ -2098,6 +2181,13 @@ class Usage(TypedDict):
     used: int
 
 
+class VerifiedBackup(TypedDict):
+    """A backup that was checked and can be restored."""
+
+    artifactsChecked: int
+    backup: Backup
+
+
 class VerifyResultReply(TypedDict):
     """A result, with device, session and trace id of the call at the same level."""
 
@@ -2109,6 +2199,7 @@ class VerifyResultReply(TypedDict):
     nodes: NotRequired[List[Row]]
     observationId: NotRequired[str]
     page: NotRequired[PageRef]
+    recorded: NotRequired[bool]
     session: str
     settled: bool
     traceId: str
@@ -2158,6 +2249,7 @@ class WaitResultReply(TypedDict):
     outline: NotRequired[str]
     page: PageRef
     reason: NotRequired[str]
+    recorded: NotRequired[bool]
     reliable: bool
     session: str
     settled: bool
@@ -2190,6 +2282,27 @@ class WorkingMemory(TypedDict):
     session: str
     stale: bool
     usage: Usage
+
+
+class BackupMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def create(self, *, request_key: str | None = None) -> Backup:
+        """Copies the memory and its artifacts while the daemon goes on, and checks the copy."""
+        return self._call("backup.create", {"requestKey": request_key}, key=True)
+
+    def list(self) -> Backups:
+        """Lists the backups, newest first."""
+        return self._call("backup.list", {})
+
+    def verify(self, *, name: str | None = None) -> VerifiedBackup:
+        """Checks that a backup can be restored: its database, its schema, and the content of its artifacts."""
+        return self._call("backup.verify", {"name": name})
+
+    def delete(self, *, name: str, request_key: str | None = None) -> DeletedBackup:
+        """Deletes a backup."""
+        return self._call("backup.delete", {"name": name, "requestKey": request_key}, key=True)
 
 
 class JobMethods:
@@ -2764,6 +2877,10 @@ class DaemonMethods:
         """Stops the daemon after finishing the calls in progress."""
         return self._call("daemon.shutdown", {"requestKey": request_key}, key=True)
 
+    def doctor(self) -> Diagnosis:
+        """Checks database, backups, disk, settings, devices, clock and leftovers; reads the screen of each device, changes nothing."""
+        return self._call("daemon.doctor", {})
+
 
 class Api:
     """All methods, by namespace."""
@@ -2784,3 +2901,4 @@ class Api:
         self.pattern = PatternMethods(call)
         self.page_model = PageModelMethods(call)
         self.job = JobMethods(call)
+        self.backup = BackupMethods(call)

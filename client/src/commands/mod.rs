@@ -10,6 +10,7 @@ pub mod connect;
 pub mod conversation;
 pub mod daemon;
 pub mod device;
+pub mod doctor;
 pub mod findings;
 pub mod import;
 pub mod job;
@@ -18,7 +19,9 @@ pub mod memory;
 pub mod observe;
 pub mod pattern;
 pub mod recover;
+pub mod service;
 pub mod session;
+pub mod uninstall;
 pub mod verify;
 pub mod visual;
 

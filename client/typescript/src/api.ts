@@ -20,6 +20,7 @@ export interface ActResultReply {
   look?: Look;
   moved?: boolean;
   point?: Point;
+  recorded?: boolean;
   replayed?: boolean;
   result: string;
   session: string;
@@ -116,6 +117,31 @@ export type ArtifactStatus = "present" | "missing";
 export interface Artifacts {
   artifacts: Artifact[];
   nextCursor?: number;
+}
+
+/** A backup: a directory with a copy of the database, its key and the artifacts. */
+export interface Backup {
+  artifactBytes: number;
+  artifacts: number;
+  createdAt: number;
+  databaseBytes: number;
+  databaseHash: string;
+  name: string;
+  origin: string;
+  reason: BackupReason;
+  schema: number;
+  version: string;
+}
+
+/** Why a backup was made. */
+export type BackupReason = "request" | "schedule" | "migration" | "rescue";
+
+/** Backups, newest first. */
+export interface Backups {
+  backups: Backup[];
+  dir: string;
+  totalBytes: number;
+  unreadable?: string[];
 }
 
 /** A bug. */
@@ -379,7 +405,10 @@ export interface DaemonStatus {
   connections: number;
   database: string;
   devices: DeviceInfo[];
+  lastBackupAt?: number;
+  log?: string;
   pid: number;
+  sizes: Sizes;
   socket: string;
   store: StoreStatus;
   tasks: TaskInfo[];
@@ -398,6 +427,7 @@ export interface DaemonVersion {
 
 /** Result of deleting a message. */
 export interface DeleteMessageResult {
+  backups?: string[];
   derived: number;
   filesLeft?: string[];
   position: number;
@@ -412,6 +442,7 @@ export interface DeleteResult {
 
 /** Result of `session.delete`. */
 export interface Deleted {
+  backups?: string[];
   derived: number;
   filesLeft?: string[];
   findings: number;
@@ -429,8 +460,14 @@ export interface DeletedArtifact {
   fileDeleted: boolean;
 }
 
+/** Result of `backup.delete`. */
+export interface DeletedBackup {
+  name: string;
+}
+
 /** Result of `memory.delete`. */
 export interface DeletedNote {
+  backups?: string[];
   chainLength: number;
   id: number;
   uid: string;
@@ -472,6 +509,12 @@ export type DeviceUse = "none" | "filter" | "observed" | "reached";
 /** All devices. */
 export interface Devices {
   devices: DeviceInfo[];
+}
+
+/** Result of `daemon.doctor`. */
+export interface Diagnosis {
+  findings: Finding[];
+  ok: boolean;
 }
 
 /** Direction of a scroll. */
@@ -606,6 +649,14 @@ export interface FileRemark {
   why: string;
 }
 
+/** What a check found. */
+export interface Finding {
+  advice?: string;
+  check: string;
+  level: Level;
+  message: string;
+}
+
 /** Outcome of a task. */
 export type FinishStatus = "passed" | "failed" | "skipped";
 
@@ -672,6 +723,7 @@ export interface HealthReply {
   device: string;
   durationMs: number;
   kind: string;
+  recorded?: boolean;
   session: string;
   status: string;
   token: string;
@@ -772,6 +824,7 @@ export interface LastPageReply {
   observationId: string;
   outdated: boolean;
   outline: string;
+  recorded?: boolean;
   seenBy: string;
   session: string;
   settled: boolean;
@@ -803,6 +856,7 @@ export interface LeaseInfo {
 export interface LeaseResultReply {
   device: string;
   lease: LeaseInfo;
+  recorded?: boolean;
   session: string;
   traceId: string;
 }
@@ -819,6 +873,9 @@ export interface LeftOpen {
   tasks: string[];
   tasksTotal: number;
 }
+
+/** How serious a finding is. */
+export type Level = "ok" | "warning" | "error";
 
 /** A page of events, newest first. */
 export interface Log {
@@ -1014,6 +1071,7 @@ export interface OverlayReply {
   markCount: number;
   offsetX: number;
   offsetY: number;
+  recorded?: boolean;
   refreshIntervalMs: number;
   session: string;
   traceId: string;
@@ -1023,6 +1081,7 @@ export interface OverlayReply {
 export interface PackagesReply {
   device: string;
   packages: string[];
+  recorded?: boolean;
   session: string;
   traceId: string;
 }
@@ -1076,6 +1135,7 @@ export interface PageReply {
   outline?: string;
   page: PageRef;
   reason?: string;
+  recorded?: boolean;
   refs?: RefRows;
   reliable: boolean;
   screen?: ScreenRows;
@@ -1243,6 +1303,7 @@ export interface RecoverResultReply {
   failureCause?: string;
   failureEventId?: string;
   look?: Look;
+  recorded?: boolean;
   replayed: boolean;
   result: string;
   session: string;
@@ -1308,6 +1369,7 @@ export interface RefsReply {
   outline?: string;
   page: PageRef;
   reason?: string;
+  recorded?: boolean;
   refCount: number;
   refVersion: number;
   reliable: boolean;
@@ -1325,6 +1387,7 @@ export interface RefsReply {
 /** A result, with device, session and trace id of the call at the same level. */
 export interface ReleaseResultReply {
   device: string;
+  recorded?: boolean;
   released: boolean;
   session: string;
   traceId: string;
@@ -1490,6 +1553,7 @@ export interface ScreenReply {
   outline?: string;
   page: PageRef;
   reason?: string;
+  recorded?: boolean;
   reliable: boolean;
   returnedRows: number;
   rowCount: number;
@@ -1531,6 +1595,7 @@ export interface ScreenshotReply {
   mimeType: string;
   observationId?: string;
   quality: number;
+  recorded?: boolean;
   refs?: RefRows;
   scale?: number;
   screenshotBase64?: string;
@@ -1548,6 +1613,7 @@ export interface ScrollToResultReply {
   eventId: string;
   look?: Look;
   point?: Point;
+  recorded?: boolean;
   replayed?: boolean;
   result: string;
   scrolls: number;
@@ -1687,6 +1753,7 @@ export interface ShellResultReply {
   eventId: string;
   look?: Look;
   output?: string;
+  recorded?: boolean;
   replayed?: boolean;
   session: string;
   traceId: string;
@@ -1711,6 +1778,13 @@ export interface SimilarNote {
   snippet?: string;
   topic: string;
   uid: string;
+}
+
+/** Sizes on disk, bytes. */
+export interface Sizes {
+  artifactBytes: number;
+  backupBytes: number;
+  walBytes: number;
 }
 
 /** Origin of the value of a setting. */
@@ -1786,8 +1860,10 @@ export interface Stats {
 
 /** The state of the memory database. */
 export interface StoreStatus {
+  advice?: string;
   damage?: string;
   pendingWrites: number;
+  recorded?: boolean;
   schema: number;
   sizeBytes: number;
   writable: boolean;
@@ -1948,6 +2024,7 @@ export interface TopReply {
   app: string | null;
   device: string;
   observationId: string;
+  recorded?: boolean;
   session: string;
   topActivity: string | null;
   traceId: string;
@@ -2015,6 +2092,12 @@ export interface Usage {
 /** Verb of an action: the operations of `act.*` and `recover.*`. */
 export type Verb = "tap" | "longPress" | "doubleTap" | "swipe" | "drag" | "scroll" | "scrollTo" | "back" | "home" | "key" | "text" | "fill" | "launch" | "stop" | "relaunch" | "shell" | "intent" | "wait";
 
+/** A backup that was checked and can be restored. */
+export interface VerifiedBackup {
+  artifactsChecked: number;
+  backup: Backup;
+}
+
 /** A result, with device, session and trace id of the call at the same level. */
 export interface VerifyResultReply {
   actual?: string;
@@ -2025,6 +2108,7 @@ export interface VerifyResultReply {
   nodes?: Row[];
   observationId?: string;
   page?: PageRef;
+  recorded?: boolean;
   session: string;
   settled: boolean;
   traceId: string;
@@ -2070,6 +2154,7 @@ export interface WaitResultReply {
   outline?: string;
   page: PageRef;
   reason?: string;
+  recorded?: boolean;
   reliable: boolean;
   session: string;
   settled: boolean;
@@ -2100,6 +2185,33 @@ export interface WorkingMemory {
   session: string;
   stale: boolean;
   usage: Usage;
+}
+
+export class BackupMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Copies the memory and its artifacts while the daemon goes on, and checks the copy. */
+  create(params: { requestKey?: string } = {}): Promise<Backup> {
+    return this.#call("backup.create", params, { key: true });
+  }
+
+  /** Lists the backups, newest first. */
+  list(): Promise<Backups> {
+    return this.#call("backup.list", {}, {});
+  }
+
+  /** Checks that a backup can be restored: its database, its schema, and the content of its artifacts. */
+  verify(params: { name?: string } = {}): Promise<VerifiedBackup> {
+    return this.#call("backup.verify", params, {});
+  }
+
+  /** Deletes a backup. */
+  delete(params: { name: string; requestKey?: string }): Promise<DeletedBackup> {
+    return this.#call("backup.delete", params, { key: true });
+  }
 }
 
 export class JobMethods {
@@ -2832,6 +2944,11 @@ export class DaemonMethods {
   shutdown(params: { requestKey?: string } = {}): Promise<ShutdownResult> {
     return this.#call("daemon.shutdown", params, { key: true });
   }
+
+  /** Checks database, backups, disk, settings, devices, clock and leftovers; reads the screen of each device, changes nothing. */
+  doctor(): Promise<Diagnosis> {
+    return this.#call("daemon.doctor", {}, {});
+  }
 }
 
 /** All methods, by namespace. */
@@ -2851,6 +2968,7 @@ export class Api {
   readonly pattern: PatternMethods;
   readonly pageModel: PageModelMethods;
   readonly job: JobMethods;
+  readonly backup: BackupMethods;
   constructor(call: Call) {
     this.daemon = new DaemonMethods(call);
     this.device = new DeviceMethods(call);
@@ -2867,5 +2985,6 @@ export class Api {
     this.pattern = new PatternMethods(call);
     this.pageModel = new PageModelMethods(call);
     this.job = new JobMethods(call);
+    this.backup = new BackupMethods(call);
   }
 }

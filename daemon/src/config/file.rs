@@ -78,6 +78,8 @@ sections! {
         url: String = String::new();
         /// Bearer token.
         token: Option<Secret> = None;
+        /// File with the bearer token; a bare name may be that of a systemd credential.
+        token_file: Option<PathBuf> = None;
         /// Timeout of one request, milliseconds.
         timeout_ms: u64 [range 1..=600_000] = 10_000;
         /// Whether requests go through the system's proxy; auto: not for phones on this machine or in a private network.

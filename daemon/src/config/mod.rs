@@ -197,7 +197,7 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
     let database = path("memory.db", &file.memory.db).unwrap_or_else(afd_proto::paths::database);
     let artifacts = &file.artifacts;
     Ok(Settings {
-        devices: file.devices(),
+        devices: with_tokens(file.devices(), &secrets_dir, &overrides.config)?,
         artifacts: ArtifactSettings {
             dir: path("artifacts.dir", &artifacts.dir).unwrap_or_else(|| default_artifacts(in_use.unwrap_or(&database))),
             screen_file: path("artifacts.screen_file", &artifacts.screen_file),
@@ -225,6 +225,28 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
         warnings,
     })
 }
+
+/// Reads the tokens of devices that name a file for them. Relative names are below `dir`.
+fn with_tokens(
+    mut devices: BTreeMap<String, DeviceSettings>,
+    dir: &Path,
+    config: &Path,
+) -> Result<BTreeMap<String, DeviceSettings>, ConfigError> {
+    for (name, device) in &mut devices {
+        let Some(file) = device.token_file.as_ref().map(|file| dir.join(file)) else { continue };
+        let bad = |why: String| ConfigError::Bad { path: config.to_owned(), error: format!("device.{name}.token_file: {why}").into() };
+        if device.token.is_some() {
+            return Err(bad("expected either token or token_file, got both".to_owned()));
+        }
+        let bytes = crate::file::read_capped(&file, MAX_TOKEN).map_err(|e| bad(format!("{}: {e}", file.display())))?;
+        let token = String::from_utf8(bytes).map(|text| afd_proto::Secret::new(text.trim().to_owned())).ok();
+        device.token = Some(token.filter(is_sendable).ok_or_else(|| bad(format!("{} holds no token", file.display())))?);
+    }
+    Ok(devices)
+}
+
+/// Maximum size of a file with a token, bytes.
+const MAX_TOKEN: u64 = 4 << 10;
 
 /// Returns the directory `backups` beside the database.
 fn default_backups(database: &Path) -> PathBuf {

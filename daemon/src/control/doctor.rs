@@ -49,7 +49,7 @@ pub async fn examine(core: &Arc<Core>) -> Diagnosis {
     });
     let devices = core.devices.list();
     let (database, clock, on_disk, devices) =
-        tokio::join!(database(core), clock(core), on_disk, join_all(devices.iter().map(|device| device_works(core, device))));
+        tokio::join!(database(core), clock(core), on_disk, join_all(devices.iter().map(device_works)));
     let mut findings = database;
     findings.push(backup(core).await);
     findings.extend(on_disk.unwrap_or_default());
@@ -77,7 +77,9 @@ async fn database(core: &Arc<Core>) -> Vec<Finding> {
     match timeout(DEVICE_TIMEOUT, core.store.flush()).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => found.push(finding("database", Level::Error, format!("cannot be written: {error}"), Some(restore))),
-        Err(_) => found.push(finding("database", Level::Warning, "a write has been under way for 10 s", Some("`afctl job list` shows what runs"))),
+        Err(_) => {
+            found.push(finding("database", Level::Warning, "a write has been under way for 10 s", Some("`afctl job list` shows what runs")))
+        }
     }
     found
 }
@@ -116,7 +118,9 @@ fn disk(core: &Core) -> Vec<Finding> {
     let database = core.database();
     let mut found = Vec::new();
     let mut seen = Vec::new();
-    for (what, dir) in [("database", existing(&database)), ("artifacts", existing(&settings.artifacts.dir)), ("backups", existing(&settings.backup.dir))] {
+    for (what, dir) in
+        [("database", existing(&database)), ("artifacts", existing(&settings.artifacts.dir)), ("backups", existing(&settings.backup.dir))]
+    {
         let disk = std::fs::metadata(&dir).map(|meta| meta.dev()).ok();
         if seen.contains(&disk) {
             continue;
@@ -171,7 +175,10 @@ fn leftovers(core: &Core) -> Option<Finding> {
         changed.is_some_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > LEFT_AFTER))
     };
     let mut left = Vec::new();
-    for dir in [database.parent().map(Path::to_owned), Some(settings.artifacts.dir.clone()), Some(settings.backup.dir.clone())].into_iter().flatten() {
+    for dir in [database.parent().map(Path::to_owned), Some(settings.artifacts.dir.clone()), Some(settings.backup.dir.clone())]
+        .into_iter()
+        .flatten()
+    {
         let entries = std::fs::read_dir(&dir).into_iter().flatten().flatten();
         left.extend(entries.filter(|e| e.file_name().to_string_lossy().starts_with(TEMP_PREFIX)).map(|e| e.path()).filter(|p| old(p)));
     }
@@ -198,29 +205,30 @@ fn tasks(core: &Core) -> Vec<Finding> {
     found.collect()
 }
 
-async fn device_works(core: &Arc<Core>, device: &Arc<Device>) -> Finding {
+async fn device_works(device: &Arc<Device>) -> Finding {
     let check = format!("device {}", device.name());
     let work = async {
         let health = device.health().await?;
-        let reading = device.tree(None)?.answer().await?;
-        Ok::<_, DriverError>((health, reading.value.mode.clone()))
+        let reading = device.tree(None)?.answer().await;
+        Ok::<_, DriverError>((health, reading?.value.mode.clone()))
     };
     match timeout(DEVICE_TIMEOUT, work).await {
         Err(_) => finding(check, Level::Error, "no answer within 10 s", Some("look whether another call holds it: `afctl status`")),
-        Ok(Ok((_, Some(mode)))) if mode.eq_ignore_ascii_case("accessibility") => {
+        Ok(Ok((_, mode))) if mode.eq_ignore_ascii_case("accessibility") => {
             let advice = "start Shizuku on the phone, so that activities are known as well";
             finding(check, Level::Warning, format!("{} answers, with the accessibility service only", device.url()), Some(advice))
         }
         Ok(Ok(_)) => good(&check, format!("{} answers, and its screen can be read", device.url())),
         Ok(Err(error)) => {
             let advice = match &error {
-                DriverError::Auth(_) => format!("`afctl config set device.{}.token -` takes the token that the phone's app shows", device.name()),
+                DriverError::Auth(_) => {
+                    format!("`afctl config set device.{}.token -` takes the token that the phone's app shows", device.name())
+                }
                 DriverError::Unreachable(_) | DriverError::Lost(_) => {
                     "look whether the phone is on, on the same network, and its service started".to_owned()
                 }
                 _ => "look at the phone's app: does the accessibility service run, or Shizuku?".to_owned(),
             };
-            let _ = core;
             finding(check, Level::Error, error.to_string(), Some(&advice))
         }
     }

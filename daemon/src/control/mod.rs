@@ -11,6 +11,7 @@ pub mod config;
 pub mod conversation;
 mod core;
 pub mod devices;
+pub mod doctor;
 mod error;
 pub mod events;
 mod execute;

@@ -79,6 +79,15 @@ pub fn derived_uid(parts: &[&str]) -> String {
     uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()
 }
 
+/// Returns when the newest event was recorded, UTC milliseconds; `None` if there is none.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn newest_at(connection: &Connection) -> Result<Option<i64>> {
+    use rusqlite::OptionalExtension as _;
+    Ok(connection.query_row("SELECT at FROM events ORDER BY seq DESC LIMIT 1", [], |row| row.get("at")).optional()?)
+}
+
 /// Returns the highest sequence number in use.
 pub fn last_seq(connection: &Connection) -> Result<i64> {
     let max = |table: &str| {

@@ -1,0 +1,175 @@
+//! The `service` commands: the systemd user units of the daemon.
+
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::{Call, Group};
+use crate::dial;
+use crate::human::{paint, parts};
+use crate::options::Context;
+use crate::outcome::{FAILED, Failure};
+use crate::spawn;
+
+/// The units, by name, as they are in the repository.
+const UNITS: [(&str, &str); 2] =
+    [("afd.service", include_str!("../../../systemd/afd.service")), ("afd.socket", include_str!("../../../systemd/afd.socket"))];
+/// The path of the daemon in the unit, which is replaced by that of the installed one.
+const PROGRAM: &str = "%h/.local/bin/afd";
+
+/// Run the daemon under systemd.
+#[derive(Debug, Subcommand)]
+pub enum Service {
+    /// Write the user units, and start the daemon through its socket
+    Install {
+        /// Only write the files: do not enable or start anything
+        #[arg(long)]
+        no_start: bool,
+    },
+    /// Stop the units and remove them
+    Uninstall,
+    /// Show the state of the units
+    Status,
+    /// Show the log of the daemon: from the journal if systemd runs it, else from its file
+    Logs {
+        /// Number of lines
+        #[arg(long, short = 'n', default_value_t = 50)]
+        lines: usize,
+        /// Go on showing new lines
+        #[arg(long, short)]
+        follow: bool,
+    },
+}
+
+fn unit_dir() -> Result<PathBuf, Failure> {
+    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let config = config.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")));
+    Ok(config.ok_or_else(|| Failure::new("UNSUPPORTED", "neither XDG_CONFIG_HOME nor HOME is set", FAILED))?.join("systemd/user"))
+}
+
+/// Runs systemctl for the user; returns its output.
+fn systemctl(arguments: &[&str]) -> Result<String, Failure> {
+    let output = Command::new("systemctl").arg("--user").args(arguments).output();
+    let fail = |why: String| {
+        Failure::new("UNSUPPORTED", format!("systemctl --user {}: {why}", arguments.join(" ")), FAILED)
+            .with_hint("systemd must run for this user; `loginctl enable-linger` keeps it running without a login")
+    };
+    let output = output.map_err(|e| fail(e.to_string()))?;
+    if !output.status.success() {
+        return Err(fail(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Returns the absolute path of the installed daemon.
+fn program() -> Result<PathBuf, Failure> {
+    let program = spawn::program("afd");
+    let candidates = std::env::var_os("PATH").unwrap_or_default();
+    let found =
+        if program.is_absolute() { Some(program) } else { std::env::split_paths(&candidates).map(|d| d.join("afd")).find(|p| p.is_file()) };
+    found.ok_or_else(|| Failure::new("NOT_FOUND", "afd is neither beside afctl nor in PATH", FAILED))
+}
+
+/// Escapes a path for a unit file.
+fn escaped(path: &Path) -> String {
+    let text = path.display().to_string().replace('%', "%%");
+    if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }
+}
+
+fn install(context: &Context, no_start: bool) -> Result<Value, Failure> {
+    if context.global.socket.is_some() {
+        return Err(Failure::new("INVALID_PARAMS", "--socket: the units have the default socket of the user", FAILED));
+    }
+    let (dir, program) = (unit_dir()?, program()?);
+    let io = |path: &Path, e: std::io::Error| Failure::new("CONFLICT", format!("{}: {e}", path.display()), FAILED);
+    std::fs::create_dir_all(&dir).map_err(|e| io(&dir, e))?;
+    let mut files = Vec::new();
+    for (name, text) in UNITS {
+        let path = dir.join(name);
+        std::fs::write(&path, text.replace(PROGRAM, &escaped(&program))).map_err(|e| io(&path, e))?;
+        files.push(path.display().to_string());
+    }
+    if !no_start {
+        // A daemon that was started by a command has the database; it ends after its calls.
+        dial::stop(&context.global)?;
+        systemctl(&["daemon-reload"])?;
+        systemctl(&["enable", "--now", "afd.socket"])?;
+    }
+    Ok(json!({"files": files, "program": program, "started": !no_start}))
+}
+
+fn uninstall() -> Result<Value, Failure> {
+    let dir = unit_dir()?;
+    let files: Vec<PathBuf> = UNITS.iter().map(|(name, _)| dir.join(name)).filter(|path| path.exists()).collect();
+    // Without systemd for this user, there is nothing to stop.
+    let stopped = systemctl(&["disable", "--now", "afd.socket", "afd.service"]).is_ok();
+    for path in &files {
+        std::fs::remove_file(path).map_err(|e| Failure::new("CONFLICT", format!("{}: {e}", path.display()), FAILED))?;
+    }
+    let _ = systemctl(&["daemon-reload"]);
+    Ok(json!({"removed": files, "stopped": stopped}))
+}
+
+/// Properties of a unit that are shown.
+const SHOWN: &str = "LoadState,ActiveState,SubState,UnitFileState,MainPID,NRestarts,StatusText,MemoryCurrent,Result";
+
+fn status() -> Result<Value, Failure> {
+    let dir = unit_dir()?;
+    let mut units = serde_json::Map::new();
+    for (name, _) in UNITS {
+        let mut unit = serde_json::Map::new();
+        unit.insert("installed".into(), dir.join(name).exists().into());
+        let shown = systemctl(&["show", name, "--property", SHOWN]);
+        for (key, value) in shown.iter().flat_map(|text| text.lines()).filter_map(|line| line.split_once('=')) {
+            let key = key[..1].to_lowercase() + &key[1..];
+            if !value.is_empty() && value != "[not set]" {
+                unit.insert(key, value.into());
+            }
+        }
+        if let Err(failure) = shown {
+            unit.insert("problem".into(), failure.message.into());
+        }
+        units.insert(name.to_owned(), unit.into());
+    }
+    Ok(units.into())
+}
+
+fn logs(lines: usize, follow: bool) -> Failure {
+    let managed = unit_dir().is_ok_and(|dir| dir.join("afd.service").exists());
+    let count = lines.to_string();
+    let mut command = if managed {
+        let mut command = Command::new("journalctl");
+        command.args(["--user", "--unit", "afd.service", "--lines", &count]);
+        command
+    } else {
+        let mut command = Command::new("tail");
+        command.args(["-n", &count]).arg(spawn::log_file(&spawn::Start::default()));
+        command
+    };
+    if follow {
+        // Files are renamed when they get large.
+        command.arg(if managed { "--follow" } else { "-F" });
+    }
+    let error = command.exec();
+    Failure::new("UNSUPPORTED", format!("cannot run {}: {error}", command.get_program().display()), FAILED)
+}
+
+fn installed(data: &Value) -> Option<String> {
+    let files: Vec<&str> = data["files"].as_array()?.iter().filter_map(Value::as_str).collect();
+    let what = if data["started"] == true { "systemd starts the daemon when it is needed" } else { "nothing was started" };
+    Some(format!("{} {}\n{what}\n", paint(parts::GOOD, "wrote"), files.join(", ")))
+}
+
+impl Group for Service {
+    fn call(self, _: &Context) -> Call {
+        match self {
+            Service::Install { no_start } => Call::local("service", "install", Some(installed), move |context| install(context, no_start)),
+            Service::Uninstall => Call::local("service", "uninstall", None, |_| uninstall()),
+            Service::Status => Call::local("service", "status", None, |_| status()),
+            Service::Logs { lines, follow } => Call::local("service", "logs", None, move |_| Err(logs(lines, follow))),
+        }
+    }
+}
