@@ -20,14 +20,20 @@ const LINE: i64 = 4;
 /// Tokens that join a further statement of a message.
 const JOIN: i64 = 1;
 /// Shares of the memory that are kept for each role, per cent. What is left over goes to the best statements of any role.
-const ROLE_SHARES: [(Role, i64); 3] = [(Role::User, 62), (Role::Assistant, 14), (Role::Tool, 12)];
+const ROLE_SHARES: [(Role, i64); 3] = [(Role::User, 90), (Role::Assistant, 5), (Role::Tool, 1)];
 /// What rules and decisions of the user are worth beyond their score: they are in force until they are replaced.
 const RULE_GAIN: f64 = 0.2;
 const DECISION_GAIN: f64 = 0.2;
 /// How much the length of a statement counts when statements are compared: tokens added to each, so that the shortest do not always win, and
 /// the exponent of the sum.
-const BASE_COST: f64 = 15.0;
+const BASE_COST: f64 = 18.0;
 const COST_WEIGHT: f64 = 0.6;
+/// What statements of an assistant, and of tools and pages, are worth beside those of the user.
+const ASSISTANT_WORTH: f64 = 0.8;
+const TOOL_WORTH: f64 = 0.7;
+/// What a statement of the user gains by the better of its neighbours in the message, as a share of that one's score: people explain what
+/// matters in several sentences.
+const NEIGHBOUR_GAIN: f64 = 0.2;
 
 /// Heading of the memory, as agents know it.
 pub const HEADING: &str = "[Previous context summary]";
@@ -67,7 +73,9 @@ impl<'a> Memory<'a> {
         }
         let request = history.request.as_ref().map(|m| m.position);
         let mut rest: Vec<&Fact> = history.facts.iter().filter(|f| !known.contains(&f.text) && Some(f.position) != request).collect();
-        rest.sort_by(|a, b| density(b).total_cmp(&density(a)).then(a.position.cmp(&b.position)).then(a.place.cmp(&b.place)));
+        let gains = neighbour_gains(&rest);
+        let worth = |fact: &Fact| density(fact, gains.get(&fact.id).copied().unwrap_or(0.0));
+        rest.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.position.cmp(&b.position)).then(a.place.cmp(&b.place)));
         let mut picked = Picked { lines: HashSet::new(), facts: Vec::new(), spent: 0, slack: max_tokens / 50 };
         for (role, share) in ROLE_SHARES {
             let limit = picked.spent + available * share / 100;
@@ -130,7 +138,7 @@ impl<'a> Memory<'a> {
         let mut of_message: HashMap<i64, String> = HashMap::new();
         let mut spent = 0;
         let mut rest: Vec<&Fact> = history.facts.iter().filter(|f| !self.chosen.contains(&f.id)).collect();
-        rest.sort_by(|a, b| density(b).total_cmp(&density(a)).then(b.position.cmp(&a.position)).then(a.place.cmp(&b.place)));
+        rest.sort_by(|a, b| density(b, 0.0).total_cmp(&density(a, 0.0)).then(b.position.cmp(&a.position)).then(a.place.cmp(&b.place)));
         let best = history.recalled.iter().map(Quote::of_recalled);
         // Sentences of whole messages are only taken while there is room.
         let recent = history.recent.iter().rev().filter(|m| m.message.role != Role::System);
@@ -212,14 +220,27 @@ impl Picked {
     }
 }
 
-/// Returns what a statement is worth per token.
-fn density(fact: &Fact) -> f64 {
-    let gain = match fact.kind {
+/// Returns what the statements of the user gain by their neighbours, by id.
+fn neighbour_gains(facts: &[&Fact]) -> HashMap<i64, f64> {
+    let of_user = || facts.iter().filter(|f| f.role == Role::User);
+    let scores: HashMap<(i64, i64), f64> = of_user().map(|f| ((f.position, f.place), f.score)).collect();
+    let near = |f: &Fact, by: i64| scores.get(&(f.position, f.place + by)).copied().unwrap_or(0.0);
+    of_user().map(|f| (f.id, NEIGHBOUR_GAIN * near(f, -1).max(near(f, 1)))).collect()
+}
+
+/// Returns what a statement is worth per token; `gain` is added to its score.
+fn density(fact: &Fact, gain: f64) -> f64 {
+    let in_force = match fact.kind {
         Kind::Rule => RULE_GAIN,
         Kind::Decision => DECISION_GAIN,
         Kind::Statement => 0.0,
     };
-    (fact.score + gain) / (BASE_COST + fact.tokens as f64).powf(COST_WEIGHT)
+    let worth = match fact.role {
+        Role::User | Role::System => 1.0,
+        Role::Assistant => ASSISTANT_WORTH,
+        Role::Tool => TOOL_WORTH,
+    };
+    worth * (fact.score + in_force + gain) / (BASE_COST + fact.tokens as f64).powf(COST_WEIGHT)
 }
 
 fn folded(text: &str) -> String {

@@ -24,7 +24,7 @@ pub struct Plan {
 /// Small budgets, tokens: there the memory and what is recalled weigh more than a stable prefix.
 const SMALL: i64 = 6_000;
 /// Shares of the tokens for the conversation, per cent: memory, step, and reserve; for small budgets, and for others.
-const SHARES: [(i64, i64, i64); 2] = [(70, 10, 12), (51, 8, 0)];
+const SHARES: [(i64, i64, i64); 2] = [(80, 10, 5), (51, 8, 0)];
 /// A conversation that grows by this share of its tokens per call, per mille, moves in steps of the second share, per cent: with smaller
 /// ones nearly every call would begin a new step.
 const FAST: (i64, i64) = (30, 12);
