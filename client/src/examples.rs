@@ -3,7 +3,7 @@
 /// Path of a command, and what to type.
 const EXAMPLES: &[(&str, &str)] = &[
     ("health", "afctl health"),
-    ("status", "afctl status"),
+    ("status", "afctl status --watch"),
     ("observe", "afctl observe page"),
     ("observe top", "afctl observe top"),
     ("observe screen", "afctl observe screen --field text --field bounds"),
@@ -169,6 +169,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("daemon status", "afctl daemon status"),
     ("daemon version", "afctl daemon version"),
     ("daemon methods", "afctl daemon methods"),
+    ("daemon metrics", "afctl daemon metrics"),
     ("daemon restart", "afctl daemon restart"),
     ("daemon reload", "afctl daemon reload"),
     ("daemon shutdown", "afctl daemon shutdown"),

@@ -106,6 +106,28 @@ wire! {
         pub pending_writes: u64,
     }
 
+    /// Calls of one method since the start of the daemon.
+    pub struct MethodLoad {
+        /// Wire name.
+        pub name: String,
+        /// Number of calls that ended.
+        pub calls: u64,
+        /// Number of those that ended with an error.
+        pub errors: u64,
+        /// Mean duration, microseconds; waiting for a device included.
+        pub mean_us: u64,
+        /// Longest duration, microseconds.
+        pub max_us: u64,
+    }
+
+    /// Result of `daemon.metrics`.
+    pub struct Metrics {
+        /// All figures in the text format of Prometheus.
+        pub text: String,
+        /// Methods that were called, by name.
+        pub methods: Vec<MethodLoad>,
+    }
+
     /// Sizes on disk, bytes. A file with several names counts once.
     #[derive(Default)]
     pub struct Sizes {
@@ -166,6 +188,8 @@ methods! {
     DaemonVersion = "daemon.version" (NoParams) -> Version, Read, [], "{}";
     /// Returns the status of the daemon, its devices and its database.
     DaemonStatus = "daemon.status" (NoParams) -> Status, Read, [], "{}";
+    /// Returns figures about the daemon: calls, devices, queues, sizes; also in the text format of Prometheus.
+    DaemonMetrics = "daemon.metrics" (NoParams) -> Metrics, Read, [], "{}";
     /// Lists all methods with their common parameters and possible errors.
     DaemonMethods = "daemon.methods" (NoParams) -> MethodList, Read, [], "{}";
     /// Reloads the configuration file; if it is invalid, nothing changes.

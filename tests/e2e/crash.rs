@@ -7,6 +7,7 @@ use afd_phone::fault::Kind;
 use afd_tests::{CallError, Daemon, World, wait};
 use serde_json::json;
 
+/// Number of rounds; `AFD_FAULT_ROUNDS` overrides it.
 const ROUNDS: usize = 50;
 const CLIENTS: usize = 8;
 /// Number of events to wait for in each round before the daemon is killed.
@@ -14,9 +15,10 @@ const EVENTS_PER_ROUND: usize = 20;
 
 #[test]
 fn no_acknowledged_event_is_lost() {
+    let rounds = std::env::var("AFD_FAULT_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(ROUNDS);
     let mut world = World::process();
     let mut expected = Vec::new();
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         let acknowledged = Arc::new(Mutex::new(Vec::new()));
         let stop = Arc::new(AtomicBool::new(false));
         let clients: Vec<_> = (0..CLIENTS)
@@ -41,7 +43,8 @@ fn no_acknowledged_event_is_lost() {
         expected.append(&mut acknowledged.lock().expect("locks"));
         world.daemon = Daemon::start(world.dir());
     }
-    assert!(expected.len() >= ROUNDS * EVENTS_PER_ROUND);
+    assert!(expected.len() >= rounds * EVENTS_PER_ROUND);
+    println!("{rounds} rounds, {} acknowledged events", expected.len());
     let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
     for uid in &expected {
         let status: String = connection

@@ -66,6 +66,21 @@ fn typed_text_is_in_no_response_log_or_database() {
 }
 
 #[test]
+fn check_that_quotes_typed_text_does_not_store_it() {
+    let world = World::new();
+    let mut client = world.client();
+    client.ok("act.text", json!({"text": "Sesame99"}));
+    for text in ["You wrote Sesame99 here", "sesame9", "Sesame", " SESAME99 "] {
+        client.fails("verify.nodeExists", json!({"by": "text", "value": text}), "ASSERTION_FAILED");
+        client.fails("verify.textContains", json!({"text": text}), "ASSERTION_FAILED");
+    }
+    let harmless = client.fails("verify.textContains", json!({"text": "another sentence"}), "ASSERTION_FAILED");
+    assert!(harmless.message.contains("another sentence"), "{harmless:?}");
+    let log = client.ok("memory.log", json!({"limit": 50})).to_string().to_lowercase();
+    assert!(!log.contains("sesame") && log.contains("another sentence"), "{log}");
+}
+
+#[test]
 fn password_field_shows_neither_text_nor_length() {
     let world = World::new();
     let mut client = world.client();

@@ -224,3 +224,47 @@ fn log_has_actions_without_their_texts() {
     assert!(!log.contains("s3cretword") && !lines.iter().any(|line| line.to_lowercase().contains("bluetooth")), "{lines:?}");
     assert!(Path::new(&world.dir().join("afd.log")).exists());
 }
+
+#[test]
+fn metrics_are_figures_in_the_format_of_prometheus() {
+    let world = World::new();
+    let mut client = world.client();
+    client.ok("act.home", json!({"device": "pixel"}));
+    client.fails("act.tap", json!({"device": "pixel", "by": "text", "value": "nowhere"}), "TARGET_NOT_FOUND");
+    let metrics = client.ok("daemon.metrics", json!({}));
+    let text = metrics["text"].as_str().expect("a text");
+    for line in [
+        "afd_calls_total{method=\"act.home\"} 1",
+        "afd_call_errors_total{method=\"act.tap\"} 1",
+        "afd_device_up{device=\"pixel\"} 1",
+        "afd_store_writable 1",
+    ] {
+        assert!(text.lines().any(|l| l == line), "{line} is not in {text}");
+    }
+    for line in text.lines().filter(|l| !l.starts_with('#')) {
+        let value = line.rsplit_once(' ').map(|(_, value)| value.parse::<f64>());
+        assert!(matches!(value, Some(Ok(_))), "{line}");
+    }
+    let tap = metrics["methods"].as_array().into_iter().flatten().find(|m| m["name"] == "act.tap").expect("was called").clone();
+    assert!(tap["errors"] == 1 && tap["maxUs"].as_u64() >= tap["meanUs"].as_u64(), "{tap}");
+}
+
+#[test]
+fn status_is_shown_again_and_again() {
+    use std::io::Read;
+    let world = World::process();
+    world.client().ok("act.home", json!({"device": "pixel"}));
+    let mut command = afctl(world.dir());
+    command.env("AFD_SOCKET", world.socket()).args(["status", "--watch", "--every-ms", "100"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("runs");
+    let mut output = child.stdout.take().expect("is captured");
+    let (mut text, mut block) = (String::new(), [0; 4096]);
+    while text.matches("act.home").count() < 3 {
+        let n = output.read(&mut block).expect("reads");
+        assert!(n > 0, "ended after {text}");
+        text.push_str(&String::from_utf8_lossy(&block[..n]));
+    }
+    assert!(text.contains("pixel") && text.contains("PER S"), "{text}");
+    child.kill().expect("stops");
+    child.wait().expect("waits");
+}

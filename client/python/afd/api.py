@@ -1078,6 +1078,16 @@ class MethodList(TypedDict):
     methods: List[MethodSummary]
 
 
+class MethodLoad(TypedDict):
+    """Calls of one method since the start of the daemon."""
+
+    calls: int
+    errors: int
+    maxUs: int
+    meanUs: int
+    name: str
+
+
 class MethodSummary(TypedDict):
     """A row of the method table without its schemas, which `rpc.discover` returns."""
 
@@ -1087,6 +1097,13 @@ class MethodSummary(TypedDict):
     requestKey: bool
     summary: str
     takes: SharedParams
+
+
+class Metrics(TypedDict):
+    """Result of `daemon.metrics`."""
+
+    methods: List[MethodLoad]
+    text: str
 
 
 class ModelContext(TypedDict):
@@ -2864,6 +2881,10 @@ class DaemonMethods:
     def status(self) -> DaemonStatus:
         """Returns the status of the daemon, its devices and its database."""
         return self._call("daemon.status", {})
+
+    def metrics(self) -> Metrics:
+        """Returns figures about the daemon: calls, devices, queues, sizes; also in the text format of Prometheus."""
+        return self._call("daemon.metrics", {})
 
     def methods(self) -> MethodList:
         """Lists all methods with their common parameters and possible errors."""

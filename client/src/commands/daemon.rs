@@ -1,16 +1,24 @@
 //! The `daemon` commands, and `status`.
 
-use afd_proto::daemon::{DaemonMethods, DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion, MethodList, MethodSummary};
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use afd_proto::daemon::{
+    DaemonMethods, DaemonMetrics, DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion, MethodList, MethodLoad, MethodSummary,
+    Metrics, Status as DaemonState,
+};
+use afd_proto::job::JobList;
 use afd_proto::vocabulary::NoParams;
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
 use serde_json::{Value, json};
 
 use super::{Call, Group};
 use crate::dial::{self, Purpose};
-use crate::human::{human, table};
+use crate::human::{self, human, table};
 use crate::options::Context;
-use crate::outcome::Failure;
+use crate::outcome::{FAILED, Failure};
+use crate::safe;
 
 /// Start, stop and inspect the daemon.
 #[derive(Debug, Subcommand)]
@@ -23,6 +31,8 @@ pub enum Daemon {
     Version,
     /// List the methods that the daemon serves
     Methods,
+    /// Show figures about the daemon in the text format of Prometheus; never starts it
+    Metrics,
     /// Reload the configuration file
     Reload,
     /// Stop the daemon after its calls in flight have finished, and start it again
@@ -33,6 +43,7 @@ pub enum Daemon {
 
 human! {
     DaemonMethods => methods;
+    DaemonMetrics => |metrics: &Metrics| metrics.text.clone();
     DaemonShutdown => |_| "stopped\n".to_owned();
 }
 
@@ -41,9 +52,70 @@ fn methods(list: &MethodList) -> String {
     table(["method", "effect", "summary"], list.methods.iter().map(row))
 }
 
-/// Creates the call of `status`.
-pub fn status() -> Call {
-    Call::of::<DaemonStatus>(NoParams {}).without_starting()
+/// Options of `status`.
+#[derive(Debug, Default, Args)]
+pub struct Status {
+    /// Show the state again and again, with the rates and times of calls, until Ctrl-C
+    #[arg(long, short)]
+    watch: bool,
+    /// Time between two looks, milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(100..=3_600_000))]
+    every_ms: u64,
+}
+
+impl Status {
+    /// Returns the call of the command.
+    pub fn call(self) -> Call {
+        if self.watch {
+            return Call::local("daemon", "watch", None, move |context| watch(context, Duration::from_millis(self.every_ms)));
+        }
+        Call::of::<DaemonStatus>(NoParams {}).without_starting()
+    }
+}
+
+/// Shows the state until the daemon ends or the program is interrupted.
+fn watch(context: &Context, every: Duration) -> Result<Value, Failure> {
+    let mut connection = dial::connect(&context.global, Purpose::RunningOnly)?;
+    let mut before: Vec<MethodLoad> = Vec::new();
+    let mut looked = Instant::now();
+    loop {
+        let failure = |e| dial::failure(e, &context.global);
+        let mut state = json!(connection.call_as::<DaemonStatus>(&NoParams {}).map_err(failure)?);
+        // What a phone says must not steer the terminal.
+        safe::value(&mut state);
+        let state: DaemonState = serde_json::from_value(state).map_err(|e| Failure::new("INTERNAL", e.to_string(), FAILED))?;
+        let jobs = connection.call_as::<JobList>(&NoParams {}).map_err(failure)?;
+        let metrics: Metrics = connection.call_as::<DaemonMetrics>(&NoParams {}).map_err(failure)?;
+        let since = looked.elapsed();
+        looked = Instant::now();
+        let failing = jobs.jobs.iter().filter(|job| job.running || job.last_error.is_some());
+        let jobs: String =
+            failing.map(|j| format!("job {}: {}\n", j.name, safe::line(j.last_error.as_deref().unwrap_or("running")))).collect();
+        let rest = rates(&before, &metrics.methods, since);
+        let mut out = anstream::stdout();
+        // Home, text, and what is left of the look before.
+        let shown = format!("{}\n{jobs}{rest}", human::status(&state)).replace('\n', "\u{1b}[K\r\n");
+        if write!(out, "\u{1b}[H{shown}\u{1b}[J").and_then(|()| out.flush()).is_err() {
+            return Ok(Value::Null);
+        }
+        before = metrics.methods;
+        std::thread::sleep(every);
+    }
+}
+
+/// Renders calls per second since the look before, and their times, for the methods that were called.
+fn rates(before: &[MethodLoad], now: &[MethodLoad], since: Duration) -> String {
+    let old = |name: &str| before.iter().find(|m| m.name == name).map_or((0, 0), |m| (m.calls, m.calls * m.mean_us));
+    let row = |m: &MethodLoad| {
+        let (calls, total) = old(&m.name);
+        let new = m.calls.saturating_sub(calls);
+        let mean = (m.calls * m.mean_us).saturating_sub(total) / new.max(1);
+        let rate = if before.is_empty() { String::new() } else { format!("{:.1}", new as f64 / since.as_secs_f64().max(0.001)) };
+        let ms = |us: u64| format!("{:.1}", us as f64 / 1000.0);
+        [m.name.clone(), m.calls.to_string(), rate, if new > 0 { ms(mean) } else { String::new() }, ms(m.max_us), m.errors.to_string()]
+    };
+    let shown = now.iter().filter(|m| !m.name.starts_with("daemon.") && m.name != "job.list");
+    table(["method", "calls", "per s", "mean ms", "max ms", "errors"], shown.map(row))
 }
 
 /// Stops the daemon and starts it again; returns the version that runs now.
@@ -58,8 +130,9 @@ impl Group for Daemon {
     fn call(self, _: &Context) -> Call {
         match self {
             Daemon::Start | Daemon::Version => Call::plain::<DaemonVersion>(NoParams {}),
-            Daemon::Status => status(),
+            Daemon::Status => Status::default().call(),
             Daemon::Methods => Call::of::<DaemonMethods>(NoParams {}),
+            Daemon::Metrics => Call::of::<DaemonMetrics>(NoParams {}).without_starting(),
             Daemon::Reload => Call::plain::<DaemonReload>(NoParams {}),
             Daemon::Restart => Call::local("daemon", "restart", None, restart),
             Daemon::Shutdown => Call::of::<DaemonShutdown>(NoParams {}).without_starting(),

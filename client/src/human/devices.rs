@@ -78,7 +78,8 @@ fn connected(usb: &ConnectUsbResult) -> String {
     out
 }
 
-fn status(status: &Status) -> String {
+/// Renders the state of the daemon.
+pub fn status(status: &Status) -> String {
     let mut out = format!("afd {}  pid {}  up {} s\n", status.version, status.pid, status.uptime_ms / 1000);
     let log = status.log.clone().unwrap_or_else(|| "journal or terminal".to_owned());
     for (key, path) in [("socket", &status.socket), ("database", &status.database), ("config", &status.config), ("log", &log)] {

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use crate::outcome::{Outcome, Render};
 use crate::safe;
 
+pub use devices::status;
 pub use observe::ref_table;
 use parts::{BAD, WARN, fields};
 pub use parts::{bytes, count, kebab, paint, table};

@@ -971,6 +971,15 @@ export interface MethodList {
   methods: MethodSummary[];
 }
 
+/** Calls of one method since the start of the daemon. */
+export interface MethodLoad {
+  calls: number;
+  errors: number;
+  maxUs: number;
+  meanUs: number;
+  name: string;
+}
+
 /** A row of the method table without its schemas, which `rpc.discover` returns. */
 export interface MethodSummary {
   effect: Effect;
@@ -979,6 +988,12 @@ export interface MethodSummary {
   requestKey: boolean;
   summary: string;
   takes: SharedParams;
+}
+
+/** Result of `daemon.metrics`. */
+export interface Metrics {
+  methods: MethodLoad[];
+  text: string;
 }
 
 /** Messages for the model's next turn. */
@@ -2928,6 +2943,11 @@ export class DaemonMethods {
   /** Returns the status of the daemon, its devices and its database. */
   status(): Promise<DaemonStatus> {
     return this.#call("daemon.status", {}, {});
+  }
+
+  /** Returns figures about the daemon: calls, devices, queues, sizes; also in the text format of Prometheus. */
+  metrics(): Promise<Metrics> {
+    return this.#call("daemon.metrics", {}, {});
   }
 
   /** Lists all methods with their common parameters and possible errors. */

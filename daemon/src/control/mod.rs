@@ -23,6 +23,7 @@ pub mod import;
 pub mod jobs;
 mod locks;
 pub mod memory;
+pub mod metrics;
 pub mod notes;
 pub mod observe;
 mod outline;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
+use super::metrics::Calls;
 use crate::store::now_ms;
 
 /// State of the running daemon.
@@ -16,7 +17,9 @@ pub struct Runtime {
     started: Instant,
     /// Number of open connections.
     pub connections: AtomicU64,
-    calls: Arc<AtomicU64>,
+    /// Calls since the start, by method.
+    pub calls: Calls,
+    in_flight: Arc<AtomicU64>,
     stop: watch::Sender<bool>,
     log: OnceLock<PathBuf>,
     socket: OnceLock<PathBuf>,
@@ -28,7 +31,8 @@ impl Default for Runtime {
             started_at: now_ms(),
             started: Instant::now(),
             connections: AtomicU64::new(0),
-            calls: Arc::default(),
+            calls: Calls::default(),
+            in_flight: Arc::default(),
             stop: watch::Sender::new(false),
             log: OnceLock::new(),
             socket: OnceLock::new(),
@@ -74,13 +78,13 @@ impl Runtime {
 
     /// Counts a call as in flight until the returned guard is dropped.
     pub fn enter(&self) -> InFlight {
-        self.calls.fetch_add(1, Ordering::SeqCst);
-        InFlight(self.calls.clone())
+        self.in_flight.fetch_add(1, Ordering::SeqCst);
+        InFlight(self.in_flight.clone())
     }
 
     /// Returns the number of calls in flight.
     pub fn in_flight(&self) -> u64 {
-        self.calls.load(Ordering::SeqCst)
+        self.in_flight.load(Ordering::SeqCst)
     }
 }
 

@@ -123,7 +123,7 @@ async fn check<P: DeviceCall>(
     let started = Instant::now();
     let (call, first) = core.call_reading(params, Device::tree).await?;
     // Typed text must not enter memory through a check for it.
-    let expected = if core.secrets.was_typed(expected) { json!({"typed": core.secrets.hash(expected)}) } else { json!(expected) };
+    let expected = if core.secrets.reveals_typed(expected) { json!({"typed": core.secrets.hash(expected)}) } else { json!(expected) };
     let mut event = call.verify_event(op);
     let capture = match call.capture(CaptureOptions { settle: true, ..CaptureOptions::default() }, first).await {
         Ok(capture) => capture,

@@ -1,7 +1,7 @@
 //! Keyed hashes of typed text, of which only the length and this hash are stored. The key is a file beside the database that
 //! only its owner can read.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,25 @@ use crate::store::Result;
 /// Maximum number of typed texts that are recognised when they appear again.
 const REMEMBERED: usize = 4096;
 
+/// Minimum length of a typed text that is recognised as a part of another, characters: shorter ones are parts of many words.
+const MIN_PART: usize = 5;
+/// Maximum length of a text in which typed ones are looked for, and of a typed text whose beginnings are known, characters.
+const MAX_SEARCHED: usize = 512;
+
 /// The key, and the hashes of texts that any session typed recently.
 pub struct Secrets {
     key: [u8; 32],
-    typed: Mutex<VecDeque<String>>,
+    typed: Mutex<Typed>,
+}
+
+/// What was typed, as hashes.
+#[derive(Default)]
+struct Typed {
+    exact: VecDeque<String>,
+    /// Hashes of folded texts and of their beginnings, typed since the start of the daemon.
+    parts: HashSet<String>,
+    /// Lengths of the folded texts, characters.
+    lengths: BTreeSet<usize>,
 }
 
 impl Secrets {
@@ -58,7 +73,7 @@ impl Secrets {
         for evidence in rows {
             let evidence: serde_json::Value = evidence?.and_then(|e| serde_json::from_str(&e).ok()).unwrap_or_default();
             if let Some(hash) = evidence["hash"].as_str() {
-                typed.push_front(hash.to_owned());
+                typed.exact.push_front(hash.to_owned());
             }
         }
         Ok(())
@@ -74,18 +89,47 @@ impl Secrets {
     /// Remembers that a text was typed.
     pub fn remember(&self, text: &str) {
         let hash = self.hash(text);
+        let folded: Vec<char> = text.trim().to_lowercase().chars().take(MAX_SEARCHED).collect();
+        let beginnings = (MIN_PART..=folded.len()).map(|n| self.hash(&folded[..n].iter().collect::<String>()));
+        let beginnings: Vec<String> = beginnings.collect();
         let mut typed = self.typed.lock();
-        if !typed.contains(&hash) {
-            typed.push_back(hash);
+        if !typed.exact.contains(&hash) {
+            typed.exact.push_back(hash);
         }
-        if typed.len() > REMEMBERED {
-            typed.pop_front();
+        if typed.exact.len() > REMEMBERED {
+            typed.exact.pop_front();
         }
+        if folded.len() >= MIN_PART && typed.parts.len() < REMEMBERED * MIN_PART {
+            typed.lengths.insert(folded.len());
+            typed.parts.extend(beginnings);
+        }
+    }
+
+    /// Whether a text tells what was typed since the start of the daemon: it contains such a text, or begins one. Case and spaces around it do not
+    /// count.
+    pub fn reveals_typed(&self, text: &str) -> bool {
+        if self.was_typed(text) {
+            return true;
+        }
+        let folded: Vec<char> = text.trim().to_lowercase().chars().collect();
+        let (parts, lengths) = {
+            let typed = self.typed.lock();
+            if typed.parts.is_empty() || folded.len() < MIN_PART {
+                return false;
+            }
+            (typed.parts.clone(), typed.lengths.clone())
+        };
+        // Too long to be searched: what is uncertain is not stored.
+        if folded.len() > MAX_SEARCHED {
+            return true;
+        }
+        let known = |part: &[char]| parts.contains(&self.hash(&part.iter().collect::<String>()));
+        known(&folded) || lengths.iter().any(|n| folded.windows(*n).any(known))
     }
 
     /// Whether exactly this text was typed recently.
     pub fn was_typed(&self, text: &str) -> bool {
         let hash = self.hash(text);
-        self.typed.lock().contains(&hash)
+        self.typed.lock().exact.contains(&hash)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Instant;
 
 use afd_proto::{ErrorData, Method};
 use jsonrpsee::types::ErrorObjectOwned;
@@ -38,13 +39,16 @@ where
         let handler = handler.clone();
         async move {
             let _running = core.runtime.enter();
+            let started = Instant::now();
             let (text, key) = params::request_key(params.as_str(), &M::INFO).map_err(to_rpc)?;
             if key.is_some() || M::INFO.is_recorded_as_event() && params::has_request_key(text.as_deref()) {
                 core.check_keys_work().map_err(to_rpc)?;
             }
             let params = params::decode::<M::Params>(text.as_deref()).map_err(to_rpc)?;
             let work = handler(core.clone(), params);
-            replay::run(&core, &M::INFO, key, text.as_deref().unwrap_or_default(), work).await.map_err(to_rpc)
+            let done = replay::run(&core, &M::INFO, key, text.as_deref().unwrap_or_default(), work).await;
+            core.runtime.calls.count(M::INFO.name, started.elapsed(), done.is_err());
+            done.map_err(to_rpc)
         }
     });
     // Does not happen: names come from the method table, where they are unique (a test checks it).
