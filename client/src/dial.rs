@@ -182,7 +182,7 @@ fn version_skew(error: &CallError, connection: &mut Connection) -> Option<String
     let theirs = version.version;
     is_older(&theirs, env!("CARGO_PKG_VERSION")).then(|| {
         format!(
-            "the daemon has version {theirs}, afctl has {}: run `afctl daemon shutdown`; the next command starts the newer daemon",
+            "the daemon has version {theirs}, afctl has {}: `afctl daemon restart` starts the newer one after the calls in flight",
             env!("CARGO_PKG_VERSION")
         )
     })

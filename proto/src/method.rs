@@ -46,13 +46,14 @@ pub const COMMON_ERRORS: &[ErrorCode] = &[
     ErrorCode::InvalidParams,
     ErrorCode::LimitExceeded,
     ErrorCode::StoreUnavailable,
+    ErrorCode::StoreFull,
     ErrorCode::ShuttingDown,
     ErrorCode::Internal,
     ErrorCode::Cancelled,
 ];
 
 /// Errors that any method with a `requestKey` can return as well.
-pub const WRITE_ERRORS: &[ErrorCode] = &[ErrorCode::Conflict, ErrorCode::StoreFull, ErrorCode::Refused];
+pub const WRITE_ERRORS: &[ErrorCode] = &[ErrorCode::Conflict, ErrorCode::Refused];
 
 impl SharedParams {
     /// No common parameters.

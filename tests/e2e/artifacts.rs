@@ -249,6 +249,43 @@ fn full_disk_leaves_neither_file_nor_row() {
 }
 
 #[test]
+fn full_disk_of_the_database_is_told_and_ends_when_there_is_space() {
+    let mut world = World::new();
+    world.daemon.stop();
+    for file in ["memory.db", "memory.db-wal", "memory.db-shm"] {
+        let _ = std::fs::remove_file(world.dir().join(file));
+    }
+    let disk = world.dir().join("disk");
+    std::fs::create_dir(&disk).expect("creates the directory");
+    std::os::unix::fs::symlink(disk.join("memory.db"), world.dir().join("memory.db")).expect("links");
+    let Some(daemon) = Daemon::start_with_disk(world.dir(), &disk, 6_000) else {
+        eprintln!("skipped: mounting is not permitted");
+        return;
+    };
+    world.daemon = daemon;
+    let mut client = world.client();
+    let seen = PathBuf::from(format!("/proc/{}/root{}", world.daemon.pid(), path_text(&disk)));
+    let ballast = seen.join("ballast");
+    client.ok("memory.save", json!({"topic": "before", "content": "c"}));
+    client.ok("observe.page", json!({}));
+    // Everything but a little is taken.
+    let mut file = std::fs::File::create(&ballast).expect("creates");
+    while std::io::Write::write_all(&mut file, &[0; 1024]).is_ok() {}
+    drop(file);
+    let content = "x ".repeat(20_000);
+    let error = client.fails("memory.save", json!({"topic": "too much", "content": content}), "STORE_FULL");
+    assert!(error.hint.is_some(), "{error:?}");
+    let store = client.ok("daemon.status", json!({}))["store"].clone();
+    assert_eq!(store["writable"], false, "{store}");
+    assert!(store["advice"].as_str().is_some_and(|a| a.contains("disk space")), "{store}");
+    client.ok("observe.page", json!({}));
+    std::fs::remove_file(&ballast).expect("removes");
+    client.ok("memory.save", json!({"topic": "after", "content": "c"}));
+    assert_eq!(client.ok("daemon.status", json!({}))["store"]["writable"], true);
+    assert_eq!(client.ok("memory.search", json!({}))["notes"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
 fn only_regular_files_are_replaced_and_links_are_not_followed() {
     let world = World::new();
     let mut client = world.client();

@@ -222,9 +222,10 @@ fn cut_result(message: &Value, counter: &Counter) -> Value {
 pub fn prefixes(client: &mut Client, conversation: &Conversation, budget: i64) -> Vec<i64> {
     let counter = Tokenizers::default().counter("o200k_base");
     let mut before: Option<String> = None;
-    let mut shares = Vec::new();
+    let (mut shares, mut recorded) = (Vec::new(), 0);
     for message in &conversation.messages {
-        if message["role"] == "assistant" {
+        // A conversation that is much smaller is sent whole.
+        if message["role"] == "assistant" && recorded > budget * 8 / 10 {
             let context = client.ok("conversation.context", json!({"budget": budget}));
             let text = context["messages"].as_array().expect("messages").iter().map(|m| format!("{m}\n")).collect::<String>();
             let whole = context["tokensOfAll"].as_i64() < Some(budget * 9 / 10);
@@ -235,7 +236,8 @@ pub fn prefixes(client: &mut Client, conversation: &Conversation, budget: i64) -
             }
             before = Some(text);
         }
-        client.ok("conversation.append", json!({"messages": [message]}));
+        let appended = client.ok("conversation.append", json!({"messages": [message]}));
+        recorded = appended["usage"]["recordedTokens"].as_i64().unwrap_or(0);
     }
     shares
 }

@@ -60,6 +60,9 @@ pub async fn status(core: &Arc<Core>) -> Status {
 
 /// Says what to do about a memory that cannot be used.
 fn advice(core: &Core) -> String {
+    if core.store.is_failing() {
+        return "free some disk space: the next write that succeeds ends this".to_owned();
+    }
     let without =
         if core.config.get().memory_required { "; `memory.required = false` lets devices be used without recording meanwhile" } else { "" };
     format!("`afctl backup list` shows the backups, `afctl backup restore` puts the newest in place{without}")

@@ -47,7 +47,8 @@ impl Core {
 
     /// Returns why nothing can be recorded; `None` if it can.
     pub fn damage(&self) -> Option<String> {
-        self.substitute.as_ref().map(|s| s.why().to_owned()).or_else(|| self.store.damage())
+        let failing = || self.store.is_failing().then(|| "the last write failed: the disk is full, or fails".to_owned());
+        self.substitute.as_ref().map(|s| s.why().to_owned()).or_else(|| self.store.damage()).or_else(failing)
     }
 
     /// Returns `Some(false)` if nothing is recorded for good, for `recorded` in answers.

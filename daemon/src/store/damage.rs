@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -36,6 +36,8 @@ impl State {
 struct Inner {
     state: Mutex<Option<State>>,
     dispelled: Mutex<u32>,
+    /// Whether the last write failed, as it does on a full disk, and none has succeeded since.
+    failing: AtomicBool,
     rollbacks: Arc<AtomicU64>,
     suspected: Notify,
 }
@@ -81,6 +83,18 @@ impl Damage {
     /// Returns the shared counter of rolled-back writes.
     pub(super) fn rollback_count(&self) -> Arc<AtomicU64> {
         self.inner.rollbacks.clone()
+    }
+
+    /// Records whether the last write that changed anything was committed.
+    pub(super) fn set_failing(&self, failing: bool) {
+        if self.inner.failing.swap(failing, Ordering::SeqCst) != failing && failing {
+            tracing::error!("the memory database cannot be written: the disk is full, or fails");
+        }
+    }
+
+    /// Returns whether the last write failed and none has succeeded since.
+    pub(super) fn is_failing(&self) -> bool {
+        self.inner.failing.load(Ordering::SeqCst)
     }
 
     pub(super) fn count_rollback(&self) {

@@ -15,7 +15,10 @@ pub enum StoreError {
     #[error("the memory database cannot be used: {0}")]
     Unavailable(String),
     /// The schema is newer than this version supports.
-    #[error("the memory database has schema version {found}; this version supports at most {known}")]
+    #[error(
+        "the memory database has schema version {found}, and this version of afd supports at most {known}: install the newer afd again, or \
+         restore a backup from before the upgrade (`afctl backup restore NAME`; those made before a migration say so in their reason)"
+    )]
     TooNew {
         /// Schema version of the database.
         found: u32,

@@ -140,6 +140,11 @@ impl Store {
         self.damage.get().map(|what| if self.is_gone() { what } else { format!("the database is damaged: {what}") })
     }
 
+    /// Returns whether the last write failed, as on a full disk, and none has succeeded since.
+    pub fn is_failing(&self) -> bool {
+        self.damage.is_failing()
+    }
+
     /// Returns the counter of rolled-back writes. When it changes, in-memory copies of written data may not match the database.
     pub fn rollback_count(&self) -> Arc<AtomicU64> {
         self.damage.rollback_count()

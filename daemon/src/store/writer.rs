@@ -229,6 +229,7 @@ fn commit_group(connection: &Connection, group: Vec<Work>, watch: &mut Watch) ->
         None => connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from),
     };
     let mut acknowledgements: Vec<Acknowledge> = Vec::with_capacity(group.len());
+    let changes = connection.total_changes();
     for work in group {
         acknowledgements.push(match &begun {
             Ok(()) => in_savepoint(connection, work, damage),
@@ -242,6 +243,11 @@ fn commit_group(connection: &Connection, group: Vec<Work>, watch: &mut Watch) ->
     let committed = begun.and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));
     // What went into a deleted file is not acknowledged.
     let committed = committed.and_then(|()| watch.check_files(connection));
+    match &committed {
+        Ok(()) if connection.total_changes() > changes => damage.set_failing(false),
+        Err(_) if damage.get().is_none() => damage.set_failing(true),
+        _ => {}
+    }
     if let Err(error) = &committed {
         damage.count_rollback();
         if !connection.is_autocommit() {
