@@ -201,8 +201,15 @@ fn token_can_be_in_a_file_or_a_credential() {
     std::fs::write(credentials.join("pixel.token"), format!("{}\n", afd_tests::phone::TOKEN)).expect("writes");
     let settings = format!("[device.pixel]\nurl = \"{}\"\ntoken_file = \"pixel.token\"\n", phone.url());
     std::fs::write(dir.path().join("config.toml"), &settings).expect("writes");
-    let why = Daemon::try_start(dir.path()).err().expect("no such file beside the settings");
-    assert!(why.contains("device.pixel.token_file"), "{why}");
+    // No such file lies beside the settings.
+    let mut without = Daemon::start(dir.path());
+    let diagnosis = without.connect().call("daemon.doctor", json!({})).expect("answers");
+    let settings = finding(&diagnosis, "settings");
+    assert!(
+        settings["level"] == "error" && settings["message"].as_str().is_some_and(|m| m.contains("device.pixel.token_file")),
+        "{settings}"
+    );
+    without.stop();
     let directory = credentials.to_str().expect("a path");
     let daemon = Daemon::start_with_env(dir.path(), &[("CREDENTIALS_DIRECTORY", directory)]);
     let mut connection = daemon.connect();

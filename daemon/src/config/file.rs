@@ -355,6 +355,9 @@ fn validate(file: &File) -> Result<(), InvalidSetting> {
         if device.token.as_ref().is_some_and(|token| !is_sendable(token)) {
             return Err(format!("device.{name}.token: expected printable ASCII characters, without spaces").into());
         }
+        if device.token.is_some() && device.token_file.is_some() {
+            return Err(format!("device.{name}: expected either token or token_file, got both").into());
+        }
         if device.usb.as_ref().is_some_and(|usb| usb.serial.is_empty()) {
             return Err(format!("device.{name}.usb.serial is missing, expected the serial number of the phone").into());
         }

@@ -197,7 +197,7 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
     let database = path("memory.db", &file.memory.db).unwrap_or_else(afd_proto::paths::database);
     let artifacts = &file.artifacts;
     Ok(Settings {
-        devices: with_tokens(file.devices(), &secrets_dir, &overrides.config)?,
+        devices: with_tokens(file.devices(), &secrets_dir),
         artifacts: ArtifactSettings {
             dir: path("artifacts.dir", &artifacts.dir).unwrap_or_else(|| default_artifacts(in_use.unwrap_or(&database))),
             screen_file: path("artifacts.screen_file", &artifacts.screen_file),
@@ -226,23 +226,21 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
     })
 }
 
-/// Reads the tokens of devices that name a file for them. Relative names are below `dir`.
-fn with_tokens(
-    mut devices: BTreeMap<String, DeviceSettings>,
-    dir: &Path,
-    config: &Path,
-) -> Result<BTreeMap<String, DeviceSettings>, ConfigError> {
+/// Reads the tokens of devices that name a file for them. Relative names are below `dir`. A device whose file cannot be read has no token:
+/// the others are to work.
+fn with_tokens(mut devices: BTreeMap<String, DeviceSettings>, dir: &Path) -> BTreeMap<String, DeviceSettings> {
     for (name, device) in &mut devices {
         let Some(file) = device.token_file.as_ref().map(|file| dir.join(file)) else { continue };
-        let bad = |why: String| ConfigError::Bad { path: config.to_owned(), error: format!("device.{name}.token_file: {why}").into() };
-        if device.token.is_some() {
-            return Err(bad("expected either token or token_file, got both".to_owned()));
+        let text = crate::file::read_capped(&file, MAX_TOKEN).map_err(|e| e.to_string());
+        let text = text.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "not text".to_owned()));
+        let token = text.map(|text| afd_proto::Secret::new(text.trim().to_owned()));
+        match token.and_then(|token| if is_sendable(&token) && !token.expose().is_empty() { Ok(token) } else { Err("no token".to_owned()) })
+        {
+            Ok(token) => device.token = Some(token),
+            Err(why) => tracing::warn!(device = name, file = %file.display(), why, "cannot read the file with the token"),
         }
-        let bytes = crate::file::read_capped(&file, MAX_TOKEN).map_err(|e| bad(format!("{}: {e}", file.display())))?;
-        let token = String::from_utf8(bytes).map(|text| afd_proto::Secret::new(text.trim().to_owned())).ok();
-        device.token = Some(token.filter(is_sendable).ok_or_else(|| bad(format!("{} holds no token", file.display())))?);
     }
-    Ok(devices)
+    devices
 }
 
 /// Maximum size of a file with a token, bytes.

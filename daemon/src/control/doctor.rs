@@ -158,6 +158,11 @@ fn settings(core: &Core) -> Finding {
         let message = format!("{file} has unknown settings: {}", warnings.join(", "));
         return finding("settings", Level::Warning, message, Some("`afctl config list` lists those that exist"));
     }
+    let silent = core.config.get().devices.iter().find(|(_, d)| d.token_file.is_some() && d.token.is_none()).map(|(name, _)| name.clone());
+    if let Some(name) = silent {
+        let message = format!("the file that device.{name}.token_file names cannot be read, or holds no token");
+        return finding("settings", Level::Error, message, Some("the log has the path that was tried"));
+    }
     let mode = std::fs::metadata(path).map_or(0, |meta| meta.mode());
     if mode & 0o077 != 0 && core.config.get().devices.values().any(|device| device.token.is_some()) {
         let message = format!("{file} holds tokens, and others may read it (mode {:o})", mode & 0o777);

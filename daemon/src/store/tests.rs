@@ -93,7 +93,7 @@ async fn file_that_is_not_a_database_is_refused() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("m.db");
     std::fs::write(&path, "not a database, but long enough to look like one".repeat(100)).expect("writes");
-    assert!(matches!(Store::open(&path, &Tasks::default(), |_, _| {}, |_| Ok(0)), Err(StoreError::Unavailable(_))));
+    assert!(matches!(Store::open(&path, &Tasks::default(), |_, _| {}, |_| Ok(0)), Err(StoreError::Damaged(_))));
 }
 
 #[tokio::test]

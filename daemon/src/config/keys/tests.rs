@@ -15,6 +15,9 @@ fn every_key_can_be_set_and_is_known_to_the_file() {
         "[device.a]\nurl = 'http://h:1'\n[device.a.usb]\nserial = 's'\nlocal_port = 1\ndevice_port = 2\n[connection.usb]\ndevice = 's'\nlocal_port = 1\ndevice_port = 2\n",
     );
     let device = device_keys().map(|k| (format!("device.a.{}", k.name), k));
+    for name in ["device.a.allow_shell", "device.a.allow_intent"] {
+        assert!(matches!(set(&config, name, "true"), Err(KeyError::FileOnly(_))), "{name}");
+    }
     for (name, key) in keys().map(|k| (k.name.to_owned(), k)).chain(device) {
         let value = match (key.kind, key.name) {
             (_, "output.default") => "json",
@@ -23,9 +26,14 @@ fn every_key_can_be_set_and_is_known_to_the_file() {
             (_, "model.provider") => "openai",
             (_, "conversation.max_tokens" | "model.max_input_chars") => "7000",
             (Kind::Number, _) => "7",
+            (Kind::Flag, _) if key.file_only => "false",
             (Kind::Flag, _) => "true",
             _ => "/some/text",
         };
+        if name == "device.a.token_file" {
+            // Either this or the token.
+            unset(&config, "device.a.token").expect("was set");
+        }
         set(&config, &name, value).unwrap_or_else(|e| panic!("{name}: {e}"));
         let entry = get(&config, &name).expect("known");
         assert_eq!(entry.source, Source::File, "{name}");
