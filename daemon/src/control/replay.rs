@@ -172,9 +172,9 @@ impl Core {
     }
 }
 
-/// Returns whether a method can repair the daemon: those that change the configuration and the devices.
+/// Returns whether a method can repair the daemon: those that change the configuration, the devices and the backups, which may fill the disk.
 fn can_repair_daemon(method: &str) -> bool {
-    ["config.", "device."].into_iter().any(|group| method.starts_with(group))
+    ["config.", "device.", "backup."].into_iter().any(|group| method.starts_with(group))
 }
 
 fn replayed<R>(result: Option<String>) -> Result<Response<R>> {
