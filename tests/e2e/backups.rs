@@ -237,6 +237,13 @@ fn older_schema_is_backed_up_before_it_is_changed() {
     world.daemon = Daemon::start(world.dir());
     let list = world.client().ok("backup.list", json!({}))["backups"].clone();
     assert_eq!((list[0]["reason"].as_str(), list[0]["schema"].as_u64()), (Some("migration"), Some(10)), "{list}");
+    // A migration that is tried again and again does not fill the disk.
+    world.daemon.stop();
+    let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
+    connection.execute_batch("PRAGMA user_version = 10").expect("pretends to be older");
+    drop(connection);
+    world.daemon = Daemon::start(world.dir());
+    assert_eq!(names(&mut world.client()).len(), 1);
 }
 
 #[test]

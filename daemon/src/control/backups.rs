@@ -55,12 +55,26 @@ pub(super) fn rescue(settings: &Settings) -> impl Fn(&Connection, Risk) + Send +
             Risk::Migration => BackupReason::Migration,
             Risk::Gone => BackupReason::Rescue,
         };
+        if risk == Risk::Migration && has_recent(&backups, connection) {
+            return;
+        }
         match backups.create(connection, &database, reason) {
             Ok(backup) => tracing::warn!(name = backup.name, %reason, "made a backup"),
             Err(error) => tracing::error!(%error, %reason, "cannot make a backup"),
         }
     }
 }
+
+/// Returns whether the newest backup was made before the same migration, within a day: a daemon that is restarted again and again because its migration fails
+/// must not fill the disk.
+fn has_recent(backups: &Backups, connection: &Connection) -> bool {
+    let schema = store::schema_of(connection).ok();
+    let same = |b: &Backup| b.reason == BackupReason::Migration && Some(b.schema) == schema && now_ms() - b.created_at < RECENT_MS;
+    backups.find(None).is_ok_and(|newest| same(&newest))
+}
+
+/// Time within which one backup before migrations is enough, milliseconds.
+const RECENT_MS: i64 = 86_400_000;
 
 /// Makes a backup of the memory as it is now. A database that proves to be damaged is checked.
 async fn make(core: &Arc<Core>, reason: BackupReason) -> Result<Backup> {

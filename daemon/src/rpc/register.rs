@@ -41,7 +41,9 @@ where
             let _running = core.runtime.enter();
             let started = Instant::now();
             let (text, key) = params::request_key(params.as_str(), &M::INFO).map_err(to_rpc)?;
-            if key.is_some() || M::INFO.is_recorded_as_event() && params::has_request_key(text.as_deref()) {
+            // Those of the daemon itself are ignored: it must stop and reload whatever its memory does.
+            let keyed = key.is_some() && !M::INFO.name.starts_with("daemon.");
+            if keyed || M::INFO.is_recorded_as_event() && params::has_request_key(text.as_deref()) {
                 core.check_keys_work().map_err(to_rpc)?;
             }
             let params = params::decode::<M::Params>(text.as_deref()).map_err(to_rpc)?;

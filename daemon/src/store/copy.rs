@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Result, SCHEMA, StoreError};
+use super::{Result, SCHEMA, StoreError, schema_of};
 
 /// Copies the database of a connection to a new file, as it is at one moment; others go on writing meanwhile. The copy is one file,
 /// without a write-ahead log.
@@ -37,7 +37,7 @@ pub fn open_copy(path: &Path) -> Result<(Connection, u32)> {
     if let Some(fault) = integrity(&connection)? {
         return Err(StoreError::Damaged(fault));
     }
-    let schema = connection.pragma_query_value(None, "user_version", |row| row.get("user_version"))?;
+    let schema = schema_of(&connection)?;
     if schema > SCHEMA {
         return Err(StoreError::TooNew { found: schema, known: SCHEMA });
     }

@@ -34,10 +34,18 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Returns the schema version of a database.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn schema_of(connection: &Connection) -> Result<u32> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get("user_version"))?)
+}
+
 /// Migrates to the newest schema; refuses a database with a newer schema and leaves it untouched. `before` is called when an older one
 /// is about to be changed.
 pub(super) fn run(connection: &mut Connection, before: impl FnOnce(&Connection)) -> Result<()> {
-    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get("user_version"))?;
+    let found = schema_of(connection)?;
     if found > SCHEMA {
         return Err(StoreError::TooNew { found, known: SCHEMA });
     }
