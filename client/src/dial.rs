@@ -221,6 +221,11 @@ pub fn stop(global: &Global) -> Result<bool, Failure> {
     Ok(true)
 }
 
+/// Takes the lock under which commands start a daemon, until the returned file is dropped.
+pub fn start_lock(global: &Global) -> Result<std::fs::File, Failure> {
+    spawn::start_lock(&socket(global)).map_err(|e| Failure::new("NO_DAEMON", e.message, NO_DAEMON))
+}
+
 /// Runs the daemon's program with an option that makes it do one thing and exit, and returns what it prints: one JSON text.
 pub fn run_once(global: &Global, option: &str) -> Result<Value, Failure> {
     let output = spawn::command(&options(global)).arg(option).stdin(std::process::Stdio::null()).output();

@@ -93,20 +93,35 @@ pub fn is_locked(socket: &Path) -> bool {
     matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
 }
 
-/// Like [`start`], for a daemon on a socket that no systemd unit manages.
+fn directory_of(socket: &Path) -> &Path {
+    socket.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Waits for the lock under which the daemon of a socket is started.
 ///
 /// # Errors
-/// The daemon's own error message if it did not start.
-pub fn start_private(start: &Start) -> Result<Connection, NoDaemon> {
-    let dir = start.socket.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
+/// If the directory of the socket is not trusted or cannot be created.
+pub fn start_lock(socket: &Path) -> Result<std::fs::File, NoDaemon> {
+    let dir = directory_of(socket);
     let fail = |what: &str, e: io::Error| NoDaemon::new(format!("{what}: {e}"));
     // Checked before anything is written there.
-    trust::check_directory(&start.socket).map_err(|e| fail("the socket's directory is not trusted", e))?;
+    trust::check_directory(socket).map_err(|e| fail("the socket's directory is not trusted", e))?;
     DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|e| fail("cannot create the socket's directory", e))?;
     let lock =
         OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).custom_flags(NO_FOLLOW).open(dir.join("afd.spawn.lock"));
     let lock = lock.map_err(|e| fail("cannot open the start lock", e))?;
     lock.lock().map_err(|e| fail("cannot acquire the start lock", e))?;
+    Ok(lock)
+}
+
+/// Like [`start`], for a daemon on a socket that no systemd unit manages.
+///
+/// # Errors
+/// The daemon's own error message if it did not start.
+pub fn start_private(start: &Start) -> Result<Connection, NoDaemon> {
+    let fail = |what: &str, e: io::Error| NoDaemon::new(format!("{what}: {e}"));
+    let dir = directory_of(&start.socket);
+    let _lock = start_lock(&start.socket)?;
     // Another process may have started it while this one waited for the lock.
     match Connection::open(&start.socket) {
         Err(error) if is_not_listening(&error) => {}

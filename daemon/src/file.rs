@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Name prefix of temporary files that were not renamed to their final name yet.
 pub const TEMP_PREFIX: &str = ".afd-";
@@ -46,9 +46,9 @@ pub fn read_capped(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Returns the size of the files in a directory and those below, bytes. A file with several names counts once; what cannot be read counts
+/// Returns the size of the files in directories and those below, bytes. A file with several names counts once; what cannot be read counts
 /// nothing.
-pub fn size_of_tree(dir: &Path) -> u64 {
+pub fn size_of_trees(dirs: &[PathBuf]) -> u64 {
     fn walk(dir: &Path, seen: &mut HashMap<(u64, u64), u64>) {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
             match entry.metadata() {
@@ -59,7 +59,7 @@ pub fn size_of_tree(dir: &Path) -> u64 {
         }
     }
     let mut seen = HashMap::new();
-    walk(dir, &mut seen);
+    dirs.iter().for_each(|dir| walk(dir, &mut seen));
     seen.values().sum()
 }
 

@@ -53,6 +53,9 @@ wire! {
         pub database_bytes: u64,
         /// SHA-256 of the copy of the database, in hexadecimal digits.
         pub database_hash: String,
+        /// SHA-256 of the key beside the database; absent if there was none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub key_hash: Option<String>,
         /// Number of artifact files in it.
         pub artifacts: u64,
         /// Size of these files, bytes. Files that lie on the same disk share their space with the artifacts.

@@ -106,7 +106,7 @@ fn interrupted_restore_is_completed_by_the_next_start() {
 
 #[test]
 fn damaged_backup_is_told_and_never_restored() {
-    let mut world = World::process();
+    let world = World::process();
     let mut client = world.client();
     save(&mut client, "kept");
     let made = client.ok("backup.create", json!({}));
@@ -118,10 +118,11 @@ fn damaged_backup_is_told_and_never_restored() {
     let (failed, code) = run(&world, &["backup", "restore", &name]);
     assert_eq!(code, 1, "{failed}");
     assert!(failed["error"]["message"].as_str().is_some_and(|m| m.contains("damaged")), "{failed}");
-    assert!(world.daemon.wait().success());
-    world.daemon = Daemon::start(world.dir());
-    let mut client = world.client();
-    assert_eq!(topics(&mut client), ["kept"]);
+    assert_eq!(topics(&mut client), ["kept"], "the daemon was not even stopped");
+    for odd in ["", "typo", ".."] {
+        let (failed, _) = run(&world, &["backup", "restore", odd]);
+        assert_eq!(failed["error"]["code"], "NOT_FOUND", "{failed}");
+    }
     for odd in ["../backups", "/etc", "..", "nothing", ""] {
         client.fails("backup.verify", json!({"name": odd}), "NOT_FOUND");
         client.fails("backup.delete", json!({"name": odd}), "NOT_FOUND");
@@ -215,7 +216,9 @@ fn known_damage_is_remembered_and_hands_work_without_memory_if_allowed() {
     assert_eq!(client.ok("act.home", json!({"device": "pixel"}))["recorded"], json!(false));
     let error = client.fails("act.home", json!({"device": "pixel", "requestKey": "k"}), "REFUSED");
     assert_eq!(error.details["path"], json!("requestKey"));
-    client.fails("memory.save", json!({"topic": "t", "content": "c", "requestKey": "k"}), "REFUSED");
+    // What would be lost is not acknowledged.
+    client.fails("memory.save", json!({"topic": "t", "content": "c"}), "STORE_UNAVAILABLE");
+    client.fails("session.start", json!({"goal": "g"}), "STORE_UNAVAILABLE");
     client.fails("backup.create", json!({}), "STORE_UNAVAILABLE");
     let (acted, code) = run(&world, &["act", "back", "--device", "pixel"]);
     assert_eq!((acted["data"]["recorded"].as_bool(), code), (Some(false), 0), "{acted}");
@@ -225,6 +228,61 @@ fn known_damage_is_remembered_and_hands_work_without_memory_if_allowed() {
     world.daemon = Daemon::start(world.dir());
     assert_eq!(world.client().ok("observe.page", json!({"device": "pixel"}))["recorded"], Value::Null);
     save(&mut world.client(), "again");
+}
+
+#[test]
+fn restores_in_a_row_keep_what_each_replaces() {
+    let mut world = World::process();
+    save(&mut world.client(), "one");
+    world.client().ok("backup.create", json!({}));
+    save(&mut world.client(), "two");
+    world.daemon.stop();
+    // The names of what is kept begin with the second.
+    let kept: Vec<PathBuf> = (0..3)
+        .map(|_| {
+            let (restored, code) = run(&world, &["backup", "restore"]);
+            assert_eq!(code, 0, "{restored}");
+            PathBuf::from(restored["data"]["replaced"].as_str().expect("a directory"))
+        })
+        .collect();
+    let distinct: std::collections::HashSet<&PathBuf> = kept.iter().collect();
+    assert_eq!(distinct.len(), 3, "{kept:?}");
+    let first = rusqlite::Connection::open(kept[0].join("memory.db")).expect("opens");
+    let notes: i64 = first.query_row("SELECT count(*) FROM notes", [], |row| row.get(0)).expect("counts");
+    assert_eq!(notes, 2);
+}
+
+#[test]
+fn only_backups_are_deleted_and_counted() {
+    let world = World::with(TestPhone::start(), "\n[backup]\nmax_bytes = 4000000\n");
+    let mut client = world.client();
+    let foreign = world.dir().join("backups/family");
+    std::fs::create_dir_all(&foreign).expect("creates");
+    std::fs::write(foreign.join("photo"), vec![0; 8_000_000]).expect("writes");
+    let made = client.ok("backup.create", json!({}))["name"].clone();
+    client.fails("backup.delete", json!({"name": "family"}), "STORE_UNAVAILABLE");
+    assert!(foreign.join("photo").exists());
+    let list = client.ok("backup.list", json!({}));
+    assert!(list["totalBytes"].as_u64() < Some(4_000_000) && list["unreadable"] == json!(["family"]), "{list}");
+    let key = world.dir().join("backups").join(made.as_str().expect("a name")).join("memory.db.key");
+    std::fs::write(key, [7; 32]).expect("writes");
+    client.fails("backup.verify", json!({"name": made}), "STORE_UNAVAILABLE");
+}
+
+#[test]
+fn backups_can_be_made_at_once() {
+    let world = World::new();
+    let made: Vec<String> = std::thread::scope(|scope| {
+        let makers: Vec<_> = (0..3)
+            .map(|_| scope.spawn(|| world.client().ok("backup.create", json!({}))["name"].as_str().expect("a name").to_owned()))
+            .collect();
+        makers.into_iter().map(|maker| maker.join().expect("does not panic")).collect()
+    });
+    let mut listed = names(&mut world.client());
+    listed.sort();
+    let mut made = made;
+    made.sort();
+    assert_eq!(listed, made);
 }
 
 #[test]

@@ -285,6 +285,7 @@ class Backup(TypedDict):
     createdAt: int
     databaseBytes: int
     databaseHash: str
+    keyHash: NotRequired[str]
     name: str
     origin: str
     reason: BackupReason

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use serde_json::Value;
 
 use super::{Call, Group};
-use crate::dial;
+use crate::dial::{self, Purpose};
 use crate::human::{bytes, count, human, paint, parts, table};
 use crate::options::Context;
 use crate::outcome::Failure;
@@ -69,10 +69,18 @@ fn list(list: &Backups) -> String {
 
 /// Stops the daemon and restores a backup. The next command starts the daemon again.
 fn restore(context: &Context, name: Option<String>) -> Result<Value, Failure> {
-    let option = name.map_or_else(|| "--restore".to_owned(), |name| format!("--restore={name}"));
+    let option = name.as_ref().map_or_else(|| "--restore".to_owned(), |name| format!("--restore={name}"));
+    // A daemon that runs says whether the backup is good before it is stopped.
+    if let Ok(mut connection) = dial::connect(&context.global, Purpose::RunningOnly) {
+        let known = connection.call_as::<BackupVerify>(&VerifyParams { name });
+        known.map_err(|e| dial::failure(e, &context.global))?;
+    }
+    // Commands of others must not start the daemon in between.
+    let lock = dial::start_lock(&context.global)?;
     dial::stop(&context.global)?;
-    dial::run_once(&context.global, &option)
-        .map_err(|failure| failure.with_hint("`afctl backup list` lists the backups; the memory is as it was"))
+    let restored = dial::run_once(&context.global, &option);
+    drop(lock);
+    restored.map_err(|failure| failure.with_hint("the memory is as it was; `afctl backup list` lists the backups"))
 }
 
 fn restored(data: &Value) -> Option<String> {

@@ -45,8 +45,22 @@ fn size(path: &Path) -> u64 {
     std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| size(&entry.path())).sum()
 }
 
+/// Checks that no daemon on another socket uses the memory.
+fn check_unused() -> Result<(), Failure> {
+    let mut lock = afd_proto::paths::database().into_os_string();
+    lock.push(".lock");
+    let Ok(file) = std::fs::File::open(&lock) else { return Ok(()) };
+    if !matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)) {
+        return Ok(());
+    }
+    let pid = std::fs::read_to_string(&lock).unwrap_or_default();
+    let pid = pid.split_whitespace().next().unwrap_or("unknown").to_owned();
+    Err(Failure::new("CONFLICT", format!("a daemon on another socket (pid {pid}) uses the memory; nothing was deleted"), FAILED)
+        .with_hint(format!("stop it with `kill {pid}`, or name its socket with --socket")))
+}
+
 fn run(context: &Context, purge: bool) -> Result<Value, Failure> {
-    let found: Vec<Value> = places().iter().map(|path| json!({"path": path, "bytes": size(path)})).collect();
+    let found: Vec<Value> = places().iter().map(|path| json!({"path": path, "bytes": size(path), "link": path.is_symlink()})).collect();
     if purge {
         if places().iter().any(|place| place.extension().is_some()) {
             // Before the files go, as systemd would start the daemon again.
@@ -54,7 +68,8 @@ fn run(context: &Context, purge: bool) -> Result<Value, Failure> {
             let _ = std::process::Command::new("systemctl").args(stop).output();
         }
         dial::stop(&context.global)?;
-        for path in places() {
+        check_unused()?;
+        for path in places().into_iter().filter(|path| !path.is_symlink()) {
             let removed = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
             removed.map_err(|e| Failure::new("CONFLICT", format!("{}: {e}", path.display()), FAILED))?;
         }
@@ -67,6 +82,7 @@ fn render(data: &Value) -> Option<String> {
     let verb = if purged { paint(parts::GOOD, "deleted") } else { paint(parts::DIM, "stored") };
     let mut out = String::new();
     for place in data["places"].as_array()? {
+        let verb = if place["link"] == true && purged { paint(parts::WARN, "left, as it is a link:") } else { verb.clone() };
         out += &format!("{verb} {}  {}\n", place["path"].as_str()?, bytes(place["bytes"].as_u64()?));
     }
     if !purged {

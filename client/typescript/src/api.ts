@@ -126,6 +126,7 @@ export interface Backup {
   createdAt: number;
   databaseBytes: number;
   databaseHash: string;
+  keyHash?: string;
   name: string;
   origin: string;
   reason: BackupReason;

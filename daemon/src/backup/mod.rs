@@ -11,6 +11,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use afd_proto::backup::{Backup, BackupReason, Verified};
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
@@ -44,6 +45,14 @@ pub struct Stored {
 
 /// Reads the artifact files that a database refers to.
 pub type FilesOf = fn(&Connection) -> store::Result<Vec<Stored>>;
+
+/// Returns a time as a name, which sorts as times do.
+fn name_of(at: i64) -> String {
+    jiff::Timestamp::from_millisecond(at).unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+/// Held from choosing the name of a backup until it has it.
+static NAMING: Mutex<()> = Mutex::new(());
 
 /// Returns the file beside a database whose name ends in `suffix`.
 fn beside(database: &Path, suffix: &str) -> PathBuf {
@@ -89,12 +98,14 @@ impl Backups {
         let origin = origin_of(&connection)?;
         let files = (self.files_of)(&connection)?;
         drop(connection);
-        if let Some(key) = read_key(&beside(database, ".key"))? {
+        let key = read_key(&beside(database, ".key"))?;
+        if let Some(key) = &key {
             let path = temp.path().join(KEY);
-            file::replace(&path, &key).map_err(BackupError::io(&path))?;
+            file::replace(&path, key).map_err(BackupError::io(&path))?;
         }
         let (artifacts, artifact_bytes) = link_all(&files, &temp.path().join(ARTIFACTS))?;
         let size = std::fs::metadata(&copy).map_err(BackupError::io(&copy))?.len();
+        let _naming = NAMING.lock();
         let name = self.free_name(created_at);
         let backup = Backup {
             name: name.clone(),
@@ -105,6 +116,7 @@ impl Backups {
             origin,
             database_bytes: size,
             database_hash: hash_of(&copy)?,
+            key_hash: key.map(|key| hex::encode(&Sha256::digest(key))),
             artifacts,
             artifact_bytes,
         };
@@ -122,7 +134,7 @@ impl Backups {
 
     /// Returns a name that no backup has: the time, and a number if need be.
     fn free_name(&self, at: i64) -> String {
-        let time = jiff::Timestamp::from_millisecond(at).unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string();
+        let time = name_of(at);
         let names = std::iter::once(time.clone()).chain((2..).map(|n| format!("{time}-{n}")));
         names.into_iter().find(|name| !self.dir.join(name).exists()).unwrap_or(time)
     }
@@ -189,6 +201,9 @@ impl Backups {
         if hash_of(&database)? != backup.database_hash {
             return Err(damaged("the copy of the database is not what was written".to_owned()));
         }
+        if backup.key_hash.is_some() && hash_of(&dir.join(KEY)).ok() != backup.key_hash {
+            return Err(damaged("its key is missing, or not what was written".to_owned()));
+        }
         let (connection, _) = open_copy(&database).map_err(|error| BackupError::copied(&backup.name, error))?;
         let mut artifacts_checked = 0;
         for file in std::fs::read_dir(dir.join(ARTIFACTS)).into_iter().flatten().flatten() {
@@ -210,10 +225,8 @@ impl Backups {
     /// # Errors
     /// `NotFound`, or when its files cannot be removed.
     pub fn delete(&self, name: &str) -> Result<()> {
-        match self.find(Some(name)) {
-            Ok(_) | Err(BackupError::Unreadable { .. }) => {}
-            Err(error) => return Err(error),
-        }
+        // Whatever else is in the directory is not ours to delete.
+        self.find(Some(name))?;
         let dir = self.dir.join(name);
         std::fs::remove_dir_all(&dir).map_err(BackupError::io(&dir))
     }
@@ -241,7 +254,8 @@ impl Backups {
 
     /// Returns the size of all backups on disk, bytes. A file that several of them share counts once.
     pub fn size(&self) -> u64 {
-        file::size_of_tree(&self.dir)
+        let backups = self.list().map(|(backups, _)| backups).unwrap_or_default();
+        file::size_of_trees(&backups.iter().map(|b| self.dir.join(&b.name)).collect::<Vec<_>>())
     }
 }
 

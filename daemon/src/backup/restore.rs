@@ -4,12 +4,12 @@
 //! every start of the daemon calls, does the rest. A write-ahead log that belonged to the old file never meets the new one.
 
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use afd_proto::backup::Restored;
 
-use super::{ARTIFACTS, BackupError, Backups, DATABASE, KEY, REPLACED, Result, beside, read_key, restrict, sync_dir};
+use super::{ARTIFACTS, BackupError, Backups, DATABASE, KEY, REPLACED, Result, beside, name_of, read_key, restrict, sync_dir};
 use crate::file;
 use crate::store::{damage_mark, now_ms, open_copy};
 
@@ -85,17 +85,39 @@ fn copy_file(from: &Path, to: &Path) -> Result<()> {
     std::fs::File::open(to).and_then(|f| f.sync_all()).map_err(BackupError::io(to))
 }
 
+/// Copies to a file that must not exist: what is there may be another name of what is copied.
+fn copy_new(from: &Path, to: &Path) -> Result<()> {
+    let mut source = std::fs::File::open(from).map_err(BackupError::io(from))?;
+    let mut options = std::fs::OpenOptions::new();
+    let mut target = options.write(true).create_new(true).mode(0o600).open(to).map_err(BackupError::io(to))?;
+    io::copy(&mut source, &mut target).and_then(|_| target.sync_all()).map_err(BackupError::io(to))
+}
+
+/// Creates a directory that did not exist before, for what a restore replaces.
+fn new_directory(parent: &Path) -> Result<PathBuf> {
+    let time = name_of(now_ms());
+    for n in 1.. {
+        let number = if n == 1 { String::new() } else { format!("-{n}") };
+        let dir = parent.join(format!("{time}{number}{REPLACED}"));
+        match std::fs::DirBuilder::new().mode(0o700).create(&dir) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            created => return created.map(|()| dir.clone()).map_err(BackupError::io(&dir)),
+        }
+    }
+    Err(BackupError::NotFound("no free name".to_owned()))
+}
+
 /// Keeps the files of the database that is replaced; `None` if there is nothing in it.
 fn keep_old(backups: &Backups, database: &Path) -> Result<Option<PathBuf>> {
     if std::fs::metadata(database).map_or(0, |meta| meta.len()) == 0 {
         return Ok(None);
     }
-    let dir = backups.dir().join(backups.free_name(now_ms()) + REPLACED);
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(BackupError::io(&dir))?;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(backups.dir()).map_err(BackupError::io(backups.dir()))?;
+    let dir = new_directory(backups.dir())?;
     for suffix in ["", "-wal", ".key"] {
         let (from, to) = (beside(database, suffix), dir.join(format!("{DATABASE}{suffix}")));
         if from.exists() && std::fs::hard_link(&from, &to).is_err() {
-            copy_file(&from, &to)?;
+            copy_new(&from, &to)?;
         }
     }
     sync_dir(&dir)?;

@@ -1,8 +1,9 @@
 //! An empty memory that stands in for a damaged one, so that observing and acting go on. It ends with the process.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use afd_proto::ErrorCode;
+use afd_proto::{Effect, ErrorCode, MethodInfo};
 
 use super::{Core, Error, Result};
 use crate::store::{Store, StoreError};
@@ -24,7 +25,7 @@ impl Substitute {
     }
 
     pub(super) fn create(why: String) -> std::result::Result<Self, StoreError> {
-        let dir = tempfile::Builder::new().prefix("afd-unrecorded-").tempdir();
+        let dir = tempfile::Builder::new().prefix("afd-unrecorded-").permissions(std::fs::Permissions::from_mode(0o700)).tempdir();
         let dir = dir.map_err(|e| StoreError::Unavailable(format!("cannot create a directory for a temporary memory: {e}")))?;
         Ok(Self { dir, why })
     }
@@ -54,6 +55,29 @@ impl Core {
     /// Returns `Some(false)` if nothing is recorded for good, for `recorded` in answers.
     pub(super) fn recorded(&self) -> Option<bool> {
         self.substitute.as_ref().map(|_| false)
+    }
+
+    /// Refuses a call that would be recorded, while nothing is recorded for good. Devices, settings and backups can be used.
+    ///
+    /// # Errors
+    /// `STORE_UNAVAILABLE` in that case.
+    pub fn check_recording_works(&self, method: &MethodInfo) -> Result<()> {
+        let Some(substitute) = self.substitute.as_ref().filter(|_| method.effect == Effect::Admin) else { return Ok(()) };
+        let group = method.name.split('.').next().unwrap_or_default();
+        if ["daemon", "config", "device", "backup", "job", "rpc", "events", "observe", "artifact"].contains(&group) {
+            return Ok(());
+        }
+        Err(Error::new(ErrorCode::StoreUnavailable, format!("nothing can be recorded: {}", substitute.why()))
+            .hint("`afctl backup restore` puts the newest backup in the place of the memory"))
+    }
+
+    /// Deletes the empty memory that stood in for a damaged one.
+    pub fn delete_substitute(&self) {
+        if let Some(substitute) = &self.substitute
+            && let Err(error) = std::fs::remove_dir_all(substitute.dir.path())
+        {
+            tracing::warn!(%error, "cannot delete the temporary memory");
+        }
     }
 
     /// Refuses a request key while nothing is recorded for good: a promise to act once could not be kept.

@@ -7,6 +7,9 @@ use clap::Parser;
 
 use crate::config::{Override, Overrides, keys};
 
+/// Stands for the newest backup.
+pub(super) const NEWEST: &str = "newest";
+
 /// Daemon that lets AI agents operate Android phones and remembers what they did there.
 ///
 /// It serves JSON-RPC 2.0 on a Unix socket: one JSON text per line, Content-Length frames, HTTP or WebSocket, distinguished by
@@ -30,7 +33,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub log_file: Option<PathBuf>,
     /// Restore a backup, by default the newest, and exit; what was done is printed as JSON
-    #[arg(long, value_name = "BACKUP", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(long, value_name = "BACKUP", num_args = 0..=1, require_equals = true, default_missing_value = NEWEST)]
     pub restore: Option<String>,
     /// Detach from the terminal's session
     #[arg(long)]

@@ -37,7 +37,7 @@ pub fn run(args: Args) -> Result<(), StartError> {
         let _ = rustix::process::setsid();
     }
     if let Some(name) = &args.restore {
-        return restore(args.overrides(), Some(name.as_str()).filter(|name| !name.is_empty()));
+        return restore(args.overrides(), Some(name.as_str()).filter(|name| *name != args::NEWEST));
     }
     let started = start(args.overrides());
     if let Err(error) = &started {
@@ -184,4 +184,5 @@ async fn drain(core: &Core, deadline: Instant) {
         tracing::warn!(%error, "cannot flush the database; the last writes may be lost");
     }
     core.store.close();
+    core.delete_substitute();
 }
