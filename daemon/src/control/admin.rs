@@ -102,7 +102,7 @@ fn sizes(core: &Core) -> OnDisk {
     OnDisk {
         database: size(&database),
         wal: size(Path::new(&wal)),
-        artifacts: file::size_of_trees(&[settings.artifacts.dir.clone()]),
+        artifacts: file::size_of_trees(std::slice::from_ref(&settings.artifacts.dir)),
         backups: backups.size(),
         last_backup_at: newest.map(|b| b.created_at),
     }
