@@ -8,7 +8,7 @@ use afd_tests::{CallError, Daemon, World, wait};
 use serde_json::json;
 
 /// Number of rounds; `AFD_FAULT_ROUNDS` overrides it.
-const ROUNDS: usize = 50;
+const ROUNDS: usize = 30;
 const CLIENTS: usize = 8;
 /// Number of events to wait for in each round before the daemon is killed.
 const EVENTS_PER_ROUND: usize = 20;

@@ -189,7 +189,7 @@ fn older_daemon_is_reported() {
         daemon.join().expect("does not panic");
         assert_eq!(code, 1);
         let hint = output["error"]["hint"].as_str().unwrap_or_default();
-        assert!(hint.contains("0.0.1") && hint.contains("daemon shutdown"), "{output}");
+        assert!(hint.contains("0.0.1") && hint.contains("daemon restart"), "{output}");
     }
 }
 
