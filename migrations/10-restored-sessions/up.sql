@@ -1,22 +1,4 @@
 -- What a session did in another copy of this memory, as the file that it was restored from says: figures and visited pages.
 ALTER TABLE sessions ADD COLUMN elsewhere TEXT CHECK (elsewhere IS NULL OR json_valid(elsewhere));
--- Schema 9 was once made with a full-text index of messages and without these tables: what is missing is made, and the messages of such a
--- database are indexed again.
-UPDATE messages SET indexed = 0 WHERE EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'message_index');
-DROP TABLE IF EXISTS message_index;
-CREATE TABLE IF NOT EXISTS message_words (
-    conversation_id INTEGER NOT NULL,
-    word            INTEGER NOT NULL,
-    position        INTEGER NOT NULL,
-    PRIMARY KEY (conversation_id, word, position)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS message_subjects (
-    conversation_id INTEGER NOT NULL,
-    hash            INTEGER NOT NULL,
-    fact_id         INTEGER NOT NULL REFERENCES message_facts (id) ON DELETE CASCADE,
-    PRIMARY KEY (conversation_id, hash, fact_id)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS message_subjects_by_fact ON message_subjects (fact_id);
-
 -- Number of rows that the list of a tested row had on the screen; NULL for an element that is not in a list.
 ALTER TABLE tested_elements ADD COLUMN list_rows INTEGER;

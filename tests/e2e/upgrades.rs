@@ -88,28 +88,32 @@ fn text_of_a_tool_leaves_the_statements_of_the_user() {
     assert_eq!(about, None);
 }
 
-/// A version of schema 9 had a full-text index of messages instead of two tables.
+/// A version of schema 9 had a full-text index of messages instead of two tables; it may have been upgraded to schema 10 since.
 #[test]
 fn messages_of_the_other_schema_9_are_found_after_the_upgrade() {
-    let mut world = upgraded(8);
-    world.daemon.stop();
-    let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
-    connection
-        .execute_batch(
-            "DROP TABLE message_words; DROP TABLE message_subjects;
-             CREATE VIRTUAL TABLE message_index USING fts5 (tokens, content = '', contentless_delete = 1, tokenize = 'ascii');
-             ALTER TABLE sessions DROP COLUMN elsewhere; ALTER TABLE tested_elements DROP COLUMN list_rows; PRAGMA user_version = 9",
-        )
-        .expect("makes it the other schema 9");
-    drop(connection);
-    world.daemon = Daemon::start(world.dir());
-    let mut client = world.client();
-    let said = client.ok("conversation.list", json!({"session": "wifi-test"}))["messages"].clone();
-    let words = said.as_array().expect("messages").iter().find_map(|m| m["content"].as_str().filter(|t| !t.is_empty())).expect("a text");
-    wait::until("the search entries", || {
-        let found = client.ok("conversation.search", json!({"session": "wifi-test", "query": words}));
-        found["messages"].as_array().is_some_and(|list| !list.is_empty()).then_some(())
-    });
+    let at_9 = "ALTER TABLE sessions DROP COLUMN elsewhere; ALTER TABLE tested_elements DROP COLUMN list_rows; PRAGMA user_version = 9";
+    for back in [at_9, "PRAGMA user_version = 10"] {
+        let mut world = upgraded(8);
+        world.daemon.stop();
+        let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
+        connection
+            .execute_batch(&format!(
+                "DROP TABLE message_words; DROP TABLE message_subjects;
+                 CREATE VIRTUAL TABLE message_index USING fts5 (tokens, content = '', contentless_delete = 1, tokenize = 'ascii');
+                 {back}"
+            ))
+            .expect("makes it the other schema");
+        drop(connection);
+        world.daemon = Daemon::start(world.dir());
+        let mut client = world.client();
+        let said = client.ok("conversation.list", json!({"session": "wifi-test"}))["messages"].clone();
+        let words =
+            said.as_array().expect("messages").iter().find_map(|m| m["content"].as_str().filter(|t| !t.is_empty())).expect("a text");
+        wait::until("the search entries", || {
+            let found = client.ok("conversation.search", json!({"session": "wifi-test", "query": words}));
+            found["messages"].as_array().is_some_and(|list| !list.is_empty()).then_some(())
+        });
+    }
 }
 
 #[test]
