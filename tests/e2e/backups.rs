@@ -181,6 +181,16 @@ fn database_that_is_deleted_is_noticed_and_saved() {
         assert_eq!(store["writable"], json!(false), "{store}");
         assert!(store["advice"].as_str().is_some_and(|a| a.contains("afctl backup restore")), "{store}");
         world.daemon.kill();
+        // Whatever is there now, the next start knows that something is missing.
+        match Daemon::try_start(world.dir()) {
+            Err(why) => assert!(deleted == "memory.db" && why.contains("afctl backup restore"), "{why}"),
+            Ok(mut daemon) => {
+                let mut connection = daemon.connect();
+                let store = connection.call("daemon.status", json!({})).expect("answers")["store"].clone();
+                assert!(deleted == "memory.db-wal" && store["writable"] == false, "{store}");
+                daemon.stop();
+            }
+        }
         let (restored, code) = run(&world, &["backup", "restore"]);
         assert_eq!((restored["data"]["backup"]["reason"].as_str(), code), (Some("rescue"), 0), "{deleted}: {restored}");
         world.daemon = Daemon::start(world.dir());
@@ -283,6 +293,30 @@ fn backups_can_be_made_at_once() {
     let mut made = made;
     made.sort();
     assert_eq!(listed, made);
+}
+
+#[test]
+fn hands_go_on_by_themselves_after_the_database_was_deleted_if_allowed() {
+    let home = crate::command_line::temporary_home();
+    let phone = TestPhone::start();
+    let config = home.path().join(".config/afd");
+    std::fs::create_dir_all(&config).expect("creates");
+    let settings =
+        format!("[memory]\nrequired = false\n[device.pixel]\nurl = \"{}\"\ntoken = \"{}\"\n", phone.url(), afd_tests::phone::TOKEN);
+    std::fs::write(config.join("config.toml"), settings).expect("writes");
+    let run = |arguments: &[&str]| envelope(&afctl(home.path()).args(arguments).output().expect("runs"));
+    assert_eq!(run(&["memory", "save", "--topic", "t", "--content", "c"]).1, 0);
+    std::fs::remove_file(home.path().join(".local/share/afd/memory.db")).expect("removes");
+    // The daemon notices it at the next write, ends, and the next command starts it without its memory.
+    let acted = afd_tests::wait::until("an action without recording", || {
+        let (acted, code) = run(&["act", "home"]);
+        (code == 0).then_some(acted)
+    });
+    assert_eq!(acted["data"]["recorded"], json!(false), "{acted}");
+    assert_eq!(run(&["backup", "restore"]).1, 0);
+    let (found, _) = run(&["memory", "search"]);
+    assert_eq!(found["data"]["notes"].as_array().map(Vec::len), Some(1), "{found}");
+    run(&["daemon", "shutdown"]);
 }
 
 #[test]

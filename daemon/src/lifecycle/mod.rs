@@ -157,7 +157,12 @@ async fn end_on_failure(core: Weak<Core>, mut fatal: tokio::sync::watch::Receive
 /// may be damage.
 async fn check_integrity(core: Weak<Core>) {
     failpoint("integrity-check");
-    tokio::time::sleep(Duration::from_secs(10)).await;
+    let Some(store) = core.upgrade().map(|core| core.store.clone()) else { return };
+    tokio::select! {
+        () = tokio::time::sleep(Duration::from_secs(10)) => {}
+        () = store.suspected() => {}
+    }
+    drop(store);
     loop {
         let Some(core) = core.upgrade() else { return };
         // The file of a database that is gone is another one.

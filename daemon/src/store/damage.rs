@@ -13,6 +13,9 @@ use super::error::StoreError;
 /// Number of suspicions that a check may dispel, so that a database that fails again and again is left alone in the end.
 const MAX_DISPELLED: u32 = 3;
 
+/// What the mark of a deleted file begins with.
+const GONE: &str = "gone: ";
+
 /// Why nothing can be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
@@ -71,6 +74,25 @@ impl Damage {
         self.mark.exists()
     }
 
+    /// Returns what an earlier daemon said when the file was deleted or replaced: then a check of the file that is there now tells nothing of
+    /// what is missing from it.
+    pub(super) fn marked_as_gone(&self) -> Option<String> {
+        let text = std::fs::read_to_string(&self.mark).ok()?;
+        let what = text.strip_prefix(GONE)?;
+        Some(format!("{what}; what it held is in the newest backup. To go on without it, delete {}", self.mark.display()))
+    }
+
+    /// Refuses writes for a reason that is marked already.
+    pub(super) fn set_marked(&self, what: String) {
+        *self.inner.state.lock() = Some(State::Damaged(what));
+    }
+
+    fn write_mark(&self, text: &str) {
+        if let Err(error) = crate::file::replace(&self.mark, text.as_bytes()) {
+            tracing::warn!(%error, "cannot mark the database as damaged");
+        }
+    }
+
     pub(super) fn get(&self) -> Option<String> {
         self.inner.state.lock().as_ref().map(|state| state.what().to_owned())
     }
@@ -104,9 +126,7 @@ impl Damage {
     /// Records a fault that a check found in the file.
     pub(super) fn set(&self, what: String) {
         tracing::error!(%what, "the memory database is damaged; further writes are refused");
-        if let Err(error) = crate::file::replace(&self.mark, what.as_bytes()) {
-            tracing::warn!(%error, "cannot mark the database as damaged");
-        }
+        self.write_mark(&what);
         let mut state = self.inner.state.lock();
         if !matches!(*state, Some(State::Gone(_))) {
             *state = Some(State::Damaged(what));
@@ -116,6 +136,7 @@ impl Damage {
     /// Records that the file was deleted or replaced.
     pub(super) fn set_gone(&self, what: String) {
         tracing::error!(%what, "further writes are refused");
+        self.write_mark(&format!("{GONE}{what}"));
         *self.inner.state.lock() = Some(State::Gone(what));
         self.inner.suspected.notify_one();
     }

@@ -97,11 +97,18 @@ impl Store {
             std::fs::create_dir_all(dir).map_err(|e| StoreError::Unavailable(format!("cannot create {}: {e}", dir.display())))?;
         }
         Self::probe(path)?;
+        let damage = Damage::new(path);
+        let gone = damage.marked_as_gone();
+        if let Some(what) = gone.clone().filter(|_| std::fs::metadata(path).map_or(0, |meta| meta.len()) == 0) {
+            // A new database would hide that there was another.
+            return Err(StoreError::Damaged(what));
+        }
         let mut connection = Connection::open(path)?;
         restrict(path);
         migrate::check(&connection, path)?;
-        let damage = Damage::new(path);
-        if damage.is_marked() {
+        if let Some(what) = gone {
+            damage.set_marked(what);
+        } else if damage.is_marked() {
             match copy::integrity(&connection) {
                 Ok(None) => damage.dispel(),
                 Ok(Some(fault)) | Err(StoreError::Damaged(fault)) => damage.set(fault),
