@@ -137,12 +137,16 @@ pub fn start_private(start: &Start) -> Result<Connection, NoDaemon> {
     Connection::open(&start.socket).map_err(|e| fail("the daemon started, but connecting failed", e))
 }
 
+/// Returns the directory of the user's systemd units; `None` if there is no home directory.
+pub fn unit_dir() -> Option<PathBuf> {
+    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let config = config.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")));
+    Some(config?.join("systemd/user"))
+}
+
 /// Returns the enabled systemd user unit that runs the daemon, if any.
 fn enabled_unit() -> Option<&'static str> {
-    let config = std::env::var_os("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")))?;
-    let units = config.join("systemd/user");
+    let units = unit_dir()?;
     [("afd.socket", "sockets.target.wants"), ("afd.service", "default.target.wants")]
         .into_iter()
         .find(|(unit, target)| units.join(target).join(unit).exists())

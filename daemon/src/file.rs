@@ -5,6 +5,10 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
+use crate::hex;
+
 /// Name prefix of temporary files that were not renamed to their final name yet.
 pub const TEMP_PREFIX: &str = ".afd-";
 
@@ -32,18 +36,47 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 /// # Errors
 /// `InvalidInput` when it is not a regular file, `FileTooLarge` when it exceeds the limit, else the I/O error.
 pub fn read_capped(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    // Opening a FIFO must not block until it has a writer.
-    let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
-    let meta = file.metadata()?;
-    if !meta.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    let mut content = Vec::with_capacity(usize::try_from(meta.len().min(limit)).unwrap_or_default());
+    let file = open_regular(path)?;
+    let size = file.metadata()?.len();
+    let mut content = Vec::with_capacity(usize::try_from(size.min(limit)).unwrap_or_default());
     file.take(limit.saturating_add(1)).read_to_end(&mut content)?;
     if content.len() as u64 > limit {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {limit} bytes")));
     }
     Ok(content)
+}
+
+/// Returns the path of a companion of a file: its name with a suffix.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Returns the SHA-256 of the content of a regular file, in hexadecimal digits.
+///
+/// # Errors
+/// When it cannot be read or is not a regular file.
+pub fn hash_of(path: &Path) -> io::Result<String> {
+    let mut file = open_regular(path)?;
+    let mut digest = Sha256::new();
+    let mut block = vec![0; 64 << 10];
+    loop {
+        match file.read(&mut block)? {
+            0 => return Ok(hex::encode(&digest.finalize())),
+            read => digest.update(&block[..read]),
+        }
+    }
+}
+
+/// Opens a regular file for reading.
+fn open_regular(path: &Path) -> io::Result<std::fs::File> {
+    // Opening a FIFO must not block until it has a writer.
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    Ok(file)
 }
 
 /// Returns the size of the files in directories and those below, bytes. A file with several names counts once; what cannot be read counts

@@ -45,9 +45,17 @@ pub enum Service {
 }
 
 fn unit_dir() -> Result<PathBuf, Failure> {
-    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
-    let config = config.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")));
-    Ok(config.ok_or_else(|| Failure::new("UNSUPPORTED", "neither XDG_CONFIG_HOME nor HOME is set", FAILED))?.join("systemd/user"))
+    spawn::unit_dir().ok_or_else(|| Failure::new("UNSUPPORTED", "neither XDG_CONFIG_HOME nor HOME is set", FAILED))
+}
+
+/// Returns the unit files of afd that exist.
+pub(super) fn files() -> Vec<PathBuf> {
+    spawn::unit_dir().into_iter().flat_map(|dir| UNITS.map(|(name, _)| dir.join(name))).filter(|path| path.exists()).collect()
+}
+
+/// Stops and disables the units; returns whether systemd runs for this user and did so.
+pub(super) fn stop() -> bool {
+    systemctl(&["disable", "--now", "afd.socket", "afd.service"]).is_ok()
 }
 
 /// Runs systemctl for the user; returns its output.
@@ -102,10 +110,7 @@ fn install(context: &Context, no_start: bool) -> Result<Value, Failure> {
 }
 
 fn uninstall() -> Result<Value, Failure> {
-    let dir = unit_dir()?;
-    let files: Vec<PathBuf> = UNITS.iter().map(|(name, _)| dir.join(name)).filter(|path| path.exists()).collect();
-    // Without systemd for this user, there is nothing to stop.
-    let stopped = systemctl(&["disable", "--now", "afd.socket", "afd.service"]).is_ok();
+    let (files, stopped) = (files(), stop());
     for path in &files {
         std::fs::remove_file(path).map_err(|e| Failure::new("CONFLICT", format!("{}: {e}", path.display()), FAILED))?;
     }

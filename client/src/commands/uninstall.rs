@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::Call;
+use super::{Call, service};
 use crate::dial;
 use crate::human::{bytes, paint, parts};
 use crate::options::Context;
@@ -32,8 +32,7 @@ fn places() -> Vec<PathBuf> {
     // Only directories that are named after afd are its own.
     let own = |dir: &PathBuf| dir.file_name().is_some_and(|name| name == "afd" || name == format!("afd-{uid}").as_str());
     let mut places: Vec<PathBuf> = dirs.into_iter().flatten().filter(own).filter(|dir| dir.is_dir()).collect();
-    let units = afd_proto::paths::config().parent().and_then(Path::parent).map(|config| config.join("systemd/user"));
-    places.extend(units.into_iter().flat_map(|dir| ["afd.service", "afd.socket"].map(|unit| dir.join(unit))).filter(|unit| unit.exists()));
+    places.extend(service::files());
     places
 }
 
@@ -62,10 +61,9 @@ fn check_unused() -> Result<(), Failure> {
 fn run(context: &Context, purge: bool) -> Result<Value, Failure> {
     let found: Vec<Value> = places().iter().map(|path| json!({"path": path, "bytes": size(path), "link": path.is_symlink()})).collect();
     if purge {
-        if places().iter().any(|place| place.extension().is_some()) {
+        if !service::files().is_empty() {
             // Before the files go, as systemd would start the daemon again.
-            let stop = ["--user", "disable", "--now", "afd.socket", "afd.service"];
-            let _ = std::process::Command::new("systemctl").args(stop).output();
+            service::stop();
         }
         dial::stop(&context.global)?;
         check_unused()?;

@@ -1,12 +1,11 @@
 //! The files of artifacts.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use super::{ArtifactError, NewArtifact, Place};
-use crate::file::replace;
+use crate::file::{hash_of, replace};
 use crate::hex;
 
 /// A file that was written, or that already had the content.
@@ -27,23 +26,6 @@ pub(super) fn store_tag(store: &str) -> String {
     hash(store.as_bytes())[..8].to_owned()
 }
 
-/// Returns the hash of a file; `None` when it cannot be read or is not a regular file.
-pub(super) fn hash_of(path: &Path) -> Option<String> {
-    if !std::fs::metadata(path).ok()?.is_file() {
-        return None;
-    }
-    let mut digest = Sha256::new();
-    let mut file = std::fs::File::open(path).ok()?;
-    let mut block = vec![0; 64 << 10];
-    loop {
-        match file.read(&mut block).ok()? {
-            0 => break,
-            read => digest.update(&block[..read]),
-        }
-    }
-    Some(hex::encode(&digest.finalize()))
-}
-
 /// Writes the content to its destination, unless the file has this content already.
 pub(super) fn write(store: &str, new: &NewArtifact) -> Result<File, ArtifactError> {
     let hash = hash(&new.content);
@@ -61,7 +43,7 @@ pub(super) fn write(store: &str, new: &NewArtifact) -> Result<File, ArtifactErro
     let created = existing.is_none();
     // Only a file of the same size can have the same content.
     let same_size = existing.is_some_and(|m| m.len() == new.content.len() as u64);
-    if !same_size || hash_of(&path).is_none_or(|old| old != hash) {
+    if !same_size || hash_of(&path).ok().is_none_or(|old| old != hash) {
         replace(&path, &new.content).map_err(ArtifactError::io(&path))?;
     }
     Ok(File { path, hash, created })
@@ -69,7 +51,7 @@ pub(super) fn write(store: &str, new: &NewArtifact) -> Result<File, ArtifactErro
 
 /// Removes a file if it still has this hash; returns false when it was changed or is gone.
 pub(super) fn remove_if(path: &Path, hash: &str) -> Result<bool, ArtifactError> {
-    if hash_of(path).is_none_or(|now| now != hash) {
+    if hash_of(path).ok().is_none_or(|now| now != hash) {
         return Ok(false);
     }
     std::fs::remove_file(path).map_err(ArtifactError::io(path))?;

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
-use crate::file::{self, TEMP_PREFIX};
+use crate::file::{self, TEMP_PREFIX, with_suffix};
 use crate::hex;
 use crate::store::{self, now_ms, open_copy};
 
@@ -46,20 +46,14 @@ pub struct Stored {
 /// Reads the artifact files that a database refers to.
 pub type FilesOf = fn(&Connection) -> store::Result<Vec<Stored>>;
 
-/// Returns a time as a name, which sorts as times do.
-fn name_of(at: i64) -> String {
-    jiff::Timestamp::from_millisecond(at).unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string()
+/// Returns names for something that is made at a time, to be tried in turn: they sort as times do.
+fn names(at: i64) -> impl Iterator<Item = String> {
+    let time = jiff::Timestamp::from_millisecond(at).unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string();
+    std::iter::once(time.clone()).chain((2..).map(move |n: u32| format!("{time}-{n}")))
 }
 
 /// Held from choosing the name of a backup until it has it.
 static NAMING: Mutex<()> = Mutex::new(());
-
-/// Returns the file beside a database whose name ends in `suffix`.
-fn beside(database: &Path, suffix: &str) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
 
 /// The backups in a directory.
 #[derive(Debug, Clone)]
@@ -86,57 +80,50 @@ impl Backups {
     pub fn create(&self, from: &Connection, database: &Path, reason: BackupReason) -> Result<Backup> {
         let created_at = now_ms();
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir).map_err(BackupError::io(&self.dir))?;
-        let temp = tempfile::Builder::new()
-            .prefix(TEMP_PREFIX)
-            .permissions(std::fs::Permissions::from_mode(0o700))
-            .tempdir_in(&self.dir)
-            .map_err(BackupError::io(&self.dir))?;
-        let copy = temp.path().join(DATABASE);
-        store::copy(from, &copy)?;
+        let private = std::fs::Permissions::from_mode(0o700);
+        let temp = tempfile::Builder::new().prefix(TEMP_PREFIX).permissions(private).tempdir_in(&self.dir);
+        let temp = temp.map_err(BackupError::io(&self.dir))?;
+        store::copy(from, &temp.path().join(DATABASE))?;
+        let backup = self.complete(temp.path(), database, (created_at, reason))?;
+        let _naming = NAMING.lock();
+        let name = names(created_at).find(|name| !self.dir.join(name).exists()).unwrap_or_default();
+        let to = self.dir.join(&name);
+        std::fs::rename(temp.path(), &to).map_err(BackupError::io(&to))?;
+        // It has gone to its place.
+        let _ = temp.keep();
+        sync_dir(&self.dir)?;
+        Ok(Backup { name, ..backup })
+    }
+
+    /// Checks the copy of a database in a directory, adds the key and the artifacts, and writes the description last.
+    fn complete(&self, dir: &Path, database: &Path, (created_at, reason): (i64, BackupReason)) -> Result<Backup> {
+        let copy = dir.join(DATABASE);
         restrict(&copy)?;
         let (connection, schema) = open_copy(&copy).map_err(|error| BackupError::copied("the database", error))?;
-        let origin = origin_of(&connection)?;
-        let files = (self.files_of)(&connection)?;
-        drop(connection);
-        let key = read_key(&beside(database, ".key"))?;
+        let key = read_key(&with_suffix(database, ".key"))?;
         if let Some(key) = &key {
-            let path = temp.path().join(KEY);
+            let path = dir.join(KEY);
             file::replace(&path, key).map_err(BackupError::io(&path))?;
         }
-        let (artifacts, artifact_bytes) = link_all(&files, &temp.path().join(ARTIFACTS))?;
-        let size = std::fs::metadata(&copy).map_err(BackupError::io(&copy))?.len();
-        let _naming = NAMING.lock();
-        let name = self.free_name(created_at);
+        let (artifacts, artifact_bytes) = link_all(&(self.files_of)(&connection)?, &dir.join(ARTIFACTS))?;
         let backup = Backup {
-            name: name.clone(),
+            // It goes by the name of its directory.
+            name: String::new(),
             created_at,
             reason,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             schema,
-            origin,
-            database_bytes: size,
+            origin: store::origin_of(&connection)?.unwrap_or_default(),
+            database_bytes: std::fs::metadata(&copy).map_err(BackupError::io(&copy))?.len(),
             database_hash: hash_of(&copy)?,
             key_hash: key.map(|key| hex::encode(&Sha256::digest(key))),
             artifacts,
             artifact_bytes,
         };
-        let manifest = temp.path().join(MANIFEST);
-        let text = serde_json::to_vec_pretty(&backup).map_err(|e| BackupError::Unreadable { name: name.clone(), why: e.to_string() })?;
+        let manifest = dir.join(MANIFEST);
+        let text = serde_json::to_vec_pretty(&backup).map_err(|e| BackupError::io(&manifest)(e.into()))?;
         file::replace(&manifest, &text).map_err(BackupError::io(&manifest))?;
-        let (from, to) = (temp.keep(), self.dir.join(&name));
-        if let Err(error) = std::fs::rename(&from, &to) {
-            let _ = std::fs::remove_dir_all(&from);
-            return Err(BackupError::io(&to)(error));
-        }
-        sync_dir(&self.dir)?;
         Ok(backup)
-    }
-
-    /// Returns a name that no backup has: the time, and a number if need be.
-    fn free_name(&self, at: i64) -> String {
-        let time = name_of(at);
-        let names = std::iter::once(time.clone()).chain((2..).map(|n| format!("{time}-{n}")));
-        names.into_iter().find(|name| !self.dir.join(name).exists()).unwrap_or(time)
     }
 
     /// Lists the backups, newest first, and the names of directories that are none.
@@ -259,11 +246,6 @@ impl Backups {
     }
 }
 
-fn origin_of(connection: &Connection) -> store::Result<String> {
-    use rusqlite::OptionalExtension as _;
-    Ok(connection.query_row("SELECT origin FROM store", [], |row| row.get("origin")).optional()?.unwrap_or_default())
-}
-
 /// Reads the key beside a database; `None` if there is none yet.
 fn read_key(path: &Path) -> Result<Option<Vec<u8>>> {
     match file::read_capped(path, 1 << 10) {
@@ -295,17 +277,8 @@ fn link_all(files: &[Stored], dir: &Path) -> Result<(u64, u64)> {
     Ok((count, bytes))
 }
 
-/// Returns the SHA-256 of a file in hexadecimal digits.
 fn hash_of(path: &Path) -> Result<String> {
-    let mut digest = Sha256::new();
-    let mut file = std::fs::File::open(path).map_err(BackupError::io(path))?;
-    let mut block = vec![0; 64 << 10];
-    loop {
-        match io::Read::read(&mut file, &mut block).map_err(BackupError::io(path))? {
-            0 => return Ok(hex::encode(&digest.finalize())),
-            read => digest.update(&block[..read]),
-        }
-    }
+    file::hash_of(path).map_err(BackupError::io(path))
 }
 
 fn restrict(path: &Path) -> Result<()> {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use afd_proto::backup::Restored;
 
-use super::{ARTIFACTS, BackupError, Backups, DATABASE, KEY, REPLACED, Result, beside, name_of, read_key, restrict, sync_dir};
-use crate::file;
+use super::{ARTIFACTS, BackupError, Backups, DATABASE, KEY, REPLACED, Result, names, read_key, restrict, sync_dir};
+use crate::file::{self, with_suffix};
 use crate::store::{damage_mark, now_ms, open_copy};
 
 /// Suffix of a copy that is not complete yet.
@@ -28,15 +28,15 @@ pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result
     let database = &database.canonicalize().unwrap_or_else(|_| database.to_owned());
     let backup = backups.verify(name)?.backup;
     let from = backups.dir().join(&backup.name);
-    let partial = beside(database, PARTIAL);
+    let partial = with_suffix(database, PARTIAL);
     let copied = copy_file(&from.join(DATABASE), &partial);
     copied.inspect_err(|_| _ = std::fs::remove_file(&partial))?;
     if let Some(key) = read_key(&from.join(KEY))? {
-        let path = beside(database, KEY_COMPLETE);
+        let path = with_suffix(database, KEY_COMPLETE);
         file::replace(&path, &key).map_err(BackupError::io(&path))?;
     }
     let replaced = keep_old(backups, database)?;
-    let complete = beside(database, COMPLETE);
+    let complete = with_suffix(database, COMPLETE);
     std::fs::rename(&partial, &complete).map_err(BackupError::io(&complete))?;
     finish(database).map_err(BackupError::io(database))?;
     let artifacts = put_back(backups, &from, database)?;
@@ -45,7 +45,7 @@ pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result
 
 /// Returns whether a restore was begun that has to be completed.
 pub fn is_pending(database: &Path) -> bool {
-    beside(database, COMPLETE).exists()
+    with_suffix(database, COMPLETE).exists()
 }
 
 /// Completes a restore that was begun; does nothing if there is none. Returns whether there was one.
@@ -53,17 +53,17 @@ pub fn is_pending(database: &Path) -> bool {
 /// # Errors
 /// When a file cannot be renamed or removed.
 pub fn finish(database: &Path) -> io::Result<bool> {
-    let complete = beside(database, COMPLETE);
+    let complete = with_suffix(database, COMPLETE);
     if !complete.exists() {
         return Ok(false);
     }
     for suffix in ["-wal", "-shm"] {
-        remove(&beside(database, suffix))?;
+        remove(&with_suffix(database, suffix))?;
     }
     remove(&damage_mark(database))?;
-    let key = beside(database, KEY_COMPLETE);
+    let key = with_suffix(database, KEY_COMPLETE);
     if key.exists() {
-        std::fs::rename(&key, beside(database, ".key"))?;
+        std::fs::rename(&key, with_suffix(database, ".key"))?;
     }
     std::fs::rename(&complete, database)?;
     if let Some(dir) = database.parent() {
@@ -95,10 +95,8 @@ fn copy_new(from: &Path, to: &Path) -> Result<()> {
 
 /// Creates a directory that did not exist before, for what a restore replaces.
 fn new_directory(parent: &Path) -> Result<PathBuf> {
-    let time = name_of(now_ms());
-    for n in 1.. {
-        let number = if n == 1 { String::new() } else { format!("-{n}") };
-        let dir = parent.join(format!("{time}{number}{REPLACED}"));
+    for name in names(now_ms()) {
+        let dir = parent.join(name + REPLACED);
         match std::fs::DirBuilder::new().mode(0o700).create(&dir) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             created => return created.map(|()| dir.clone()).map_err(BackupError::io(&dir)),
@@ -115,7 +113,7 @@ fn keep_old(backups: &Backups, database: &Path) -> Result<Option<PathBuf>> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(backups.dir()).map_err(BackupError::io(backups.dir()))?;
     let dir = new_directory(backups.dir())?;
     for suffix in ["", "-wal", ".key"] {
-        let (from, to) = (beside(database, suffix), dir.join(format!("{DATABASE}{suffix}")));
+        let (from, to) = (with_suffix(database, suffix), dir.join(format!("{DATABASE}{suffix}")));
         if from.exists() && std::fs::hard_link(&from, &to).is_err() {
             copy_new(&from, &to)?;
         }

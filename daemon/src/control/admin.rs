@@ -95,13 +95,11 @@ pub(super) struct OnDisk {
 fn sizes(core: &Core) -> OnDisk {
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |meta| meta.len());
     let (database, settings) = (core.database(), core.config.get());
-    let mut wal = database.clone().into_os_string();
-    wal.push("-wal");
     let backups = backups::of(&settings);
     let newest = backups.list().ok().and_then(|(list, _)| list.into_iter().next());
     OnDisk {
         database: size(&database),
-        wal: size(Path::new(&wal)),
+        wal: size(&file::with_suffix(&database, "-wal")),
         artifacts: file::size_of_trees(std::slice::from_ref(&settings.artifacts.dir)),
         backups: backups.size(),
         last_backup_at: newest.map(|b| b.created_at),

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::{Call, Core, Error, Result, current_trace};
 use crate::artifact::{self, ArtifactError, Filter, NewArtifact, Place};
+use crate::file::with_suffix;
 use crate::store::new_uid;
 use crate::task::run_blocking;
 
@@ -202,14 +203,9 @@ fn is_daemon_path(path: &Path, database: &Path, config: &Path, socket: &Path) ->
         Some(dir.join(path.file_name()?))
     };
     let Some(wanted) = real(path) else { return false };
-    let beside = |own: &Path, suffix: &str| {
-        let mut name = own.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    let of_database =
-        ["", "-wal", "-shm", "-journal", ".key", ".lock", ".damaged", ".restored", ".key.restored"].map(|suffix| beside(database, suffix));
-    let others = [config.to_owned(), socket.to_owned(), beside(socket, ".lock")];
+    let of_database = ["", "-wal", "-shm", "-journal", ".key", ".lock", ".damaged", ".restored", ".key.restored"]
+        .map(|suffix| with_suffix(database, suffix));
+    let others = [config.to_owned(), socket.to_owned(), with_suffix(socket, ".lock")];
     of_database.iter().chain(&others).filter_map(|own| real(own)).any(|own| own == wanted)
 }
 

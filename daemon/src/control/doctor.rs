@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::{Core, backups};
 use crate::device::{Device, DriverError};
-use crate::file::TEMP_PREFIX;
+use crate::file::{TEMP_PREFIX, with_suffix};
 use crate::memory;
 use crate::store::now_ms;
 use crate::task::run_blocking;
@@ -138,9 +138,7 @@ fn disk(core: &Core) -> Vec<Finding> {
             }
         }
     }
-    let mut wal = database.into_os_string();
-    wal.push("-wal");
-    let size = std::fs::metadata(&wal).map_or(0, |meta| meta.len());
+    let size = std::fs::metadata(with_suffix(&database, "-wal")).map_or(0, |meta| meta.len());
     if size > LARGE_WAL {
         let message = format!("the write-ahead log has {} MiB", size >> 20);
         found.push(finding("database", Level::Warning, message, Some("`afctl daemon restart` empties it")));

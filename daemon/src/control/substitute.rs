@@ -8,6 +8,9 @@ use afd_proto::{Effect, ErrorCode, MethodInfo};
 use super::{Core, Error, Result};
 use crate::store::{Store, StoreError};
 
+/// Namespaces whose administrative methods work without a memory.
+const WITHOUT_MEMORY: [&str; 9] = ["daemon", "config", "device", "backup", "job", "rpc", "events", "observe", "artifact"];
+
 /// The directory of the empty memory, which is deleted when this is dropped.
 pub struct Substitute {
     dir: tempfile::TempDir,
@@ -57,18 +60,24 @@ impl Core {
         self.substitute.as_ref().map(|_| false)
     }
 
-    /// Refuses a call that would be recorded, while nothing is recorded for good. Devices, settings and backups can be used.
+    /// Refuses a call that needs a memory while nothing is recorded for good: one that would be recorded, and one with a request key, as the
+    /// promise to act once could not be kept. Devices, settings and backups can be used; keys of `daemon.*` are ignored as ever.
     ///
     /// # Errors
-    /// `STORE_UNAVAILABLE` in that case.
-    pub fn check_recording_works(&self, method: &MethodInfo) -> Result<()> {
-        let Some(substitute) = self.substitute.as_ref().filter(|_| method.effect == Effect::Admin) else { return Ok(()) };
+    /// `STORE_UNAVAILABLE` or, for the key, `REFUSED`.
+    pub fn check_memory_for(&self, method: &MethodInfo, keyed: bool) -> Result<()> {
+        let Some(substitute) = &self.substitute else { return Ok(()) };
         let group = method.name.split('.').next().unwrap_or_default();
-        if ["daemon", "config", "device", "backup", "job", "rpc", "events", "observe", "artifact"].contains(&group) {
-            return Ok(());
+        if method.effect == Effect::Admin && !WITHOUT_MEMORY.contains(&group) {
+            return Err(Error::new(ErrorCode::StoreUnavailable, format!("nothing can be recorded: {}", substitute.why()))
+                .hint("`afctl backup restore` puts the newest backup in the place of the memory"));
         }
-        Err(Error::new(ErrorCode::StoreUnavailable, format!("nothing can be recorded: {}", substitute.why()))
-            .hint("`afctl backup restore` puts the newest backup in the place of the memory"))
+        if keyed && group != "daemon" {
+            return Err(Error::new(ErrorCode::Refused, format!("requestKey cannot be honoured without a memory: {}", substitute.why()))
+                .hint("repair the memory with `afctl backup restore`, or leave the key out")
+                .details(serde_json::json!({"path": "requestKey"})));
+        }
+        Ok(())
     }
 
     /// Deletes the empty memory that stood in for a damaged one.
@@ -78,16 +87,5 @@ impl Core {
         {
             tracing::warn!(%error, "cannot delete the temporary memory");
         }
-    }
-
-    /// Refuses a request key while nothing is recorded for good: a promise to act once could not be kept.
-    ///
-    /// # Errors
-    /// `REFUSED` in that case.
-    pub fn check_keys_work(&self) -> Result<()> {
-        let Some(substitute) = &self.substitute else { return Ok(()) };
-        Err(Error::new(ErrorCode::Refused, format!("requestKey cannot be honoured without a memory: {}", substitute.why()))
-            .hint("repair the memory with `afctl backup restore`, or leave the key out")
-            .details(serde_json::json!({"path": "requestKey"})))
     }
 }

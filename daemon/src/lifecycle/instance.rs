@@ -3,10 +3,11 @@
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read, Seek};
 use std::os::unix::fs::{DirBuilderExt, FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::StartError;
+use crate::file::with_suffix;
 
 /// How long to wait for a daemon that is shutting down: its drain and its last writes.
 const SHUTDOWN_WAIT: Duration = Duration::from_secs(20);
@@ -35,7 +36,8 @@ impl Locks {
 
     /// Locks the file that has taken the place of the locked database.
     pub(super) fn lock_database_again(&mut self, database: &Path) -> Result<(), StartError> {
-        self._database = lock_file_itself(database)?;
+        let file = open_database(database)?;
+        self._database = lock_opened(file, database)?;
         Ok(())
     }
 
@@ -52,12 +54,6 @@ impl Locks {
 /// Writes the holder of a lock in a single write, as another process may be reading it. One holder's text only gets longer.
 fn write_holder(file: &File, word: &str) -> std::io::Result<()> {
     file.write_all_at(format!("{} {word}\n", std::process::id()).as_bytes(), 0)
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 /// Creates or checks the socket's directory, and takes the socket's lock.
@@ -101,27 +97,30 @@ fn lock_database(database: &Path) -> Result<(File, File), StartError> {
             .create(dir)
             .map_err(|e| StartError::System(format!("cannot create {}: {e}", dir.display())))?;
     }
-    let fail = |e: std::io::Error| StartError::System(format!("cannot open {}: {e}", database.display()));
-    open_database(database).map_err(fail)?;
-    let real = database.canonicalize().map_err(fail)?;
+    let file = open_database(database)?;
+    let real = database.canonicalize().map_err(|e| cannot_open(database, &e))?;
     let lock_file = lock(&with_suffix(&real, ".lock"), &format!("uses the database {}", database.display()))?;
-    Ok((lock_file, lock_file_itself(database)?))
+    Ok((lock_file, lock_opened(file, database)?))
 }
 
-fn open_database(database: &Path) -> std::io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(database)
+fn cannot_open(database: &Path, error: &std::io::Error) -> StartError {
+    StartError::System(format!("cannot open {}: {error}", database.display()))
 }
 
-/// Locks the database file itself, which must not be renamed in between: the caller holds the lock file.
-fn lock_file_itself(database: &Path) -> Result<File, StartError> {
-    let fail = |e: std::io::Error| StartError::System(format!("cannot open {}: {e}", database.display()));
-    let file = open_database(database).map_err(fail)?;
+fn open_database(database: &Path) -> Result<File, StartError> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    options.open(database).map_err(|e| cannot_open(database, &e))
+}
+
+/// Locks the database file itself.
+fn lock_opened(file: File, database: &Path) -> Result<File, StartError> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(std::fs::TryLockError::WouldBlock) => {
             Err(StartError::AlreadyRunning(format!("another daemon uses the database {}", database.display())))
         }
-        Err(std::fs::TryLockError::Error(error)) => Err(fail(error)),
+        Err(std::fs::TryLockError::Error(error)) => Err(cannot_open(database, &error)),
     }
 }
 

@@ -4,13 +4,14 @@
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hmac::{Hmac, KeyInit, Mac};
 use parking_lot::Mutex;
 use rusqlite::{Connection, named_params};
 use sha2::Sha256;
 
+use crate::file::with_suffix;
 use crate::store::Result;
 
 /// Maximum number of typed texts that are recognised when they appear again.
@@ -43,15 +44,10 @@ impl Secrets {
     /// # Errors
     /// When it can be neither read nor created.
     pub fn open(database: &Path) -> std::io::Result<Self> {
-        let beside = |suffix: &str| {
-            let mut path = database.as_os_str().to_owned();
-            path.push(suffix);
-            PathBuf::from(path)
-        };
-        let path = beside(".key");
+        let path = with_suffix(database, ".key");
         if !path.exists() {
             // Written completely under a temporary name first: a truncated key could not be read at any later start.
-            let temporary = beside(".key.new");
+            let temporary = with_suffix(database, ".key.new");
             let mut key = [0; 32];
             getrandom::fill(&mut key).map_err(|e| std::io::Error::other(e.to_string()))?;
             let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;

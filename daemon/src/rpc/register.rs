@@ -41,12 +41,8 @@ where
             let _running = core.runtime.enter();
             let started = Instant::now();
             let (text, key) = params::request_key(params.as_str(), &M::INFO).map_err(to_rpc)?;
-            core.check_recording_works(&M::INFO).map_err(to_rpc)?;
-            // Those of the daemon itself are ignored: it must stop and reload whatever its memory does.
-            let keyed = key.is_some() && !M::INFO.name.starts_with("daemon.");
-            if keyed || M::INFO.is_recorded_as_event() && params::has_request_key(text.as_deref()) {
-                core.check_keys_work().map_err(to_rpc)?;
-            }
+            let keyed = key.is_some() || M::INFO.is_recorded_as_event() && params::has_request_key(text.as_deref());
+            core.check_memory_for(&M::INFO, keyed).map_err(to_rpc)?;
             let params = params::decode::<M::Params>(text.as_deref()).map_err(to_rpc)?;
             let work = handler(core.clone(), params);
             let done = replay::run(&core, &M::INFO, key, text.as_deref().unwrap_or_default(), work).await;

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::error::StoreError;
+use crate::file::{self, with_suffix};
 
 /// Number of suspicions that a check may dispel, so that a database that fails again and again is left alone in the end.
 const MAX_DISPELLED: u32 = 3;
@@ -53,15 +54,9 @@ pub(super) struct Damage {
     mark: PathBuf,
 }
 
-fn beside(database: &Path, suffix: &str) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
 /// Returns the file that marks a database as damaged.
 pub fn damage_mark(database: &Path) -> PathBuf {
-    beside(database, ".damaged")
+    with_suffix(database, ".damaged")
 }
 
 impl Damage {
@@ -88,7 +83,7 @@ impl Damage {
     }
 
     fn write_mark(&self, text: &str) {
-        if let Err(error) = crate::file::replace(&self.mark, text.as_bytes()) {
+        if let Err(error) = file::replace(&self.mark, text.as_bytes()) {
             tracing::warn!(%error, "cannot mark the database as damaged");
         }
     }
@@ -187,7 +182,7 @@ pub(super) struct Files {
 
 impl Files {
     pub(super) fn of(database: &Path) -> Self {
-        Self { database: database.to_owned(), log: beside(database, "-wal"), ids: (id(database), None) }
+        Self { database: database.to_owned(), log: with_suffix(database, "-wal"), ids: (id(database), None) }
     }
 
     /// Checks after a commit that the files are still those that were written; returns what is amiss.

@@ -55,10 +55,17 @@ pub(super) fn run(connection: &mut Connection, before: impl FnOnce(&Connection))
     MIGRATIONS.to_latest(connection).map_err(|e| StoreError::Unavailable(format!("migration failed: {e}")))
 }
 
+/// Returns the uid of a store; `None` before its first start.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn origin_of(connection: &Connection) -> Result<Option<String>> {
+    Ok(connection.query_row("SELECT origin FROM store", [], |row| row.get("origin")).optional()?)
+}
+
 /// Returns the uid of this store, which is created at the first start.
 pub(super) fn origin(connection: &Connection) -> Result<String> {
-    let known = connection.query_row("SELECT origin FROM store", [], |row| row.get("origin")).optional()?;
-    if let Some(origin) = known {
+    if let Some(origin) = origin_of(connection)? {
         return Ok(origin);
     }
     let origin = new_uid();

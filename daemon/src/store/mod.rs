@@ -30,7 +30,7 @@ pub use copy::{copy, open_copy};
 use damage::Damage;
 pub use damage::damage_mark;
 pub use error::{Result, StoreError};
-pub use migrate::{SCHEMA, schema_of};
+pub use migrate::{SCHEMA, origin_of, schema_of};
 pub use query::{Conditions, Page};
 use readers::{Pool, Readers};
 pub use stamp::{new_uid, now_ms};
