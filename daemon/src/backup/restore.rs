@@ -25,7 +25,7 @@ const KEY_COMPLETE: &str = ".key.restored";
 /// # Errors
 /// [`BackupError`]; the database is as it was then.
 pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result<Restored> {
-    let database = &database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    let database = &real(database);
     let backup = backups.verify(name)?.backup;
     let from = backups.dir().join(&backup.name);
     let partial = with_suffix(database, PARTIAL);
@@ -38,25 +38,35 @@ pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result
     let replaced = keep_old(backups, database)?;
     let complete = with_suffix(database, COMPLETE);
     std::fs::rename(&partial, &complete).map_err(BackupError::io(&complete))?;
-    finish(database).map_err(BackupError::io(database))?;
+    finish(database)?;
     let artifacts = put_back(backups, &from, database)?;
     Ok(Restored { backup, database: database.display().to_string(), replaced: replaced.map(|dir| dir.display().to_string()), artifacts })
 }
 
-/// Returns whether a restore was begun that has to be completed.
+/// Returns the database that a path means: companions lie beside the file, not beside a link to it.
+fn real(database: &Path) -> PathBuf {
+    database.canonicalize().unwrap_or_else(|_| database.to_owned())
+}
+
+/// Returns whether a restore of a database was begun and has to be completed.
 pub fn is_pending(database: &Path) -> bool {
-    with_suffix(database, COMPLETE).exists()
+    with_suffix(&real(database), COMPLETE).exists()
 }
 
 /// Completes a restore that was begun; does nothing if there is none. Returns whether there was one.
 ///
 /// # Errors
 /// When a file cannot be renamed or removed.
-pub fn finish(database: &Path) -> io::Result<bool> {
-    let complete = with_suffix(database, COMPLETE);
-    if !complete.exists() {
+pub fn finish(database: &Path) -> Result<bool> {
+    let database = &real(database);
+    if !is_pending(database) {
         return Ok(false);
     }
+    put_in_place(database).map_err(BackupError::io(database))?;
+    Ok(true)
+}
+
+fn put_in_place(database: &Path) -> io::Result<()> {
     for suffix in ["-wal", "-shm"] {
         remove(&with_suffix(database, suffix))?;
     }
@@ -65,11 +75,8 @@ pub fn finish(database: &Path) -> io::Result<bool> {
     if key.exists() {
         std::fs::rename(&key, with_suffix(database, ".key"))?;
     }
-    std::fs::rename(&complete, database)?;
-    if let Some(dir) = database.parent() {
-        std::fs::File::open(dir)?.sync_all()?;
-    }
-    Ok(true)
+    std::fs::rename(with_suffix(database, COMPLETE), database)?;
+    database.parent().map_or(Ok(()), |dir| std::fs::File::open(dir)?.sync_all())
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -65,8 +65,8 @@ pub(super) fn rescue(settings: &Settings) -> impl Fn(&Connection, Risk) + Send +
     }
 }
 
-/// Returns whether the newest backup was made before the same migration, within a day: a daemon that is restarted again and again because its migration fails
-/// must not fill the disk.
+/// Returns whether the newest backup was made before the same migration, within a day: a daemon that is restarted again and again because its
+/// migration fails must not fill the disk.
 fn has_recent(backups: &Backups, connection: &Connection) -> bool {
     let schema = store::schema_of(connection).ok();
     let same = |b: &Backup| b.reason == BackupReason::Migration && Some(b.schema) == schema && now_ms() - b.created_at < RECENT_MS;
@@ -137,7 +137,7 @@ pub async fn delete(core: &Arc<Core>, params: DeleteParams) -> Result<Deleted> {
 pub(super) async fn run_job(core: &Arc<Core>) -> Outcome {
     let settings = core.config.get().backup.clone();
     let Some(every) = settings.every else { return Ok("switched off by `backup.every_hours`".to_owned()) };
-    let newest = list(core).await?.backups.into_iter().next();
+    let newest = on(core, |backups| backups.list()).await?.0.into_iter().next();
     let age = newest.map_or(Duration::MAX, |b| Duration::from_millis(u64::try_from(now_ms() - b.created_at).unwrap_or_default()));
     if age < every {
         return Ok("not due".to_owned());
@@ -149,24 +149,11 @@ pub(super) async fn run_job(core: &Arc<Core>) -> Outcome {
 
 /// Returns the names of the backups that hold what was recorded at a time, newest first. A directory that cannot be read has none.
 pub(super) async fn holding(core: &Core, recorded_at: i64) -> Vec<String> {
-    let all = list(core).await.map(|list| list.backups).unwrap_or_default();
+    let (all, _) = on(core, |backups| backups.list()).await.unwrap_or_default();
     all.into_iter().filter(|b| b.created_at >= recorded_at).map(|b| b.name).collect()
 }
 
-/// Returns whether a restore of a database was begun and has to be completed.
-pub fn is_restore_pending(database: &Path) -> bool {
-    let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
-    crate::backup::restore::is_pending(&real)
-}
-
-/// Completes a restore that was interrupted; see [`crate::backup::restore::finish`].
-///
-/// # Errors
-/// When a file cannot be renamed or removed.
-pub fn finish_restore(database: &Path) -> crate::backup::Result<bool> {
-    let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
-    crate::backup::restore::finish(&real).map_err(|error| BackupError::Io { path: real, error })
-}
+pub use crate::backup::restore::{finish as finish_restore, is_pending as is_restore_pending};
 
 /// Restores a backup into a database that nobody has open.
 ///

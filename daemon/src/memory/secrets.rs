@@ -19,8 +19,12 @@ const REMEMBERED: usize = 4096;
 
 /// Minimum length of a typed text that is recognised as a part of another, characters: shorter ones are parts of many words.
 const MIN_PART: usize = 5;
-/// Maximum length of a text in which typed ones are looked for, and of a typed text whose beginnings are known, characters.
+/// Maximum length of a text in which typed ones are looked for, characters; of longer typed texts the beginning is.
 const MAX_SEARCHED: usize = 512;
+/// Maximum length of a beginning that is recognised, characters.
+const MAX_BEGINNING: usize = 64;
+/// Maximum number of hashes of texts and beginnings: those of about a thousand texts. What is typed after that is recognised as a whole.
+const MAX_PARTS: usize = 40_000;
 
 /// The key, and the hashes of texts that any session typed recently.
 pub struct Secrets {
@@ -86,8 +90,8 @@ impl Secrets {
     pub fn remember(&self, text: &str) {
         let hash = self.hash(text);
         let folded: Vec<char> = text.trim().to_lowercase().chars().take(MAX_SEARCHED).collect();
-        let beginnings = (MIN_PART..=folded.len()).map(|n| self.hash(&folded[..n].iter().collect::<String>()));
-        let beginnings: Vec<String> = beginnings.collect();
+        let ends = (MIN_PART..=folded.len().min(MAX_BEGINNING)).chain((folded.len() > MAX_BEGINNING).then_some(folded.len()));
+        let beginnings: Vec<String> = ends.map(|n| self.hash(&folded[..n].iter().collect::<String>())).collect();
         let mut typed = self.typed.lock();
         if !typed.exact.contains(&hash) {
             typed.exact.push_back(hash);
@@ -95,7 +99,7 @@ impl Secrets {
         if typed.exact.len() > REMEMBERED {
             typed.exact.pop_front();
         }
-        if folded.len() >= MIN_PART && typed.parts.len() < REMEMBERED * MIN_PART {
+        if folded.len() >= MIN_PART && typed.parts.len() < MAX_PARTS {
             typed.lengths.insert(folded.len());
             typed.parts.extend(beginnings);
         }
@@ -108,19 +112,16 @@ impl Secrets {
             return true;
         }
         let folded: Vec<char> = text.trim().to_lowercase().chars().collect();
-        let (parts, lengths) = {
-            let typed = self.typed.lock();
-            if typed.parts.is_empty() || folded.len() < MIN_PART {
-                return false;
-            }
-            (typed.parts.clone(), typed.lengths.clone())
-        };
+        let typed = self.typed.lock();
+        if typed.parts.is_empty() || folded.len() < MIN_PART {
+            return false;
+        }
         // Too long to be searched: what is uncertain is not stored.
         if folded.len() > MAX_SEARCHED {
             return true;
         }
-        let known = |part: &[char]| parts.contains(&self.hash(&part.iter().collect::<String>()));
-        known(&folded) || lengths.iter().any(|n| folded.windows(*n).any(known))
+        let known = |part: &[char]| typed.parts.contains(&self.hash(&part.iter().collect::<String>()));
+        known(&folded) || typed.lengths.iter().any(|n| folded.windows(*n).any(known))
     }
 
     /// Whether exactly this text was typed recently.
