@@ -22,7 +22,7 @@ impl Core {
         super::session::check_new_name("session", name)?;
         let (origin, wanted) = (self.store.origin().to_owned(), name.to_owned());
         let before = self.sessions_changed.load(Ordering::SeqCst);
-        let id = self.store.write(move |c| sessions::row_id(c, &origin, &wanted)).await?;
+        let id = self.store.write_first(move |c| sessions::row_id(c, &origin, &wanted)).await?;
         let mut known = self.sessions.lock();
         // The session may have been renamed or deleted since: then the next call looks again.
         if self.sessions_changed.load(Ordering::SeqCst) == before {
@@ -44,7 +44,7 @@ impl Core {
             return Ok(*id);
         }
         let (origin, name, kind) = (self.store.origin().to_owned(), device.name().to_owned(), device.kind());
-        let id = self.store.write(move |c| device::row_id(c, &origin, &name, kind)).await?;
+        let id = self.store.write_first(move |c| device::row_id(c, &origin, &name, kind)).await?;
         Ok(*device.row().get_or_init(|| id))
     }
 

@@ -312,7 +312,7 @@ impl Call {
     /// Commits the intent to act. Returns uid and cause of the failure that a recovery responds to.
     async fn record_intent(&self, event: &Event) -> Result<Option<(String, String)>> {
         let (origin, event) = (self.origin(), event.clone());
-        Ok(self.core.store.write(move |c| events::intend(c, &origin, &event)).await?)
+        Ok(self.core.store.write_first(move |c| events::intend(c, &origin, &event)).await?)
     }
 
     /// Sends inputs in order and returns the device's results, joined by "; ". Clears `event.sent` if nothing reached the device.

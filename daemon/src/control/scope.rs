@@ -15,7 +15,7 @@ use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard};
 use tokio::task::JoinHandle;
 
 use super::{Error, Result};
-use crate::store::new_uid;
+use crate::store::{self, new_uid};
 
 const OPEN: u8 = 0;
 const COMMITTED: u8 = 1;
@@ -75,6 +75,8 @@ pub struct CallScope {
     progress: Option<ProgressSink>,
     /// Serialises the start of writing calls; shared by all calls of the connection.
     order: Arc<AsyncMutex<()>>,
+    /// Where the writes of the connection take their turns.
+    lane: u64,
     /// What is done when the connection of the call ends; `None` where that cannot be told.
     connection: Option<Arc<AtDisconnect>>,
 }
@@ -84,9 +86,9 @@ tokio::task_local! {
 }
 
 impl CallScope {
-    /// Creates the scope of a call. `order` is shared by all calls of the connection; `connection` is `None` where its end has no meaning.
-    pub fn new(progress: Option<ProgressSink>, order: Arc<AsyncMutex<()>>, connection: Option<Arc<AtDisconnect>>) -> Arc<Self> {
-        Arc::new(Self { progress, order, connection, ..Self::default() })
+    /// Creates the scope of a call. `order` and `lane` are those of the connection; `connection` is `None` where its end has no meaning.
+    pub fn new(progress: Option<ProgressSink>, order: Arc<AsyncMutex<()>>, lane: u64, connection: Option<Arc<AtDisconnect>>) -> Arc<Self> {
+        Arc::new(Self { progress, order, lane, connection, ..Self::default() })
     }
 
     /// Returns whether it is known when the connection of the call ends.
@@ -157,7 +159,7 @@ pub async fn run_call<F: Future>(scope: Arc<CallScope>, work: F) -> Result<F::Ou
     }
     tokio::select! {
         biased;
-        output = CALL.scope(scope, work) => Ok(output),
+        output = store::in_lane(scope.lane, CALL.scope(scope, work)) => Ok(output),
         () = watched.cancelled() => Err(cancelled()),
     }
 }
@@ -178,7 +180,8 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    tokio::spawn(CALL.scope(current(), work))
+    let scope = current();
+    tokio::spawn(store::in_lane(scope.lane, CALL.scope(scope, work)))
 }
 
 /// Reports the progress of the current call, if the client requested it.
@@ -195,11 +198,11 @@ mod tests {
 
     #[tokio::test]
     async fn commit_and_cancel_exclude_each_other() {
-        let committed = CallScope::new(None, Arc::default(), None);
+        let committed = CallScope::new(None, Arc::default(), 1, None);
         committed.commit().expect("open");
         assert!(!committed.cancel());
         committed.commit().expect("again");
-        let stopped = CallScope::new(None, Arc::default(), None);
+        let stopped = CallScope::new(None, Arc::default(), 1, None);
         assert!(stopped.cancel() && stopped.cancel());
         assert_eq!(stopped.commit().expect_err("too late").code, ErrorCode::Cancelled);
         let dropped = run_call(stopped, std::future::pending::<()>()).await;

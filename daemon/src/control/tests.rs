@@ -93,7 +93,7 @@ async fn lease_excludes_actions_of_other_sessions_but_not_reads() {
 #[tokio::test]
 async fn cancelled_call_sends_nothing_and_leaves_no_event() {
     let lab = Lab::new(list(&["Wi-Fi"]));
-    let scope = CallScope::new(None, std::sync::Arc::default(), None);
+    let scope = CallScope::new(None, std::sync::Arc::default(), 1, None);
     assert!(scope.cancel());
     let cancelled = run_call(scope, act::touch(&lab.core, Verb::Tap, &by(By::Text, "Wi-Fi"))).await;
     assert!(matches!(cancelled, Err(error) if error.code == ErrorCode::Cancelled));

@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 use super::params;
 use super::register::{Module, register_sync, to_rpc};
 use crate::control::{AtDisconnect, CallScope, Error, ProgressSink, Step};
+use crate::store::new_lane;
 
 /// State of a connection that the `rpc.*` methods work on.
 pub(super) struct Calls {
@@ -26,6 +27,8 @@ pub(super) struct Calls {
     notifications: mpsc::Sender<Box<RawValue>>,
     /// Lock held by calls that must run one after the other.
     order: Arc<tokio::sync::Mutex<()>>,
+    /// Where the writes of the connection take their turns.
+    lane: u64,
     at_disconnect: Option<Arc<AtDisconnect>>,
 }
 
@@ -52,7 +55,7 @@ impl Drop for TrackedCall {
 
 /// Returns the scope of a call that no connection tracks: a notification.
 pub(super) fn untracked() -> TrackedCall {
-    TrackedCall { calls: None, scope: CallScope::new(None, Arc::default(), None) }
+    TrackedCall { calls: None, scope: CallScope::new(None, Arc::default(), new_lane(), None) }
 }
 
 impl Calls {
@@ -73,13 +76,14 @@ impl Calls {
             subscriptions: AtomicUsize::new(0),
             notifications,
             order: Arc::default(),
+            lane: new_lane(),
             at_disconnect,
         })
     }
 
     /// Tracks a call until the guard is dropped. Notifications have no id and cannot be cancelled individually.
     pub(super) fn enter(self: &Arc<Self>, id: &Id<'_>) -> TrackedCall {
-        let scope = CallScope::new(self.sink(id), self.order.clone(), self.at_disconnect.clone());
+        let scope = CallScope::new(self.sink(id), self.order.clone(), self.lane, self.at_disconnect.clone());
         let mut running = self.running.lock();
         if running.closed {
             scope.cancel();

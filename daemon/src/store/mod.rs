@@ -1,8 +1,8 @@
 //! The SQLite database: one writer thread with group commit, a pool of reader threads, and migrations.
 //!
 //! This module is only the machinery; the SQL lives in the modules that own the data. A write is acknowledged after its
-//! commit. Writes run in the order in which they were submitted, each in a savepoint of its own, so that a failed write does
-//! not affect the others of its group.
+//! commit. Writes about devices run first and in the order in which they were submitted, those of other callers take turns (`queue`). Each
+//! has a savepoint of its own, so that a failed write does not affect the others of its group.
 
 mod columns;
 mod copy;
@@ -11,6 +11,7 @@ mod error;
 pub mod exchange;
 mod migrate;
 mod query;
+mod queue;
 mod readers;
 mod stamp;
 mod writer;
@@ -32,6 +33,8 @@ pub use damage::damage_mark;
 pub use error::{Result, StoreError};
 pub use migrate::{SCHEMA, origin_of, schema_of};
 pub use query::{Conditions, Page};
+use queue::Turn;
+pub use queue::{in_lane, lane, new_lane};
 use readers::{Pool, Readers};
 pub use stamp::{new_uid, now_ms};
 use writer::Writer;
@@ -167,7 +170,7 @@ impl Store {
     /// # Errors
     /// The error of the work or of the commit; nothing of it is in the database then.
     pub async fn write<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
-        self.writer.submit(work, |_| {}).await
+        self.writer.submit(Turn::Lane(lane()), work, |_| {}).await
     }
 
     /// Like [`Store::write`], for work with an error type of its own: an error rolls the work back and is returned to the caller.
@@ -179,10 +182,18 @@ impl Store {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        self.writer.submit(work, |_| {}).await
+        self.writer.submit(Turn::Lane(lane()), work, |_| {}).await
     }
 
-    /// Like [`Store::write`]; after the commit, `then` is called with the result, in commit order and before the caller gets it.
+    /// Like [`Store::write`], for what was or is about to be done on a device: it comes before the writes of all callers.
+    ///
+    /// # Errors
+    /// The error of the work or of the commit.
+    pub async fn write_first<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+        self.write_then(work, |_| {}).await
+    }
+
+    /// Like [`Store::write_first`]; after the commit, `then` is called with the result, in commit order and before the caller gets it.
     /// `then` runs on the writer thread and must not block.
     ///
     /// # Errors
@@ -192,7 +203,7 @@ impl Store {
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
         then: impl FnOnce(&T) + Send + 'static,
     ) -> Result<T> {
-        self.writer.submit(work, then).await
+        self.writer.submit(Turn::Device, work, then).await
     }
 
     /// Runs the work and rolls it back; returns what the work would have returned.
@@ -209,7 +220,7 @@ impl Store {
         .await
     }
 
-    /// Queues work without waiting for its commit; waits only while the queue is full. A failure is logged under `what`; `then`
+    /// Queues work about a device without waiting for its commit; waits only while the queue is full. A failure is logged under `what`; `then`
     /// is called after the commit, as in [`Store::write_then`].
     pub async fn write_behind<T: Send + 'static>(
         &self,
@@ -220,7 +231,8 @@ impl Store {
         self.writer.submit_behind(what, work, then).await;
     }
 
-    /// Like [`Store::write_behind`], for work that can be skipped: it is dropped when the queue is full.
+    /// Like [`Store::write_behind`], for work that can be skipped and takes its turn among those of callers: it is dropped when the queue
+    /// is full.
     pub fn try_write_behind<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -235,7 +247,7 @@ impl Store {
     /// # Errors
     /// When the writer has stopped or its commit fails.
     pub async fn flush(&self) -> Result<()> {
-        self.write(|_| Ok(())).await
+        self.writer.flush().await
     }
 
     /// Finishes all writes and stops the writer; later writes are refused.

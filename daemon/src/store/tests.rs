@@ -131,3 +131,42 @@ fn reads_continue_while_the_blocking_pool_is_exhausted() {
         stuck.await.expect("ends");
     });
 }
+
+type Order = parking_lot::Mutex<Vec<&'static str>>;
+
+fn push(order: &Order, name: &'static str) -> Result<()> {
+    order.lock().push(name);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_act_does_not_wait_for_the_writes_of_others() {
+    let (_dir, store) = temporary();
+    let store = std::sync::Arc::new(store);
+    let order = std::sync::Arc::new(Order::default());
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let held = store.clone();
+    let mut writes =
+        vec![tokio::spawn(async move { held.write(move |_| released.recv().map_err(|e| StoreError::Unavailable(e.to_string()))).await })];
+    let submitted = async |count: u64| {
+        while store.pending() < count {
+            tokio::task::yield_now().await;
+        }
+    };
+    submitted(1).await;
+    for (i, (lane, name)) in [(1, "a1"), (1, "a2"), (1, "a3"), (2, "b1")].into_iter().enumerate() {
+        let (store, order) = (store.clone(), order.clone());
+        let write = async move { store.write(move |_| push(&order, name)).await };
+        writes.push(tokio::spawn(in_lane(lane, write)));
+        submitted(i as u64 + 2).await;
+    }
+    let (acting, done) = (store.clone(), order.clone());
+    writes.push(tokio::spawn(async move { acting.write_first(move |_| push(&done, "tap")).await }));
+    submitted(6).await;
+    release.send(()).expect("the writer waits");
+    store.flush().await.expect("flushed");
+    assert_eq!(*order.lock(), ["tap", "a1", "b1", "a2", "a3"], "a flush waits for all");
+    for write in writes {
+        write.await.expect("a task").expect("written");
+    }
+}

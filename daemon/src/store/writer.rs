@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::damage::{Damage, Files};
+use super::queue::{Queue, Turn, lane};
 use super::{Result, Risk, StoreError};
 use crate::task::{Tasks, failpoint, panic_message};
 
@@ -22,6 +23,8 @@ const MAX_QUEUED: usize = 4096;
 /// How long a group waits for the callers of the previous group, whose next writes usually follow right after their
 /// acknowledgement. A lone caller never waits.
 const LINGER: Duration = Duration::from_micros(300);
+/// How long the writes of a group may take before it is committed: whoever comes next waits no longer than for this and one write.
+const MAX_GROUP_TIME: Duration = Duration::from_millis(10);
 
 /// Reports the result of a write to its caller, once it is known whether the commit succeeded.
 type Acknowledge = Box<dyn FnOnce(Result<()>) + Send>;
@@ -36,8 +39,15 @@ struct Queued {
     _permit: OwnedSemaphorePermit,
 }
 
+/// What the writer is asked to do.
+enum Request {
+    Write(Turn, Queued),
+    /// To tell when all writes submitted before have been committed, or have failed.
+    Flush(oneshot::Sender<Result<()>>),
+}
+
 pub(super) struct Writer {
-    sender: Mutex<Option<Sender<Queued>>>,
+    sender: Mutex<Option<Sender<Request>>>,
     free_slots: Arc<Semaphore>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -62,6 +72,7 @@ impl Writer {
     /// result.
     pub(super) async fn submit<T, E>(
         &self,
+        turn: Turn,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
         then: impl FnOnce(&T) + Send + 'static,
     ) -> Result<T, E>
@@ -71,7 +82,7 @@ impl Writer {
     {
         let (reply, answer) = oneshot::channel();
         let permit = self.acquire_permit().await?;
-        self.send(permit, work, move |result| {
+        self.send(turn, permit, work, move |result| {
             if let Ok(done) = &result {
                 then(done);
             }
@@ -84,7 +95,14 @@ impl Writer {
         self.free_slots.clone().acquire_owned().await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))
     }
 
-    /// Queues work without waiting for its commit; waits only while the queue is full.
+    /// Waits until all writes submitted so far have been committed, or have failed.
+    pub(super) async fn flush(&self) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Request::Flush(reply)));
+        answer.await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))?
+    }
+
+    /// Queues work about a device without waiting for its commit; waits only while the queue is full.
     pub(super) async fn submit_behind<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -92,12 +110,12 @@ impl Writer {
         then: impl FnOnce(&T) + Send + 'static,
     ) {
         match self.acquire_permit().await {
-            Ok(permit) => self.send(permit, work, move |result| log_failure(what, result.as_ref().map(then))),
+            Ok(permit) => self.send(Turn::Device, permit, work, move |result| log_failure(what, result.as_ref().map(then))),
             Err(error) => log_failure::<()>(what, Err(&error)),
         }
     }
 
-    /// Like [`Self::submit_behind`] without waiting: the work is dropped when the queue is full.
+    /// Queues work without waiting, in the lane of the caller: the work is dropped when the queue is full.
     pub(super) fn try_submit_behind<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -105,13 +123,14 @@ impl Writer {
         then: impl FnOnce(&T) + Send + 'static,
     ) {
         match self.free_slots.clone().try_acquire_owned() {
-            Ok(permit) => self.send(permit, work, move |result| log_failure(what, result.as_ref().map(then))),
+            Ok(permit) => self.send(Turn::Lane(lane()), permit, work, move |result| log_failure(what, result.as_ref().map(then))),
             Err(_) => tracing::debug!("the write queue is full; not recorded: {what}"),
         }
     }
 
     fn send<T: Send + 'static, E: From<StoreError> + Send + 'static>(
         &self,
+        turn: Turn,
         permit: OwnedSemaphorePermit,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
         report: impl FnOnce(Result<T, E>) + Send + 'static,
@@ -124,7 +143,7 @@ impl Writer {
             (ok, acknowledge)
         });
         // If the writer has stopped, the work is dropped together with its reply channel, and the caller gets an error.
-        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Queued { work: job, _permit: permit }));
+        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Request::Write(turn, Queued { work: job, _permit: permit })));
     }
 
     /// Finishes the queued work, optimises the database and ends the thread. Later work is refused.
@@ -176,61 +195,95 @@ impl Watch {
     }
 }
 
-fn run(connection: &Connection, receiver: &Receiver<Queued>, watch: &mut Watch) {
-    let mut queue = Vec::new();
+/// The queued writes, and who waits for some of them.
+#[derive(Default)]
+struct Waiting {
+    queue: Queue<Queued>,
+    flushes: Vec<(u64, oneshot::Sender<Result<()>>)>,
+}
+
+impl Waiting {
+    fn add(&mut self, request: Request) {
+        match request {
+            Request::Write(turn, write) => self.queue.push(turn, write),
+            Request::Flush(reply) => self.flushes.push((self.queue.mark(), reply)),
+        }
+    }
+
+    /// Answers those whose writes are done. `failure` is that of the last group.
+    fn answer_flushes(&mut self, failure: Option<&StoreError>) {
+        let waiting = std::mem::take(&mut self.flushes);
+        for (mark, reply) in waiting {
+            if self.queue.is_past(mark) {
+                let _ = reply.send(failure.map_or(Ok(()), |error| Err(error.duplicate())));
+            } else {
+                self.flushes.push((mark, reply));
+            }
+        }
+    }
+}
+
+fn run(connection: &Connection, receiver: &Receiver<Request>, watch: &mut Watch) {
+    let mut waiting = Waiting::default();
     let mut expected = 1;
     loop {
-        if queue.is_empty() {
+        if waiting.queue.is_empty() && waiting.flushes.is_empty() {
             match receiver.recv() {
-                Ok(work) => queue.push(work),
+                Ok(request) => waiting.add(request),
                 Err(_) => break,
             }
         }
         failpoint("store-writer");
-        let group = gather(std::mem::take(&mut queue), receiver, expected);
-        let count = group.len();
-        let (work, permits): (Vec<Work>, Vec<_>) = group.into_iter().map(|queued| (queued.work, queued._permit)).unzip();
-        let acknowledge = commit_group(connection, work, watch);
-        queue.extend(receiver.try_iter().take(MAX_GROUP));
+        gather(&mut waiting, receiver, expected);
+        let group = commit_group(connection, &mut waiting.queue, watch);
+        receiver.try_iter().for_each(|request| waiting.add(request));
         // The callers acknowledged below usually submit their next write at once; together with the writes already queued they should form
         // one group. Two alternating groups would cost a commit each.
-        expected = count + queue.len();
-        drop(permits);
-        acknowledge();
+        expected = (group.permits.len() + waiting.queue.len()).min(MAX_GROUP);
+        drop(group.permits);
+        for acknowledge in group.acknowledgements {
+            acknowledge(group.committed.as_ref().copied().map_err(StoreError::duplicate));
+        }
+        waiting.answer_flushes(group.committed.as_ref().err());
     }
     if let Err(error) = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);") {
         tracing::debug!(%error, "cannot optimise the database on closing");
     }
 }
 
-/// Fills a group with the queued writes, and waits at most [`LINGER`] until it has the expected size.
-fn gather(mut group: Vec<Queued>, receiver: &Receiver<Queued>, expected: usize) -> Vec<Queued> {
+/// Takes in what was submitted, and waits at most [`LINGER`] until that is as much as is expected.
+fn gather(waiting: &mut Waiting, receiver: &Receiver<Request>, expected: usize) {
+    receiver.try_iter().for_each(|request| waiting.add(request));
     let deadline = Instant::now() + LINGER;
-    while group.len() < MAX_GROUP {
-        let next = match receiver.try_recv() {
-            Ok(next) => Some(next),
-            Err(_) if group.len() < expected => receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok(),
-            Err(_) => None,
-        };
-        match next {
-            Some(next) => group.push(next),
-            None => break,
+    while waiting.queue.len() < expected && waiting.flushes.is_empty() {
+        match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(request) => waiting.add(request),
+            Err(_) => break,
         }
     }
-    group
 }
 
-/// Runs and commits the writes of a group; the returned closure acknowledges them to their callers.
-fn commit_group(connection: &Connection, group: Vec<Work>, watch: &mut Watch) -> impl FnOnce() + use<> {
+/// A group of writes that ended together.
+struct Group {
+    acknowledgements: Vec<Acknowledge>,
+    permits: Vec<OwnedSemaphorePermit>,
+    committed: Result<()>,
+}
+
+/// Runs the next writes of the queue, as many as fit a group, and commits them.
+fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, watch: &mut Watch) -> Group {
     let damage = &watch.damage.clone();
     let mut begun = match damage.get() {
         Some(what) if damage.is_gone() => Err(StoreError::Unavailable(what)),
         Some(what) => Err(StoreError::Damaged(what)),
         None => connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from),
     };
-    let mut acknowledgements: Vec<Acknowledge> = Vec::with_capacity(group.len());
+    let (mut acknowledgements, mut permits): (Vec<Acknowledge>, Vec<_>) = (Vec::new(), Vec::new());
     let changes = connection.total_changes();
-    for work in group {
+    let started = Instant::now();
+    while permits.len() < MAX_GROUP && started.elapsed() < MAX_GROUP_TIME {
+        let Some(Queued { work, _permit: permit }) = queue.pop() else { break };
+        permits.push(permit);
         acknowledgements.push(match &begun {
             Ok(()) => in_savepoint(connection, work, damage),
             Err(error) => work(Err(error.duplicate())).1,
@@ -256,11 +309,7 @@ fn commit_group(connection: &Connection, group: Vec<Work>, watch: &mut Watch) ->
         damage.set_if_damaged(error);
         tracing::warn!(%error, "a group of writes was not committed");
     }
-    move || {
-        for acknowledge in acknowledgements {
-            acknowledge(committed.as_ref().copied().map_err(StoreError::duplicate));
-        }
-    }
+    Group { acknowledgements, permits, committed }
 }
 
 fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {

@@ -1,0 +1,160 @@
+//! The order in which the writer takes the queued writes.
+//!
+//! What was done on devices comes first, in the order in which it was submitted. The rest takes turns: each caller has a lane, in which its
+//! writes keep their order, so that somebody who submits many holds nobody else up. Now and then the lanes come before the devices.
+
+use std::collections::{HashMap, VecDeque};
+use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Maximum number of writes about devices before one of the lanes gets its turn.
+const IN_A_ROW: usize = 16;
+/// The lane of the daemon's own work.
+const OWN: u64 = 0;
+
+tokio::task_local! {
+    static LANE: u64;
+}
+
+/// Returns a lane that nobody has.
+pub fn new_lane() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(OWN + 1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Returns the lane of the current task.
+pub fn lane() -> u64 {
+    LANE.try_with(|lane| *lane).unwrap_or(OWN)
+}
+
+/// Runs work whose writes take their turns in a lane.
+pub fn in_lane<F: Future>(lane: u64, work: F) -> impl Future<Output = F::Output> {
+    LANE.scope(lane, work)
+}
+
+/// Where a write is queued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It is about what was done on a device.
+    Device,
+    /// It takes turns with those of other lanes.
+    Lane(u64),
+}
+
+/// A queued write with its place among all that were submitted.
+struct Ticketed<W> {
+    ticket: u64,
+    write: W,
+}
+
+/// The queued writes.
+pub(super) struct Queue<W> {
+    devices: VecDeque<Ticketed<W>>,
+    lanes: HashMap<u64, VecDeque<Ticketed<W>>>,
+    /// The lanes that have writes, next first.
+    turns: VecDeque<u64>,
+    in_a_row: usize,
+    tickets: u64,
+}
+
+impl<W> Default for Queue<W> {
+    fn default() -> Self {
+        Self { devices: VecDeque::new(), lanes: HashMap::new(), turns: VecDeque::new(), in_a_row: 0, tickets: 0 }
+    }
+}
+
+impl<W> Queue<W> {
+    pub(super) fn push(&mut self, turn: Turn, write: W) {
+        self.tickets += 1;
+        let ticketed = Ticketed { ticket: self.tickets, write };
+        match turn {
+            Turn::Device => self.devices.push_back(ticketed),
+            Turn::Lane(lane) => {
+                let queue = self.lanes.entry(lane).or_default();
+                if queue.is_empty() {
+                    self.turns.push_back(lane);
+                }
+                queue.push_back(ticketed);
+            }
+        }
+    }
+
+    pub(super) fn pop(&mut self) -> Option<W> {
+        let lanes_first = self.in_a_row >= IN_A_ROW && !self.turns.is_empty();
+        if !lanes_first && let Some(next) = self.devices.pop_front() {
+            self.in_a_row += 1;
+            return Some(next.write);
+        }
+        self.in_a_row = 0;
+        let lane = self.turns.pop_front()?;
+        let queue = self.lanes.get_mut(&lane)?;
+        let next = queue.pop_front();
+        if queue.is_empty() {
+            self.lanes.remove(&lane);
+        } else {
+            self.turns.push_back(lane);
+        }
+        next.map(|ticketed| ticketed.write)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.devices.len() + self.lanes.values().map(VecDeque::len).sum::<usize>()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.devices.is_empty() && self.turns.is_empty()
+    }
+
+    /// Returns a mark for what was pushed so far.
+    pub(super) fn mark(&self) -> u64 {
+        self.tickets
+    }
+
+    /// Returns whether everything that was pushed before a mark has been popped.
+    pub(super) fn is_past(&self, mark: u64) -> bool {
+        let fronts = self.lanes.values().filter_map(VecDeque::front).chain(self.devices.front());
+        fronts.map(|next| next.ticket).min().is_none_or(|oldest| oldest > mark)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drain(queue: &mut Queue<&'static str>) -> Vec<&'static str> {
+        std::iter::from_fn(|| queue.pop()).collect()
+    }
+
+    #[test]
+    fn lanes_take_turns_and_keep_their_order() {
+        let mut queue = Queue::default();
+        for write in ["a1", "a2", "a3"] {
+            queue.push(Turn::Lane(1), write);
+        }
+        queue.push(Turn::Lane(2), "b1");
+        queue.push(Turn::Device, "tap");
+        queue.push(Turn::Lane(2), "b2");
+        assert_eq!(drain(&mut queue), ["tap", "a1", "b1", "a2", "b2", "a3"]);
+        assert!(queue.is_empty() && queue.lanes.is_empty());
+    }
+
+    #[test]
+    fn devices_do_not_starve_the_lanes() {
+        let mut queue = Queue::default();
+        queue.push(Turn::Lane(1), "note");
+        (0..100).for_each(|_| queue.push(Turn::Device, "tap"));
+        assert_eq!(drain(&mut queue).iter().position(|write| *write == "note"), Some(IN_A_ROW));
+    }
+
+    #[test]
+    fn a_mark_is_passed_when_all_before_it_are_done() {
+        let mut queue = Queue::default();
+        queue.push(Turn::Lane(1), "a1");
+        queue.push(Turn::Lane(1), "a2");
+        let mark = queue.mark();
+        queue.push(Turn::Lane(2), "b1");
+        assert_eq!((queue.pop(), queue.is_past(mark)), (Some("a1"), false));
+        assert_eq!((queue.pop(), queue.is_past(mark)), (Some("b1"), false));
+        assert_eq!((queue.pop(), queue.is_past(mark)), (Some("a2"), true));
+    }
+}
