@@ -62,6 +62,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("memory context", "afctl memory context"),
     ("memory log", "afctl memory log --limit 50"),
     ("memory stats", "afctl memory stats"),
+    ("memory prune", "afctl memory prune --older 90d --dry-run"),
+    ("memory vacuum", "afctl memory vacuum"),
     ("visual", "afctl visual path --to \"Wi-Fi\""),
     ("visual learn", "afctl visual learn --page settings-home"),
     ("visual match", "afctl visual match"),

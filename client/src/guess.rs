@@ -23,6 +23,8 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["stop", "shutdown", "quit", "exit"], "afctl daemon shutdown"),
     (&["restart"], "afctl daemon restart"),
     (&["restore", "backups"], "afctl backup restore, or afctl backup list"),
+    (&["prune", "retention", "cleanup"], "afctl memory prune --older 90d --dry-run"),
+    (&["vacuum", "compact"], "afctl memory vacuum"),
     (&["metrics", "prometheus"], "afctl daemon metrics"),
     (&["diagnose", "selftest"], "afctl doctor"),
     (&["add", "pair", "attach"], "afctl init, or afctl device add NAME --url URL --ask-token"),

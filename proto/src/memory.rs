@@ -385,6 +385,43 @@ wire! {
     }
 }
 
+params! {
+    /// Parameters of `memory.prune`.
+    #[derive(Default)]
+    pub struct PruneParams {
+        /// Age of what is deleted: a number with `d` for days or `h` for hours, such as `90d`; at least one hour.
+        pub older: String,
+        /// Only count what would be deleted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
+        pub dry_run: Option<bool>,
+    }
+}
+
+wire! {
+    /// Result of `memory.prune`.
+    pub struct Pruned {
+        /// Time before which events and observations were deleted, UTC milliseconds.
+        pub before: i64,
+        /// Number of events.
+        pub events: u64,
+        /// Number of observations.
+        pub observations: u64,
+        /// Whether they were only counted. The count is of everything that is old; a few old rows stay as long as newer ones need them.
+        pub dry_run: bool,
+        /// Size of what is stored in the database now, bytes; the file shrinks later.
+        pub used_bytes: u64,
+    }
+
+    /// Result of `memory.vacuum`.
+    pub struct Vacuumed {
+        /// Size of the database before, bytes.
+        pub before_bytes: u64,
+        /// Size of the database now, bytes.
+        pub after_bytes: u64,
+    }
+}
+
 methods! {
     /// Saves a note at the end of the chain of its app and topic, and returns similar ones.
     MemorySave = "memory.save" (SaveParams, SESSION) -> SavedNote, Admin, [StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","topic":"nav/home-to-wifi","content":"Settings, then Wi-Fi"}"#, NOTE_SAVE;
@@ -400,6 +437,10 @@ methods! {
     MemoryLog = "memory.log" (LogParams, FILTER) -> Log, Read, [StoreUnavailable], r#"{"limit":20}"#;
     /// Returns statistics of the memory.
     MemoryStats = "memory.stats" (StatsParams) -> Stats, Read, [StoreUnavailable], "{}";
+    /// Deletes old events and observations. What was learned from them stays, and so do the totals of sessions.
+    MemoryPrune = "memory.prune" (PruneParams) -> Pruned, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"older":"90d","dryRun":true}"#;
+    /// Rewrites the database without the space of what was deleted. Writes wait until it is done.
+    MemoryVacuum = "memory.vacuum" (crate::vocabulary::NoParams) -> Vacuumed, Admin, [StoreUnavailable, StoreFull], "{}";
     /// Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds nothing twice.
     MemoryImportAf = "memory.importAf" (ImportAfParams) -> ImportReport, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"databaseFile":"/home/me/af.db","dryRun":true}"#;
 }

@@ -3,6 +3,7 @@
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
+use super::upgrades::BACK_TO_11;
 use afd_tests::{Client, Daemon, TestPhone, World};
 use serde_json::{Value, json};
 
@@ -208,9 +209,12 @@ fn known_damage_is_remembered_and_hands_work_without_memory_if_allowed() {
     client.ok("backup.create", json!({}));
     world.daemon.stop();
     let file = world.dir().join("memory.db");
-    // The newest page, which a start does not read.
-    let size = std::fs::metadata(&file).expect("exists").len();
-    overwrite(&file, size - 4096, 4096);
+    // A page that a start does not read.
+    let connection = rusqlite::Connection::open(&file).expect("opens");
+    let page = "SELECT max(pageno) FROM dbstat WHERE name = 'notes' AND pagetype = 'leaf'";
+    let page: u64 = connection.query_row(page, [], |row| row.get::<_, i64>(0)).expect("a page").unsigned_abs();
+    drop(connection);
+    overwrite(&file, (page - 1) * 4096, 4096);
     std::fs::write(world.dir().join("memory.db.damaged"), "found earlier").expect("marks");
     world.daemon = Daemon::start(world.dir());
     world.client().fails("memory.save", json!({"topic": "t", "content": "c"}), "STORE_UNAVAILABLE");
@@ -324,15 +328,15 @@ fn older_schema_is_backed_up_before_it_is_changed() {
     let mut world = World::bare(TestPhone::start(), "");
     world.daemon.stop();
     let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
-    connection.execute_batch("PRAGMA user_version = 10").expect("pretends to be older");
+    connection.execute_batch(&format!("{BACK_TO_11} PRAGMA user_version = 11")).expect("makes it older");
     drop(connection);
     world.daemon = Daemon::start(world.dir());
     let list = world.client().ok("backup.list", json!({}))["backups"].clone();
-    assert_eq!((list[0]["reason"].as_str(), list[0]["schema"].as_u64()), (Some("migration"), Some(10)), "{list}");
+    assert_eq!((list[0]["reason"].as_str(), list[0]["schema"].as_u64()), (Some("migration"), Some(11)), "{list}");
     // A migration that is tried again and again does not fill the disk.
     world.daemon.stop();
     let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
-    connection.execute_batch("PRAGMA user_version = 10").expect("pretends to be older");
+    connection.execute_batch(&format!("{BACK_TO_11} PRAGMA user_version = 11")).expect("makes it older");
     drop(connection);
     world.daemon = Daemon::start(world.dir());
     assert_eq!(names(&mut world.client()).len(), 1);

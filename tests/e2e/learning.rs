@@ -262,7 +262,7 @@ fn verify_considers_only_visible_content() {
 }
 
 /// Returns the rows of a table, without their ids and times of change.
-fn rows(connection: &rusqlite::Connection, table: &str) -> Vec<Vec<String>> {
+pub fn rows(connection: &rusqlite::Connection, table: &str) -> Vec<Vec<String>> {
     let sql = format!("SELECT * FROM {table} ORDER BY uid");
     let mut statement = connection.prepare(&sql).expect("prepares");
     let skip = ["id", "updated_at", "transition_id"];

@@ -26,6 +26,7 @@ mod practice_phone;
 mod privileged;
 mod reaching;
 mod refs;
+mod retention;
 mod runtime;
 mod screenshots;
 mod secrets;

@@ -15,6 +15,10 @@ fn count(result: &Value, key: &str) -> usize {
     result[key].as_array().map_or(0, Vec::len)
 }
 
+/// Takes back what schema 12 added.
+pub const BACK_TO_11: &str = "DROP TABLE baseline_outcomes; DROP TABLE baseline_recoveries; DROP TABLE folds; DROP INDEX events_folded;
+    DROP INDEX observations_folded; ALTER TABLE events DROP COLUMN folded; ALTER TABLE observations DROP COLUMN folded;";
+
 /// Starts a daemon on a copy of the database of a schema.
 fn upgraded(schema: u32) -> World {
     let mut world = World::bare(afd_tests::TestPhone::start(), "");
@@ -71,7 +75,7 @@ fn text_of_a_tool_leaves_the_statements_of_the_user() {
     world.daemon.stop();
     let file = world.dir().join("memory.db");
     let connection = rusqlite::Connection::open(&file).expect("opens");
-    connection.execute_batch("PRAGMA user_version = 10").expect("makes it schema 10 again");
+    connection.execute_batch(&format!("{BACK_TO_11} PRAGMA user_version = 10")).expect("makes it schema 10 again");
     let first = "SELECT id, conversation_id, position FROM message_facts ORDER BY position LIMIT 1";
     let (fact, conversation, position): (i64, i64, i64) =
         connection.query_row(first, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("a statement");
@@ -98,7 +102,7 @@ fn messages_of_the_other_schema_9_are_found_after_the_upgrade() {
         let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
         connection
             .execute_batch(&format!(
-                "DROP TABLE message_words; DROP TABLE message_subjects;
+                "{BACK_TO_11} DROP TABLE message_words; DROP TABLE message_subjects;
                  CREATE VIRTUAL TABLE message_index USING fts5 (tokens, content = '', contentless_delete = 1, tokenize = 'ascii');
                  {back}"
             ))
@@ -146,7 +150,7 @@ fn acts_of_schema_6_that_did_nothing_are_told_as_such() {
     let begin = sessions.find("CREATE TABLE conversations").expect("the tables of conversations");
     let end = sessions.find("CREATE TABLE patterns").expect("the tables after them");
     connection
-        .execute_batch(&format!("{before_10} {before_9} {} {before_8} PRAGMA user_version = 6", &sessions[begin..end]))
+        .execute_batch(&format!("{BACK_TO_11} {before_10} {before_9} {} {before_8} PRAGMA user_version = 6", &sessions[begin..end]))
         .expect("sets the version");
     drop(connection);
     world.daemon = Daemon::start(world.dir());

@@ -1,13 +1,15 @@
 //! The `memory` commands.
 
 use afd_proto::memory::{
-    ContextParams, EventStatus, ExperienceParams, LogParams, MemoryContext, MemoryDelete, MemoryExperience, MemoryLog, MemorySave,
-    MemorySearch, MemoryStats, StatsParams,
+    ContextParams, EventStatus, ExperienceParams, LogParams, MemoryContext, MemoryDelete, MemoryExperience, MemoryLog, MemoryPrune,
+    MemorySave, MemorySearch, MemoryStats, MemoryVacuum, PruneParams, Pruned, StatsParams, Vacuumed,
 };
 use afd_proto::notes::{DeleteParams, SaveParams, SearchParams};
+use afd_proto::vocabulary::NoParams;
 use clap::{Args, Subcommand};
 
 use super::{Call, Group};
+use crate::human::{bytes, human, paint, parts};
 use crate::options::Context;
 
 /// Notes, event log, and what was learned about pages.
@@ -35,6 +37,33 @@ pub enum Memory {
         #[arg(long, value_name = "NAME")]
         for_session: Option<String>,
     },
+    /// Delete old events and observations; what was learned from them stays
+    Prune {
+        /// Age of what is deleted, in days or hours: 90d, 12h
+        #[arg(long, value_name = "AGE")]
+        older: String,
+        /// Only count what would be deleted
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Rewrite the database without the space of what was deleted; acts wait until it is done
+    Vacuum,
+}
+
+human! {
+    MemoryPrune => pruned;
+    MemoryVacuum => |v: &Vacuumed| format!("{} {} before, {} now\n", paint(parts::GOOD, "rewritten:"), bytes(v.before_bytes), bytes(v.after_bytes));
+}
+
+fn pruned(pruned: &Pruned) -> String {
+    let verb = if pruned.dry_run { paint(parts::WARN, "would delete") } else { paint(parts::GOOD, "deleted") };
+    format!(
+        "{verb} {} events and {} observations from before {}; {} in use\n",
+        pruned.events,
+        pruned.observations,
+        parts::time(pruned.before),
+        bytes(pruned.used_bytes)
+    )
 }
 
 /// Options of `save`.
@@ -126,6 +155,8 @@ impl Group for Memory {
             Memory::Log(Log { for_session, app, status, limit, cursor }) => {
                 Call::of::<MemoryLog>(LogParams { session: for_session, app, status, limit, cursor, device: None })
             }
+            Memory::Prune { older, dry_run } => Call::of::<MemoryPrune>(PruneParams { older, dry_run: Some(dry_run) }),
+            Memory::Vacuum => Call::plain::<MemoryVacuum>(NoParams {}),
             Memory::Stats { for_session } => Call::plain::<MemoryStats>(StatsParams { session: for_session }),
         }
     }

@@ -57,9 +57,18 @@ pub(crate) use human;
 
 /// Returns how the result of a method is rendered, by its name; `None` if only its fields are shown.
 pub fn render_of(method: &str) -> Option<Render> {
-    let (backup, daemon) = (crate::commands::backup::RENDERS, crate::commands::daemon::RENDERS);
-    let modules =
-        [backup, conversation::RENDERS, daemon, devices::RENDERS, observe::RENDERS, records::RENDERS, session::RENDERS, visual::RENDERS];
+    let (backup, daemon, memory) = (crate::commands::backup::RENDERS, crate::commands::daemon::RENDERS, crate::commands::memory::RENDERS);
+    let modules = [
+        backup,
+        conversation::RENDERS,
+        daemon,
+        devices::RENDERS,
+        memory,
+        observe::RENDERS,
+        records::RENDERS,
+        session::RENDERS,
+        visual::RENDERS,
+    ];
     modules.into_iter().flatten().find(|(name, _)| *name == method).map(|(_, render)| *render)
 }
 

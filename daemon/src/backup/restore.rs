@@ -11,7 +11,7 @@ use afd_proto::backup::Restored;
 
 use super::{ARTIFACTS, BackupError, Backups, DATABASE, KEY, REPLACED, Result, names, read_key, restrict, sync_dir};
 use crate::file::{self, with_suffix};
-use crate::store::{damage_mark, now_ms, open_copy};
+use crate::store::{self, damage_mark, now_ms, open_copy};
 
 /// Suffix of a copy that is not complete yet.
 const PARTIAL: &str = ".restoring";
@@ -31,6 +31,7 @@ pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result
     let partial = with_suffix(database, PARTIAL);
     let copied = copy_file(&from.join(DATABASE), &partial);
     copied.inspect_err(|_| _ = std::fs::remove_file(&partial))?;
+    become_another(&partial)?;
     if let Some(key) = read_key(&from.join(KEY))? {
         let path = with_suffix(database, KEY_COMPLETE);
         file::replace(&path, &key).map_err(BackupError::io(&path))?;
@@ -41,6 +42,13 @@ pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result
     finish(database)?;
     let artifacts = put_back(backups, &from, database)?;
     Ok(Restored { backup, database: database.display().to_string(), replaced: replaced.map(|dir| dir.display().to_string()), artifacts })
+}
+
+/// Gives a copy an origin of its own: what is recorded from now on differs from what the other one recorded since.
+fn become_another(database: &Path) -> Result<()> {
+    let connection = rusqlite::Connection::open(database).map_err(crate::store::StoreError::from)?;
+    store::renew_origin(&connection)?;
+    Ok(())
 }
 
 /// Returns the database that a path means: companions lie beside the file, not beside a link to it.

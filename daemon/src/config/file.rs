@@ -139,6 +139,15 @@ sections! {
         /// Whether the daemon refuses to work while its memory is damaged; otherwise it works without recording, and answers carry
         /// `recorded: false`.
         required: bool = true;
+        /// Maximum size of what is stored in the database, bytes; the oldest events and observations are deleted, but none of the last 7
+        /// days. What they taught stays.
+        max_bytes: u64 [range 1..=u64::MAX] = 2 << 30;
+        /// Maximum size of the write-ahead log, bytes; it is written into the database when it is larger.
+        max_wal_bytes: u64 [range 1..=u64::MAX] = 64 << 20;
+        /// Maximum age of events, days; what they taught stays.
+        max_event_days: u64 [range 1..=u64::MAX] = 365;
+        /// Maximum age of observations, days; what they taught stays.
+        max_observation_days: u64 [range 1..=u64::MAX] = 90;
     }
 
     /// Where artifacts are stored, and for how long.

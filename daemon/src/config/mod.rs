@@ -56,6 +56,8 @@ pub struct Settings {
     pub artifacts: ArtifactSettings,
     /// Whether the daemon refuses to work without its memory.
     pub memory_required: bool,
+    /// What is kept in the memory.
+    pub retention: Retention,
     /// Where backups are stored, how often they are made, and how many are kept.
     pub backup: BackupSettings,
     /// Limits of the socket.
@@ -93,6 +95,19 @@ pub struct ArtifactSettings {
     pub max_bytes: u64,
     /// Maximum age of the files under the root.
     pub max_age: Duration,
+}
+
+/// What is kept in the memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retention {
+    /// Maximum size of what is stored in the database, bytes.
+    pub max_bytes: u64,
+    /// Maximum size of the write-ahead log, bytes.
+    pub max_wal_bytes: u64,
+    /// Maximum age of events.
+    pub events: Duration,
+    /// Maximum age of observations.
+    pub observations: Duration,
 }
 
 /// Where backups are stored, how often they are made, and how many are kept.
@@ -204,9 +219,15 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
             screenshot_file: path("artifacts.screenshot_file", &artifacts.screenshot_file),
             page_dir: path("artifacts.page_dir", &artifacts.page_dir),
             max_bytes: artifacts.max_bytes,
-            max_age: Duration::from_secs(artifacts.max_age_days.saturating_mul(86_400)),
+            max_age: days(artifacts.max_age_days),
         },
         memory_required: file.memory.required,
+        retention: Retention {
+            max_bytes: file.memory.max_bytes,
+            max_wal_bytes: file.memory.max_wal_bytes,
+            events: days(file.memory.max_event_days),
+            observations: days(file.memory.max_observation_days),
+        },
         backup: BackupSettings {
             dir: path("backup.dir", &file.backup.dir).unwrap_or_else(|| default_backups(in_use.unwrap_or(&database))),
             every: (file.backup.every_hours > 0).then(|| Duration::from_secs(file.backup.every_hours * 3600)),
@@ -245,6 +266,10 @@ fn with_tokens(mut devices: BTreeMap<String, DeviceSettings>, dir: &Path) -> BTr
 
 /// Maximum size of a file with a token, bytes.
 const MAX_TOKEN: u64 = 4 << 10;
+
+fn days(number: u64) -> Duration {
+    Duration::from_secs(number.saturating_mul(86_400))
+}
 
 /// Returns the directory `backups` beside the database.
 fn default_backups(database: &Path) -> PathBuf {

@@ -7,7 +7,7 @@ use afd_proto::ErrorCode;
 use afd_proto::job::{Job, Jobs, RunParams};
 use serde_json::json;
 
-use super::{Core, Error, Result, artifacts, backups, conversation, replay, visual};
+use super::{Core, Error, Result, artifacts, backups, conversation, replay, retention, visual};
 use crate::memory::rebuild;
 use crate::session::conversation::messages;
 
@@ -32,6 +32,13 @@ pub fn start(core: &Arc<Core>) {
     add(core, backups::BACKUP_JOB, "makes a backup when one is due, and deletes old ones", BACKUP, |core| async move {
         backups::run_job(&core).await
     });
+    add(
+        core,
+        retention::JOB,
+        "deletes events and observations that are too old or too many, and gives free space back",
+        RETENTION,
+        |core| async move { retention::run_job(&core).await },
+    );
     add(core, "request-keys", "deletes recorded outcomes of request keys after a day", REQUEST_KEYS, |core| async move {
         replay::prune(&core).await
     });
@@ -90,6 +97,9 @@ const REBUILD_BATCH: i64 = 500;
 
 /// How often the backup job looks whether a backup is due.
 const BACKUP: Duration = Duration::from_secs(3600);
+
+/// Interval of the job that keeps the memory within its limits.
+const RETENTION: Duration = Duration::from_secs(3600);
 
 /// Interval of the job that deletes old outcomes of request keys.
 const REQUEST_KEYS: Duration = Duration::from_secs(3600);

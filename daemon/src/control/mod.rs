@@ -33,6 +33,7 @@ mod plan;
 pub mod recover;
 pub mod replay;
 mod resolve_target;
+pub mod retention;
 mod rows;
 mod runtime;
 mod scope;

@@ -7,7 +7,7 @@ use afd_proto::notes::{DeleteParams, DeletedNote, Notes, SaveParams, SavedNote, 
 use afd_proto::vocabulary::DEFAULT_SESSION;
 use serde_json::json;
 
-use super::{Core, Error, Result, backups, check_session, current_trace};
+use super::{Core, Error, Result, backups, check_session, current_trace, retention};
 use crate::memory::notes::{self, Filter, NewNote};
 use crate::memory::requests;
 use crate::store::new_uid;
@@ -114,6 +114,8 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<DeletedNo
         Ok(Some((DeletedNote { id: note.id, uid: note.uid, chain_length: left, backups: Vec::new() }, note.created_at)))
     });
     if let Some((deleted, created_at)) = deleted.await? {
+        // Its words are still in the search index.
+        core.jobs.nudge(retention::JOB);
         return Ok(DeletedNote { backups: backups::holding(core, created_at).await, ..deleted });
     }
     Err(Error::new(ErrorCode::NotFound, "no such note")

@@ -134,6 +134,7 @@ fn credit_transition(connection: &Connection, uid: &str, [success, verified, fai
         below: None,
         cause: None,
         times,
+        weight: times as f64,
         verified,
         verify_op: verify_op.as_deref(),
         duration_ms: 0,

@@ -2,9 +2,10 @@
 //!
 //! Observations and events are facts; [`pages`] are what they refer to. [`record`] writes them and updates what is derived from
 //! them: what came of each act ([`projection`]), how often each action led where ([`outcomes`]), and what cured failures
-//! ([`recoveries`]). [`experience`] looks it up. [`views`] holds in memory what sessions see right now.
+//! ([`recoveries`]). [`prune`] deletes what is old and keeps what it taught ([`baseline`]). [`experience`] looks it up. [`views`] holds in memory what sessions see right now.
 
 pub mod af;
+pub mod baseline;
 pub mod events;
 pub mod experience;
 pub mod imported;
@@ -14,6 +15,7 @@ pub mod observations;
 pub mod outcomes;
 pub mod pages;
 pub mod projection;
+pub mod prune;
 pub mod rebuild;
 pub mod record;
 pub mod recoveries;

@@ -174,6 +174,16 @@ pub fn delete(connection: &Connection, id: Option<i64>, uid: Option<&str>) -> Re
     Ok(Some(note))
 }
 
+/// Merges some pages of the search index, so that the words of deleted notes leave it. Returns whether there is more to merge.
+pub fn merge_index(connection: &Connection, pages: i64) -> Result<bool> {
+    let before = connection.total_changes();
+    connection
+        .prepare_cached("INSERT INTO note_index (note_index, rank) VALUES ('merge', :pages)")?
+        // Negative: down to a single segment.
+        .execute(named_params! {":pages": -pages})?;
+    Ok(connection.total_changes() - before > 1)
+}
+
 /// Builds the conditions of a filter.
 fn conditions(filter: &Filter) -> Conditions {
     let topic = filter.topic.as_ref().filter(|t| !t.is_empty());

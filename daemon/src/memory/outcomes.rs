@@ -35,18 +35,20 @@ pub(super) struct Attempt<'a> {
     pub cause: Option<&'a str>,
     /// How often, negative to take it back.
     pub times: i64,
+    /// The same weighted by age, as it was at the time of the attempt.
+    pub weight: f64,
     /// How many of them a check has confirmed.
     pub verified: i64,
     /// Operation of that check.
     pub verify_op: Option<&'a str>,
-    /// Time until it arrived, milliseconds.
+    /// Time until it arrived, milliseconds, of all together.
     pub duration_ms: i64,
-    /// Time of the attempt, UTC milliseconds.
+    /// Time of the last attempt, UTC milliseconds.
     pub at: i64,
 }
 
 /// Returns what is left of a weight after a time in milliseconds.
-fn decayed(weight: f64, since: i64) -> f64 {
+pub(super) fn decayed(weight: f64, since: i64) -> f64 {
     weight * (-(since.max(0) as f64) / HALF_LIFE_MS).exp2()
 }
 
@@ -121,7 +123,7 @@ fn add_to_outcome(connection: &Connection, store: &str, transition: i64, from_ke
     let (weight, weighted_at) = known.unwrap_or((0.0, a.at));
     let now = weighted_at.max(a.at);
     // An experience that is added late, as when memories are merged, has lost weight already.
-    let weight = decayed(weight, now - weighted_at) + decayed(a.times as f64, now - a.at);
+    let weight = decayed(weight, now - weighted_at) + decayed(a.weight, now - a.at);
     connection
         .prepare_cached(
             "INSERT INTO outcomes (uid, origin, transition_id, kind, to_key, below_key, page_id, count, verified_count, weight,
@@ -149,7 +151,7 @@ fn add_to_outcome(connection: &Connection, store: &str, transition: i64, from_ke
             ":verified": a.verified,
             ":weight": weight.max(0.0),
             ":weighted_at": now,
-            ":duration_ms": a.duration_ms * a.times,
+            ":duration_ms": a.duration_ms,
             ":at": a.at,
             ":now": now_ms(),
         })?;

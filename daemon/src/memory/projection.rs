@@ -21,7 +21,7 @@ use super::outcomes::{self, Attempt};
 use super::pages::{self, Page};
 use super::{Origin, recoveries};
 use crate::page::target::{self, action_key};
-use crate::store::{Result, now_ms, word};
+use crate::store::{Result, now_ms, origin_of, word};
 
 /// Time within which a page that comes belongs to the act before it, milliseconds.
 pub const OUTCOME_WINDOW_MS: i64 = 10_000;
@@ -54,13 +54,15 @@ pub(super) struct EventRow {
     refuted: bool,
     /// Of a recovery: whether it worked.
     pub cured: Option<bool>,
+    /// Whether it is in the baseline: what came of it is decided for good.
+    folded: bool,
     pub at: i64,
     duration_ms: i64,
 }
 
 const COLUMNS: &str = "e.uid, e.origin, e.seq, e.session_id, e.device_id, e.category, e.op, e.status, e.failure_cause, e.parent_uid,
     e.evidence, e.action, e.inherited, e.content_hash, e.outcome, e.after_page_id, e.after_below_id, e.arrived_ms, e.verified, e.refuted,
-    e.cured, e.at, e.duration_ms";
+    e.cured, e.folded, e.at, e.duration_ms";
 
 pub(super) fn select(rest: &str) -> String {
     format!("SELECT {COLUMNS}, {} FROM events e LEFT JOIN pages p ON p.id = e.page_id {rest}", pages::COLUMNS)
@@ -100,6 +102,7 @@ pub(super) fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
         verified: row.get("verified")?,
         refuted: row.get("refuted")?,
         cured: row.get("cured")?,
+        folded: row.get("folded")?,
         at: row.get("at")?,
         duration_ms: row.get("duration_ms")?,
     })
@@ -167,7 +170,7 @@ pub fn settle(connection: &Connection, look: &Look) -> Result<()> {
 
 /// Takes a look as the outcome of an act. With `confirmed`, a check has passed on that page.
 pub(super) fn take_outcome(connection: &Connection, mut act: EventRow, look: &Look, confirmed: bool) -> Result<()> {
-    if act.status != EventStatus::Ok || (act.verified && !confirmed) {
+    if act.folded || act.status != EventStatus::Ok || (act.verified && !confirmed) {
         return Ok(());
     }
     let Some(kind) = kind_of(connection, &act, look)? else { return Ok(()) };
@@ -243,6 +246,16 @@ fn kind_of(connection: &Connection, act: &EventRow, look: &Look) -> Result<Optio
 
 /// Adds what is known of an act to the counters, or takes it back.
 pub(super) fn count(connection: &Connection, act: &EventRow, times: i64) -> Result<()> {
+    contribution(connection, act, times, |attempt| outcomes::add(connection, &act.store, attempt))
+}
+
+/// Calls `add` with what is known of an act as attempts.
+pub(super) fn contribution(
+    connection: &Connection,
+    act: &EventRow,
+    times: i64,
+    mut add: impl FnMut(&Attempt<'_>) -> Result<()>,
+) -> Result<()> {
     let (Some(from), Some((action, text))) = (act.page.as_ref().filter(|_| !act.assumed), &act.action) else { return Ok(()) };
     let key = action_key(action);
     let page = |id: Option<i64>| id.map(|id| pages::get(connection, id)).transpose().map(Option::flatten);
@@ -257,19 +270,20 @@ pub(super) fn count(connection: &Connection, act: &EventRow, times: i64) -> Resu
         below: below.as_ref(),
         cause,
         times,
+        weight: times as f64,
         verified,
         verify_op: verify_op.as_deref(),
-        duration_ms: if kind == OutcomeKind::Page { act.arrived_ms } else { 0 },
+        duration_ms: if kind == OutcomeKind::Page { act.arrived_ms * times } else { 0 },
         at: act.at,
     };
     if let Some(kind) = act.outcome {
-        outcomes::add(connection, &act.store, &attempt(kind, None, if act.verified { times } else { 0 }))?;
+        add(&attempt(kind, None, if act.verified { times } else { 0 }))?;
     }
     if act.refuted {
-        outcomes::add(connection, &act.store, &attempt(OutcomeKind::Refuted, Some(ErrorCode::AssertionFailed.name()), 0))?;
+        add(&attempt(OutcomeKind::Refuted, Some(ErrorCode::AssertionFailed.name()), 0))?;
     }
     if act.category == Category::Act && act.status == EventStatus::Failed && is_about_target(act) {
-        outcomes::add(connection, &act.store, &attempt(OutcomeKind::Failed, act.cause.map(ErrorCode::name), 0))?;
+        add(&attempt(OutcomeKind::Failed, act.cause.map(ErrorCode::name), 0))?;
     }
     Ok(())
 }
@@ -331,7 +345,8 @@ pub(super) fn count_event(connection: &Connection, event: &Event) -> Result<()> 
 /// Confirms or refutes the act that a check is about. A passing check confirms the page that it saw; a failing one counts
 /// against the act once, until the page turns out to have been on its way.
 pub(super) fn judge(connection: &Connection, check: &EventRow, cause: Option<ErrorCode>) -> Result<()> {
-    let Some(act) = check.parent.as_deref().map(|uid| find(connection, uid)).transpose()?.flatten() else { return Ok(()) };
+    let parent = check.parent.as_deref().map(|uid| find(connection, uid)).transpose()?.flatten();
+    let Some(act) = parent.filter(|act| !act.folded) else { return Ok(()) };
     match check.status {
         EventStatus::Ok => confirm(connection, act, check),
         EventStatus::Failed if cause == Some(ErrorCode::AssertionFailed) && !act.refuted && !act.verified => {
@@ -385,8 +400,19 @@ fn last_below(connection: &Connection, check: &EventRow) -> Result<Option<i64>> 
 
 /// Counts a page that appeared although nothing had been done since the device's previous settled page.
 pub(super) fn appeared_spontaneously(connection: &Connection, look: &Look, last_act: Option<i64>) -> Result<()> {
+    let store = origin_of(connection)?.unwrap_or_default();
+    spontaneous(connection, look, last_act, |attempt| outcomes::add(connection, &store, attempt))
+}
+
+/// Calls `add` with a page that appeared although nothing had been done since the device's previous settled page, as an attempt to wait.
+pub(super) fn spontaneous(
+    connection: &Connection,
+    look: &Look,
+    last_act: Option<i64>,
+    add: impl FnOnce(&Attempt<'_>) -> Result<()>,
+) -> Result<()> {
     let sql = format!(
-        "SELECT o.seq, o.observed_at, o.origin, {} FROM observations o JOIN pages p ON p.id = o.page_id
+        "SELECT o.seq, o.observed_at, {} FROM observations o JOIN pages p ON p.id = o.page_id
          WHERE o.device_id = :device AND o.seq < :seq AND o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''
          ORDER BY o.seq DESC LIMIT 1",
         pages::COLUMNS
@@ -394,10 +420,10 @@ pub(super) fn appeared_spontaneously(connection: &Connection, look: &Look, last_
     let before = connection
         .prepare_cached(&sql)?
         .query_row(named_params! {":device": look.device, ":seq": look.seq}, |row| {
-            Ok((row.get::<_, i64>("seq")?, row.get::<_, i64>("observed_at")?, row.get::<_, String>("origin")?, pages::read(row)?))
+            Ok((row.get::<_, i64>("seq")?, row.get::<_, i64>("observed_at")?, pages::read(row)?))
         })
         .optional()?;
-    let Some((seq, at, store, Some(from))) = before else { return Ok(()) };
+    let Some((seq, at, Some(from))) = before else { return Ok(()) };
     let Some(to) = pages::get(connection, look.page)? else { return Ok(()) };
     // Pages without a structure cannot be told apart well enough.
     let tellable = !from.structure.is_empty() && !to.structure.is_empty();
@@ -415,10 +441,11 @@ pub(super) fn appeared_spontaneously(connection: &Connection, look: &Look, last_
         below: below.as_ref(),
         cause: None,
         times: 1,
+        weight: 1.0,
         verified: 0,
         verify_op: None,
         duration_ms: (look.at - at).max(0),
         at: look.at,
     };
-    outcomes::add(connection, &store, &attempt)
+    add(&attempt)
 }

@@ -1,11 +1,10 @@
-//! Makes the counters of experience again from events, observations and imported rows: after an upgrade in steps, in the background.
+//! Makes the counters of experience again from baselines, events, observations and imported rows: after an upgrade in steps, in the background.
 
 use afd_proto::memory::{Category, EventStatus};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::projection::{
-    EventRow, Look, OUTCOME_WINDOW_MS, appeared_spontaneously, count, event_row, find, judge, last_action, select, take_outcome,
-};
+use super::outcomes::{self, Attempt};
+use super::projection::{self, EventRow, Look, OUTCOME_WINDOW_MS, count, event_row, find, judge, last_action, select, take_outcome};
 use super::recoveries;
 use crate::store::Result;
 
@@ -38,6 +37,7 @@ pub fn some(connection: &Connection, batch: i64) -> Result<bool> {
     if cursor < 0 {
         connection.execute_batch("DELETE FROM outcomes; DELETE FROM transitions; DELETE FROM recoveries;")?;
         super::imported::project(connection)?;
+        super::baseline::project(connection)?;
     }
     let to = (cursor.max(0) + batch).min(upto);
     for uid in uids(connection, "events", cursor, to)? {
@@ -48,8 +48,9 @@ pub fn some(connection: &Connection, batch: i64) -> Result<bool> {
             connection.prepare_cached("UPDATE store SET rebuild_cursor = :cursor")?.execute(named_params! {":cursor": seq})?;
         }
     }
+    let origin = crate::store::origin_of(connection)?.unwrap_or_default();
     for uid in uids(connection, "observations", cursor, to)? {
-        recount_spontaneous(connection, &uid)?;
+        spontaneous(connection, &uid, |attempt| outcomes::add(connection, &origin, attempt))?;
     }
     let next = (to < upto).then_some(to);
     connection.execute("UPDATE store SET rebuild_cursor = :next", named_params! {":next": next})?;
@@ -57,7 +58,7 @@ pub fn some(connection: &Connection, batch: i64) -> Result<bool> {
 }
 
 fn uids(connection: &Connection, table: &str, after: i64, to: i64) -> Result<Vec<String>> {
-    let sql = format!("SELECT uid FROM {table} WHERE seq > :after AND seq <= :to AND deleted_at IS NULL ORDER BY seq, id");
+    let sql = format!("SELECT uid FROM {table} WHERE seq > :after AND seq <= :to AND folded = 0 AND deleted_at IS NULL ORDER BY seq, id");
     let mut statement = connection.prepare_cached(&sql)?;
     let found = statement.query_map(named_params! {":after": after, ":to": to}, |row| row.get("uid"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
@@ -116,12 +117,12 @@ fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<Event
     Ok(find(connection, &uid)?.unwrap_or(act))
 }
 
-/// Counts the page of an observation again if it came by itself.
-fn recount_spontaneous(connection: &Connection, uid: &str) -> Result<()> {
+/// Calls `add` with the page of an observation as an attempt to wait, if it came by itself.
+pub(super) fn spontaneous(connection: &Connection, uid: &str, add: impl FnOnce(&Attempt<'_>) -> Result<()>) -> Result<()> {
     let look = connection.prepare_cached(&format!("{LOOKS} AND o.uid = :uid"))?.query_row(named_params! {":uid": uid}, look).optional()?;
     let Some(look) = look else { return Ok(()) };
     match last_action(connection, look.device, look.seq, None)? {
         Some(last) if look.at - last.at <= OUTCOME_WINDOW_MS => Ok(()),
-        last => appeared_spontaneously(connection, &look, last.map(|l| l.seq)),
+        last => projection::spontaneous(connection, &look, last.map(|l| l.seq), add),
     }
 }

@@ -77,6 +77,18 @@ fn parent(connection: &Connection, event: &EventRow) -> Result<Option<EventRow>>
 
 /// Adds what is known of a recovery to the counters, or takes it back.
 pub(super) fn count(connection: &Connection, event: &EventRow, times: i64) -> Result<()> {
+    contribution(connection, event, times, |page, cause, action, change| {
+        add(connection, &event.store, (page, cause), action, change, event.at)
+    })
+}
+
+/// Calls `add` with what is known of a recovery: the page and cause of the failure, the action with its key, and the change.
+pub(super) fn contribution(
+    connection: &Connection,
+    event: &EventRow,
+    times: i64,
+    add: impl FnOnce(&Page, &str, (&str, &str), Change) -> Result<()>,
+) -> Result<()> {
     if event.category != Category::Recover || event.status == EventStatus::Unknown {
         return Ok(());
     }
@@ -90,7 +102,7 @@ pub(super) fn count(connection: &Connection, event: &EventRow, times: i64) -> Re
         (_, None) => Change { undecided: times, ..Change::default() },
     };
     let change = Change { left: if left { times } else { 0 }, ..change };
-    add(connection, &event.store, (page, failure.cause_name()), (text, &action_key(action)), change, event.at)
+    add(page, failure.cause_name(), (text, &action_key(action)), change)
 }
 
 /// Decides whether earlier recoveries of the session worked, now that an act or a check has ended.
@@ -99,7 +111,7 @@ pub(super) fn judge(connection: &Connection, event: &EventRow) -> Result<()> {
         return Ok(());
     }
     let mut statement = connection.prepare_cached(
-        "SELECT uid FROM events WHERE session_id = :session AND device_id = :device AND category = 'recover' AND cured IS NULL
+        "SELECT uid FROM events WHERE session_id = :session AND device_id = :device AND category = 'recover' AND cured IS NULL AND folded = 0
             AND status = 'ok' AND parent_uid IS NOT NULL AND seq < :seq ORDER BY seq DESC LIMIT 1",
     )?;
     let pending: Vec<String> = statement

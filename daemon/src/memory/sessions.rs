@@ -4,7 +4,7 @@ use afd_proto::context::RecentObservation;
 use afd_proto::memory::{Category, EventStatus};
 use afd_proto::session::{PageSnapshot, VisitedPage};
 use afd_proto::vocabulary::Action;
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use crate::page::target;
 use crate::store::{Result, word};
@@ -26,23 +26,32 @@ pub struct Totals {
     pub last_at: Option<i64>,
 }
 
+/// What [`sums`] reads of events.
+pub(super) const SUMS: &str = "coalesce(sum(status = 'ok' AND category <> 'verify'), 0) AS done,
+    coalesce(sum(status = 'ok' AND category = 'verify'), 0) AS verified, coalesce(sum(failure_cause = 'ASSERTION_FAILED'), 0) AS assertions,
+    coalesce(sum(status <> 'ok' AND coalesce(failure_cause, '') <> 'ASSERTION_FAILED'), 0) AS broken, max(at) AS max_at";
+
+/// Reads the totals of events.
+pub(super) fn sums(row: &Row<'_>) -> rusqlite::Result<Totals> {
+    Ok(Totals {
+        done: row.get("done")?,
+        passed_checks: row.get("verified")?,
+        failed_checks: row.get("assertions")?,
+        errors: row.get("broken")?,
+        observations: 0,
+        last_at: row.get("max_at")?,
+    })
+}
+
 /// Returns the totals of a session, by its row id.
 pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
-    let (done, passed_checks, failed_checks, errors, acted_at) = connection
-        .prepare_cached(
-            "SELECT coalesce(sum(status = 'ok' AND category <> 'verify'), 0) AS done, coalesce(sum(status = 'ok' AND category = 'verify'),
-                0) AS verified,
-                coalesce(sum(failure_cause = 'ASSERTION_FAILED'), 0) AS assertions,
-                coalesce(sum(status <> 'ok' AND coalesce(failure_cause, '') <> 'ASSERTION_FAILED'), 0) AS broken, max(at) AS max_at
-             FROM events WHERE session_id = :session_id AND deleted_at IS NULL",
-        )?
-        .query_row(named_params! {":session_id": session}, |row| {
-            Ok((row.get("done")?, row.get("verified")?, row.get("assertions")?, row.get("broken")?, row.get::<_, Option<i64>>("max_at")?))
-        })?;
+    let of_events = connection
+        .prepare_cached(&format!("SELECT {SUMS} FROM events WHERE session_id = :session_id AND deleted_at IS NULL"))?
+        .query_row(named_params! {":session_id": session}, sums)?;
     let (observations, seen_at) = connection
         .prepare_cached("SELECT count(*) AS count, max(observed_at) AS max_observed_at FROM observations WHERE session_id = :session_id")?
         .query_row(named_params! {":session_id": session}, |row| Ok((row.get("count")?, row.get::<_, Option<i64>>("max_observed_at")?)))?;
-    Ok(Totals { done, passed_checks, failed_checks, errors, observations, last_at: acted_at.max(seen_at) })
+    Ok(Totals { observations, last_at: of_events.last_at.max(seen_at), ..of_events })
 }
 
 /// Returns the time of a session's last event or observation, UTC milliseconds.

@@ -1,9 +1,12 @@
 //! Handlers of the `memory.*` methods.
 
-use afd_proto::memory::{MemoryContext, MemoryDelete, MemoryExperience, MemoryImportAf, MemoryLog, MemorySave, MemorySearch, MemoryStats};
+use afd_proto::memory::{
+    MemoryContext, MemoryDelete, MemoryExperience, MemoryImportAf, MemoryLog, MemoryPrune, MemorySave, MemorySearch, MemoryStats,
+    MemoryVacuum,
+};
 
 use super::register::{Module, method};
-use crate::control::{import, memory, notes};
+use crate::control::{import, memory, notes, retention};
 
 pub(super) fn register(module: &mut Module) {
     method::<MemorySave, _, _>(module, |core, p| async move { notes::save(&core, &p).await });
@@ -13,5 +16,7 @@ pub(super) fn register(module: &mut Module) {
     method::<MemoryContext, _, _>(module, |core, p| async move { memory::context(&core, &p).await });
     method::<MemoryLog, _, _>(module, |core, p| async move { memory::log(&core, &p).await });
     method::<MemoryStats, _, _>(module, |core, p| async move { memory::stats(&core, &p).await });
+    method::<MemoryPrune, _, _>(module, |core, p| async move { retention::prune(&core, &p).await });
+    method::<MemoryVacuum, _, _>(module, |core, _| async move { retention::vacuum(&core).await });
     method::<MemoryImportAf, _, _>(module, |core, p| async move { import::af(&core, &p).await });
 }

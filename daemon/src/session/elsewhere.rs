@@ -1,4 +1,5 @@
-//! What a session did in another copy of this memory: known only from the file that it was restored from.
+//! What a session did that no rows tell any more: in another copy of this memory, known from the file that it was restored from, or so long
+//! ago that it was pruned.
 
 use std::collections::HashMap;
 
@@ -7,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 use serde::{Deserialize, Serialize};
 
 use super::json;
-use crate::store::Result;
+use crate::store::{Result, now_ms};
 
 /// Maximum of a figure from a file.
 pub const MAX_FIGURE: i64 = 1_000_000_000;
@@ -32,11 +33,19 @@ pub fn of(connection: &Connection, session: i64) -> Result<Elsewhere> {
     Ok(found.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
 }
 
+/// Adds to what a session did elsewhere.
+pub fn add(connection: &Connection, session: i64, more: Elsewhere) -> Result<()> {
+    let mut all = of(connection, session)?;
+    more.add_to(&mut all.statistics);
+    more.add_pages_to(&mut all.pages);
+    set(connection, session, &all)
+}
+
 /// Records what a session did elsewhere.
 pub fn set(connection: &Connection, session: i64, elsewhere: &Elsewhere) -> Result<()> {
     connection
-        .prepare_cached("UPDATE sessions SET elsewhere = :elsewhere WHERE id = :id")?
-        .execute(named_params! {":id": session, ":elsewhere": json(elsewhere)})?;
+        .prepare_cached("UPDATE sessions SET elsewhere = :elsewhere, updated_at = :now WHERE id = :id")?
+        .execute(named_params! {":id": session, ":elsewhere": json(elsewhere), ":now": now_ms()})?;
     Ok(())
 }
 
@@ -85,6 +94,7 @@ impl Elsewhere {
                 Some(i) => {
                     own[*i].observations = own[*i].observations.saturating_add(page.observations.max(0));
                     own[*i].first_seen = own[*i].first_seen.min(page.first_seen);
+                    own[*i].last_seen = own[*i].last_seen.max(page.last_seen);
                 }
                 None => own.push(VisitedPage { snapshot: None, state: None, ..page }),
             }

@@ -15,7 +15,7 @@ static MIGRATIONS: LazyLock<Migrations<'static>> =
     LazyLock::new(|| Migrations::from_directory(&DIR).expect("the embedded migrations are well-formed"));
 
 /// Newest schema version that this version supports.
-pub const SCHEMA: u32 = 11;
+pub const SCHEMA: u32 = 12;
 
 /// Refuses a database that has tables but no schema version: it belongs to another program and must not be touched.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
@@ -61,6 +61,15 @@ pub(super) fn run(connection: &mut Connection, before: impl FnOnce(&Connection))
 /// When it cannot be read.
 pub fn origin_of(connection: &Connection) -> Result<Option<String>> {
     Ok(connection.query_row("SELECT origin FROM store", [], |row| row.get("origin")).optional()?)
+}
+
+/// Gives a store another uid, by which its rows are told from those that a copy of it makes.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn renew_origin(connection: &Connection) -> Result<()> {
+    connection.execute("UPDATE store SET origin = :origin", named_params! {":origin": new_uid()})?;
+    Ok(())
 }
 
 /// Returns the uid of this store, which is created at the first start.

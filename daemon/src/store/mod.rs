@@ -24,6 +24,7 @@ use std::time::Duration;
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 
+use crate::file::with_suffix;
 use crate::task::{Tasks, run_blocking};
 
 pub use columns::{json, skip_unreadable, word};
@@ -31,7 +32,7 @@ pub use copy::{copy, open_copy};
 use damage::Damage;
 pub use damage::damage_mark;
 pub use error::{Result, StoreError};
-pub use migrate::{SCHEMA, origin_of, schema_of};
+pub use migrate::{SCHEMA, origin_of, renew_origin, schema_of};
 pub use query::{Conditions, Page};
 use queue::Turn;
 pub use queue::{in_lane, lane, new_lane};
@@ -46,6 +47,17 @@ pub enum Risk {
     Migration,
     /// Its file was deleted or replaced; the open connection still has the content.
     Gone,
+}
+
+/// How the space of a database file is used, bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Space {
+    /// Size of the file.
+    pub file: u64,
+    /// Part of it that holds nothing.
+    pub free: u64,
+    /// Size of the write-ahead log.
+    pub wal: u64,
 }
 
 /// An open database.
@@ -118,6 +130,8 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
+        // Counts only in a database that is empty.
+        connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
         prepare_writer(&connection)?;
         migrate::run(&mut connection, |c| rescue(c, Risk::Migration))?;
         let origin = migrate::origin(&connection)?;
@@ -314,6 +328,47 @@ impl Store {
             Ok(Err(error)) => Err(error.into()),
             Err(error) => Err(StoreError::Unavailable(error.to_string())),
         }
+    }
+
+    /// Returns how the space of the database file is used.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn space(&self) -> Result<Space> {
+        let wal = std::fs::metadata(with_suffix(&self.path, "-wal")).map_or(0, |meta| meta.len());
+        self.read(move |c| {
+            let value =
+                |name: &str| Ok::<_, StoreError>(c.pragma_query_value(None, name, |row| row.get::<_, i64>(0))?.max(0).unsigned_abs());
+            let page = value("page_size")?;
+            Ok(Space { file: value("page_count")? * page, free: value("freelist_count")? * page, wal })
+        })
+        .await
+    }
+
+    /// Gives some free space at the end of the file back, at most so many pages. Does nothing in databases that were made before this was
+    /// possible and were never rewritten.
+    ///
+    /// # Errors
+    /// The error of the write.
+    pub async fn shorten(&self, pages: u32) -> Result<()> {
+        self.write(move |c| {
+            let mut statement = c.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
+            let mut rows = statement.query([])?;
+            while rows.next()?.is_some() {}
+            Ok(())
+        })
+        .await
+    }
+
+    /// Rewrites the whole database without its free space. Other writes wait meanwhile.
+    ///
+    /// # Errors
+    /// When the disk is full, or the database is damaged.
+    pub async fn vacuum(&self) -> Result<()> {
+        if let Some(damage) = self.damage() {
+            return Err(StoreError::Unavailable(damage));
+        }
+        self.writer.alone(|c| Ok(c.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")?)).await
     }
 
     /// Checks the integrity of the whole database, which may take long. Damage is remembered, stops all writes, and is returned; without

@@ -33,6 +33,9 @@ type Acknowledge = Box<dyn FnOnce(Result<()>) + Send>;
 /// acknowledge it.
 type Work = Box<dyn FnOnce(Result<&Connection>) -> (bool, Acknowledge) + Send>;
 
+/// Work that cannot be done in a transaction.
+type Alone = Box<dyn FnOnce(&Connection) + Send>;
+
 /// A write and its slot in the queue.
 struct Queued {
     work: Work,
@@ -44,6 +47,8 @@ enum Request {
     Write(Turn, Queued),
     /// To tell when all writes submitted before have been committed, or have failed.
     Flush(oneshot::Sender<Result<()>>),
+    /// To do something outside of a transaction.
+    Alone(Alone),
 }
 
 pub(super) struct Writer {
@@ -99,6 +104,14 @@ impl Writer {
     pub(super) async fn flush(&self) -> Result<()> {
         let (reply, answer) = oneshot::channel();
         let _ = self.sender.lock().as_ref().map(|sender| sender.send(Request::Flush(reply)));
+        answer.await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))?
+    }
+
+    /// Runs work outside of a transaction, between two groups.
+    pub(super) async fn alone<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+        let (reply, answer) = oneshot::channel();
+        let work: Alone = Box::new(move |connection| drop(reply.send(catch_panic(|| work(connection)))));
+        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Request::Alone(work)));
         answer.await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))?
     }
 
@@ -200,6 +213,7 @@ impl Watch {
 struct Waiting {
     queue: Queue<Queued>,
     flushes: Vec<(u64, oneshot::Sender<Result<()>>)>,
+    alone: Vec<Alone>,
 }
 
 impl Waiting {
@@ -207,7 +221,12 @@ impl Waiting {
         match request {
             Request::Write(turn, write) => self.queue.push(turn, write),
             Request::Flush(reply) => self.flushes.push((self.queue.mark(), reply)),
+            Request::Alone(work) => self.alone.push(work),
         }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.queue.is_empty() && self.flushes.is_empty() && self.alone.is_empty()
     }
 
     /// Answers those whose writes are done. `failure` is that of the last group.
@@ -227,7 +246,7 @@ fn run(connection: &Connection, receiver: &Receiver<Request>, watch: &mut Watch)
     let mut waiting = Waiting::default();
     let mut expected = 1;
     loop {
-        if waiting.queue.is_empty() && waiting.flushes.is_empty() {
+        if waiting.is_empty() {
             match receiver.recv() {
                 Ok(request) => waiting.add(request),
                 Err(_) => break,
@@ -245,6 +264,7 @@ fn run(connection: &Connection, receiver: &Receiver<Request>, watch: &mut Watch)
             acknowledge(group.committed.as_ref().copied().map_err(StoreError::duplicate));
         }
         waiting.answer_flushes(group.committed.as_ref().err());
+        std::mem::take(&mut waiting.alone).into_iter().for_each(|work| work(connection));
     }
     if let Err(error) = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);") {
         tracing::debug!(%error, "cannot optimise the database on closing");
@@ -255,7 +275,7 @@ fn run(connection: &Connection, receiver: &Receiver<Request>, watch: &mut Watch)
 fn gather(waiting: &mut Waiting, receiver: &Receiver<Request>, expected: usize) {
     receiver.try_iter().for_each(|request| waiting.add(request));
     let deadline = Instant::now() + LINGER;
-    while waiting.queue.len() < expected && waiting.flushes.is_empty() {
+    while waiting.queue.len() < expected && waiting.flushes.is_empty() && waiting.alone.is_empty() {
         match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(request) => waiting.add(request),
             Err(_) => break,

@@ -1,0 +1,238 @@
+//! What pruned events and observations had contributed to experience, in rows of their own (`baseline_*`). Counters begin with them when they
+//! are made again, so that pruning forgets nothing that was learned.
+//!
+//! A row belongs to the store (`origin`) whose events it sums up. Those of one store are folded in the order of their sequence numbers, so
+//! that one number (`folds`) says which of them are in it: of two copies the one with the higher number replaces the other, and nothing is
+//! counted twice when memories are merged.
+
+use afd_proto::memory::OutcomeKind;
+use afd_proto::vocabulary::Action;
+use rusqlite::{Connection, OptionalExtension, named_params};
+
+use super::derived_uid;
+use super::outcomes::{self, Attempt, decayed};
+use super::pages::{self, Page};
+use super::recoveries::{self, Change};
+use crate::page::target::action_key;
+use crate::store::{Result, json, new_uid, now_ms, word};
+
+/// How far the events and observations of a store have been folded, sequence numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Folded {
+    /// The last event.
+    pub events: i64,
+    /// The last observation.
+    pub observations: i64,
+}
+
+/// Returns how far those of a store have been folded.
+pub fn upto(connection: &Connection, origin: &str) -> Result<Folded> {
+    let found = connection
+        .prepare_cached("SELECT events_upto, observations_upto FROM folds WHERE origin = :origin")?
+        .query_row(named_params! {":origin": origin}, |row| {
+            Ok(Folded { events: row.get("events_upto")?, observations: row.get("observations_upto")? })
+        })
+        .optional()?;
+    Ok(found.unwrap_or_default())
+}
+
+/// Records how far those of a store have been folded.
+pub(super) fn set_upto(connection: &Connection, origin: &str, folded: Folded) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO folds (uid, origin, events_upto, observations_upto, updated_at) VALUES (:uid, :origin, :events, :observations, :now)
+             ON CONFLICT (origin) DO UPDATE SET events_upto = max(events_upto, excluded.events_upto),
+                observations_upto = max(observations_upto, excluded.observations_upto), updated_at = excluded.updated_at",
+        )?
+        .execute(named_params! {
+            ":uid": new_uid(), ":origin": origin, ":events": folded.events, ":observations": folded.observations, ":now": now_ms(),
+        })?;
+    Ok(())
+}
+
+/// Returns what identifies a page in every copy of a memory.
+fn page_uid(connection: &Connection, page: Option<&Page>) -> Result<String> {
+    let Some(page) = page else { return Ok(String::new()) };
+    let sql = "SELECT uid FROM pages WHERE id = :id";
+    Ok(connection.prepare_cached(sql)?.query_row(named_params! {":id": page.id}, |row| row.get("uid")).optional()?.unwrap_or_default())
+}
+
+/// Adds an attempt to the baseline of a store.
+pub(super) fn add(connection: &Connection, origin: &str, a: &Attempt<'_>) -> Result<()> {
+    let [from, to, below] = [Some(a.from), a.to, a.below].map(|page| page_uid(connection, page));
+    let uid = derived_uid(&["baseline outcome", origin, &from?, a.action_key, a.kind.word(), &to?, &below?, a.cause.unwrap_or_default()]);
+    let known: Option<(f64, i64)> = connection
+        .prepare_cached("SELECT weight, last_at FROM baseline_outcomes WHERE uid = :uid")?
+        .query_row(named_params! {":uid": &uid}, |row| Ok((row.get("weight")?, row.get("last_at")?)))
+        .optional()?;
+    let (weight, weighted_at) = known.unwrap_or((0.0, a.at));
+    let last_at = weighted_at.max(a.at);
+    connection
+        .prepare_cached(
+            "INSERT INTO baseline_outcomes (uid, origin, page_id, action, kind, to_page_id, below_page_id, cause, verify_op, count,
+                verified_count, weight, duration_ms, last_at, updated_at)
+             VALUES (:uid, :origin, :page_id, :action, :kind, :to_page_id, :below_page_id, :cause, :verify_op, :count, :verified, :weight,
+                :duration_ms, :last_at, :now)
+             ON CONFLICT (uid) DO UPDATE SET action = excluded.action, verify_op = coalesce(excluded.verify_op, verify_op),
+                count = count + excluded.count, verified_count = verified_count + excluded.verified_count, weight = excluded.weight,
+                duration_ms = duration_ms + excluded.duration_ms, last_at = excluded.last_at, updated_at = excluded.updated_at",
+        )?
+        .execute(named_params! {
+            ":uid": uid,
+            ":origin": origin,
+            ":page_id": a.from.id,
+            ":action": a.action,
+            ":kind": a.kind.word(),
+            ":to_page_id": a.to.map(|page| page.id),
+            ":below_page_id": a.below.map(|page| page.id),
+            ":cause": a.cause,
+            ":verify_op": a.verify_op,
+            ":count": a.times,
+            ":verified": a.verified,
+            ":weight": decayed(weight, last_at - weighted_at) + decayed(a.weight, last_at - a.at),
+            ":duration_ms": a.duration_ms,
+            ":last_at": last_at,
+            ":now": now_ms(),
+        })?;
+    Ok(())
+}
+
+/// Adds what came of a recovery to the baseline of a store.
+pub(super) fn add_recovery(
+    connection: &Connection,
+    origin: &str,
+    (page, cause): (&Page, &str),
+    (action, key): (&str, &str),
+    change: Change,
+    at: i64,
+) -> Result<()> {
+    let uid = derived_uid(&["baseline recovery", origin, &page_uid(connection, Some(page))?, cause, key]);
+    connection
+        .prepare_cached(
+            "INSERT INTO baseline_recoveries (uid, origin, page_id, failure_cause, action, success_count, failure_count, undecided_count,
+                left_count, last_success_at, last_at, updated_at)
+             VALUES (:uid, :origin, :page_id, :cause, :action, :success, :failure, :undecided, :left, :last_success_at, :at, :now)
+             ON CONFLICT (uid) DO UPDATE SET success_count = success_count + excluded.success_count,
+                failure_count = failure_count + excluded.failure_count, undecided_count = undecided_count + excluded.undecided_count,
+                left_count = left_count + excluded.left_count,
+                last_success_at = nullif(max(coalesce(last_success_at, 0), coalesce(excluded.last_success_at, 0)), 0),
+                last_at = max(last_at, excluded.last_at), updated_at = excluded.updated_at",
+        )?
+        .execute(named_params! {
+            ":uid": uid,
+            ":origin": origin,
+            ":page_id": page.id,
+            ":cause": cause,
+            ":action": action,
+            ":success": change.success,
+            ":failure": change.failure,
+            ":undecided": change.undecided,
+            ":left": change.left,
+            ":last_success_at": Some(at).filter(|_| change.success > 0),
+            ":at": at,
+            ":now": now_ms(),
+        })?;
+    Ok(())
+}
+
+/// A row of `baseline_outcomes`.
+struct Row {
+    origin: String,
+    from: i64,
+    to: Option<i64>,
+    below: Option<i64>,
+    action: Action,
+    text: String,
+    kind: OutcomeKind,
+    cause: Option<String>,
+    verify_op: Option<String>,
+    count: i64,
+    verified: i64,
+    weight: f64,
+    duration_ms: i64,
+    last_at: i64,
+}
+
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    Ok(Row {
+        origin: row.get("origin")?,
+        from: row.get("page_id")?,
+        to: row.get("to_page_id")?,
+        below: row.get("below_page_id")?,
+        action: json(row, "action")?,
+        text: row.get("action")?,
+        kind: word(row, "kind")?,
+        cause: row.get("cause")?,
+        verify_op: row.get("verify_op")?,
+        count: row.get("count")?,
+        verified: row.get("verified_count")?,
+        weight: row.get("weight")?,
+        duration_ms: row.get("duration_ms")?,
+        last_at: row.get("last_at")?,
+    })
+}
+
+/// Adds all baselines to the emptied counters.
+pub(super) fn project(connection: &Connection) -> Result<()> {
+    let mut statement = connection.prepare("SELECT * FROM baseline_outcomes ORDER BY last_at, id")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        project_outcome(connection, &read(row)?)?;
+    }
+    let mut statement = connection.prepare("SELECT * FROM baseline_recoveries ORDER BY last_at, id")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        project_recovery(connection, row)?;
+    }
+    Ok(())
+}
+
+fn project_outcome(connection: &Connection, row: &Row) -> Result<()> {
+    let page = |id: Option<i64>| id.map(|id| pages::get(connection, id)).transpose().map(Option::flatten);
+    let (Some(from), to, below) = (page(Some(row.from))?, page(row.to)?, page(row.below)?) else { return Ok(()) };
+    let attempt = Attempt {
+        from: &from,
+        action: &row.text,
+        // Made anew, because the rules may have changed since.
+        action_key: &action_key(&row.action),
+        kind: row.kind,
+        to: to.as_ref(),
+        below: below.as_ref(),
+        cause: row.cause.as_deref(),
+        times: row.count,
+        weight: row.weight,
+        verified: row.verified,
+        verify_op: row.verify_op.as_deref(),
+        duration_ms: row.duration_ms,
+        at: row.last_at,
+    };
+    outcomes::add(connection, &row.origin, &attempt)
+}
+
+fn project_recovery(connection: &Connection, row: &rusqlite::Row<'_>) -> Result<()> {
+    let Some(page) = pages::get(connection, row.get("page_id")?)? else { return Ok(()) };
+    let (origin, cause, text): (String, String, String) = (row.get("origin")?, row.get("failure_cause")?, row.get("action")?);
+    let action: Action = json(row, "action")?;
+    let change = Change {
+        success: row.get("success_count")?,
+        failure: row.get("failure_count")?,
+        undecided: row.get("undecided_count")?,
+        left: row.get("left_count")?,
+    };
+    // A success that was not the last would be dated too late otherwise.
+    let (last_at, last_success): (i64, Option<i64>) = (row.get("last_at")?, row.get("last_success_at")?);
+    let key = action_key(&action);
+    let rest = Change { success: 0, ..change };
+    recoveries::add(connection, &origin, (&page, &cause), (&text, &key), rest, last_at)?;
+    match last_success {
+        Some(at) => recoveries::add(
+            connection,
+            &origin,
+            (&page, &cause),
+            (&text, &key),
+            Change { success: change.success, ..Change::default() },
+            at,
+        ),
+        None => Ok(()),
+    }
+}
