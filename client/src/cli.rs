@@ -128,6 +128,7 @@ pub const ENTRIES: &[Entry] = &[
     group::<verify::Verify>("verify", "Check that the screen is as expected"),
     group::<recover::Recover>("recover", "Recover from a failure; afd remembers which recovery fixed it"),
     group::<memory::Memory>("memory", "Notes, event log, and what was learned about pages"),
+    short!("export", &[], "Write everything that is known to a file; the same as `memory export`", memory::Memory::Export, memory::Export),
     group::<visual::Visual>("visual", "Learned components and states of screens, and paths between them"),
     group::<session::Session>("session", "Test sessions: goal, tasks, findings, progress, resume"),
     group::<conversation::Conversation>("conversation", "Conversation history and the context for the language model"),

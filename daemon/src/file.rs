@@ -18,17 +18,30 @@ pub const TEMP_PREFIX: &str = ".afd-";
 /// # Errors
 /// When the file cannot be written; its previous content is then intact.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    replace_with(path, |file| file.write_all(content)).map(|_| ())
+}
+
+/// Like [`replace`], with the content that a function writes. Returns its size, bytes.
+///
+/// # Errors
+/// When the file cannot be written; its previous content is then intact.
+pub fn replace_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<u64> {
     let dir = path.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !dir.is_dir() {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     }
     // Created with mode 600 and deleted again if anything fails.
-    let mut file = tempfile::Builder::new().prefix(TEMP_PREFIX).tempfile_in(dir)?;
-    file.write_all(content)?;
+    let file = tempfile::Builder::new().prefix(TEMP_PREFIX).tempfile_in(dir)?;
+    let mut buffered = io::BufWriter::new(&file);
+    content(&mut buffered)?;
+    buffered.flush()?;
+    drop(buffered);
     file.as_file().sync_all()?;
+    let size = file.as_file().metadata()?.len();
     file.persist(path).map_err(|e| e.error)?;
     // The rename is durable only once the directory is synced.
-    std::fs::File::open(dir)?.sync_all()
+    std::fs::File::open(dir)?.sync_all()?;
+    Ok(size)
 }
 
 /// Reads a regular file of at most `limit` bytes.
@@ -70,7 +83,10 @@ pub fn hash_of(path: &Path) -> io::Result<String> {
 }
 
 /// Opens a regular file for reading.
-fn open_regular(path: &Path) -> io::Result<std::fs::File> {
+///
+/// # Errors
+/// `InvalidInput` when it is not a regular file, else the I/O error.
+pub fn open_regular(path: &Path) -> io::Result<std::fs::File> {
     // Opening a FIFO must not block until it has a writer.
     let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     if !file.metadata()?.is_file() {

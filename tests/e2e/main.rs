@@ -9,6 +9,7 @@ mod command_line;
 mod conversation;
 mod crash;
 mod docs;
+mod exchange;
 mod faults;
 mod framings;
 mod golden;

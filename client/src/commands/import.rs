@@ -14,6 +14,8 @@ use crate::options::{Context, typed_config};
 pub enum Import {
     /// Import settings, notes, transitions, recoveries and artifacts of af 0.5; here --config names the configuration file of af
     Af(Af),
+    /// Take in what another memory exported; the same as `memory import`
+    Memory(super::memory::Import),
 }
 
 /// Options of `af`.
@@ -29,7 +31,10 @@ pub struct Af {
 
 impl Group for Import {
     fn call(self, context: &Context) -> Call {
-        let Import::Af(af) = self;
+        let af = match self {
+            Import::Af(af) => af,
+            Import::Memory(import) => return super::memory::Memory::Import(import).call(context),
+        };
         // For this command --config is the configuration file of af.
         let config = typed_config(&context.global);
         let params = ImportAfParams {

@@ -1,15 +1,16 @@
 //! The `memory` commands.
 
 use afd_proto::memory::{
-    ContextParams, EventStatus, ExperienceParams, LogParams, MemoryContext, MemoryDelete, MemoryExperience, MemoryLog, MemoryPrune,
-    MemorySave, MemorySearch, MemoryStats, MemoryVacuum, PruneParams, Pruned, StatsParams, Vacuumed,
+    ContextParams, EventStatus, ExperienceParams, ExportParams, Exported, ImportCounts, ImportParams, Imported, LogParams, MemoryContext,
+    MemoryDelete, MemoryExperience, MemoryExport, MemoryImport, MemoryLog, MemoryPrune, MemorySave, MemorySearch, MemoryStats,
+    MemoryVacuum, PruneParams, Pruned, StatsParams, Vacuumed,
 };
 use afd_proto::notes::{DeleteParams, SaveParams, SearchParams};
 use afd_proto::vocabulary::NoParams;
 use clap::{Args, Subcommand};
 
-use super::{Call, Group};
-use crate::human::{bytes, human, paint, parts};
+use super::{Call, Group, absolute};
+use crate::human::{bytes, count, human, paint, parts, table};
 use crate::options::Context;
 
 /// Notes, event log, and what was learned about pages.
@@ -46,13 +47,52 @@ pub enum Memory {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Write everything that is known to a file of JSON lines
+    Export(Export),
+    /// Take in what another memory exported; repeating it changes nothing
+    Import(Import),
     /// Rewrite the database without the space of what was deleted; acts wait until it is done
     Vacuum,
 }
 
+/// Options of `export`.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// File to write
+    file: String,
+}
+
+/// Options of `import`.
+#[derive(Debug, Args)]
+pub struct Import {
+    /// File written by `memory export`; only import what you trust like your own memory
+    file: String,
+    /// Only show what would be taken in
+    #[arg(long)]
+    dry_run: bool,
+}
+
 human! {
+    MemoryExport => |e: &Exported| {
+        let total: u64 = e.records.values().sum();
+        format!("{} {} to {} ({})\n", paint(parts::GOOD, "wrote"), count(total, "record"), e.file, bytes(e.bytes))
+    };
+    MemoryImport => imported;
     MemoryPrune => pruned;
     MemoryVacuum => |v: &Vacuumed| format!("{} {} before, {} now\n", paint(parts::GOOD, "rewritten:"), bytes(v.before_bytes), bytes(v.after_bytes));
+}
+
+fn imported(done: &Imported) -> String {
+    let row = |(name, c): (&String, &ImportCounts)| {
+        let [added, renewed, present, left_out] = [c.added, c.renewed, c.present, c.left_out].map(|n| n.to_string());
+        [name.clone(), added, renewed, present, left_out]
+    };
+    let mut out =
+        parts::dry_run(done.dry_run) + &table(["record", "added", "renewed", "present", "left out"], done.records.iter().map(row));
+    for remark in &done.remarks {
+        out += &format!("{} {remark}\n", paint(parts::WARN, "left out:"));
+    }
+    out
 }
 
 fn pruned(pruned: &Pruned) -> String {
@@ -156,6 +196,10 @@ impl Group for Memory {
                 Call::of::<MemoryLog>(LogParams { session: for_session, app, status, limit, cursor, device: None })
             }
             Memory::Prune { older, dry_run } => Call::of::<MemoryPrune>(PruneParams { older, dry_run: Some(dry_run) }),
+            Memory::Export(Export { file }) => Call::of::<MemoryExport>(ExportParams { file: absolute(&file) }),
+            Memory::Import(Import { file, dry_run }) => {
+                Call::of::<MemoryImport>(ImportParams { file: absolute(&file), dry_run: Some(dry_run) })
+            }
             Memory::Vacuum => Call::plain::<MemoryVacuum>(NoParams {}),
             Memory::Stats { for_session } => Call::plain::<MemoryStats>(StatsParams { session: for_session }),
         }

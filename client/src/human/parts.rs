@@ -151,6 +151,6 @@ pub fn count(number: impl ToString, noun: &str) -> String {
 }
 
 /// Returns a line saying that an import changed nothing, if it was a dry run.
-pub(super) fn dry_run(dry: bool) -> String {
+pub fn dry_run(dry: bool) -> String {
     if dry { paint(WARN, "dry run: nothing was changed") + "\n" } else { String::new() }
 }

@@ -38,6 +38,13 @@ impl Core {
         known.remove(name);
     }
 
+    /// Forgets the row ids of all sessions.
+    pub(super) fn forget_session_rows(&self) {
+        let mut known = self.sessions.lock();
+        self.sessions_changed.fetch_add(1, Ordering::SeqCst);
+        known.clear();
+    }
+
     /// Returns the row id of a device, creating the row on first use.
     pub(super) async fn device_row(&self, device: &Device) -> Result<i64> {
         if let Some(id) = device.row().get() {

@@ -47,6 +47,7 @@ mod substitute;
 #[cfg(test)]
 mod tests;
 mod then;
+pub mod transfer;
 pub mod usb;
 pub mod verify;
 pub mod visual;

@@ -11,6 +11,7 @@ mod lease;
 mod reading;
 mod registry;
 mod rows;
+pub mod transfer;
 mod usb;
 
 use std::collections::BTreeMap;

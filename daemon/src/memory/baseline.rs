@@ -14,7 +14,7 @@ use super::outcomes::{self, Attempt, decayed};
 use super::pages::{self, Page};
 use super::recoveries::{self, Change};
 use crate::page::target::action_key;
-use crate::store::{Result, json, new_uid, now_ms, word};
+use crate::store::{Result, json, now_ms, word};
 
 /// How far the events and observations of a store have been folded, sequence numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,8 +45,22 @@ pub(super) fn set_upto(connection: &Connection, origin: &str, folded: Folded) ->
                 observations_upto = max(observations_upto, excluded.observations_upto), updated_at = excluded.updated_at",
         )?
         .execute(named_params! {
-            ":uid": new_uid(), ":origin": origin, ":events": folded.events, ":observations": folded.observations, ":now": now_ms(),
+            ":uid": derived_uid(&["fold", origin]), ":origin": origin, ":events": folded.events, ":observations": folded.observations, ":now": now_ms(),
         })?;
+    Ok(())
+}
+
+/// Makes room for a baseline of a store that covers more: removes the one that is here, and marks the rows that the other one covers.
+pub(super) fn replace(connection: &Connection, origin: &str, folded: Folded) -> Result<()> {
+    for table in ["baseline_outcomes", "baseline_recoveries", "folds"] {
+        connection.execute(&format!("DELETE FROM {table} WHERE origin = :origin"), named_params! {":origin": origin})?;
+    }
+    for (table, upto) in [("events", folded.events), ("observations", folded.observations)] {
+        connection.execute(
+            &format!("UPDATE {table} SET folded = 1 WHERE origin = :origin AND seq <= :upto AND folded = 0"),
+            named_params! {":origin": origin, ":upto": upto},
+        )?;
+    }
     Ok(())
 }
 

@@ -22,6 +22,7 @@ pub mod recoveries;
 pub mod requests;
 pub mod secrets;
 pub mod sessions;
+pub mod transfer;
 pub mod views;
 
 use rusqlite::Connection;

@@ -174,6 +174,25 @@ pub fn delete(connection: &Connection, id: Option<i64>, uid: Option<&str>) -> Re
     Ok(Some(note))
 }
 
+/// Makes the search entry of a note again.
+pub fn index_again(connection: &Connection, uid: &str) -> Result<()> {
+    let found = connection
+        .prepare_cached("SELECT id, app, topic, content, deleted_at IS NULL AS alive FROM notes WHERE uid = :uid")?
+        .query_row(named_params! {":uid": uid}, |row| {
+            let text = |name: &str| row.get::<_, String>(name);
+            Ok((row.get::<_, i64>("id")?, text("app")?, text("topic")?, text("content")?, row.get::<_, bool>("alive")?))
+        })
+        .optional()?;
+    let Some((id, app, topic, content, alive)) = found else { return Ok(()) };
+    connection.prepare_cached("DELETE FROM note_index WHERE rowid = :rowid")?.execute(named_params! {":rowid": id})?;
+    if alive {
+        connection
+            .prepare_cached("INSERT INTO note_index (rowid, tokens) VALUES (:rowid, :tokens)")?
+            .execute(named_params! {":rowid": id, ":tokens": tokens(&app, &topic, &content)})?;
+    }
+    Ok(())
+}
+
 /// Merges some pages of the search index, so that the words of deleted notes leave it. Returns whether there is more to merge.
 pub fn merge_index(connection: &Connection, pages: i64) -> Result<bool> {
     let before = connection.total_changes();

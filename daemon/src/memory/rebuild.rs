@@ -10,12 +10,18 @@ use crate::store::Result;
 
 /// Makes all counters again, at once.
 pub fn all(connection: &Connection) -> Result<()> {
+    begin(connection)?;
+    while !some(connection, 1_000)? {}
+    Ok(())
+}
+
+/// Lets all counters be made again, from the beginning.
+pub fn begin(connection: &Connection) -> Result<()> {
     connection.execute(
         "UPDATE store SET rebuild_cursor = -1, rebuild_upto = max((SELECT coalesce(max(seq), 0) FROM events),
             (SELECT coalesce(max(seq), 0) FROM observations))",
         [],
     )?;
-    while !some(connection, 1_000)? {}
     Ok(())
 }
 

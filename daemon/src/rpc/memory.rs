@@ -1,12 +1,12 @@
 //! Handlers of the `memory.*` methods.
 
 use afd_proto::memory::{
-    MemoryContext, MemoryDelete, MemoryExperience, MemoryImportAf, MemoryLog, MemoryPrune, MemorySave, MemorySearch, MemoryStats,
-    MemoryVacuum,
+    MemoryContext, MemoryDelete, MemoryExperience, MemoryExport, MemoryImport, MemoryImportAf, MemoryLog, MemoryPrune, MemorySave,
+    MemorySearch, MemoryStats, MemoryVacuum,
 };
 
 use super::register::{Module, method};
-use crate::control::{import, memory, notes, retention};
+use crate::control::{import, memory, notes, retention, transfer};
 
 pub(super) fn register(module: &mut Module) {
     method::<MemorySave, _, _>(module, |core, p| async move { notes::save(&core, &p).await });
@@ -18,5 +18,7 @@ pub(super) fn register(module: &mut Module) {
     method::<MemoryStats, _, _>(module, |core, p| async move { memory::stats(&core, &p).await });
     method::<MemoryPrune, _, _>(module, |core, p| async move { retention::prune(&core, &p).await });
     method::<MemoryVacuum, _, _>(module, |core, _| async move { retention::vacuum(&core).await });
+    method::<MemoryExport, _, _>(module, |core, p| async move { transfer::export(&core, &p).await });
+    method::<MemoryImport, _, _>(module, |core, p| async move { transfer::import(&core, &p).await });
     method::<MemoryImportAf, _, _>(module, |core, p| async move { import::af(&core, &p).await });
 }

@@ -17,6 +17,7 @@ pub mod results;
 pub mod summary;
 pub mod tasks;
 pub mod tested;
+pub mod transfer;
 
 use std::path::PathBuf;
 

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-mod limits;
+pub(super) mod limits;
 
 use super::conversation::messages::brief_limit;
 use super::elsewhere::Elsewhere;

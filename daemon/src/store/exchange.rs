@@ -1,6 +1,11 @@
 //! Rows as JSON objects that mean the same in every copy of a memory: columns in camelCase, without the row id; a reference is the uid of
-//! the row that it names, under the name of the column without `Id`. Texts that hold JSON stay texts, so nothing is lost.
+//! the row that it names, under the name of the column without `Id`. Texts that hold JSON stay texts, so nothing is lost; what is no text is
+//! written in Base64.
 
+use std::collections::HashMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{Connection, OptionalExtension, named_params, params_from_iter};
 use serde_json::{Map, Value};
@@ -30,6 +35,9 @@ pub enum LoadError {
     /// Another row holds a place that only one may have; holds the message.
     #[error("{0}")]
     Taken(String),
+    /// It refers to a row that is not here; holds the message.
+    #[error("{0}")]
+    Missing(String),
     /// The database operation failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -41,12 +49,29 @@ impl From<rusqlite::Error> for LoadError {
     }
 }
 
+/// A kind of record.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    /// Its `type`.
+    pub name: &'static str,
+    /// The table.
+    pub table: &'static str,
+    /// Columns that belong to this copy alone.
+    pub skipped: &'static [&'static str],
+    /// Columns that make two rows the same, though two copies gave them different uids; empty where only the uid does.
+    pub natural: &'static [&'static str],
+}
+
 /// A column of a table, and the table that it refers to.
 struct Column {
     name: String,
     table: Option<String>,
     required: bool,
+    binary: bool,
 }
+
+/// Rows that have another uid in the copy that records come from.
+type Aliases = HashMap<&'static str, HashMap<String, i64>>;
 
 impl Column {
     /// Returns the name of its field.
@@ -68,38 +93,63 @@ impl Column {
 pub struct Table {
     name: &'static str,
     columns: Vec<Column>,
+    natural: &'static [&'static str],
 }
 
 impl Table {
     /// Reads the columns of a table. `skipped` ones belong to this copy alone.
     pub fn of(connection: &Connection, name: &'static str, skipped: &[&str]) -> Result<Self> {
         let mut statement = connection.prepare_cached(
-            "SELECT c.name, c.\"notnull\" AS required, f.\"table\" AS target FROM pragma_table_info(:table) c
+            "SELECT c.name, c.type = 'BLOB' AS binary, c.\"notnull\" AS required, f.\"table\" AS target FROM pragma_table_info(:table) c
              LEFT JOIN pragma_foreign_key_list(:table) f ON f.\"from\" = c.name WHERE c.name <> 'id' ORDER BY c.cid",
         )?;
         let rows = statement.query_map(named_params! {":table": name}, |row| {
-            Ok(Column { name: row.get("name")?, table: row.get("target")?, required: row.get::<_, i64>("required")? == 1 })
+            Ok(Column { name: row.get("name")?, table: row.get("target")?, required: row.get("required")?, binary: row.get("binary")? })
         })?;
         let mut columns: Vec<Column> = rows.collect::<rusqlite::Result<_>>()?;
         columns.retain(|column| !skipped.contains(&column.name.as_str()));
-        Ok(Self { name, columns })
+        Ok(Self { name, columns, natural: &[] })
     }
 
     /// Calls `each` with the records of the rows that meet a condition on `t` with the value `:owner`, in the order of their row ids.
-    pub fn dump(&self, connection: &Connection, condition: &str, owner: i64, mut each: impl FnMut(Record)) -> Result<()> {
-        let columns = self.columns.iter().map(|column| match &column.table {
-            Some(table) => format!("(SELECT uid FROM {table} r WHERE r.id = t.{}) AS {}", column.name, column.name),
+    pub fn dump(&self, connection: &Connection, condition: &str, owner: i64, each: impl FnMut(Record)) -> Result<()> {
+        self.select(connection, &format!("WHERE {condition} AND :owner IS NOT NULL ORDER BY t.id"), owner, each)
+    }
+
+    /// Calls `each` with the records of all rows, in an order that is the same in every copy.
+    pub fn dump_all(&self, connection: &Connection, each: impl FnMut(Record)) -> Result<()> {
+        let order = if self.has("uid") {
+            "t.uid".to_owned()
+        } else {
+            self.columns.iter().take(2).map(|c| self.value_of(c)).collect::<Vec<_>>().join(", ")
+        };
+        self.select(connection, &format!("WHERE :owner IS NOT NULL ORDER BY {order}"), 0, each)
+    }
+
+    fn has(&self, column: &str) -> bool {
+        self.columns.iter().any(|c| c.name == column)
+    }
+
+    /// Returns the expression of the value of a column.
+    fn value_of(&self, column: &Column) -> String {
+        match &column.table {
+            Some(table) => format!("(SELECT uid FROM {table} r WHERE r.id = t.{})", column.name),
             None => format!("t.{}", column.name),
-        });
+        }
+    }
+
+    fn select(&self, connection: &Connection, rest: &str, owner: i64, mut each: impl FnMut(Record)) -> Result<()> {
+        let columns = self.columns.iter().map(|column| format!("{} AS {}", self.value_of(column), column.name));
         let columns = columns.collect::<Vec<_>>().join(", ");
-        let sql = format!("SELECT {columns} FROM {} t WHERE {condition} ORDER BY t.id", self.name);
+        let sql = format!("SELECT {columns} FROM {} t {rest}", self.name);
         let mut statement = connection.prepare(&sql)?;
         let mut rows = statement.query(named_params! {":owner": owner})?;
         while let Some(row) = rows.next()? {
             let mut record = Record::new();
             for column in &self.columns {
                 let value = match row.get_ref(column.name.as_str())? {
-                    ValueRef::Null | ValueRef::Blob(_) => continue,
+                    ValueRef::Null => continue,
+                    ValueRef::Blob(bytes) => Value::from(BASE64.encode(bytes)),
                     ValueRef::Integer(n) => Value::from(n),
                     ValueRef::Real(x) => Value::from(x),
                     ValueRef::Text(text) => Value::from(String::from_utf8_lossy(text)),
@@ -115,7 +165,17 @@ impl Table {
     ///
     /// # Errors
     /// If a field does not fit, or another row has what only one may have.
-    pub fn load(&self, connection: &Connection, mut record: Record, renew: bool) -> Result<Loaded, LoadError> {
+    pub fn load(&self, connection: &Connection, record: Record, renew: bool) -> Result<Loaded, LoadError> {
+        self.load_among(connection, record, renew, &mut Aliases::new())
+    }
+
+    fn load_among(&self, connection: &Connection, record: Record, renew: bool, aliases: &mut Aliases) -> Result<Loaded, LoadError> {
+        if !self.has("uid") {
+            let (names, values) = self.values(connection, record, aliases)?;
+            let sql = format!("INSERT OR IGNORE INTO {} ({}) VALUES ({})", self.name, names.join(", "), vec!["?"; names.len()].join(", "));
+            let inserted = connection.prepare_cached(&sql)?.execute(params_from_iter(values)).map_err(refused)?;
+            return Ok(if inserted == 1 { Loaded::Inserted } else { Loaded::Present });
+        }
         let uid = record.get("uid").and_then(Value::as_str).filter(|uid| !uid.is_empty() && uid.len() <= 64);
         let uid = uid.ok_or_else(|| LoadError::Invalid("uid: expected a text of 1 to 64 characters".to_owned()))?.to_owned();
         let known = self.updated_at(connection, &uid)?;
@@ -127,29 +187,12 @@ impl Table {
                 return Ok(Loaded::Newer);
             }
         }
-        let (mut names, mut values) = (Vec::new(), Vec::new());
-        for column in &self.columns {
-            let field = column.field();
-            let value = match (record.remove(&field), &column.table) {
-                (None | Some(Value::Null), _) => continue,
-                (Some(Value::String(uid)), Some(table)) => match row_of(connection, table, &uid)? {
-                    Some(id) => Sql::Integer(id),
-                    None if !column.required => continue,
-                    None => {
-                        return Err(LoadError::Invalid(format!(
-                            "{field}: expected the uid of a row that is here or comes before, got {uid:?}"
-                        )));
-                    }
-                },
-                (Some(Value::String(text)), None) => Sql::Text(text),
-                (Some(Value::Number(n)), None) => n.as_i64().map_or_else(|| Sql::Real(n.as_f64().unwrap_or_default()), Sql::Integer),
-                (Some(other), _) => return Err(LoadError::Invalid(format!("{field}: expected a text or a number, got {other}"))),
-            };
-            names.push(column.name.as_str());
-            values.push(value);
-        }
-        if let Some(unknown) = record.keys().next() {
-            return Err(LoadError::Invalid(format!("unknown field {unknown:?}")));
+        let (names, mut values) = self.values(connection, record, aliases)?;
+        if known.is_none()
+            && let Some(id) = self.same(connection, &names, &values)?
+        {
+            aliases.entry(self.name).or_default().insert(uid, id);
+            return Ok(Loaded::Present);
         }
         let places = vec!["?"; names.len()].join(", ");
         let sql = if known.is_some() {
@@ -162,6 +205,49 @@ impl Table {
         Ok(if known.is_some() { Loaded::Newer } else { Loaded::Inserted })
     }
 
+    /// Returns the row that is the same by its natural columns.
+    fn same(&self, connection: &Connection, names: &[&str], values: &[Sql]) -> Result<Option<i64>> {
+        let natural: Option<Vec<usize>> = self.natural.iter().map(|n| names.iter().position(|name| name == n)).collect();
+        let Some(natural) = natural.filter(|natural| !natural.is_empty()) else { return Ok(None) };
+        let alive = if self.has("deleted_at") { " AND deleted_at IS NULL" } else { "" };
+        let conditions = natural.iter().map(|i| format!("{} = ?", names[*i])).collect::<Vec<_>>().join(" AND ");
+        let sql = format!("SELECT id FROM {} WHERE {conditions}{alive}", self.name);
+        let values = natural.iter().map(|i| &values[*i]);
+        Ok(connection.prepare_cached(&sql)?.query_row(params_from_iter(values), |row| row.get("id")).optional()?)
+    }
+
+    /// Returns the columns that a record has, and their values.
+    fn values(&self, connection: &Connection, mut record: Record, aliases: &Aliases) -> Result<(Vec<&str>, Vec<Sql>), LoadError> {
+        let (mut names, mut values) = (Vec::new(), Vec::new());
+        for column in &self.columns {
+            let field = column.field();
+            let value = match (record.remove(&field), &column.table) {
+                (None | Some(Value::Null), _) => continue,
+                (Some(Value::String(uid)), Some(table)) => match row_of(connection, table, &uid, aliases)? {
+                    Some(id) => Sql::Integer(id),
+                    None if !column.required => continue,
+                    None => {
+                        return Err(LoadError::Missing(format!(
+                            "{field}: expected the uid of a row that is here or comes before, got {uid:?}"
+                        )));
+                    }
+                },
+                (Some(Value::String(text)), None) if column.binary => {
+                    Sql::Blob(BASE64.decode(text).map_err(|error| LoadError::Invalid(format!("{field}: expected Base64: {error}")))?)
+                }
+                (Some(Value::String(text)), None) => Sql::Text(text),
+                (Some(Value::Number(n)), None) => n.as_i64().map_or_else(|| Sql::Real(n.as_f64().unwrap_or_default()), Sql::Integer),
+                (Some(other), _) => return Err(LoadError::Invalid(format!("{field}: expected a text or a number, got {other}"))),
+            };
+            names.push(column.name.as_str());
+            values.push(value);
+        }
+        if let Some(unknown) = record.keys().next() {
+            return Err(LoadError::Invalid(format!("unknown field {unknown:?}")));
+        }
+        Ok((names, values))
+    }
+
     /// Returns when the row with a uid was changed last, UTC milliseconds.
     fn updated_at(&self, connection: &Connection, uid: &str) -> Result<Option<i64>> {
         let sql = format!("SELECT updated_at FROM {} WHERE uid = :uid", self.name);
@@ -169,7 +255,95 @@ impl Table {
     }
 }
 
-fn row_of(connection: &Connection, table: &str, uid: &str) -> Result<Option<i64>> {
+/// Loads records of many kinds, each of which may refer to those before.
+pub struct Loader {
+    tables: HashMap<&'static str, Table>,
+    aliases: Aliases,
+}
+
+impl Loader {
+    /// Returns a loader for records of these kinds.
+    pub fn new<'a>(connection: &Connection, kinds: impl IntoIterator<Item = &'a Kind>) -> Result<Self> {
+        let mut tables = HashMap::new();
+        for kind in kinds {
+            tables.insert(kind.name, Table { natural: kind.natural, ..Table::of(connection, kind.table, kind.skipped)? });
+        }
+        Ok(Self { tables, aliases: Aliases::new() })
+    }
+
+    /// Inserts the row of a record, or renews it if the record is newer.
+    ///
+    /// # Errors
+    /// If a field does not fit, refers to a row that is not here, or another row has what only one may have.
+    pub fn load(&mut self, connection: &Connection, kind: &Kind, record: Record) -> Result<Loaded, LoadError> {
+        let table = self.tables.get(kind.name).ok_or_else(|| LoadError::Invalid(format!("type: {:?} is unknown", kind.name)))?;
+        table.load_among(connection, record, true, &mut self.aliases)
+    }
+
+    /// Makes references to a record mean a row that is here.
+    pub fn alias(&mut self, kind: &Kind, record: &Record, id: i64) {
+        if let Some(uid) = record.get("uid").and_then(Value::as_str) {
+            self.aliases.entry(kind.table).or_default().insert(uid.to_owned(), id);
+        }
+    }
+
+    /// Returns whether the row of a record is here.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn knows(&self, connection: &Connection, kind: &Kind, record: &Record) -> Result<bool> {
+        let uid = record.get("uid").and_then(Value::as_str).unwrap_or_default();
+        Ok(row_of(connection, kind.table, uid, &Aliases::new())?.is_some())
+    }
+}
+
+/// Calls `each` with the records of all rows of a kind, each with its type.
+pub fn dump_kind(connection: &Connection, kind: &Kind, mut each: impl FnMut(Record)) -> Result<()> {
+    Table::of(connection, kind.table, kind.skipped)?.dump_all(connection, |mut record| {
+        record.insert("type".to_owned(), Value::from(kind.name));
+        each(record);
+    })
+}
+
+/// Gives a row that nothing refers to the uid of a record, which then replaces its content.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn become_row(connection: &Connection, kind: &Kind, id: i64, uid: &str) -> Result<()> {
+    let sql = format!("UPDATE {} SET uid = :uid, updated_at = -1 WHERE id = :id", kind.table);
+    connection.prepare_cached(&sql)?.execute(named_params! {":uid": uid, ":id": id})?;
+    Ok(())
+}
+
+/// Returns a name for a row whose own name is taken: with the end of its uid.
+pub fn another_name(name: &str, uid: &str) -> String {
+    let end: String = uid.chars().rev().take(8).collect::<Vec<_>>().into_iter().rev().collect();
+    let kept: String = name.chars().take(100).collect();
+    format!("{kept} ({end})")
+}
+
+/// Returns whether any row refers to a row of a table.
+pub fn is_referenced(connection: &Connection, table: &str, id: i64) -> Result<bool> {
+    let mut statement = connection.prepare_cached(
+        "SELECT m.name AS name, f.\"from\" AS source FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
+         WHERE m.type = 'table' AND f.\"table\" = :table",
+    )?;
+    let references =
+        statement.query_map(named_params! {":table": table}, |row| Ok((row.get::<_, String>("name")?, row.get::<_, String>("source")?)))?;
+    for reference in references {
+        let (name, column) = reference?;
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM {name} WHERE {column} = :id) AS found");
+        if connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, |row| row.get::<_, bool>("found"))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn row_of(connection: &Connection, table: &str, uid: &str, aliases: &Aliases) -> Result<Option<i64>> {
+    if let Some(id) = aliases.get(table).and_then(|of_table| of_table.get(uid)) {
+        return Ok(Some(*id));
+    }
     let sql = format!("SELECT id FROM {table} WHERE uid = :uid");
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, |row| row.get("id")).optional()?)
 }

@@ -179,6 +179,11 @@ impl Store {
         self.writer.pending()
     }
 
+    /// Makes the next sequence numbers greater than this one.
+    pub fn raise_seq(&self, least: i64) {
+        self.seq.fetch_max(least, Ordering::SeqCst);
+    }
+
     /// Runs the work in a transaction and returns after its commit.
     ///
     /// # Errors

@@ -139,6 +139,11 @@ impl Index {
         self.identities.lock().remove(scope);
     }
 
+    /// Drops all scopes, whose rows may have been changed.
+    pub fn reload_all(&self) {
+        self.identities.lock().clear();
+    }
+
     /// Returns the state of a structure, if its scope is loaded.
     pub fn recognise(&self, structure: &Structure) -> Option<Recognised> {
         let loaded = self.loaded(&of(structure))?;

@@ -27,6 +27,7 @@ pub mod purge;
 pub mod render;
 pub mod scope;
 pub mod states;
+pub mod transfer;
 
 pub use index::Index;
 pub use scope::Scope;

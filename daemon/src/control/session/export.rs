@@ -25,8 +25,8 @@ const FORMAT: &str = "afd-session";
 /// Version of the document format.
 const FORMAT_VERSION: u32 = 1;
 /// Name and version of the format of lines.
-pub(super) const LINES_FORMAT: &str = "afd-memory";
-pub(super) const LINES_VERSION: u32 = 1;
+pub(in crate::control) const LINES_FORMAT: &str = "afd-memory";
+pub(in crate::control) const LINES_VERSION: u32 = 1;
 /// Maximum number of rows of each kind in a document.
 const MAX_ROWS: usize = 1_000_000;
 

@@ -114,7 +114,7 @@ fn here_already(name: &str, differing: i64) -> Error {
 /// Returns the error for a line that does not fit.
 fn refused(line: usize, error: LoadError, name: &str) -> Error {
     match error {
-        LoadError::Invalid(what) => Error::param("file", "records of a session", format!("line {line}: {what}")),
+        LoadError::Invalid(what) | LoadError::Missing(what) => Error::param("file", "records of a session", format!("line {line}: {what}")),
         LoadError::Taken(_) if line == 2 => name_taken(name).hint("pass another one as `name`"),
         LoadError::Taken(what) => Error::new(ErrorCode::Conflict, format!("line {line}: another record has its place: {what}"))
             .hint("the session went on in two places, and both cannot be one; import it where it is not, or delete it here first")

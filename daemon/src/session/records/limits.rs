@@ -20,6 +20,8 @@ fn longest(kind: &str, field: &str) -> usize {
         ("task", "blockedBy") => 10_000,
         ("bug", "title") | ("result", "name") | ("tested", "element") => 300,
         ("bug", "steps") => 1_500_000,
+        ("session", "elsewhere") => 16 << 20,
+        ("session", _) | ("pageModel", "elements") | ("pattern", "data") => 1 << 20,
         (_, "uid" | "origin") => 64,
         _ => 10_000,
     }
@@ -41,7 +43,7 @@ fn range(kind: &str, field: &str) -> (i64, i64) {
 ///
 /// # Errors
 /// The field, what was expected, and what came.
-pub(super) fn check(kind: &str, record: &Record) -> Result<(), String> {
+pub(in crate::session) fn check(kind: &str, record: &Record) -> Result<(), String> {
     for (field, value) in record {
         match value {
             Value::String(text) => {

@@ -1,0 +1,212 @@
+//! `memory.export` and `memory.import`: everything moves to another memory, and memories of two machines become one.
+
+use std::path::{Path, PathBuf};
+
+use afd_tests::{Client, TestPhone, World, wait};
+use serde_json::{Value, json};
+
+const SETTINGS: &str = "com.android.settings";
+const DAY_MS: i64 = 86_400_000;
+
+fn work(world: &World, client: &mut Client, row: &str) {
+    world.phone.scene(SETTINGS, None);
+    client.ok("observe.page", json!({}));
+    client.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
+    client.ok("recover.relaunch", json!({"package": SETTINGS}));
+    client.ok("observe.page", json!({}));
+    client.ok("act.tap", json!({"by": "text", "value": row, "exactMatch": true}));
+    client.ok("observe.page", json!({}));
+    client.ok("verify.textContains", json!({"text": row}));
+}
+
+/// A memory with something of every kind.
+fn rich() -> World {
+    let world = World::with_clock();
+    let mut client = world.client();
+    work(&world, &mut client, "Display");
+    world.advance(200 * DAY_MS);
+    client.ok("memory.prune", json!({"older": "100d"}));
+    work(&world, &mut client, "Wi-Fi");
+    client.ok("memory.save", json!({"app": SETTINGS, "topic": "nav/wifi", "content": "Settings, then Wi-Fi"}));
+    let gone = client.ok("memory.save", json!({"topic": "gone", "content": "a note that is deleted"}))["note"]["id"].clone();
+    client.ok("memory.delete", json!({"id": gone}));
+    let mut tester = world.client_for("check-out");
+    tester.ok("session.start", json!({"goal": "test the network page", "app": SETTINGS}));
+    tester.ok("session.task.add", json!({"description": "open Wi-Fi"}));
+    tester.ok("session.bug.add", json!({"title": "the switch needs two taps", "severity": "high"}));
+    tester.ok("session.result.add", json!({"name": "opens", "status": "passed"}));
+    tester.ok("pattern.save", json!({"kind": "flakyElement", "text": "the Wi-Fi switch needs two taps", "app": SETTINGS}));
+    tester.ok(
+        "conversation.append",
+        json!({"messages": [{"role": "user", "content": "Order 4711 goes to Oslo."}, {"role": "assistant", "content": "Noted."}]}),
+    );
+    tester.ok("session.progress", json!({"nextSteps": ["look at Bluetooth"]}));
+    world
+}
+
+/// A memory without content, whose clock is ahead by some days.
+fn empty(days: i64) -> World {
+    let world = World::with_clock();
+    world.advance(days * DAY_MS);
+    world
+}
+
+fn export(world: &World, name: &str) -> (PathBuf, Value) {
+    let file = world.dir().join(name);
+    let done = world.client().ok("memory.export", json!({"file": file}));
+    (file, done)
+}
+
+fn import(world: &World, file: &Path) -> Value {
+    world.client().ok("memory.import", json!({"file": file}))
+}
+
+/// Returns the sum of a count over all records.
+fn sum(done: &Value, count: &str) -> i64 {
+    done["records"].as_object().expect("records").values().map(|c| c[count].as_i64().expect("a number")).sum()
+}
+
+/// What is known about the app, once it was counted again: action, successes, checks, failures, causes.
+fn known(world: &World) -> Vec<Value> {
+    let mut client = world.client();
+    wait::until("the experience", || {
+        let found = client.ok("memory.experience", json!({"app": SETTINGS, "limit": 100}));
+        let mut rows: Vec<Value> = found["transitions"].as_array()?.iter().chain(found["recoveries"].as_array()?).map(row).collect();
+        rows.sort_by_key(Value::to_string);
+        (!rows.is_empty()).then_some(rows)
+    })
+}
+
+fn row(t: &Value) -> Value {
+    json!([
+        t["action"]["verb"],
+        t["action"]["target"]["label"],
+        t["successCount"],
+        t["verifiedCount"],
+        t["failureCount"],
+        t["failureCause"]
+    ])
+}
+
+#[test]
+fn memory_moves_as_a_whole() {
+    let world = rich();
+    let (file, done) = export(&world, "a.jsonl");
+    for kind in ["device", "session", "page", "fold", "baselineOutcome", "observation", "event", "note", "task", "bug", "message", "state"]
+    {
+        assert!(done["records"][kind].as_u64() > Some(0), "{kind}: {done}");
+    }
+    let other = empty(300);
+    // What is there without having been used gives way.
+    other.client().ok("memory.context", json!({}));
+    other.client().ok("device.health", json!({}));
+    let taken = import(&other, &file);
+    assert_eq!((sum(&taken, "leftOut"), sum(&taken, "renewed")), (0, 0), "{taken}");
+    let (again, _) = export(&other, "b.jsonl");
+    let lines = |file: &Path| std::fs::read_to_string(file).expect("reads");
+    let (first, second) = (lines(&file), lines(&again));
+    for (a, b) in first.lines().zip(second.lines()) {
+        assert_eq!(a, b);
+    }
+    assert_eq!(first.len(), second.len());
+    assert_eq!(known(&other), known(&world));
+    let twice = import(&other, &file);
+    assert_eq!((sum(&twice, "added"), sum(&twice, "renewed"), sum(&twice, "leftOut")), (0, 0, 0), "{twice}");
+    let mut client = other.client();
+    assert_eq!(client.ok("memory.search", json!({"query": "wifi"}))["notes"].as_array().map(Vec::len), Some(1));
+    wait::until("the search entries", || {
+        let found = client.ok("conversation.search", json!({"session": "check-out", "query": "Oslo"}));
+        (found["messages"].as_array().map(Vec::len) == Some(1)).then_some(())
+    });
+    let states = client.ok("visual.states", json!({"app": SETTINGS, "all": true}))["states"].as_array().map(Vec::len);
+    assert_eq!(states, world.client().ok("visual.states", json!({"app": SETTINGS, "all": true}))["states"].as_array().map(Vec::len));
+}
+
+#[test]
+fn memories_of_two_machines_become_one() {
+    let (one, two) = (World::new(), World::new());
+    work(&one, &mut one.client(), "Display");
+    work(&two, &mut two.client(), "Display");
+    work(&two, &mut two.client(), "Wi-Fi");
+    one.client().ok("memory.save", json!({"topic": "t", "content": "from the first machine"}));
+    let (file, _) = export(&one, "one.jsonl");
+    let before = known(&two);
+    let states =
+        |world: &World| world.client().ok("visual.states", json!({"app": SETTINGS, "all": true}))["states"].as_array().map(Vec::len);
+    let learned = states(&two);
+    for _ in 0..2 {
+        let done = import(&two, &file);
+        assert_eq!(sum(&done, "leftOut"), 0, "{done}");
+        let sums = |rows: &[Value]| rows.iter().map(|r| r[2].as_i64().unwrap_or(0)).sum::<i64>();
+        let expected = sums(&before) + sums(&known(&one));
+        wait::until("the counters", || (sums(&known(&two)) == expected).then_some(()));
+        assert_eq!(states(&two), learned, "pages that both know are the same states");
+    }
+    let events = two.client().ok("memory.log", json!({"limit": 100}))["events"].clone();
+    for (field, name) in [("session", "default"), ("device", "pixel")] {
+        let named =
+            |wanted: &dyn Fn(&str) -> bool| events.as_array().expect("events").iter().any(|e| e[field].as_str().is_some_and(wanted));
+        assert!(named(&|n| n == name) && named(&|n| n.starts_with(&format!("{name} ("))), "{events}");
+    }
+    assert_eq!(two.client().ok("memory.search", json!({"query": "machine"}))["notes"].as_array().map(Vec::len), Some(1));
+    work(&two, &mut two.client(), "Wi-Fi");
+}
+
+/// What was pruned in one copy and not in the other counts once.
+#[test]
+fn pruned_and_unpruned_copies_merge_without_counting_twice() {
+    let world = World::with_clock();
+    let mut client = world.client();
+    work(&world, &mut client, "Display");
+    world.advance(50 * DAY_MS);
+    work(&world, &mut client, "Display");
+    let (early, _) = export(&world, "early.jsonl");
+    let copy = empty(200);
+    import(&copy, &early);
+    world.advance(50 * DAY_MS);
+    client.ok("memory.prune", json!({"older": "80d"}));
+    work(&world, &mut client, "Wi-Fi");
+    let (late, _) = export(&world, "late.jsonl");
+    let expected = known(&world);
+    for file in [&late, &early, &late] {
+        import(&copy, file);
+        wait::until("the counters", || (known(&copy) == expected).then_some(()));
+    }
+    let (back, _) = export(&copy, "back.jsonl");
+    import(&world, &back);
+    wait::until("the counters", || (known(&world) == expected).then_some(()));
+}
+
+#[test]
+fn file_that_does_not_fit_changes_nothing() {
+    let world = World::new();
+    let mut client = world.client();
+    client.ok("memory.save", json!({"topic": "t", "content": "here"}));
+    let (file, _) = export(&world, "a.jsonl");
+    let good = std::fs::read_to_string(&file).expect("reads");
+    let note = |uid: &str| json!({"type": "note", "uid": uid, "origin": "o"}).to_string();
+    for (bad, why) in [
+        ("", "an empty file"),
+        ("{}", "line 1"),
+        ("{\"format\":\"afd-memory\",\"version\":1,\"schema\":9999,\"scope\":\"memory\"}", "schema"),
+        (&format!("{good}not json\n"), "line"),
+        (&format!("{good}{{\"type\":\"intruder\",\"uid\":\"x\"}}\n"), "intruder"),
+        (&format!("{good}{}\n", note("u-1")), "NOT NULL"),
+    ] {
+        std::fs::write(&file, bad).expect("writes");
+        let error = client.fails("memory.import", json!({"file": file}), "INVALID_PARAMS");
+        assert!(error.message.contains(why), "{error:?}");
+    }
+    let session = world.dir().join("session.jsonl");
+    client.ok("session.export", json!({"format": "lines", "file": session}));
+    let error = client.fails("memory.import", json!({"file": session}), "INVALID_PARAMS");
+    assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("session import")), "{error:?}");
+    client.fails("memory.import", json!({"file": "/dev/zero"}), "INVALID_PARAMS");
+    client.fails("memory.export", json!({"file": world.dir().join("memory.db")}), "INVALID_PARAMS");
+    assert_eq!(client.ok("memory.search", json!({}))["notes"].as_array().map(Vec::len), Some(1));
+    std::fs::write(&file, &good).expect("writes");
+    let other = World::bare(TestPhone::start(), "");
+    let rehearsed = other.client().ok("memory.import", json!({"file": file, "dryRun": true}));
+    assert!(sum(&rehearsed, "added") > 0, "{rehearsed}");
+    assert_eq!(other.client().ok("memory.search", json!({}))["notes"].as_array().map(Vec::len), Some(0));
+}
