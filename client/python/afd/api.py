@@ -788,6 +788,14 @@ class ExportedConversation(TypedDict):
     summaries: List[SummaryInfo]
 
 
+class ExportedMemory(TypedDict):
+    """Result of `memory.export`."""
+
+    bytes: int
+    file: str
+    records: dict[str, int]
+
+
 class ExportedScope(TypedDict):
     """Export result of an app or site."""
 
@@ -890,6 +898,15 @@ class Hint(TypedDict):
     text: str
 
 
+class ImportCounts(TypedDict):
+    """What became of the records of a type."""
+
+    added: int
+    leftOut: int
+    present: int
+    renewed: int
+
+
 class ImportReport(TypedDict):
     """Result of `memory.importAf`."""
 
@@ -912,6 +929,14 @@ class Imported(TypedDict):
     renewed: int
     session: str
     uid: str
+
+
+class ImportedMemory(TypedDict):
+    """Result of `memory.import`."""
+
+    dryRun: bool
+    records: dict[str, ImportCounts]
+    remarks: NotRequired[List[str]]
 
 
 class ImportedScope(TypedDict):
@@ -1378,6 +1403,16 @@ class ProgressResult(TypedDict):
     reportFile: str
     session: str
     warnings: NotRequired[List[str]]
+
+
+class Pruned(TypedDict):
+    """Result of `memory.prune`."""
+
+    before: int
+    dryRun: bool
+    events: int
+    observations: int
+    usedBytes: int
 
 
 class RecentObservation(TypedDict):
@@ -2199,6 +2234,13 @@ class Usage(TypedDict):
     used: int
 
 
+class Vacuumed(TypedDict):
+    """Result of `memory.vacuum`."""
+
+    afterBytes: int
+    beforeBytes: int
+
+
 class VerifiedBackup(TypedDict):
     """A backup that was checked and can be restored."""
 
@@ -2663,6 +2705,22 @@ class MemoryMethods:
     def stats(self, *, session: str | None = None) -> Stats:
         """Returns statistics of the memory."""
         return self._call("memory.stats", {"session": session})
+
+    def prune(self, *, older: str, dry_run: bool | None = None, request_key: str | None = None) -> Pruned:
+        """Deletes old events and observations. What was learned from them stays, and so do the totals of sessions."""
+        return self._call("memory.prune", {"older": older, "dryRun": dry_run, "requestKey": request_key}, key=True)
+
+    def vacuum(self, *, request_key: str | None = None) -> Vacuumed:
+        """Rewrites the database without the space of what was deleted. Writes wait until it is done."""
+        return self._call("memory.vacuum", {"requestKey": request_key}, key=True)
+
+    def export(self, *, file: str) -> ExportedMemory:
+        """Writes everything that is known to a file of JSON lines. Artifacts and settings are not in it."""
+        return self._call("memory.export", {"file": file})
+
+    def import_(self, *, file: str, dry_run: bool | None = None, request_key: str | None = None) -> ImportedMemory:
+        """Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your own memory."""
+        return self._call("memory.import", {"file": file, "dryRun": dry_run, "requestKey": request_key}, key=True)
 
     def import_af(self, *, config_file: str | None = None, database_file: str | None = None, dry_run: bool | None = None, request_key: str | None = None) -> ImportReport:
         """Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds nothing twice."""

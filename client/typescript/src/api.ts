@@ -631,6 +631,13 @@ export interface ExportedConversation {
   summaries: SummaryInfo[];
 }
 
+/** Result of `memory.export`. */
+export interface ExportedMemory {
+  bytes: number;
+  file: string;
+  records: Record<string, number>;
+}
+
 /** Export result of an app or site. */
 export interface ExportedScope {
   app: string;
@@ -747,6 +754,14 @@ export interface Hint {
 /** Kind of a hint. */
 export type HintKind = "action" | "failure" | "recovery" | "interrupt";
 
+/** What became of the records of a type. */
+export interface ImportCounts {
+  added: number;
+  leftOut: number;
+  present: number;
+  renewed: number;
+}
+
 /** Import result of a setting or row. */
 export type ImportOutcome = "added" | "present" | "cleaned" | "skipped";
 
@@ -770,6 +785,13 @@ export interface Imported {
   renewed: number;
   session: string;
   uid: string;
+}
+
+/** Result of `memory.import`. */
+export interface ImportedMemory {
+  dryRun: boolean;
+  records: Record<string, ImportCounts>;
+  remarks?: string[];
 }
 
 /** Import result of an app or site. */
@@ -1278,6 +1300,15 @@ export interface ProgressResult {
   reportFile: string;
   session: string;
   warnings?: string[];
+}
+
+/** Result of `memory.prune`. */
+export interface Pruned {
+  before: number;
+  dryRun: boolean;
+  events: number;
+  observations: number;
+  usedBytes: number;
 }
 
 /** Summary of an observation. */
@@ -2105,6 +2136,12 @@ export interface Usage {
   used: number;
 }
 
+/** Result of `memory.vacuum`. */
+export interface Vacuumed {
+  afterBytes: number;
+  beforeBytes: number;
+}
+
 /** Verb of an action: the operations of `act.*` and `recover.*`. */
 export type Verb = "tap" | "longPress" | "doubleTap" | "swipe" | "drag" | "scroll" | "scrollTo" | "back" | "home" | "key" | "text" | "fill" | "launch" | "stop" | "relaunch" | "shell" | "intent" | "wait";
 
@@ -2665,6 +2702,26 @@ export class MemoryMethods {
   /** Returns statistics of the memory. */
   stats(params: { session?: string } = {}): Promise<Stats> {
     return this.#call("memory.stats", params, {});
+  }
+
+  /** Deletes old events and observations. What was learned from them stays, and so do the totals of sessions. */
+  prune(params: { older: string; dryRun?: boolean; requestKey?: string }): Promise<Pruned> {
+    return this.#call("memory.prune", params, { key: true });
+  }
+
+  /** Rewrites the database without the space of what was deleted. Writes wait until it is done. */
+  vacuum(params: { requestKey?: string } = {}): Promise<Vacuumed> {
+    return this.#call("memory.vacuum", params, { key: true });
+  }
+
+  /** Writes everything that is known to a file of JSON lines. Artifacts and settings are not in it. */
+  export(params: { file: string }): Promise<ExportedMemory> {
+    return this.#call("memory.export", params, {});
+  }
+
+  /** Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your own memory. */
+  import(params: { file: string; dryRun?: boolean; requestKey?: string }): Promise<ImportedMemory> {
+    return this.#call("memory.import", params, { key: true });
   }
 
   /** Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds nothing twice. */

@@ -350,7 +350,7 @@ impl Store {
         .await
     }
 
-    /// Gives some free space at the end of the file back, at most so many pages. Does nothing in databases that were made before this was
+    /// Gives free space at the end of the file back, at most a number of pages. Does nothing in databases that were made before this was
     /// possible and were never rewritten.
     ///
     /// # Errors
