@@ -49,5 +49,5 @@ CREATE TABLE folds (
 -- Whether it is in the baseline. Such rows stay only while others need them.
 ALTER TABLE events ADD COLUMN folded INTEGER NOT NULL DEFAULT 0 CHECK (folded IN (0, 1));
 ALTER TABLE observations ADD COLUMN folded INTEGER NOT NULL DEFAULT 0 CHECK (folded IN (0, 1));
-CREATE INDEX events_folded ON events (id) WHERE folded = 1;
-CREATE INDEX observations_folded ON observations (id) WHERE folded = 1;
+CREATE INDEX events_folded ON events (device_id, seq) WHERE folded = 1;
+CREATE INDEX observations_folded ON observations (device_id, seq) WHERE folded = 1;

@@ -177,6 +177,51 @@ fn pruned_and_unpruned_copies_merge_without_counting_twice() {
     wait::until("the counters", || (known(&world) == expected).then_some(()));
 }
 
+/// What was deleted in one copy does not come back from the other, and what was changed here stays.
+#[test]
+fn deleted_content_does_not_come_back() {
+    let world = World::new();
+    let mut client = world.client_for("trip");
+    client.ok("session.start", json!({"goal": "plan"}));
+    client.ok("session.task.add", json!({"description": "call the hotel"}));
+    client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "The code is 4711."}]}));
+    let note = client.ok("memory.save", json!({"topic": "t", "content": "secret plan"}))["note"]["id"].clone();
+    let (file, _) = export(&world, "before.jsonl");
+    client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "We fly on Monday."}]}));
+    import(&world, &file);
+    let messages = |client: &mut Client| client.ok("conversation.list", json!({"session": "trip"}))["messages"].as_array().map(Vec::len);
+    assert_eq!(messages(&mut client), Some(2), "an older copy takes nothing away");
+    client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "And back on Friday."}]}));
+    client.ok("memory.delete", json!({"id": note}));
+    client.ok("session.delete", json!({"session": "trip"}));
+    let done = import(&world, &file);
+    assert_eq!(sum(&done, "added"), 0, "{done}");
+    assert_eq!(client.ok("memory.search", json!({"query": "secret"}))["notes"].as_array().map(Vec::len), Some(0));
+    let (after, _) = export(&world, "after.jsonl");
+    let text = std::fs::read_to_string(after).expect("reads");
+    assert!(!text.contains("4711") && !text.contains("hotel") && !text.contains("secret plan"), "{text}");
+}
+
+/// What was pruned in one copy counts once in the totals of a session.
+#[test]
+fn totals_of_sessions_are_not_doubled() {
+    let world = World::with_clock();
+    let mut client = world.client();
+    work(&world, &mut client, "Display");
+    let (early, _) = export(&world, "early.jsonl");
+    let copy = empty(150);
+    import(&copy, &early);
+    world.advance(100 * DAY_MS);
+    client.ok("memory.prune", json!({"older": "50d"}));
+    let (late, _) = export(&world, "late.jsonl");
+    let totals = |world: &World| world.client().ok("session.show", json!({"session": "default"}))["statistics"].clone();
+    let expected = totals(&world);
+    import(&copy, &late);
+    assert_eq!(totals(&copy), expected);
+    copy.client().ok("memory.prune", json!({"older": "50d"}));
+    assert_eq!(totals(&copy), expected);
+}
+
 #[test]
 fn file_that_does_not_fit_changes_nothing() {
     let world = World::new();
@@ -184,14 +229,26 @@ fn file_that_does_not_fit_changes_nothing() {
     client.ok("memory.save", json!({"topic": "t", "content": "here"}));
     let (file, _) = export(&world, "a.jsonl");
     let good = std::fs::read_to_string(&file).expect("reads");
+    // Before the last line, which says how many there are.
+    let end = good.trim_end().rfind('\n').expect("lines") + 1;
+    let count: u64 = serde_json::from_str::<Value>(&good[end..]).expect("JSON")["records"].as_u64().expect("a number");
+    let with = |line: &str| format!("{}{line}\n{}\n", &good[..end], json!({"type": "end", "records": count + 1}));
     let note = |uid: &str| json!({"type": "note", "uid": uid, "origin": "o"}).to_string();
+    let observation = |seq: i64, source: &str| json!({"type": "observation", "uid": "u-2", "seq": seq, "source": source}).to_string();
+    let baseline = json!({"type": "baselineOutcome", "uid": "u-3", "action": "{}"}).to_string();
     for (bad, why) in [
         ("", "an empty file"),
         ("{}", "line 1"),
         ("{\"format\":\"afd-memory\",\"version\":1,\"schema\":9999,\"scope\":\"memory\"}", "schema"),
-        (&format!("{good}not json\n"), "line"),
-        (&format!("{good}{{\"type\":\"intruder\",\"uid\":\"x\"}}\n"), "intruder"),
-        (&format!("{good}{}\n", note("u-1")), "NOT NULL"),
+        (&good[..end], "cut off"),
+        (&format!("{good}{{\"type\":\"note\"}}\n"), "after the end"),
+        (&with("not json"), "line"),
+        (&with(r#"{"type":"intruder","uid":"x"}"#), "intruder"),
+        (&with(&note("u-1")), "NOT NULL"),
+        (&with(&observation(i64::MAX, "page")), "seq"),
+        (&with(&observation(-1, "page")), "seq"),
+        (&with(&observation(1, "telepathy")), "source"),
+        (&with(&baseline), "action"),
     ] {
         std::fs::write(&file, bad).expect("writes");
         let error = client.fails("memory.import", json!({"file": file}), "INVALID_PARAMS");

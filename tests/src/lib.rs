@@ -8,6 +8,7 @@ pub mod daemon;
 pub mod docs;
 pub mod endpoint;
 pub mod http;
+pub mod inputs;
 pub mod phone;
 pub mod programs;
 pub mod traces;

@@ -340,7 +340,7 @@ pub fn read(path: &Path) -> Result<(File, Vec<String>), ConfigError> {
 ///
 /// # Errors
 /// Where and why it is invalid. The parser quotes the line at fault, which may hold a token: that is left out.
-pub(super) fn parse(text: &str) -> Result<(File, Vec<String>), InvalidSetting> {
+pub fn parse(text: &str) -> Result<(File, Vec<String>), InvalidSetting> {
     let deserializer = toml::Deserializer::parse(text).map_err(|e| located(text, &e))?;
     let mut unknown = Vec::new();
     let file: File = serde_ignored::deserialize(deserializer, |key| unknown.push(key.to_string())).map_err(|e| located(text, &e))?;

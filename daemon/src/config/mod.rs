@@ -22,7 +22,8 @@ pub use agent::{Conversation, LanguageModelSettings, Provider};
 pub use edit::{add_device, remove_device};
 pub use error::{ConfigError, InvalidSetting};
 pub use file::{
-    Adb, DeviceSettings, File, Limits, Observe, OutputFormat, Proxy, Usb, Visual, check_name, check_url, is_sendable, read as read_file,
+    Adb, DeviceSettings, File, Limits, Observe, OutputFormat, Proxy, Usb, Visual, check_name, check_url, is_sendable, parse,
+    read as read_file,
 };
 
 /// Values that flags and environment of the daemon override for its lifetime.

@@ -46,6 +46,10 @@ pub async fn prune(core: &Arc<Core>, params: &PruneParams) -> Result<Pruned> {
             return Err(Error::new(ErrorCode::Conflict, "what was learned is being counted again, for which all events are needed")
                 .hint("try again in a minute"));
         }
+        if core.store.read(prune::is_clock_doubtful).await? {
+            return Err(Error::new(ErrorCode::Conflict, "the newest events are from the future, so what is old cannot be told")
+                .hint("set the clock; `afctl doctor` checks it"));
+        }
         delete(&core.store, cut).await?
     };
     Ok(Pruned { before, events, observations, dry_run, used_bytes: used(&core.store).await? })
@@ -124,6 +128,10 @@ pub(super) async fn run_job(core: &Arc<Core>) -> Outcome {
     }
     let limits = core.config.get().retention.clone();
     let since = |age: Duration| now_ms().saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX)).max(0);
+    let merged = merge_note_index(store).await?;
+    if store.read(prune::is_clock_doubtful).await? {
+        return Ok("postponed: the newest events are from the future, so the clock is wrong".to_owned());
+    }
     let (mut events, mut observations) =
         delete(store, Cut { events: since(limits.events), observations: since(limits.observations) }).await?;
     let mut note = "";
@@ -135,10 +143,13 @@ pub(super) async fn run_job(core: &Arc<Core>) -> Outcome {
         };
         let before = (oldest + DAY_MS).min(newest);
         let (more_events, more_observations) = delete(store, Cut { events: before, observations: before }).await?;
+        if more_events + more_observations == 0 && store.read(prune::oldest).await? == Some(oldest) {
+            note = "; it is still larger than `memory.max_bytes`, but the oldest rows are still needed";
+            break;
+        }
         events += more_events;
         observations += more_observations;
     }
-    let merged = merge_note_index(store).await?;
     let freed = give_back(store).await?;
     if merged || store.space().await?.wal > limits.max_wal_bytes {
         store.scrub().await?;

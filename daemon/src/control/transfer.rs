@@ -24,6 +24,8 @@ use crate::{device, file, memory, session, visual};
 
 /// What the header of a whole memory says.
 const SCOPE: &str = "memory";
+/// Type of the last line, by which a file that was cut off is told.
+const END: &str = "end";
 /// Maximum length of a line, bytes.
 const MAX_LINE: u64 = 64 << 20;
 /// Maximum number of records that are told to have been left out.
@@ -102,7 +104,7 @@ fn write(connection: &Connection, out: &mut dyn Write, records: &mut BTreeMap<St
             records.insert(kind.name.to_owned(), count);
         }
     }
-    Ok(())
+    writeln!(out, "{}", json!({"type": END, "records": records.values().sum::<u64>()}))
 }
 
 /// `memory.import`
@@ -116,7 +118,7 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
     let own = core.clone();
     let done = async move {
         let writer = own.clone();
-        let work = move |c: &Connection| if dry_run { rehearse(c, opened) } else { take_in(c, opened, |seq| writer.store.raise_seq(seq)) };
+        let work = move |c: &Connection| if dry_run { rehearse(c, opened) } else { take_in(c, opened, |seq| changed(&writer, seq)) };
         let done = own.store.write_or_refuse(work).await?;
         if !dry_run {
             own.visual.reload_all();
@@ -129,8 +131,17 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
     core.finish(done).await?
 }
 
-/// Takes in the records of a file, and takes it back.
-fn rehearse(connection: &Connection, lines: BufReader<File>) -> Result<Imported> {
+/// Lets the next lessons and sequence numbers build on what was taken in.
+fn changed(core: &Core, last_seq: i64) {
+    core.store.raise_seq(last_seq);
+    core.visual.reload_all();
+}
+
+/// Takes in the records of a file, whose header was read, and takes it back.
+///
+/// # Errors
+/// If a line does not fit.
+pub fn rehearse(connection: &Connection, lines: impl BufRead) -> Result<Imported> {
     connection.execute_batch("SAVEPOINT rehearsal").map_err(StoreError::from)?;
     let done = take_in(connection, lines, |_| ());
     connection.execute_batch("ROLLBACK TO rehearsal; RELEASE rehearsal").map_err(StoreError::from)?;
@@ -156,7 +167,7 @@ fn open(path: &Path) -> Result<BufReader<File>> {
 }
 
 /// Reads a line without its end; `None` at the end of the file.
-fn next_line(lines: &mut BufReader<File>) -> io::Result<Option<Vec<u8>>> {
+fn next_line(lines: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     if io::Read::take(&mut *lines, MAX_LINE).read_until(b'\n', &mut line)? == 0 {
         return Ok(None);
@@ -168,12 +179,12 @@ fn next_line(lines: &mut BufReader<File>) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Takes in the records of a file. Calls `last` with the highest sequence number in use.
-fn take_in(connection: &Connection, mut lines: BufReader<File>, last: impl FnOnce(i64)) -> Result<Imported> {
+fn take_in(connection: &Connection, mut lines: impl BufRead, last: impl FnOnce(i64)) -> Result<Imported> {
     let kinds = kinds();
     let mut loader = Loader::new(connection, kinds.iter().map(|(_, kind)| kind))?;
     let mut folds = memory::transfer::Folds::default();
     let mut done = Imported { dry_run: false, records: BTreeMap::new(), remarks: Vec::new() };
-    let mut number = 1;
+    let (mut number, mut taken, mut is_complete) = (1, 0, false);
     let wrong = |number: usize, what: String| Error::param("file", "records of a memory", format!("line {number}: {what}"));
     loop {
         number += 1;
@@ -182,7 +193,18 @@ fn take_in(connection: &Connection, mut lines: BufReader<File>, last: impl FnOnc
             continue;
         }
         let mut record: Record = serde_json::from_slice(&line).map_err(|error| wrong(number, error.to_string()))?;
+        if is_complete {
+            return Err(wrong(number, "there is something after the end".to_owned()));
+        }
         let name = record.remove("type").and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
+        if name == END {
+            is_complete = record.get("records").and_then(Value::as_u64) == Some(taken);
+            if !is_complete {
+                return Err(wrong(number, format!("expected {taken} records before the end, got {record:?}")));
+            }
+            continue;
+        }
+        taken += 1;
         let Some((subject, kind)) = kinds.iter().find(|(_, kind)| kind.name == name) else {
             return Err(wrong(number, format!("type: expected a known type, got {name:?}")));
         };
@@ -206,6 +228,9 @@ fn take_in(connection: &Connection, mut lines: BufReader<File>, last: impl FnOnc
             Err(LoadError::Invalid(what)) => return Err(wrong(number, what)),
             Err(LoadError::Store(error)) => return Err(error.into()),
         }
+    }
+    if !is_complete {
+        return Err(wrong(number, "the file was cut off".to_owned()));
     }
     if done.records.values().any(|ImportCounts { added, renewed, .. }| added + renewed > 0) {
         memory::rebuild::begin(connection)?;

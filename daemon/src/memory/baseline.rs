@@ -14,7 +14,7 @@ use super::outcomes::{self, Attempt, decayed};
 use super::pages::{self, Page};
 use super::recoveries::{self, Change};
 use crate::page::target::action_key;
-use crate::store::{Result, json, now_ms, word};
+use crate::store::{Result, json, now_ms, skip_unreadable, word};
 
 /// How far the events and observations of a store have been folded, sequence numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -191,7 +191,9 @@ pub(super) fn project(connection: &Connection) -> Result<()> {
     let mut statement = connection.prepare("SELECT * FROM baseline_outcomes ORDER BY last_at, id")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        project_outcome(connection, &read(row)?)?;
+        if let Some(row) = skip_unreadable(read(row))? {
+            project_outcome(connection, &row)?;
+        }
     }
     let mut statement = connection.prepare("SELECT * FROM baseline_recoveries ORDER BY last_at, id")?;
     let mut rows = statement.query([])?;
@@ -226,7 +228,7 @@ fn project_outcome(connection: &Connection, row: &Row) -> Result<()> {
 fn project_recovery(connection: &Connection, row: &rusqlite::Row<'_>) -> Result<()> {
     let Some(page) = pages::get(connection, row.get("page_id")?)? else { return Ok(()) };
     let (origin, cause, text): (String, String, String) = (row.get("origin")?, row.get("failure_cause")?, row.get("action")?);
-    let action: Action = json(row, "action")?;
+    let Some(action) = skip_unreadable(json::<Action>(row, "action"))? else { return Ok(()) };
     let change = Change {
         success: row.get("success_count")?,
         failure: row.get("failure_count")?,

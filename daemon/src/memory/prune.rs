@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use afd_proto::session::VisitedPage;
-use rusqlite::{Connection, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::baseline::{self, Folded};
 use super::projection;
@@ -16,6 +16,8 @@ use super::recoveries;
 use super::sessions::{SUMS, Totals, sums};
 use crate::store::{Result, now_ms};
 
+/// Number of rows that are deleted in a step, at most of each kind.
+const MAX_DELETED: u64 = 1_000;
 /// A time that is further ahead than this was taken from a wrong clock, milliseconds.
 const AHEAD_MS: i64 = 86_400_000;
 
@@ -65,20 +67,35 @@ pub fn count(connection: &Connection, cut: Cut) -> Result<(i64, i64)> {
     Ok((of("events", "at", cut.events)?, of("observations", "observed_at", cut.observations.max(cut.events))?))
 }
 
-/// Returns the time of the oldest event or observation that is not folded yet, UTC milliseconds.
+/// Returns the time of the first event or observation that is not folded yet, UTC milliseconds.
 pub fn oldest(connection: &Connection) -> Result<Option<i64>> {
-    let sql = "SELECT min(at) AS at FROM (SELECT min(at) AS at FROM events WHERE folded = 0
-        UNION ALL SELECT min(observed_at) FROM observations WHERE folded = 0)";
-    Ok(connection.query_row(sql, [], |row| row.get("at"))?)
+    let first = |(table, time): Timed| -> Result<Option<i64>> {
+        let sql = format!("SELECT {time} AS at FROM {table} WHERE folded = 0 ORDER BY seq LIMIT 1");
+        Ok(connection.query_row(&sql, [], |row| row.get("at")).optional()?)
+    };
+    Ok(first(EVENTS)?.into_iter().chain(first(OBSERVATIONS)?).min())
+}
+
+/// Returns whether something was recorded that has not happened yet: the clock is wrong, or was.
+pub fn is_clock_doubtful(connection: &Connection) -> Result<bool> {
+    let newest = |(table, time): Timed| -> Result<Option<i64>> {
+        let sql = format!("SELECT {time} AS at FROM {table} ORDER BY seq DESC LIMIT 1");
+        Ok(connection.query_row(&sql, [], |row| row.get("at")).optional()?)
+    };
+    Ok(newest(EVENTS)?.max(newest(OBSERVATIONS)?).is_some_and(|at| at > now_ms() + AHEAD_MS))
 }
 
 /// Folds and deletes some old rows of a store. To be called in a write, until there is nothing left.
 pub fn some(connection: &Connection, origin: &str, cut: Cut, batch: usize) -> Result<Step> {
+    // What is being counted again needs all rows.
+    if rebuild::is_under_way(connection)? {
+        return Ok(Step { done: true, ..Step::default() });
+    }
     let folded = baseline::upto(connection, origin)?;
     let seen = due(connection, OBSERVATIONS, origin, folded.observations, cut.observations.max(cut.events), batch)?;
     let (folded, done) = if seen.is_empty() {
         let mut acts = due(connection, EVENTS, origin, folded.events, cut.events, batch)?;
-        let waiting = first_observation(connection, origin)?;
+        let waiting = first_waiting(connection, origin)?;
         acts.retain(|(_, seq)| waiting.is_none_or(|first| *seq < first));
         for (uid, _) in &acts {
             fold_event(connection, uid)?;
@@ -94,7 +111,8 @@ pub fn some(connection: &Connection, origin: &str, cut: Cut, batch: usize) -> Re
         baseline::set_upto(connection, origin, folded)?;
     }
     let mut step = Step { done, ..Step::default() };
-    delete(connection, &mut step)?;
+    let deleted = delete(connection, &mut step)?;
+    step.done &= deleted < MAX_DELETED;
     Ok(step)
 }
 
@@ -104,31 +122,38 @@ type Timed = (&'static str, &'static str);
 const EVENTS: Timed = ("events", "at");
 const OBSERVATIONS: Timed = ("observations", "observed_at");
 
-/// Returns the next old rows of a store by uid and sequence number, up to the first that is not old.
+/// Returns the next old rows of a store by uid and sequence number, up to the first that is not old. One with a time that is still to come is
+/// as old as those after it.
 fn due(connection: &Connection, (table, time): Timed, origin: &str, after: i64, before: i64, batch: usize) -> Result<Vec<(String, i64)>> {
     let sql = format!(
-        "SELECT uid, seq, {time} < :before OR {time} > :ahead AS old FROM {table}
+        "SELECT uid, seq, CASE WHEN {time} <= :ahead THEN {time} < :before END AS old FROM {table}
          WHERE origin = :origin AND folded = 0 AND seq > :after ORDER BY seq, id LIMIT :batch"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let values = named_params! {
         ":origin": origin, ":after": after, ":before": before, ":ahead": now_ms() + AHEAD_MS, ":batch": i64::try_from(batch).unwrap_or(i64::MAX),
     };
-    let rows =
-        statement.query_map(values, |row| Ok((row.get::<_, String>("uid")?, row.get::<_, i64>("seq")?, row.get::<_, bool>("old")?)))?;
-    let mut found = Vec::new();
+    let rows = statement.query_map(values, |row| Ok((row.get("uid")?, row.get("seq")?, row.get::<_, Option<bool>>("old")?)))?;
+    let (mut found, mut old_ones) = (Vec::new(), 0);
     for row in rows {
-        let (uid, seq, old) = row?;
-        if !old {
+        let (uid, seq, old): (String, i64, Option<bool>) = row?;
+        if old == Some(false) {
             break;
         }
         found.push((uid, seq));
+        if old == Some(true) {
+            old_ones = found.len();
+        }
     }
+    found.truncate(old_ones);
     Ok(found)
 }
 
-fn first_observation(connection: &Connection, origin: &str) -> Result<Option<i64>> {
-    let sql = "SELECT min(seq) AS seq FROM observations WHERE origin = :origin AND folded = 0";
+/// Returns the first observation of a store that is not folded, or the first action that is under way.
+fn first_waiting(connection: &Connection, origin: &str) -> Result<Option<i64>> {
+    let sql = "SELECT min(seq) AS seq FROM (
+        SELECT * FROM (SELECT seq FROM observations WHERE origin = :origin AND folded = 0 ORDER BY seq LIMIT 1)
+        UNION ALL SELECT seq FROM intents WHERE origin = :origin)";
     Ok(connection.prepare_cached(sql)?.query_row(named_params! {":origin": origin}, |row| row.get("seq"))?)
 }
 
@@ -152,34 +177,38 @@ fn mark(connection: &Connection, table: &str, uid: &str) -> Result<()> {
     Ok(())
 }
 
-/// Deletes the folded rows that nothing needs.
-fn delete(connection: &Connection, step: &mut Step) -> Result<()> {
+/// Deletes some of the folded rows that nothing needs. Returns how many.
+///
+/// The newest row stays in any case, so that its id is not given again; and so do as many typed texts as are recognised after a start.
+fn delete(connection: &Connection, step: &mut Step) -> Result<u64> {
     let acts = ids(
         connection,
-        "SELECT e.id FROM events e WHERE e.folded = 1
+        "SELECT e.id FROM events e WHERE e.folded = 1 AND e.id < (SELECT max(id) FROM events)
+            AND (e.op <> 'text' OR e.seq < coalesce((SELECT seq FROM events WHERE op = 'text' ORDER BY seq DESC LIMIT 1 OFFSET 4095), 0))
             AND NOT EXISTS (SELECT 1 FROM events r WHERE r.parent_uid = e.uid AND r.category = 'recover' AND r.folded = 0)
-            AND (e.category = 'verify' OR e.sent = 0 OR EXISTS (SELECT 1 FROM events n WHERE n.device_id = e.device_id AND n.seq > e.seq
-                AND n.category <> 'verify' AND n.sent = 1 AND n.folded = 1))",
+            AND (e.category = 'verify' OR e.sent = 0 OR EXISTS (SELECT 1 FROM events n INDEXED BY events_folded
+                WHERE n.device_id = e.device_id AND n.seq > e.seq AND n.category <> 'verify' AND n.sent = 1 AND n.folded = 1)) LIMIT :limit",
     )?;
     let seen = ids(
         connection,
         "SELECT o.id FROM observations o LEFT JOIN pages p ON p.id = o.page_id
-         WHERE o.folded = 1 AND o.uid NOT IN (SELECT observation_uid FROM session_state)
+         WHERE o.folded = 1 AND o.id < (SELECT max(id) FROM observations) AND o.uid NOT IN (SELECT observation_uid FROM session_state)
             AND (o.settled = 0 OR o.reliable = 0 OR coalesce(p.page_key, '') = '' OR EXISTS (SELECT 1 FROM observations n
-                JOIN pages np ON np.id = n.page_id WHERE n.device_id = o.device_id AND n.seq > o.seq AND n.settled = 1 AND n.reliable = 1
-                AND n.folded = 1 AND np.page_key <> ''))",
+                INDEXED BY observations_folded JOIN pages np ON np.id = n.page_id WHERE n.device_id = o.device_id AND n.seq > o.seq
+                AND n.settled = 1 AND n.reliable = 1 AND n.folded = 1 AND np.page_key <> '')) LIMIT :limit",
     )?;
     share_of_events(connection, &acts, &mut step.shares)?;
     share_of_observations(connection, &seen, &mut step.shares)?;
     step.events = remove(connection, "events", &acts)?;
     step.observations = remove(connection, "observations", &seen)?;
-    Ok(())
+    Ok(step.events + step.observations)
 }
 
 /// Returns row ids as a JSON list.
 fn ids(connection: &Connection, sql: &str) -> Result<String> {
     let mut statement = connection.prepare_cached(sql)?;
-    let found: Vec<i64> = statement.query_map([], |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
+    let limit = i64::try_from(MAX_DELETED).unwrap_or(i64::MAX);
+    let found: Vec<i64> = statement.query_map(named_params! {":limit": limit}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
     Ok(serde_json::to_string(&found).unwrap_or_default())
 }
 

@@ -45,7 +45,7 @@ pub fn some(connection: &Connection, batch: i64) -> Result<bool> {
         super::imported::project(connection)?;
         super::baseline::project(connection)?;
     }
-    let to = (cursor.max(0) + batch).min(upto);
+    let to = end_of_batch(connection, cursor, batch)?.map_or(upto, |to| to.min(upto));
     for uid in uids(connection, "events", cursor, to)? {
         if let Some(event) = find(connection, &uid)? {
             // What is decided later about this event, such as that a recovery worked, now changes what was counted.
@@ -61,6 +61,14 @@ pub fn some(connection: &Connection, batch: i64) -> Result<bool> {
     let next = (to < upto).then_some(to);
     connection.execute("UPDATE store SET rebuild_cursor = :next", named_params! {":next": next})?;
     Ok(next.is_none())
+}
+
+/// Returns the sequence number of the last row of a batch after another one; `None` if there are no rows after that.
+fn end_of_batch(connection: &Connection, after: i64, batch: i64) -> Result<Option<i64>> {
+    let sql = "SELECT max(seq) AS seq FROM (SELECT seq FROM (
+        SELECT * FROM (SELECT seq FROM events WHERE seq > :after ORDER BY seq LIMIT :batch)
+        UNION ALL SELECT * FROM (SELECT seq FROM observations WHERE seq > :after ORDER BY seq LIMIT :batch)) ORDER BY seq LIMIT :batch)";
+    Ok(connection.prepare_cached(sql)?.query_row(named_params! {":after": after, ":batch": batch}, |row| row.get("seq"))?)
 }
 
 fn uids(connection: &Connection, table: &str, after: i64, to: i64) -> Result<Vec<String>> {

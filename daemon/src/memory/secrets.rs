@@ -67,7 +67,9 @@ impl Secrets {
     /// Loads the hashes of texts that were typed before this start of the daemon.
     pub fn load_typed(&self, connection: &Connection) -> Result<()> {
         let limit = i64::try_from(REMEMBERED).unwrap_or(i64::MAX);
-        let mut statement = connection.prepare("SELECT evidence FROM events WHERE op = 'text' ORDER BY seq DESC LIMIT :limit")?;
+        let mut statement = connection.prepare(
+            "SELECT evidence FROM events WHERE op = 'text' ORDER BY origin = (SELECT origin FROM store) DESC, seq DESC LIMIT :limit",
+        )?;
         let rows = statement.query_map(named_params! {":limit": limit}, |row| row.get::<_, Option<String>>("evidence"))?;
         let mut typed = self.typed.lock();
         for evidence in rows {

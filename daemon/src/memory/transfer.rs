@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
+use afd_proto::Word as _;
+use afd_proto::vocabulary::{Action, ObservationSource};
 use rusqlite::{Connection, named_params};
 use serde_json::Value;
 
 use super::baseline::{self, Folded};
 use super::notes;
-use crate::store::Result;
 use crate::store::exchange::{Kind, LoadError, Loaded, Loader, Record};
+use crate::store::{Result, now_ms, origin_of};
 
 const fn kind(name: &'static str, table: &'static str, natural: &'static [&'static str]) -> Kind {
     Kind { name, table, skipped: &[], natural }
@@ -50,6 +52,39 @@ fn number(record: &Record, field: &str) -> i64 {
     record.get(field).and_then(Value::as_i64).unwrap_or_default()
 }
 
+/// Maximum of a sequence number or a duration: far more than there will be, and sums of them stay numbers.
+const MAX_NUMBER: i64 = 1 << 50;
+/// Maximum of a count.
+const MAX_COUNT: i64 = 1_000_000_000;
+/// How far a time may lie ahead, milliseconds: clocks differ.
+const AHEAD_MS: i64 = 86_400_000;
+
+/// Checks what the types of columns do not: ranges of numbers, words, and actions.
+fn check(kind: &Kind, record: &Record) -> std::result::Result<(), LoadError> {
+    let refused = |field: &str, expected: String, got: &Value| Err(LoadError::Invalid(format!("{field}: expected {expected}, got {got}")));
+    for (field, value) in record {
+        let (from, to) = match field.as_str() {
+            field if field == "at" || field.ends_with("At") => (0, now_ms() + AHEAD_MS),
+            "seq" | "eventsUpto" | "observationsUpto" | "durationMs" | "arrivedMs" => (0, MAX_NUMBER),
+            _ => (0, MAX_COUNT),
+        };
+        let fits = |number: &serde_json::Number| number.as_f64().is_some_and(|n| n >= from as f64 && n <= to as f64);
+        if value.as_number().is_some_and(|number| !fits(number)) {
+            return refused(field, format!("{from} to {to}"), value);
+        }
+    }
+    if let Some(action) = record.get("action").filter(|action| serde_json::from_str::<Action>(action.as_str().unwrap_or_default()).is_err())
+    {
+        return refused("action", "an action as JSON".to_owned(), action);
+    }
+    match record.get("source").filter(|_| kind.name == "observation") {
+        Some(source) if ObservationSource::of(source.as_str().unwrap_or_default()).is_none() => {
+            refused("source", "a kind of observation".to_owned(), source)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Takes in a record.
 ///
 /// # Errors
@@ -61,6 +96,7 @@ pub fn load(
     kind: &Kind,
     record: Record,
 ) -> std::result::Result<Loaded, LoadError> {
+    check(kind, &record)?;
     match kind.name {
         "fold" => load_fold(connection, loader, folds, kind, record),
         // A baseline comes whole or not at all.
@@ -85,13 +121,18 @@ fn load_fold(
     let origin = text(&record, "origin").to_owned();
     let theirs = Folded { events: number(&record, "eventsUpto"), observations: number(&record, "observationsUpto") };
     let ours = baseline::upto(connection, &origin)?;
-    if (theirs.events, theirs.observations) <= (ours.events, ours.observations) {
+    let covers_more = theirs != ours && theirs.events >= ours.events && theirs.observations >= ours.observations;
+    // Nobody knows more about what this store recorded than this store.
+    if !covers_more || origin_of(connection)?.as_ref() == Some(&origin) {
         folds.0.insert(origin, (ours, false));
         return Ok(Loaded::Present);
     }
     baseline::replace(connection, &origin, theirs)?;
     folds.0.insert(origin, (theirs, true));
-    loader.load(connection, kind, record)
+    loader.load(connection, kind, record).map_err(|error| match error {
+        LoadError::Taken(what) => LoadError::Invalid(what),
+        other => other,
+    })
 }
 
 /// Takes in an event or observation, unless the baseline has it already.

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 use serde::{Deserialize, Serialize};
 
 use super::json;
-use crate::store::{Result, now_ms};
+use crate::store::Result;
 
 /// Maximum of a figure from a file.
 pub const MAX_FIGURE: i64 = 1_000_000_000;
@@ -41,11 +41,11 @@ pub fn add(connection: &Connection, session: i64, more: Elsewhere) -> Result<()>
     set(connection, session, &all)
 }
 
-/// Records what a session did elsewhere.
+/// Records what a session did elsewhere. Its time of change stays: this says nothing new about the session.
 pub fn set(connection: &Connection, session: i64, elsewhere: &Elsewhere) -> Result<()> {
     connection
-        .prepare_cached("UPDATE sessions SET elsewhere = :elsewhere, updated_at = :now WHERE id = :id")?
-        .execute(named_params! {":id": session, ":elsewhere": json(elsewhere), ":now": now_ms()})?;
+        .prepare_cached("UPDATE sessions SET elsewhere = :elsewhere WHERE id = :id")?
+        .execute(named_params! {":id": session, ":elsewhere": json(elsewhere)})?;
     Ok(())
 }
 

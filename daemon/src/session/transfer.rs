@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::records::limits;
 use crate::store::exchange::{self, Kind, LoadError, Loaded, Loader, Record};
+use crate::store::now_ms;
 
 const fn kind(name: &'static str, table: &'static str, natural: &'static [&'static str]) -> Kind {
     Kind { name, table, skipped: &[], natural }
@@ -21,7 +22,8 @@ pub const KINDS: [Kind; 9] = [
     kind("tested", "tested_elements", &["session_id", "app", "page", "element"]),
     kind("conversation", "conversations", &["session_id", "name"]),
     Kind { skipped: &["indexed"], ..kind("message", "messages", &[]) },
-    kind("summary", "summaries", &[]),
+    // A language model is asked for what this copy summarised itself.
+    Kind { skipped: &["due_at", "attempts", "error"], ..kind("summary", "summaries", &[]) },
     kind("pattern", "patterns", &[]),
     kind("pageModel", "page_models", &["app", "page"]),
 ];
@@ -32,8 +34,15 @@ pub const KINDS: [Kind; 9] = [
 /// If it does not fit.
 pub fn load(connection: &Connection, loader: &mut Loader, kind: &Kind, mut record: Record) -> Result<Loaded, LoadError> {
     limits::check(kind.name, &record).map_err(LoadError::Invalid)?;
+    // What was erased with a session does not come back.
+    let of_session = ["task", "tested", "conversation", "pattern"].contains(&kind.name) && is_deleted(connection, &record)?;
+    if of_session || loader.is_left_out(&record, "conversation") {
+        loader.leave_out(&record);
+        return Ok(Loaded::Present);
+    }
     match kind.name {
         "session" => load_session(connection, loader, kind, record),
+        "conversation" => load_conversation(connection, loader, kind, record),
         // What was said stays as it is; a message that was deleted here stays deleted.
         "message" if loader.knows(connection, kind, &record)? => Ok(Loaded::Present),
         "task" => match loader.load(connection, kind, record.clone()) {
@@ -51,10 +60,60 @@ pub fn load(connection: &Connection, loader: &mut Loader, kind: &Kind, mut recor
     }
 }
 
+/// Returns whether the session of a record was deleted here.
+fn is_deleted(connection: &Connection, record: &Record) -> Result<bool, LoadError> {
+    let session = record.get("session").and_then(Value::as_str);
+    let found = connection
+        .prepare_cached("SELECT deleted_at IS NOT NULL AS deleted FROM sessions WHERE uid = :uid")?
+        .query_row(named_params! {":uid": session}, |row| row.get("deleted"))
+        .optional()?;
+    Ok(found.unwrap_or(false))
+}
+
+/// Takes in a conversation. One that went on in both copies stays as it is here: two ends do not make one conversation.
+fn load_conversation(connection: &Connection, loader: &mut Loader, kind: &Kind, mut record: Record) -> Result<Loaded, LoadError> {
+    let here: Option<(i64, String)> = connection
+        .prepare_cached(
+            "SELECT c.position, c.uid FROM conversations c JOIN sessions s ON s.id = c.session_id
+             WHERE c.uid = :uid OR s.uid = :session AND c.name = :name",
+        )?
+        .query_row(
+            named_params! {":uid": text(&record, "uid"), ":session": text(&record, "session"), ":name": text(&record, "name")},
+            |row| Ok((row.get("position")?, row.get("uid")?)),
+        )
+        .optional()?;
+    let theirs = record.get("position").and_then(Value::as_i64).unwrap_or_default();
+    match here {
+        Some((ours, uid)) if uid != text(&record, "uid") || ours >= theirs => {
+            loader.leave_out(&record);
+            Ok(Loaded::Present)
+        }
+        Some(_) => {
+            // Longer: it is newer, whatever the clocks say.
+            record.insert("updatedAt".to_owned(), Value::from(now_ms()));
+            loader.load(connection, kind, record)
+        }
+        None => loader.load(connection, kind, record),
+    }
+}
+
+fn text<'a>(record: &'a Record, field: &str) -> &'a str {
+    record.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
 /// Takes in a session. One whose name is taken by another gets a name of its own, unless the other one was never used.
 fn load_session(connection: &Connection, loader: &mut Loader, kind: &Kind, mut record: Record) -> Result<Loaded, LoadError> {
-    let text = |field: &str| record.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (uid, name) = (text("uid"), text("name"));
+    let (uid, name) = (text(&record, "uid").to_owned(), text(&record, "name").to_owned());
+    if let Some((name, elsewhere)) = own(connection, &uid)? {
+        // A session is deleted where somebody deletes it, with everything said in it.
+        if record.contains_key("deletedAt") {
+            return Ok(Loaded::Present);
+        }
+        // Its name here, and what its rows here do not tell.
+        record.insert("name".to_owned(), Value::from(name));
+        record.insert("elsewhere".to_owned(), elsewhere.map_or(Value::Null, Value::from));
+        return loader.load(connection, kind, record);
+    }
     let holder: Option<(i64, bool)> = connection
         .prepare_cached(
             "SELECT id, goal IS NULL AND started_at IS NULL AND deleted_at IS NULL AS blank FROM sessions WHERE name = :name AND uid <> :uid",
@@ -63,7 +122,7 @@ fn load_session(connection: &Connection, loader: &mut Loader, kind: &Kind, mut r
         .optional()?;
     match holder {
         None => return loader.load(connection, kind, record),
-        Some((id, true)) if !loader.knows(connection, kind, &record)? && !exchange::is_referenced(connection, kind.table, id)? => {
+        Some((id, true)) if !exchange::is_referenced(connection, kind.table, id)? => {
             exchange::become_row(connection, kind, id, &uid)?;
             loader.load(connection, kind, record)?;
             return Ok(Loaded::Inserted);
@@ -72,4 +131,12 @@ fn load_session(connection: &Connection, loader: &mut Loader, kind: &Kind, mut r
     }
     record.insert("name".to_owned(), Value::from(exchange::another_name(&name, &uid)));
     loader.load(connection, kind, record)
+}
+
+/// Returns the name of a session here, and what it did elsewhere.
+fn own(connection: &Connection, uid: &str) -> Result<Option<(String, Option<String>)>, LoadError> {
+    Ok(connection
+        .prepare_cached("SELECT name, elsewhere FROM sessions WHERE uid = :uid")?
+        .query_row(named_params! {":uid": uid}, |row| Ok((row.get("name")?, row.get("elsewhere")?)))
+        .optional()?)
 }

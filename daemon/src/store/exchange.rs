@@ -2,7 +2,7 @@
 //! the row that it names, under the name of the column without `Id`. Texts that hold JSON stay texts, so nothing is lost; what is no text is
 //! written in Base64.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -178,21 +178,32 @@ impl Table {
         }
         let uid = record.get("uid").and_then(Value::as_str).filter(|uid| !uid.is_empty() && uid.len() <= 64);
         let uid = uid.ok_or_else(|| LoadError::Invalid("uid: expected a text of 1 to 64 characters".to_owned()))?.to_owned();
-        let known = self.updated_at(connection, &uid)?;
-        if let Some(at) = known {
-            if record.get("updatedAt").and_then(Value::as_i64).is_none_or(|new| new <= at) {
+        let known = self.state_of(connection, &uid)?;
+        if let Some((at, deleted)) = known {
+            let deletes = self.has("deleted_at") && record.contains_key("deletedAt");
+            // What was deleted stays deleted, whatever the clocks say.
+            if deleted && !deletes || deleted == deletes && record.get("updatedAt").and_then(Value::as_i64).is_none_or(|new| new <= at) {
                 return Ok(Loaded::Present);
             }
             if !renew {
                 return Ok(Loaded::Newer);
             }
         }
-        let (names, mut values) = self.values(connection, record, aliases)?;
+        let (mut names, mut values) = self.values(connection, record, aliases)?;
         if known.is_none()
             && let Some(id) = self.same(connection, &names, &values)?
         {
             aliases.entry(self.name).or_default().insert(uid, id);
             return Ok(Loaded::Present);
+        }
+        if known.is_some() {
+            // What the newer version does not have is gone.
+            for column in self.columns.iter().filter(|column| !column.required) {
+                if !names.contains(&column.name.as_str()) {
+                    names.push(&column.name);
+                    values.push(Sql::Null);
+                }
+            }
         }
         let places = vec!["?"; names.len()].join(", ");
         let sql = if known.is_some() {
@@ -248,10 +259,12 @@ impl Table {
         Ok((names, values))
     }
 
-    /// Returns when the row with a uid was changed last, UTC milliseconds.
-    fn updated_at(&self, connection: &Connection, uid: &str) -> Result<Option<i64>> {
-        let sql = format!("SELECT updated_at FROM {} WHERE uid = :uid", self.name);
-        Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, |row| row.get("updated_at")).optional()?)
+    /// Returns when the row with a uid was changed last, UTC milliseconds, and whether it was deleted.
+    fn state_of(&self, connection: &Connection, uid: &str) -> Result<Option<(i64, bool)>> {
+        let deleted = if self.has("deleted_at") { "deleted_at IS NOT NULL" } else { "0" };
+        let sql = format!("SELECT updated_at, {deleted} AS deleted FROM {} WHERE uid = :uid", self.name);
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get("updated_at")?, row.get("deleted")?));
+        Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, row).optional()?)
     }
 }
 
@@ -259,6 +272,8 @@ impl Table {
 pub struct Loader {
     tables: HashMap<&'static str, Table>,
     aliases: Aliases,
+    /// Uids of records that were not wanted, and with them what refers to them.
+    unwanted: HashSet<String>,
 }
 
 impl Loader {
@@ -268,7 +283,7 @@ impl Loader {
         for kind in kinds {
             tables.insert(kind.name, Table { natural: kind.natural, ..Table::of(connection, kind.table, kind.skipped)? });
         }
-        Ok(Self { tables, aliases: Aliases::new() })
+        Ok(Self { tables, aliases: Aliases::new(), unwanted: HashSet::new() })
     }
 
     /// Inserts the row of a record, or renews it if the record is newer.
@@ -278,6 +293,16 @@ impl Loader {
     pub fn load(&mut self, connection: &Connection, kind: &Kind, record: Record) -> Result<Loaded, LoadError> {
         let table = self.tables.get(kind.name).ok_or_else(|| LoadError::Invalid(format!("type: {:?} is unknown", kind.name)))?;
         table.load_among(connection, record, true, &mut self.aliases)
+    }
+
+    /// Leaves out a record, and whatever refers to it by this field.
+    pub fn leave_out(&mut self, record: &Record) {
+        self.unwanted.extend(record.get("uid").and_then(Value::as_str).map(str::to_owned));
+    }
+
+    /// Returns whether the record that a field refers to was left out.
+    pub fn is_left_out(&self, record: &Record, field: &str) -> bool {
+        record.get(field).and_then(Value::as_str).is_some_and(|uid| self.unwanted.contains(uid))
     }
 
     /// Makes references to a record mean a row that is here.

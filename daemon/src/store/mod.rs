@@ -373,7 +373,14 @@ impl Store {
         if let Some(damage) = self.damage() {
             return Err(StoreError::Unavailable(damage));
         }
-        self.writer.alone(|c| Ok(c.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")?)).await
+        let work = |c: &Connection| {
+            // The copy that it makes would be in memory.
+            let done =
+                c.execute_batch("PRAGMA temp_store = FILE; PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
+            c.execute_batch("PRAGMA temp_store = MEMORY")?;
+            Ok(done?)
+        };
+        self.writer.alone(work).await
     }
 
     /// Checks the integrity of the whole database, which may take long. Damage is remembered, stops all writes, and is returned; without

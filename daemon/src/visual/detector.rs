@@ -117,7 +117,7 @@ async fn output(mut command: Command, program: &str, timeout_ms: u64) -> Result<
 }
 
 /// Parses detections, one JSON object per line.
-fn lines(text: &str) -> Result<Vec<Detection>, String> {
+pub fn lines(text: &str) -> Result<Vec<Detection>, String> {
     let filled = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     filled.map(|(i, line)| serde_json::from_str(line).map_err(|e| format!("line {}: {e}", i + 1))).collect()
 }
@@ -132,7 +132,7 @@ struct Word {
 }
 
 /// Parses the table that tesseract prints. Words of a line that are close together form one text.
-fn tsv(text: &str) -> Result<Vec<Detection>, String> {
+pub fn tsv(text: &str) -> Result<Vec<Detection>, String> {
     let mut rows = text.lines();
     let header = rows.next().unwrap_or_default();
     if !header.starts_with("level\tpage_num\tblock_num") {

@@ -1,0 +1,97 @@
+//! What comes from outside, given to the code that reads it: used by a test with small changes to good inputs, and by the fuzz targets.
+//!
+//! Each function returns normally whatever it is given; a panic is a fault.
+
+use std::sync::LazyLock;
+
+use afd::page::{fingerprint, outline, refs, reliability, structure};
+use afd::store::Store;
+use afd_proto::frame::{Decoder, Framing};
+
+/// Maximum size of a message in [`frame`], bytes.
+const MAX_FRAME: usize = 4096;
+
+/// A function that reads an input.
+pub type Reader = fn(&[u8]);
+
+/// The readers, each with the name of its directory of seeds.
+pub const READERS: [(&str, Reader); 6] =
+    [("frame", frame), ("request", request), ("screen", screen), ("settings", settings), ("records", records), ("detections", detections)];
+
+/// Decodes frames, whole and in pieces.
+pub fn frame(bytes: &[u8]) {
+    for framing in [Framing::Line, Framing::ContentLength] {
+        let whole = decode(framing, bytes, bytes.len().max(1));
+        for size in [1, 7] {
+            assert_eq!(decode(framing, bytes, size), whole, "pieces of {size} bytes");
+        }
+    }
+}
+
+fn decode(framing: Framing, bytes: &[u8], size: usize) -> Vec<Result<Vec<u8>, String>> {
+    let mut decoder = Decoder::new(framing, MAX_FRAME);
+    let mut found = Vec::new();
+    for piece in bytes.chunks(size) {
+        decoder.push(piece);
+        loop {
+            match decoder.next_message() {
+                Ok(Some(message)) => found.push(Ok(message)),
+                Ok(None) => break,
+                Err(error) => {
+                    found.push(Err(format!("{error:?}")));
+                    return found;
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Decodes parameters of methods.
+pub fn request(bytes: &[u8]) {
+    let _ = serde_json::from_slice::<afd_proto::act::TapParams>(bytes);
+    let _ = serde_json::from_slice::<afd_proto::conversation::AppendParams>(bytes);
+    let _ = serde_json::from_slice::<afd_proto::session::StartParams>(bytes);
+    let _ = serde_json::from_slice::<afd_proto::notes::SaveParams>(bytes);
+    let _ = serde_json::from_slice::<afd_proto::memory::Event>(bytes);
+}
+
+/// Reads a screen of a phone and everything that is made of one.
+pub fn screen(bytes: &[u8]) {
+    let Ok(snapshot) = afd::device::autofish::parse_screen(&String::from_utf8_lossy(bytes)) else { return };
+    let all = refs::all(&snapshot);
+    let _ = (reliability::doubt(&snapshot), fingerprint::identity(&snapshot), fingerprint::content_hash(&snapshot));
+    let _ = (structure::of(&snapshot), afd::page::element::all(&snapshot), refs::differing_in_digits(&all));
+    for item in outline::items(&snapshot, &all, None) {
+        assert!(!item.line(Some("n1")).contains('\n'), "an item is one line");
+    }
+}
+
+/// Reads settings.
+pub fn settings(bytes: &[u8]) {
+    let _ = afd::config::parse(&String::from_utf8_lossy(bytes));
+}
+
+static MEMORY: LazyLock<(tempfile::TempDir, tokio::runtime::Runtime, Store)> = LazyLock::new(|| {
+    let dir = tempfile::tempdir().expect("a directory");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let store = {
+        let _inside = runtime.enter();
+        Store::open(&dir.path().join("memory.db"), &afd::task::Tasks::default(), |_, _| {}, |_| Ok(0)).expect("opens")
+    };
+    (dir, runtime, store)
+});
+
+/// Takes in the records of an exported memory, and takes them back.
+pub fn records(bytes: &[u8]) {
+    let (_, runtime, store) = &*MEMORY;
+    let bytes = bytes.to_vec();
+    let done = runtime.block_on(store.write(move |c| Ok(afd::control::transfer::rehearse(c, bytes.as_slice()).is_ok())));
+    done.expect("a file of somebody else is no failure of the database");
+}
+
+/// Reads what a detector printed.
+pub fn detections(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let _ = (afd::visual::detector::lines(&text), afd::visual::detector::tsv(&text));
+}
