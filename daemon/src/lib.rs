@@ -1,6 +1,6 @@
 //! The `afd` daemon. Modules by layer, lowest first; a module may only use modules of lower layers:
 //!
-//! 0. [`store`], [`config`], [`net`], [`task`], [`mod@file`], [`hex`], [`sync`]
+//! 0. [`store`], [`config`], [`net`], [`task`], [`mod@file`], [`hex`], [`sync`], [`resident`]
 //! 1. [`page`], [`text`], [`picture`], [`artifact`], [`backup`], [`live`], [`job`], [`model`]
 //! 2. [`device`], [`memory`], [`visual`], [`session`]
 //! 3. [`control`]
@@ -22,6 +22,7 @@ pub mod model;
 pub mod net;
 pub mod page;
 pub mod picture;
+pub mod resident;
 pub mod rpc;
 pub mod session;
 pub mod store;

@@ -5,7 +5,8 @@ use std::fmt::{Display, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use afd_proto::daemon::{MethodLoad, Metrics};
+use afd_proto::Method as _;
+use afd_proto::daemon::{DaemonVersion, MethodLoad, Metrics};
 use afd_proto::device::DeviceState;
 use parking_lot::Mutex;
 
@@ -32,6 +33,11 @@ impl Calls {
         load.errors += u64::from(failed);
         load.total += took;
         load.longest = load.longest.max(took);
+    }
+
+    /// Returns the number of calls that ended, without those that only ask for the version, as the daemon itself does.
+    pub fn asked(&self) -> u64 {
+        self.0.lock().iter().filter(|(name, _)| **name != DaemonVersion::INFO.name).map(|(_, load)| load.calls).sum()
     }
 
     fn list(&self) -> Vec<(&'static str, Load)> {

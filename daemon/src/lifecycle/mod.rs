@@ -4,6 +4,7 @@ mod args;
 mod error;
 mod heartbeat;
 mod hosted;
+mod idle;
 mod instance;
 mod logging;
 mod signals;
@@ -123,6 +124,8 @@ async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance:
     core.tasks.spawn("integrity-check", move || check_integrity(weak.clone()));
     let beating = Arc::downgrade(&core);
     core.tasks.spawn("heartbeat", move || heartbeat::run(beating.clone()));
+    let resting = Arc::downgrade(&core);
+    core.tasks.spawn("idle", move || idle::run(resting.clone()));
     let watched = core.clone();
     core.tasks.spawn("end-on-failure", move || end_on_failure(Arc::downgrade(&watched), watched.tasks.fatal()));
     ready();

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 pub use endpoint::Endpoint;
-pub use tokens::{Counter, ESTIMATE, Tokenizers, trim_heap};
+pub use tokens::{Counter, ESTIMATE, Tokenizers};
 
 /// Error of a request to a language model.
 #[derive(Debug, thiserror::Error)]

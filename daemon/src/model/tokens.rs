@@ -154,20 +154,6 @@ impl Tokenizers {
     }
 }
 
-/// Returns freed memory to the operating system. The tables consist of hundreds of thousands of small allocations, whose memory glibc
-/// would otherwise keep.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[allow(unsafe_code)]
-pub fn trim_heap() {
-    // SAFETY: `malloc_trim` takes no pointer, may be called at any time from any thread (MT-Safe in glibc's manual), and touches
-    // only memory that the allocator itself holds as free.
-    unsafe { libc::malloc_trim(0) };
-}
-
-/// Does nothing: other allocators return freed memory on their own.
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub fn trim_heap() {}
-
 impl Counter {
     /// Returns a counter that estimates and needs no tables.
     pub fn estimate() -> Self {

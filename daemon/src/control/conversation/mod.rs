@@ -18,7 +18,8 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::{Core, Error, Result, check_session};
-use crate::model::{Counter, Tokenizers, trim_heap};
+use crate::model::{Counter, Tokenizers};
+use crate::resident::trim_heap;
 use crate::session::conversation::budget;
 use crate::session::conversation::compaction::Limits;
 use crate::session::conversation::{self, Conversation};
