@@ -172,8 +172,10 @@ fn vacuum_gives_space_back() {
     for id in ids {
         client.ok("memory.delete", json!({"id": id}));
     }
-    let job = client.ok("job.run", json!({"name": "memory-limits"}));
-    assert!(!job["lastResult"].as_str().unwrap_or_default().ends_with("gave back 0 bytes"), "{job}");
+    // The job was asked for by each deletion, and may have been done already.
+    client.ok("job.run", json!({"name": "memory-limits"}));
+    let pragma = |name: &str| open(&world).query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0)).expect("a number");
+    assert!(pragma("freelist_count") <= pragma("page_count") / 10, "{} of {}", pragma("freelist_count"), pragma("page_count"));
     let done = client.ok("memory.vacuum", json!({}));
     assert!(done["afterBytes"].as_u64() <= done["beforeBytes"].as_u64(), "{done}");
     assert!(done["afterBytes"].as_u64().is_some_and(|size| size < empty + (256 << 10)), "{done}, empty {empty}");

@@ -10,7 +10,7 @@ use crate::resident;
 const EVERY: Duration = Duration::from_secs(20);
 /// Looks without a call after which memory is given back: soon, and again after the jobs that run first.
 const LOOKS: [u32; 2] = [1, 6];
-/// After so many further looks it is given back again: jobs run without being called.
+/// Number of further looks after which it is given back again: jobs run without being called.
 const AGAIN: u32 = 90;
 
 /// Runs until the daemon ends.
