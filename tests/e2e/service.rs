@@ -40,11 +40,12 @@ fn doctor_says_what_works_and_what_to_do() {
     let device = finding(&told["data"], "device pixel");
     assert!(device["level"] == "error" && device["advice"].as_str().is_some_and(|a| a.contains("token")), "{device}");
 
-    std::fs::write(&config, "[device.pixel]\nurl = \"http://127.0.0.1:1\"\nodd = 1\n").expect("writes");
+    std::fs::write(&config, "[device.pixel]\nurl = \"http://127.0.0.1:1\"\nodd = 1\n[backup]\ndir = \"/proc/none\"\n").expect("writes");
     world.client().ok("daemon.reload", json!({}));
     let (told, _) = run_afctl(&world, &["doctor"]);
     let settings = finding(&told["data"], "settings");
     assert!(settings["message"].as_str().is_some_and(|m| m.contains("odd")), "{settings}");
+    assert_eq!(finding(&told["data"], "directory of backups")["level"], "error", "nobody can write there, root neither");
 }
 
 #[test]

@@ -113,14 +113,25 @@ fn existing(path: &Path) -> PathBuf {
     path.ancestors().find(|p| p.exists()).unwrap_or(Path::new("/")).to_owned()
 }
 
+/// Tries to make a file in a directory.
+fn unwritable(what: &str, dir: &Path) -> Option<Finding> {
+    let error = tempfile::Builder::new().prefix(TEMP_PREFIX).tempfile_in(dir).err()?;
+    let message = format!("nothing can be written in {}: {error}", dir.display());
+    let advice = "correct its permissions, or choose another directory; `afctl config list` shows the settings";
+    Some(finding(format!("directory of {what}"), Level::Error, message, Some(advice)))
+}
+
 fn disk(core: &Core) -> Vec<Finding> {
     let settings = core.config.get();
     let database = core.database();
     let mut found = Vec::new();
     let mut seen = Vec::new();
-    for (what, dir) in
-        [("database", existing(&database)), ("artifacts", existing(&settings.artifacts.dir)), ("backups", existing(&settings.backup.dir))]
-    {
+    for (what, dir) in [
+        ("database", existing(database.parent().unwrap_or(&database))),
+        ("artifacts", existing(&settings.artifacts.dir)),
+        ("backups", existing(&settings.backup.dir)),
+    ] {
+        found.extend(unwritable(what, &dir));
         let disk = std::fs::metadata(&dir).map(|meta| meta.dev()).ok();
         if seen.contains(&disk) {
             continue;
