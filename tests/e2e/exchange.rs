@@ -202,6 +202,36 @@ fn deleted_content_does_not_come_back() {
     assert!(!text.contains("4711") && !text.contains("hotel") && !text.contains("secret plan"), "{text}");
 }
 
+/// A conversation that went on in two copies stays as it is in each, and that is told.
+#[test]
+fn conversation_that_went_on_in_both_copies_is_not_mixed() {
+    let world = World::new();
+    let mut client = world.client();
+    let say = |client: &mut Client, text: &str| {
+        client.ok("conversation.append", json!({"messages": [{"role": "user", "content": text}]}));
+    };
+    say(&mut client, "We meet on Monday.");
+    let (file, _) = export(&world, "a.jsonl");
+    let copy = World::bare(TestPhone::start(), "");
+    import(&copy, &file);
+    say(&mut client, "Bring the red folder.");
+    say(&mut copy.client(), "Bring the blue folder.");
+    let (file, _) = export(&world, "b.jsonl");
+    let done = import(&copy, &file);
+    assert_eq!(done["records"]["message"]["leftOut"], json!(1), "{done}");
+    assert!(done["remarks"][0].as_str().is_some_and(|remark| remark.contains("went on here")), "{done}");
+    let said = copy.client().ok("conversation.list", json!({}))["messages"].to_string();
+    assert!(said.contains("blue") && !said.contains("red"), "{said}");
+    say(&mut copy.client(), "And a pen.");
+    // One that only went on there goes on here.
+    let (file, _) = export(&copy, "c.jsonl");
+    let third = World::bare(TestPhone::start(), "");
+    import(&third, &world.dir().join("a.jsonl"));
+    import(&third, &file);
+    assert_eq!(third.client().ok("conversation.list", json!({}))["messages"].as_array().map(Vec::len), Some(3));
+    say(&mut third.client(), "Thanks.");
+}
+
 /// What was pruned in one copy counts once in the totals of a session.
 #[test]
 fn totals_of_sessions_are_not_doubled() {
@@ -260,6 +290,13 @@ fn file_that_does_not_fit_changes_nothing() {
     assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("session import")), "{error:?}");
     client.fails("memory.import", json!({"file": "/dev/zero"}), "INVALID_PARAMS");
     client.fails("memory.export", json!({"file": world.dir().join("memory.db")}), "INVALID_PARAMS");
+    let pipe = world.dir().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("runs").success());
+    for special in [pipe.as_path(), Path::new("/dev/stdin"), world.dir()] {
+        if std::fs::symlink_metadata(special).is_ok_and(|meta| !meta.is_symlink()) {
+            client.fails("memory.export", json!({"file": special}), "INVALID_PARAMS");
+        }
+    }
     assert_eq!(client.ok("memory.search", json!({}))["notes"].as_array().map(Vec::len), Some(1));
     std::fs::write(&file, &good).expect("writes");
     let other = World::bare(TestPhone::start(), "");

@@ -200,7 +200,7 @@ impl Group for Memory {
             Memory::Import(Import { file, dry_run }) => {
                 Call::of::<MemoryImport>(ImportParams { file: absolute(&file), dry_run: Some(dry_run) })
             }
-            Memory::Vacuum => Call::plain::<MemoryVacuum>(NoParams {}),
+            Memory::Vacuum => Call::of::<MemoryVacuum>(NoParams {}),
             Memory::Stats { for_session } => Call::plain::<MemoryStats>(StatsParams { session: for_session }),
         }
     }

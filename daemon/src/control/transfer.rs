@@ -72,6 +72,9 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<Exported>
     if core.is_daemon_file(&path).await? {
         return Err(Error::param("file", "a file that does not belong to the daemon", path.display()));
     }
+    if std::fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_file() && !meta.is_symlink()) {
+        return Err(Error::param("file", "a regular file, or a new one", path.display()));
+    }
     let target = path.clone();
     let written = core.store.read_all(move |c| {
         let moment = c.unchecked_transaction()?;
@@ -200,7 +203,7 @@ fn take_in(connection: &Connection, mut lines: impl BufRead, last: impl FnOnce(i
         if name == END {
             is_complete = record.get("records").and_then(Value::as_u64) == Some(taken);
             if !is_complete {
-                return Err(wrong(number, format!("expected {taken} records before the end, got {record:?}")));
+                return Err(wrong(number, format!("there are {taken} records before the end, which tells of another number")));
             }
             continue;
         }

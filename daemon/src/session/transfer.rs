@@ -36,9 +36,14 @@ pub fn load(connection: &Connection, loader: &mut Loader, kind: &Kind, mut recor
     limits::check(kind.name, &record).map_err(LoadError::Invalid)?;
     // What was erased with a session does not come back.
     let of_session = ["task", "tested", "conversation", "pattern"].contains(&kind.name) && is_deleted(connection, &record)?;
-    if of_session || loader.is_left_out(&record, "conversation") {
-        loader.leave_out(&record);
+    if of_session {
+        loader.leave_out(&record, None);
         return Ok(Loaded::Present);
+    }
+    if !loader.knows(connection, kind, &record)?
+        && let Some(left_out) = loader.left_out(&record, "conversation")
+    {
+        return left_out;
     }
     match kind.name {
         "session" => load_session(connection, loader, kind, record),
@@ -85,7 +90,7 @@ fn load_conversation(connection: &Connection, loader: &mut Loader, kind: &Kind, 
     let theirs = record.get("position").and_then(Value::as_i64).unwrap_or_default();
     match here {
         Some((ours, uid)) if uid != text(&record, "uid") || ours >= theirs => {
-            loader.leave_out(&record);
+            loader.leave_out(&record, Some("the conversation went on here; what was said in the other copy is not added"));
             Ok(Loaded::Present)
         }
         Some(_) => {

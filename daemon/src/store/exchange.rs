@@ -2,7 +2,7 @@
 //! the row that it names, under the name of the column without `Id`. Texts that hold JSON stay texts, so nothing is lost; what is no text is
 //! written in Base64.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -272,8 +272,8 @@ impl Table {
 pub struct Loader {
     tables: HashMap<&'static str, Table>,
     aliases: Aliases,
-    /// Uids of records that were not wanted, and with them what refers to them.
-    unwanted: HashSet<String>,
+    /// Uids of records that were left out, and why, where that is to be told; what refers to them is left out, too.
+    unwanted: HashMap<String, Option<&'static str>>,
 }
 
 impl Loader {
@@ -283,7 +283,7 @@ impl Loader {
         for kind in kinds {
             tables.insert(kind.name, Table { natural: kind.natural, ..Table::of(connection, kind.table, kind.skipped)? });
         }
-        Ok(Self { tables, aliases: Aliases::new(), unwanted: HashSet::new() })
+        Ok(Self { tables, aliases: Aliases::new(), unwanted: HashMap::new() })
     }
 
     /// Inserts the row of a record, or renews it if the record is newer.
@@ -295,14 +295,15 @@ impl Loader {
         table.load_among(connection, record, true, &mut self.aliases)
     }
 
-    /// Leaves out a record, and whatever refers to it by this field.
-    pub fn leave_out(&mut self, record: &Record) {
-        self.unwanted.extend(record.get("uid").and_then(Value::as_str).map(str::to_owned));
+    /// Leaves out a record. `why` is told of what refers to it; without it that is as good as present.
+    pub fn leave_out(&mut self, record: &Record, why: Option<&'static str>) {
+        self.unwanted.extend(record.get("uid").and_then(Value::as_str).map(|uid| (uid.to_owned(), why)));
     }
 
-    /// Returns whether the record that a field refers to was left out.
-    pub fn is_left_out(&self, record: &Record, field: &str) -> bool {
-        record.get(field).and_then(Value::as_str).is_some_and(|uid| self.unwanted.contains(uid))
+    /// Returns what becomes of a record that refers by this field to one that was left out; `None` if it does not.
+    pub fn left_out(&self, record: &Record, field: &str) -> Option<Result<Loaded, LoadError>> {
+        let why = self.unwanted.get(record.get(field).and_then(Value::as_str)?)?;
+        Some(why.map_or(Ok(Loaded::Present), |why| Err(LoadError::Taken(why.to_owned()))))
     }
 
     /// Makes references to a record mean a row that is here.
