@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const SETTINGS: &str = "com.android.settings";
 /// Simulated hours; `AFD_FAULT_HOURS` overrides it.
-const HOURS: u64 = 3;
+const HOURS: u64 = 2;
 /// Acts of each agent in an hour.
 const ACTS: u64 = 12;
 const AGENTS: u64 = 3;

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 
 use afd_tests::http::Response;
-use afd_tests::{TestPhone, World, wait};
+use afd_tests::{Daemon, TestPhone, World, wait};
 use serde_json::{Value, json};
 
 use crate::framings::{open, post};
@@ -194,4 +194,59 @@ fn deep_and_unusual_json_gets_a_response() {
     }
     let long = post(&world, &format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{}\"}}", "x".repeat(10_000)));
     assert!(long.body.len() < 500, "an unknown method name is not echoed in full");
+}
+
+#[test]
+fn thousand_clients_are_served_or_refused() {
+    const CLIENTS: usize = 1_000;
+    let world = World::process();
+    let mut other = world.client();
+    other.ok("act.home", json!({}));
+    let ask = |id: usize| format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": "device.list", "params": {}}));
+    let mut streams: Vec<UnixStream> = (0..CLIENTS).map(|_| open(&world)).collect();
+    for (id, stream) in streams.iter_mut().enumerate() {
+        // A connection that was refused may be closed already.
+        let _ = stream.write_all(ask(id).as_bytes());
+    }
+    other.ok("act.home", json!({}));
+    let (mut served, mut refused) = (0, 0);
+    for stream in &mut streams {
+        let mut line = String::new();
+        if BufReader::new(stream).read_line(&mut line).is_ok_and(|n| n > 0) {
+            let response = parse_json(&line);
+            if response["result"].is_object() {
+                served += 1
+            } else {
+                refused += 1
+            }
+            assert!(response["result"].is_object() || response["error"]["data"]["code"] == "LIMIT_EXCEEDED", "{response}");
+        }
+    }
+    assert!(served >= 500 && served + refused <= CLIENTS, "{served} were served, {refused} refused");
+    other.ok("act.home", json!({}));
+    drop(streams);
+    wait::until("all slots to be free", || world.daemon.connect().call("device.list", json!({})).ok());
+}
+
+#[test]
+fn few_descriptors_limit_connections_and_not_work() {
+    let mut world = World::process();
+    world.daemon.stop();
+    world.daemon = Daemon::start_with_descriptors(world.dir(), 160);
+    let mut client = world.client();
+    client.ok("act.home", json!({}));
+    let mut held: Vec<UnixStream> = (0..200).map(|_| open(&world)).collect();
+    for stream in &mut held {
+        let _ = writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "daemon.version", "params": {}}));
+    }
+    // Everything that needs a descriptor of its own goes on.
+    client.ok("act.home", json!({}));
+    client.ok("observe.screenshot", json!({}));
+    client.ok("backup.create", json!({}));
+    client.ok("session.export", json!({"file": world.dir().join("export.jsonl")}));
+    assert!(world.daemon.connect().call("daemon.status", json!({})).is_ok());
+    drop(held);
+    wait::until("a free slot", || world.daemon.connect().call("device.list", json!({})).ok());
+    let open = std::fs::read_dir(format!("/proc/{}/fd", world.daemon.pid())).expect("lists").count();
+    assert!(open < 100, "{open} descriptors are open");
 }

@@ -8,6 +8,7 @@ mod clients;
 mod command_line;
 mod conversation;
 mod crash;
+mod disks;
 mod docs;
 mod endurance;
 mod exchange;

@@ -95,8 +95,33 @@ impl Daemon {
         Self::start_in_namespace(dir, &format!("mount --bind {} /etc/resolv.conf", resolver.display()))
     }
 
+    /// Starts a daemon for which directories are read-only. Returns `None` where mounting is not permitted.
+    pub fn start_with_read_only(dir: &Path, read_only: &[PathBuf]) -> Option<Self> {
+        Self::try_start_with_read_only(dir, read_only)
+            .map(|started| started.unwrap_or_else(|why| panic!("the daemon did not start: {why}")))
+    }
+
+    /// Like [`Daemon::start_with_read_only`], but returns an error if the daemon does not start.
+    pub fn try_start_with_read_only(dir: &Path, read_only: &[PathBuf]) -> Option<Result<Self, String>> {
+        let mount = |dir: &PathBuf| format!("mount --bind {0} {0} && mount -o remount,ro,bind {0}", dir.display());
+        Self::try_in_namespace(dir, &read_only.iter().map(mount).collect::<Vec<_>>().join(" && "))
+    }
+
+    /// Starts a daemon that may open this many descriptors.
+    pub fn start_with_descriptors(dir: &Path, descriptors: u32) -> Self {
+        let afd = command(dir);
+        let mut limited = Command::new("sh");
+        limited.args(["-c", &format!("ulimit -n {descriptors} && exec \"$@\""), "sh"]).arg(afd.get_program()).args(afd.get_args());
+        limited.env_clear().env("HOME", dir).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Self::spawn(dir, limited).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
+    }
+
     /// Starts a daemon in its own mount namespace, prepared by a shell command. Returns `None` where that is not permitted.
     fn start_in_namespace(dir: &Path, prepare: &str) -> Option<Self> {
+        Self::try_in_namespace(dir, prepare).map(|started| started.unwrap_or_else(|why| panic!("the daemon did not start: {why}")))
+    }
+
+    fn try_in_namespace(dir: &Path, prepare: &str) -> Option<Result<Self, String>> {
         let possible = Command::new("unshare").args(["-rm", "sh", "-c", prepare]).output();
         if !possible.is_ok_and(|o| o.status.success()) {
             return None;
@@ -107,7 +132,7 @@ impl Daemon {
         wrapped.arg(afd.get_program()).args(afd.get_args()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let kept = std::env::var_os("PATH").unwrap_or_default();
         wrapped.env_clear().env("PATH", kept).env("HOME", dir);
-        Some(Self::spawn(dir, wrapped).unwrap_or_else(|why| panic!("the daemon did not start: {why}")))
+        Some(Self::spawn(dir, wrapped))
     }
 
     /// Like [`Daemon::start`], but returns an error if the daemon does not start.

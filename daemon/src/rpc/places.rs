@@ -9,11 +9,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use rustix::process::{Resource, Rlimit};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Number of reserved slots beyond the limit.
 const RESERVED: usize = 8;
+/// Number of descriptors that are left to everything but connections: the database, phones, files that are being written.
+const OTHER_DESCRIPTORS: u64 = 128;
+/// Minimum number of connections, however few descriptors there are.
+const MIN_CONNECTIONS: u64 = 8;
 /// Idle time after which a connection that never sent anything may be evicted.
 const SILENT_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -34,6 +39,8 @@ pub(super) struct Slot {
 pub(super) struct Slots {
     taken: Mutex<Vec<Entry>>,
     next_id: AtomicU64,
+    /// The limit of the settings, and the one that the number of descriptors allows.
+    limits: Mutex<(usize, usize)>,
 }
 
 struct Entry {
@@ -49,7 +56,7 @@ impl Slots {
         let mut taken = self.taken.lock();
         open = taken.iter().filter_map(|entry| entry.slot.upgrade()).collect();
         let (reserved, ordinary): (Vec<_>, Vec<_>) = open.iter().filter(|p| !p.evicted.is_cancelled()).partition(|p| p.reserved);
-        let in_reserve = ordinary.len() >= limit && !make_room(&ordinary, |p| p.idle_for() >= p.max_idle(idle));
+        let in_reserve = ordinary.len() >= self.possible(limit) && !make_room(&ordinary, |p| p.idle_for() >= p.max_idle(idle));
         if in_reserve && reserved.len() >= RESERVED && !make_room(&reserved, |_| true) {
             return None;
         }
@@ -65,6 +72,33 @@ impl Slots {
         taken.push(Entry { id: slot.id, slot: Arc::downgrade(&slot) });
         Some(slot)
     }
+
+    /// Returns how many of the connections that the settings allow are possible with the descriptors that this process may open.
+    fn possible(&self, configured: usize) -> usize {
+        let mut limits = self.limits.lock();
+        if limits.0 != configured {
+            *limits = (configured, allow_descriptors(configured));
+            if limits.1 < configured {
+                tracing::warn!(possible = limits.1, configured, "the limit of open files allows fewer connections than the settings");
+            }
+        }
+        limits.1
+    }
+}
+
+/// Raises the number of descriptors that this process may open to what `connections` need, as far as that is permitted. Returns how many
+/// connections that number allows, at most `connections`.
+fn allow_descriptors(connections: usize) -> usize {
+    let wanted = u64::try_from(connections).unwrap_or(u64::MAX).saturating_add(OTHER_DESCRIPTORS);
+    let mut limit = rustix::process::getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| current < wanted) {
+        let raised = Rlimit { current: Some(limit.maximum.map_or(wanted, |maximum| maximum.min(wanted))), maximum: limit.maximum };
+        if rustix::process::setrlimit(Resource::Nofile, raised).is_ok() {
+            limit = raised;
+        }
+    }
+    let possible = limit.current.unwrap_or(u64::MAX).saturating_sub(OTHER_DESCRIPTORS).max(MIN_CONNECTIONS);
+    connections.min(usize::try_from(possible).unwrap_or(usize::MAX))
 }
 
 /// Evicts the longest idle of these connections that is not busy and may go; false if there is none.
