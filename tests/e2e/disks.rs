@@ -20,7 +20,9 @@ fn params_in(dir: &Path, example: &str) -> Value {
             *value = json!(false);
         }
     }
-    params.as_object_mut().map(|fields| fields.retain(|name, _| name != "device" && name != "session" && name != "scope"));
+    if let Some(fields) = params.as_object_mut() {
+        fields.retain(|name, _| name != "device" && name != "session" && name != "scope");
+    }
     params
 }
 
@@ -173,7 +175,7 @@ fn database_on_a_read_only_disk_is_refused_by_name() {
     }
     std::os::unix::fs::symlink(data.join("memory.db"), world.dir().join("memory.db")).expect("links");
     let before = std::fs::read(data.join("memory.db")).expect("reads");
-    match Daemon::try_start_with_read_only(world.dir(), &[data.clone()]) {
+    match Daemon::try_start_with_read_only(world.dir(), std::slice::from_ref(&data)) {
         None => eprintln!("skipped: mounting is not permitted"),
         Some(started) => {
             let why = started.err().expect("does not start");

@@ -304,3 +304,55 @@ fn file_that_does_not_fit_changes_nothing() {
     assert!(sum(&rehearsed, "added") > 0, "{rehearsed}");
     assert_eq!(other.client().ok("memory.search", json!({}))["notes"].as_array().map(Vec::len), Some(0));
 }
+
+#[test]
+fn copies_that_worked_on_their_own_are_merged_side_by_side() {
+    let world = World::with_clock();
+    let mut client = world.client();
+    work(&world, &mut client, "Display");
+    work(&world, &mut client, "Wi-Fi");
+    let (file, _) = export(&world, "a.jsonl");
+    let before = known(&world);
+    // A copy of this memory that did the same: its events and observations have the same device and sequence numbers, but uids of its own.
+    let text = std::fs::read_to_string(&file).expect("reads");
+    let records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let recorded = |record: &&Value| record["type"] == "event" || record["type"] == "observation";
+    let mut copy = text.clone();
+    for uid in records.iter().filter(recorded).filter_map(|record| record["uid"].as_str()) {
+        copy = copy.replace(uid, &format!("{}{}", &uid[..uid.len() - 4], if uid.ends_with("0000") { "0001" } else { "0000" }));
+    }
+    let origin = records.iter().find_map(|record| record["origin"].as_str()).expect("an origin");
+    let other = format!("{}0000", &origin[..origin.len() - 4]);
+    let lines: Vec<String> = copy
+        .lines()
+        .map(|line| {
+            let record: Value = serde_json::from_str(line).expect("JSON");
+            if recorded(&&record) { line.replace(origin, &other) } else { line.to_owned() }
+        })
+        .collect();
+    std::fs::write(&file, lines.join("\n") + "\n").expect("writes");
+    let events = records.iter().filter(|record| record["type"] == "event").count();
+    import(&world, &file);
+    let twice = |row: &Value| {
+        let mut row = row.clone();
+        for count in row.as_array_mut().into_iter().flatten().filter(|value| value.is_i64()) {
+            *count = json!(count.as_i64().map(|n| n * 2));
+        }
+        row
+    };
+    let expected: Vec<Value> = before.iter().map(twice).collect();
+    wait::until("both to be counted", || (known(&world) == expected).then_some(()));
+    // Pages of the log end between two events of one number.
+    let (mut uids, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let page = client.ok("memory.log", json!({"limit": 3, "cursor": cursor}));
+        uids.extend(page["events"].as_array().into_iter().flatten().filter_map(|event| event["uid"].as_str().map(str::to_owned)));
+        cursor = page["nextCursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    uids.sort();
+    uids.dedup();
+    assert_eq!(uids.len(), events * 2);
+}

@@ -112,10 +112,10 @@ fn page_of(connection: &Connection, origin: &Origin, event: &Event) -> Result<(O
     }
     let last = connection
         .prepare_cached(
-            "SELECT after_page_id, page_id FROM events WHERE device_id = :device AND seq < :seq AND category <> 'verify' AND sent = 1
-             ORDER BY seq DESC LIMIT 1",
+            "SELECT after_page_id, page_id FROM events
+             WHERE device_id = :device AND origin = :store AND seq < :seq AND category <> 'verify' AND sent = 1 ORDER BY seq DESC LIMIT 1",
         )?
-        .query_row(named_params! {":device": origin.device, ":seq": event.seq}, |row| {
+        .query_row(named_params! {":device": origin.device, ":store": origin.store, ":seq": event.seq}, |row| {
             Ok((row.get::<_, Option<i64>>("after_page_id")?, row.get::<_, Option<i64>>("page_id")?))
         })
         .optional()?;
@@ -183,9 +183,9 @@ pub(super) fn open_failure(connection: &Connection, origin: &Origin) -> Result<O
     let newest = connection
         .prepare_cached(
             "SELECT uid, status, coalesce(failure_cause, 'OUTCOME_UNKNOWN') AS cause FROM events
-             WHERE session_id = :session_id AND device_id = :device_id AND category <> 'recover' ORDER BY seq DESC LIMIT 1",
+             WHERE session_id = :session_id AND device_id = :device_id AND origin = :store AND category <> 'recover' ORDER BY seq DESC LIMIT 1",
         )?
-        .query_row(named_params! {":session_id": origin.session, ":device_id": origin.device}, |row| {
+        .query_row(named_params! {":session_id": origin.session, ":device_id": origin.device, ":store": origin.store}, |row| {
             Ok((row.get("uid")?, row.get::<_, String>("status")?, row.get("cause")?))
         })
         .optional()?;

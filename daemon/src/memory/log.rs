@@ -21,7 +21,7 @@ pub struct Filter {
     pub status: Option<EventStatus>,
     /// Only events recorded after the one with this cursor, oldest first.
     pub after: Option<i64>,
-    /// Page of the list; its cursor is a sequence number.
+    /// Page of the list; its cursor is the row id of the last event of the page before.
     pub page: Page,
 }
 
@@ -36,10 +36,10 @@ pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
         .given("d.name = :device", ":device", filter.device.clone())
         .given("e.app = :app", ":app", filter.app.clone())
         .given("e.status = :status", ":status", filter.status.map(|s| s.word().to_owned()))
-        .given("e.seq < :before", ":before", filter.page.cursor)
+        .given("(e.seq, e.id) < (SELECT seq, id FROM events WHERE id = :before)", ":before", filter.page.cursor)
         .given("e.id > :after", ":after", filter.after)
         .value(":limit", filter.page.reads());
-    let order = if filter.after.is_some() { "e.id ASC" } else { "e.seq DESC" };
+    let order = if filter.after.is_some() { "e.id ASC" } else { "e.seq DESC, e.id DESC" };
     let sql = format!(
         "SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id JOIN devices d ON d.id = e.device_id
          LEFT JOIN pages p ON p.id = e.page_id WHERE {} ORDER BY {order} LIMIT :limit",
@@ -47,7 +47,7 @@ pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let mut events: Vec<Event> = statement.query_map(&*wanted.values(), event)?.collect::<rusqlite::Result<_>>()?;
-    let next_cursor = filter.page.cut(&mut events, |e| e.seq);
+    let next_cursor = filter.page.cut(&mut events, |e| e.cursor);
     Ok(Log { events, next_cursor })
 }
 

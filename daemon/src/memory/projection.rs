@@ -113,16 +113,22 @@ pub(super) fn find(connection: &Connection, uid: &str) -> Result<Option<EventRow
     Ok(connection.prepare_cached(&select("WHERE e.uid = :uid"))?.query_row(named_params! {":uid": uid}, event_row).optional()?)
 }
 
-/// Returns the last action that was sent to a device before `seq`; `None` also when one is still under way. With a session, its
+/// Returns the last action that a store sent to a device before `seq`; `None` also when one is still under way. With a session, its
 /// own refused actions count too.
-pub(super) fn last_action(connection: &Connection, device: i64, seq: i64, refusals_of: Option<i64>) -> Result<Option<EventRow>> {
+pub(super) fn last_action(
+    connection: &Connection,
+    (store, device): (&str, i64),
+    seq: i64,
+    refusals_of: Option<i64>,
+) -> Result<Option<EventRow>> {
+    // Sequence numbers of different stores have nothing to do with each other.
     let sql = select(
-        "WHERE e.device_id = :device AND e.seq < :seq AND e.category <> 'verify' AND (e.sent = 1 OR e.session_id = :session)
+        "WHERE e.device_id = :device AND e.origin = :store AND e.seq < :seq AND e.category <> 'verify' AND (e.sent = 1 OR e.session_id = :session)
          ORDER BY e.seq DESC LIMIT 1",
     );
     let last = connection
         .prepare_cached(&sql)?
-        .query_row(named_params! {":device": device, ":seq": seq, ":session": refusals_of}, event_row)
+        .query_row(named_params! {":device": device, ":store": store, ":seq": seq, ":session": refusals_of}, event_row)
         .optional()?;
     let Some(last) = last else { return Ok(None) };
     let under_way: bool = connection
@@ -134,6 +140,8 @@ pub(super) fn last_action(connection: &Connection, device: i64, seq: i64, refusa
 /// What a conclusive look at a device showed.
 #[derive(Debug, Clone)]
 pub struct Look {
+    /// Uid of the store that recorded it.
+    pub store: String,
     /// Row id of the device.
     pub device: i64,
     /// Position among events and observations.
@@ -162,7 +170,7 @@ pub(super) fn is_counted(connection: &Connection, event: &EventRow) -> Result<bo
 
 /// Takes a look as the outcome of the act before it, or else as a page that came by itself.
 pub fn settle(connection: &Connection, look: &Look) -> Result<()> {
-    match last_action(connection, look.device, look.seq, None)? {
+    match last_action(connection, (&look.store, look.device), look.seq, None)? {
         Some(last) if look.at - last.at <= OUTCOME_WINDOW_MS => take_outcome(connection, last, look, false),
         last => appeared_spontaneously(connection, look, last.map(|l| l.seq)),
     }
@@ -325,7 +333,7 @@ fn is_about_target(event: &EventRow) -> bool {
 /// Returns the act that a check at `seq` judges: the session's last one, if it succeeded. A check after a refused act judges
 /// no act at all, in particular none before the refused one.
 pub(super) fn judged_act(connection: &Connection, origin: &Origin, seq: i64) -> Result<Option<String>> {
-    let last = last_action(connection, origin.device, seq, Some(origin.session))?;
+    let last = last_action(connection, (&origin.store, origin.device), seq, Some(origin.session))?;
     let judged = |l: &EventRow| l.session == origin.session && l.category == Category::Act && l.status == EventStatus::Ok;
     Ok(last.filter(judged).map(|l| l.uid))
 }
@@ -370,7 +378,8 @@ fn confirm(connection: &Connection, act: EventRow, check: &EventRow) -> Result<(
     }
     let uid = act.uid.clone();
     let under = last_below(connection, check)?;
-    let look = Look { device: act.device, seq: check.seq, page: page.id, below: under, content: check.content.clone(), at: check.at };
+    let (store, content) = (check.store.clone(), check.content.clone());
+    let look = Look { store, device: act.device, seq: check.seq, page: page.id, below: under, content, at: check.at };
     let same_page = act.after == Some(page.id);
     if !same_page {
         take_outcome(connection, act, &look, true)?;
@@ -392,8 +401,8 @@ fn confirm(connection: &Connection, act: EventRow, check: &EventRow) -> Result<(
 /// Returns the page under the dialog that a check saw.
 fn last_below(connection: &Connection, check: &EventRow) -> Result<Option<i64>> {
     let found = connection
-        .prepare_cached("SELECT below_id FROM observations WHERE device_id = :device AND seq = :seq LIMIT 1")?
-        .query_row(named_params! {":device": check.device, ":seq": check.seq}, |row| row.get("below_id"))
+        .prepare_cached("SELECT below_id FROM observations WHERE device_id = :device AND origin = :store AND seq = :seq LIMIT 1")?
+        .query_row(named_params! {":device": check.device, ":store": check.store, ":seq": check.seq}, |row| row.get("below_id"))
         .optional()?;
     Ok(found.flatten())
 }
@@ -413,13 +422,13 @@ pub(super) fn spontaneous(
 ) -> Result<()> {
     let sql = format!(
         "SELECT o.seq, o.observed_at, {} FROM observations o JOIN pages p ON p.id = o.page_id
-         WHERE o.device_id = :device AND o.seq < :seq AND o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''
+         WHERE o.device_id = :device AND o.origin = :store AND o.seq < :seq AND o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''
          ORDER BY o.seq DESC LIMIT 1",
         pages::COLUMNS
     );
     let before = connection
         .prepare_cached(&sql)?
-        .query_row(named_params! {":device": look.device, ":seq": look.seq}, |row| {
+        .query_row(named_params! {":device": look.device, ":store": look.store, ":seq": look.seq}, |row| {
             Ok((row.get::<_, i64>("seq")?, row.get::<_, i64>("observed_at")?, pages::read(row)?))
         })
         .optional()?;

@@ -88,11 +88,12 @@ fn recount(connection: &Connection, event: EventRow) -> Result<()> {
 }
 
 /// The columns of a conclusive look, from an observation.
-const LOOKS: &str = "SELECT o.device_id, o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o
+const LOOKS: &str = "SELECT o.origin, o.device_id, o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o
     JOIN pages p ON p.id = o.page_id WHERE o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''";
 
 fn look(row: &Row<'_>) -> rusqlite::Result<Look> {
     Ok(Look {
+        store: row.get("origin")?,
         device: row.get("device_id")?,
         seq: row.get("seq")?,
         page: row.get("page_id")?,
@@ -107,14 +108,16 @@ fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<Event
     let next: i64 = connection
         .prepare_cached(
             "SELECT coalesce(min(seq), 9223372036854775807) AS next FROM events
-             WHERE device_id = :device AND seq > :seq AND category <> 'verify' AND sent = 1",
+             WHERE device_id = :device AND origin = :store AND seq > :seq AND category <> 'verify' AND sent = 1",
         )?
-        .query_row(named_params! {":device": act.device, ":seq": act.seq}, |row| row.get("next"))?;
-    let sql = format!("{LOOKS} AND o.device_id = :device AND o.seq > :seq AND o.seq < :next AND o.observed_at <= :until ORDER BY o.seq");
+        .query_row(named_params! {":device": act.device, ":store": act.store, ":seq": act.seq}, |row| row.get("next"))?;
+    let sql = format!(
+        "{LOOKS} AND o.device_id = :device AND o.origin = :store AND o.seq > :seq AND o.seq < :next AND o.observed_at <= :until ORDER BY o.seq"
+    );
     let mut statement = connection.prepare_cached(&sql)?;
     let until = act.at + OUTCOME_WINDOW_MS;
     let looks: Vec<Look> = statement
-        .query_map(named_params! {":device": act.device, ":seq": act.seq, ":next": next, ":until": until}, look)?
+        .query_map(named_params! {":device": act.device, ":store": act.store, ":seq": act.seq, ":next": next, ":until": until}, look)?
         .collect::<rusqlite::Result<_>>()?;
     let uid = act.uid.clone();
     // Not counted yet: the cursor is before this event.
@@ -135,7 +138,7 @@ fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<Event
 pub(super) fn spontaneous(connection: &Connection, uid: &str, add: impl FnOnce(&Attempt<'_>) -> Result<()>) -> Result<()> {
     let look = connection.prepare_cached(&format!("{LOOKS} AND o.uid = :uid"))?.query_row(named_params! {":uid": uid}, look).optional()?;
     let Some(look) = look else { return Ok(()) };
-    match last_action(connection, look.device, look.seq, None)? {
+    match last_action(connection, (&look.store, look.device), look.seq, None)? {
         Some(last) if look.at - last.at <= OUTCOME_WINDOW_MS => Ok(()),
         last => projection::spontaneous(connection, &look, last.map(|l| l.seq), add),
     }

@@ -40,6 +40,7 @@ pub fn observation(connection: &Connection, origin: &Origin, observation: &Obser
 pub fn look(connection: &Connection, origin: &Origin, place: &Place, seq: i64, at: i64) -> Result<()> {
     let Some(page) = pages::id_of(connection, &origin.store, place)? else { return Ok(()) };
     let below = pages::id_of_below(connection, &origin.store, place)?;
-    let look = Look { device: origin.device, seq, page, below, content: place.content.clone(), at };
+    let (store, content) = (origin.store.clone(), place.content.clone());
+    let look = Look { store, device: origin.device, seq, page, below, content, at };
     projection::settle(connection, &look)
 }

@@ -111,11 +111,13 @@ pub(super) fn judge(connection: &Connection, event: &EventRow) -> Result<()> {
         return Ok(());
     }
     let mut statement = connection.prepare_cached(
-        "SELECT uid FROM events WHERE session_id = :session AND device_id = :device AND category = 'recover' AND cured IS NULL AND folded = 0
-            AND status = 'ok' AND parent_uid IS NOT NULL AND seq < :seq ORDER BY seq DESC LIMIT 1",
+        "SELECT uid FROM events WHERE session_id = :session AND device_id = :device AND origin = :store AND category = 'recover'
+            AND cured IS NULL AND folded = 0 AND status = 'ok' AND parent_uid IS NOT NULL AND seq < :seq ORDER BY seq DESC LIMIT 1",
     )?;
     let pending: Vec<String> = statement
-        .query_map(named_params! {":session": event.session, ":device": event.device, ":seq": event.seq}, |row| row.get("uid"))?
+        .query_map(named_params! {":session": event.session, ":device": event.device, ":store": event.store, ":seq": event.seq}, |row| {
+            row.get("uid")
+        })?
         .collect::<rusqlite::Result<_>>()?;
     let Some(recovery) = pending.first().map(|uid| projection::find(connection, uid)).transpose()?.flatten() else { return Ok(()) };
     let Some(failure) = parent(connection, &recovery)? else { return Ok(()) };

@@ -123,6 +123,11 @@ impl Calls {
         self.subscriptions.load(Ordering::Relaxed) > 0
     }
 
+    /// Whether the client has disconnected.
+    pub(super) fn is_closed(&self) -> bool {
+        self.running.lock().closed
+    }
+
     /// Cancels all calls that have not committed to a change yet, and all future ones: the client has disconnected.
     pub(super) fn cancel_all(&self) {
         let mut running = self.running.lock();

@@ -21,6 +21,7 @@ use super::calls::Calls;
 use super::dispatch::{self, Caller};
 use super::places::Slot;
 use super::register::to_rpc;
+use super::response::{Held, Response};
 use super::transport::{Incoming, Transport};
 use crate::config::Limits;
 use crate::control::Error;
@@ -69,7 +70,7 @@ pub(super) async fn stopped(stopping: &mut watch::Receiver<bool>) {
 enum Event {
     Incoming(Incoming),
     /// A call finished; notifications have no response.
-    Response(Option<String>),
+    Response(Finished),
     Notification(Box<RawValue>),
     Flushed,
     /// A write failed, or the connection's slot was taken away.
@@ -81,15 +82,15 @@ enum Event {
 
 /// A call that finished: its response, and for a batch the turn that lets the next one of the connection begin.
 struct Finished {
-    response: Option<String>,
-    _turn: Option<OwnedSemaphorePermit>,
+    response: Option<Response>,
+    turn: Option<OwnedSemaphorePermit>,
 }
 
 type Responses = mpsc::Sender<Finished>;
 
 /// Executes a message. Returns its response if it is ready at once, else spawns a task that sends it to `responses`. A batch begins once
-/// the response of the one before is being written: those that nobody reads would fill the memory.
-fn start(caller: Caller, bytes: Vec<u8>, batches: &Arc<Semaphore>, responses: &Responses) -> Option<Option<String>> {
+/// the response of the one before has been written: those that nobody reads would fill the memory.
+fn start(caller: Caller, bytes: Vec<u8>, batches: &Arc<Semaphore>, responses: &Responses) -> Option<Finished> {
     let batches = dispatch::is_batch(&bytes).then(|| batches.clone());
     let mut work = Box::pin(async move {
         // Acquiring cannot fail: the semaphore is never closed.
@@ -97,10 +98,10 @@ fn start(caller: Caller, bytes: Vec<u8>, batches: &Arc<Semaphore>, responses: &R
             Some(batches) => batches.acquire_owned().await.ok(),
             None => None,
         };
-        Finished { response: dispatch::handle_message(caller, bytes).await, _turn: turn }
+        Finished { response: dispatch::handle_message(caller, bytes).await, turn }
     });
     if let Some(done) = work.as_mut().now_or_never() {
-        return Some(done.response);
+        return Some(done);
     }
     let responses = responses.clone();
     tokio::spawn(async move {
@@ -128,6 +129,8 @@ struct Connection<T> {
     responses: Responses,
     /// The turn of a batch.
     batches: Arc<Semaphore>,
+    /// What the responses that are being written hold.
+    writing: Vec<(Held, Option<OwnedSemaphorePermit>)>,
     /// Number of calls that were started and not answered yet.
     active: usize,
     /// Whether more messages are read.
@@ -150,8 +153,18 @@ pub(super) async fn run(transport: impl Transport, context: Context) {
     let mut stopping = context.stopping.clone();
     let reading = !*stopping.borrow();
     let batches = Arc::new(Semaphore::new(1));
-    let mut connection =
-        Connection { transport, context, caller, responses, batches, active: 0, reading, rejected: false, just_notified: false };
+    let mut connection = Connection {
+        transport,
+        context,
+        caller,
+        responses,
+        batches,
+        writing: Vec::new(),
+        active: 0,
+        reading,
+        rejected: false,
+        just_notified: false,
+    };
     while connection.reading || connection.active > 0 || !connection.transport.is_flushed() {
         let event = connection.next_event(&mut finished, &mut notifications, &mut stopping).await;
         if !connection.handle(event) {
@@ -193,7 +206,7 @@ impl<T: Transport> Connection<T> {
             return Event::Broken;
         }
         if flushed && let Ok(finished) = finished.try_recv() {
-            return Event::Response(finished.response);
+            return Event::Response(finished);
         }
         if flushed
             && !just_notified
@@ -209,7 +222,7 @@ impl<T: Transport> Connection<T> {
             biased;
             () = stopped(stopping), if reading => Event::Stop,
             () = slot.evicted() => Event::Broken,
-            Some(finished) = finished.recv(), if flushed => Event::Response(finished.response),
+            Some(finished) = finished.recv(), if flushed => Event::Response(finished),
             Some(notification) = notifications.recv(), if flushed => Event::Notification(notification),
             event = io => event,
             () = async { tokio::time::sleep(GONE_CHECK_INTERVAL).await }, if paused => Event::CheckPeer,
@@ -222,9 +235,9 @@ impl<T: Transport> Connection<T> {
             Event::Incoming(Incoming::Message(bytes)) => {
                 self.context.slot.record_activity();
                 match start(self.caller.clone(), bytes, &self.batches, &self.responses) {
-                    Some(response) => {
+                    Some(finished) => {
                         self.set_active(self.active);
-                        self.send_response(response);
+                        self.send_response(finished);
                     }
                     None => self.set_active(self.active + 1),
                 }
@@ -238,15 +251,15 @@ impl<T: Transport> Connection<T> {
                 let why = format!("the message was not complete within {} ms", self.context.limits.half_frame_ms);
                 self.reject(to_rpc(Error::new(ErrorCode::Timeout, why)));
             }
-            Event::Response(response) => {
+            Event::Response(finished) => {
                 self.set_active(self.active - 1);
-                self.send_response(response);
+                self.send_response(finished);
             }
             Event::Notification(notification) => {
                 self.just_notified = true;
                 self.transport.queue(Box::<str>::from(notification).into());
             }
-            Event::Flushed => {}
+            Event::Flushed => self.writing.clear(),
             Event::Stop => self.reading = false,
             Event::CheckPeer => return !self.transport.is_gone(),
             Event::Broken => return false,
@@ -260,11 +273,13 @@ impl<T: Transport> Connection<T> {
         self.context.slot.set_busy(active > 0 || has_subscriptions);
     }
 
-    fn send_response(&mut self, response: Option<String>) {
+    fn send_response(&mut self, finished: Finished) {
         // The client gets time to read the response before its slot may be taken away.
         self.context.slot.record_activity();
-        if let Some(response) = response {
-            self.transport.queue(response);
+        if let Some(response) = finished.response {
+            let (text, held) = response.into_parts();
+            self.transport.queue(text);
+            self.writing.push((held, finished.turn));
         }
         // A reserved slot serves a single request.
         self.reading &= !self.context.slot.is_reserved();

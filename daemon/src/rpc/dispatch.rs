@@ -17,6 +17,7 @@ use tokio::sync::Semaphore;
 
 use super::calls::{self, Calls};
 use super::register::to_rpc;
+use super::response::{Held, Response};
 use crate::control::{self, Error};
 use crate::task::panic_message;
 
@@ -55,12 +56,30 @@ impl Caller {
 const ADMIN_METHODS: [&str; 3] = ["daemon.version", "daemon.status", "daemon.shutdown"];
 
 /// Executes a message and returns its response; notifications, and batches of nothing else, have none.
-pub(super) async fn handle_message(caller: Caller, bytes: Vec<u8>) -> Option<String> {
+pub(super) async fn handle_message(caller: Caller, bytes: Vec<u8>) -> Option<Response> {
     if caller.reserved && !is_admin_call(&bytes) {
         let (id, _) = prepare_error(&bytes);
-        return Some(into_text(error_response(id, connection_limit_error())));
+        return Some(small(error_response(id, connection_limit_error())));
     }
-    if is_batch(&bytes) { batch(&caller, &bytes).await } else { single(&caller, &bytes).await.map(into_text) }
+    if is_batch(&bytes) {
+        return batch(&caller, &bytes).await;
+    }
+    let response = single(&caller, &bytes).await?;
+    let mut held = Held::default();
+    if !held.grow_to(response.as_json().get().len()) {
+        let (id, _) = prepare_error(&bytes);
+        return Some(small(error_response(id, too_much_unread())));
+    }
+    Some(Response::new(into_text(response), held))
+}
+
+fn small(response: MethodResponse) -> Response {
+    Response::new(into_text(response), Held::default())
+}
+
+fn too_much_unread() -> ErrorObjectOwned {
+    let why = "the daemon holds too many large responses that were not read yet";
+    to_rpc(Error::new(ErrorCode::LimitExceeded, why).hint("read them, ask for less at a time, or try again in a moment"))
 }
 
 /// Returns whether a message is a batch.
@@ -93,20 +112,20 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<(
 /// Serialises the synchronous calls of all batches, so that batches together block at most one worker thread.
 static BATCH_SYNC_CALLS: Semaphore = Semaphore::const_new(1);
 
-async fn batch(caller: &Caller, bytes: &[u8]) -> Option<String> {
+async fn batch(caller: &Caller, bytes: &[u8]) -> Option<Response> {
     let Ok(calls) = serde_json::from_slice::<Vec<&RawValue>>(bytes) else {
-        return Some(into_text(error_response(Id::Null, parse_error())));
+        return Some(small(error_response(Id::Null, parse_error())));
     };
     if calls.is_empty() {
-        return Some(into_text(error_response(Id::Null, invalid_request("a batch must contain at least one call"))));
+        return Some(small(error_response(Id::Null, invalid_request("a batch must contain at least one call"))));
     }
     if calls.len() > caller.batch {
         let error = limit_error(format!("a batch of {} calls exceeds the limit of {}", calls.len(), caller.batch));
-        return Some(into_text(error_response(Id::Null, error)));
+        return Some(small(error_response(Id::Null, error)));
     }
     // A subscription is answered through the sink, which a batch response cannot include.
     let caller = Caller { sink: None, in_batch: true, ..caller.clone() };
-    let mut responses = String::new();
+    let (mut responses, mut held) = (String::new(), Held::default());
     for (i, call) in calls.into_iter().enumerate() {
         if i > 0 {
             // A run of synchronous calls must not monopolise the worker thread.
@@ -114,10 +133,18 @@ async fn batch(caller: &Caller, bytes: &[u8]) -> Option<String> {
         }
         // Sequential: the calls of a batch run in order.
         let Some(response) = single(&caller, call.get().as_bytes()).await else { continue };
+        if caller.calls.as_ref().is_some_and(|calls| calls.is_closed()) {
+            // Its notifications are still executed, but nobody reads the response.
+            (responses, held) = (String::new(), Held::default());
+            continue;
+        }
         let response = response.into_json();
         if responses.len() + response.get().len() > MAX_BATCH_RESPONSE {
             let error = limit_error(format!("the batch response exceeds the limit of {MAX_BATCH_RESPONSE} bytes"));
-            return Some(into_text(error_response(Id::Null, error)));
+            return Some(small(error_response(Id::Null, error)));
+        }
+        if !held.grow_to(responses.len() + response.get().len()) {
+            return Some(small(error_response(Id::Null, too_much_unread())));
         }
         responses.push(if responses.is_empty() { '[' } else { ',' });
         responses.push_str(response.get());
@@ -126,7 +153,7 @@ async fn batch(caller: &Caller, bytes: &[u8]) -> Option<String> {
         return None;
     }
     responses.push(']');
-    Some(responses)
+    Some(Response::new(responses, held))
 }
 
 async fn single(caller: &Caller, bytes: &[u8]) -> Option<MethodResponse> {

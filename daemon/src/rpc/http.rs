@@ -20,6 +20,7 @@ use super::calls::Calls;
 use super::connection::{self, Context};
 use super::dispatch::{self, Caller};
 use super::register::to_rpc;
+use super::response;
 use super::stream::{ClientStream, Peer};
 use super::websocket::WebSocket;
 use crate::control::Error;
@@ -104,7 +105,7 @@ async fn handle_request(
     context.slot.record_activity();
     context.slot.set_busy(false);
     match outcome {
-        Ok(Some(text)) => json(StatusCode::OK, text),
+        Ok(Some(response)) => json(StatusCode::OK, Bytes::from_owner(response)),
         Ok(None) => empty(StatusCode::NO_CONTENT),
         Err(_) => error_response(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -114,7 +115,7 @@ async fn handle_request(
 }
 
 /// Executes a message. If the client disconnects, the call is cancelled unless it has committed to a change.
-async fn execute(context: &Context, bytes: Vec<u8>, peer: &Peer) -> Result<Option<String>, JoinError> {
+async fn execute(context: &Context, bytes: Vec<u8>, peer: &Peer) -> Result<Option<response::Response>, JoinError> {
     let calls = Calls::of_request();
     let caller = Caller { calls: Some(calls.clone()), ..context.caller() };
     // Runs in its own task, as hyper polls this future only while it has nothing to write.
@@ -156,8 +157,8 @@ fn empty(status: StatusCode) -> HttpResponse {
     response
 }
 
-fn json(status: StatusCode, text: String) -> HttpResponse {
-    let mut response = Response::new(Full::new(Bytes::from(text)));
+fn json(status: StatusCode, text: Bytes) -> HttpResponse {
+    let mut response = Response::new(Full::new(text));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
@@ -165,7 +166,7 @@ fn json(status: StatusCode, text: String) -> HttpResponse {
 
 /// Returns an error response that closes the connection.
 pub(super) fn error_response(status: StatusCode, error: ErrorObjectOwned) -> HttpResponse {
-    let mut response = json(status, dispatch::error_response(Id::Null, error).into_json().get().to_owned());
+    let mut response = json(status, dispatch::into_text(dispatch::error_response(Id::Null, error)).into());
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }

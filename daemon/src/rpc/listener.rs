@@ -57,7 +57,11 @@ pub async fn serve(core: Arc<Core>, methods: Methods, listener: UnixListener) ->
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            Some(_) = connections.join_next() => continue,
+            Some(_) = connections.join_next() => {
+                // What ended keeps its memory until it is collected.
+                while connections.try_join_next().is_some() {}
+                continue;
+            }
             () = connection::stopped(&mut stopping) => break,
         };
         let stream = match accepted {

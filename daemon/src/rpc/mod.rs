@@ -2,7 +2,7 @@
 //!
 //! [`listener`] accepts connections and detects the framing from the first bytes; [`connection`] runs connections that carry
 //! many messages ([`transport`]: lines and `Content-Length`, [`websocket`]), [`http`] those that carry one request at a time;
-//! both hand messages to [`dispatch`]. [`places`] enforces the connection limit, [`calls`] tracks the calls of a connection.
+//! both hand messages to [`dispatch`]. [`places`] enforces the connection limit, [`response`] that of the memory of responses, [`calls`] tracks the calls of a connection.
 //! The files named after a namespace register its handlers: decode, call the core, encode.
 
 mod act;
@@ -27,6 +27,7 @@ mod pattern;
 mod places;
 mod recover;
 mod register;
+mod response;
 mod session;
 mod stream;
 mod transport;
