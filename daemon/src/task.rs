@@ -21,6 +21,16 @@ const MAX_DELAY: Duration = Duration::from_secs(30);
 /// A task that ran for this long starts over with [`FIRST_DELAY`].
 const STABLE: Duration = Duration::from_secs(60);
 
+/// Number of nodes of a screen from which work on all of them is large: some milliseconds.
+const MANY_NODES: usize = 300;
+
+/// Runs work that grows with the number of nodes of a screen. On a large screen it leaves this thread to other tasks meanwhile: with few
+/// threads, some large screens would hold up every call.
+pub fn over_nodes<T>(nodes: usize, work: impl FnOnce() -> T) -> T {
+    let shared = tokio::runtime::Handle::try_current().is_ok_and(|h| h.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread);
+    if nodes >= MANY_NODES && shared { tokio::task::block_in_place(work) } else { work() }
+}
+
 /// The background tasks of the daemon. Clones share the same list.
 #[derive(Clone)]
 pub struct Tasks(Arc<Inner>);

@@ -21,6 +21,7 @@ use crate::memory::record;
 use crate::memory::views::{LastSeen, ShownRefs};
 use crate::page::fingerprint;
 use crate::page::refs::{self, Recorded};
+use crate::task::over_nodes;
 
 /// Minimum time between two readings that show whether the page has settled.
 pub(super) const SETTLE_INTERVAL: Duration = Duration::from_millis(150);
@@ -92,7 +93,8 @@ impl Call {
     /// Records a capture as seen by the session, on the given page.
     pub(super) async fn record_capture_at(&self, capture: &ScreenCapture, source: ObservationSource, shown: Option<usize>, place: Place) {
         let seen = LastSeen { place: place.clone(), inputs: capture.reading.inputs, reliable: capture.reliable() };
-        self.core.views.update(self.session_id, self.device_id, seen, shown.map(|count| Arc::new(self.shown_refs(capture, count))));
+        let shown = over_nodes(capture.refs.len(), || shown.map(|count| Arc::new(self.shown_refs(capture, count))));
+        self.core.views.update(self.session_id, self.device_id, seen, shown);
         let newest = NewestCapture { session: self.echo.session.clone(), capture: capture.clone() };
         self.core.newest.lock().insert(self.device_id, Arc::new(newest));
         let snapshot = capture.snapshot();
@@ -139,7 +141,6 @@ impl Call {
 
     /// Builds the aliases of the first `count` refs, which the session may use from now on.
     fn shown_refs(&self, capture: &ScreenCapture, count: usize) -> ShownRefs {
-        let content: Arc<str> = fingerprint::exact_content(capture.snapshot()).into();
         let mut titles: HashMap<&str, usize> = HashMap::new();
         capture.refs.iter().filter(|r| !r.label.title.is_empty()).for_each(|r| *titles.entry(&r.label.title).or_default() += 1);
         let digits = refs::differing_in_digits(&capture.refs);
@@ -154,7 +155,7 @@ impl Call {
                     capture.alias(i),
                     Recorded {
                         what: r.clone(),
-                        content: content.clone(),
+                        content: capture.exact.clone(),
                         unique_title: titles.get(r.label.title.as_str()) == Some(&1),
                         digits_count: digits[i],
                     },

@@ -65,8 +65,9 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
     let (app, content) = (new.app.clone(), new.content.clone());
     let similar = core.store.read(move |c| notes::similar(c, &app, &content)).await?;
     let origin = core.store.origin().to_owned();
+    let entry = new.entry();
     let saved = core.store.write(move |c| {
-        let note = notes::save(c, &origin, session, &new)?;
+        let note = notes::save(c, &origin, session, &new, &entry)?;
         Ok((note, notes::chain_length(c, &new.app, &new.topic)?))
     });
     match saved.await? {

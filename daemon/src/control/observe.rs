@@ -21,6 +21,7 @@ use crate::device::{Device, DriverError, Input, OverlaySetting};
 use crate::memory::Place;
 use crate::memory::observations::Observation;
 use crate::store::{new_uid, now_ms};
+use crate::task::over_nodes;
 
 /// Maximum time that a caller may wait for a page to settle, in milliseconds.
 const MAX_WAIT_MS: u64 = 60_000;
@@ -125,8 +126,12 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
         return Ok(call.reply(Page { context, screen: None, refs: None }));
     }
     let wants = |part| params.include.as_ref().is_none_or(|parts| parts.contains(&part));
-    let mut refs = wants(Part::Refs).then(|| ref_rows(&capture, params.max_rows, params.full));
-    let mut screen = wants(Part::Screen).then(|| screen_rows(&capture, &columns(None, params.full), params.max_rows, params.full));
+    let (mut refs, mut screen) = over_nodes(capture.snapshot().nodes.len(), || {
+        (
+            wants(Part::Refs).then(|| ref_rows(&capture, params.max_rows, params.full)),
+            wants(Part::Screen).then(|| screen_rows(&capture, &columns(None, params.full), params.max_rows, params.full)),
+        )
+    });
     call.record_and_learn(&capture, ObservationSource::Page, refs.as_ref().map(|r| r.rows.len())).await;
     if let Some(refs) = &mut refs {
         refs.ref_version = call.ref_version(&capture);
@@ -211,10 +216,12 @@ impl Call {
     /// Returns the version of the device's refs, as shown to the session now. Unreliable refs are not noted.
     pub(super) fn ref_version(&self, capture: &ScreenCapture) -> u64 {
         let mut hash = std::hash::DefaultHasher::new();
-        for r in &capture.refs {
-            let node = &capture.snapshot().nodes[r.node];
-            (r.label.text(), &node.res_id, &node.class, node.bounds.to_string(), node.flags.text(false)).hash(&mut hash);
-        }
+        over_nodes(capture.refs.len(), || {
+            for r in capture.refs.iter() {
+                let node = &capture.snapshot().nodes[r.node];
+                (r.label.text(), &node.res_id, &node.class, node.bounds.to_string(), node.flags.text(false)).hash(&mut hash);
+            }
+        });
         let session = capture.reliable().then_some(self.session_id);
         self.core.views.ref_version(session, self.device_id, hash.finish())
     }

@@ -8,6 +8,10 @@ use super::artifacts::{Content, Destination};
 use super::screen_capture::ScreenCapture;
 use super::{Call, Result};
 use crate::page::{Node, target};
+use crate::task::over_nodes;
+
+/// Length of a row in JSON, bytes: at least.
+const ROW_BYTES: usize = 100;
 
 /// Default maximum number of rows returned.
 pub(super) const DEFAULT_ROWS: u32 = 120;
@@ -177,11 +181,12 @@ impl Rows for RefRows {
 impl Call {
     /// Writes rows to a file if the policy or their size demands it. Rows over the inline limit are then removed from the response.
     pub(super) async fn spill(&self, context: &Context, rows: &mut impl Rows, policy: SpillPolicy<'_>) -> Result<()> {
-        let too_large = json_size(rows) > self.core.config.get().limits.inline_bytes;
+        let size = json_size(rows);
+        let too_large = size > self.core.config.get().limits.inline_bytes;
         if !too_large && !policy.always {
             return Ok(());
         }
-        let content = Content::json(policy.kind, policy.op, &Document { context, part: rows })?;
+        let content = over_nodes(size / ROW_BYTES, || Content::json(policy.kind, policy.op, &Document { context, part: rows }))?;
         rows.set_artifact(self.save_artifact(content, policy.destination).await?);
         if too_large {
             rows.drop_rows();

@@ -12,6 +12,7 @@ use crate::page::refs::{self, Ref};
 use crate::page::structure::{self, Structure, Structures};
 use crate::page::{Snapshot, reliability};
 use crate::store::{new_uid, now_ms};
+use crate::task::over_nodes;
 
 /// A reading of the screen with everything derived from it.
 #[derive(Clone)]
@@ -19,7 +20,9 @@ pub(super) struct ScreenCapture {
     /// Id of the observation.
     pub uid: String,
     pub reading: TreeReading,
-    pub refs: Vec<Ref>,
+    pub refs: Arc<Vec<Ref>>,
+    /// See [`fingerprint::exact_content`].
+    pub exact: Arc<str>,
     /// Numbers of their aliases; 0 for those that are not told and so have none.
     pub numbers: Vec<u32>,
     /// Fingerprint and page key; `None` while the activity is unknown.
@@ -55,7 +58,7 @@ pub(super) struct HashedReading {
 
 impl From<TreeReading> for HashedReading {
     fn from(reading: TreeReading) -> Self {
-        Self { hash: fingerprint::content_hash(&reading.value), reading }
+        Self { hash: over_nodes(reading.value.nodes.len(), || fingerprint::content_hash(&reading.value)), reading }
     }
 }
 
@@ -92,22 +95,28 @@ impl ScreenCapture {
 
     /// Derives everything from a reading once. `moving` marks a page that kept changing while it was read.
     pub(super) fn of(hashed: impl Into<HashedReading>, settled: bool, moving: bool) -> Self {
-        let HashedReading { reading, hash } = hashed.into();
+        let hashed = hashed.into();
+        over_nodes(hashed.reading.value.nodes.len(), || Self::derive(hashed, settled, moving))
+    }
+
+    fn derive(HashedReading { reading, hash }: HashedReading, settled: bool, moving: bool) -> Self {
         let snapshot = &reading.value;
         let doubt = reliability::doubt(snapshot).or(moving.then_some(reliability::MOVING));
         let identity = fingerprint::identity(snapshot);
         let structures = structure::of(snapshot).map(Arc::new);
-        let refs = refs::all(snapshot);
+        let refs = Arc::new(refs::all(snapshot));
+        let exact: Arc<str> = fingerprint::exact_content(snapshot).into();
         Self {
             uid: new_uid(),
             numbers: (1..).take(refs.len()).collect(),
             refs,
             place: Place {
                 // With digits, whose change is a change of the page, too.
-                content: Some(format!("{hash}{}", &fingerprint::exact_content(snapshot)[..16])),
+                content: Some(format!("{hash}{}", &exact[..16])),
                 screen: Some(fingerprint::screen_hash(snapshot)),
                 ..place(snapshot, identity.as_ref().filter(|_| doubt.is_none()), structures.as_deref().filter(|_| doubt.is_none()))
             },
+            exact,
             identity,
             structures,
             hash,

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use crate::store::{Conditions, Page, Result, new_uid, now_ms};
 use crate::text::TokenKind::{App, Topic, TopicPath};
-use crate::text::{self, Query};
+use crate::text::{self, Query, cut};
 
 /// Maximum number of notes that are ranked per kind of match; the same ones for every page of a result.
 const CANDIDATES: usize = 200;
@@ -71,7 +71,18 @@ fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
     })
 }
 
-/// Returns the index entry of a note: all tokens that it is found by, separated by spaces.
+/// What a note is found by.
+#[derive(Debug, Clone)]
+pub struct Entry(String);
+
+impl NewNote {
+    /// Returns the entry of the note in the search index. It takes some time for a long note, so it is made before the write.
+    pub fn entry(&self) -> Entry {
+        Entry(tokens(&self.app, &self.topic, &self.content))
+    }
+}
+
+/// Returns all tokens that a note is found by, separated by spaces.
 fn tokens(app: &str, topic: &str, content: &str) -> String {
     let mut tokens = vec![text::whole(App, app)];
     tokens.extend(topic.match_indices('/').map(|(end, _)| text::whole(TopicPath, &topic[..end])));
@@ -82,7 +93,7 @@ fn tokens(app: &str, topic: &str, content: &str) -> String {
 }
 
 /// Appends a note of a session, by its row id, to its chain; returns `None` when a note with this uid exists already.
-pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote) -> Result<Option<Note>> {
+pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote, entry: &Entry) -> Result<Option<Note>> {
     let (uid, at) = (new.uid.clone().unwrap_or_else(new_uid), new.at.unwrap_or_else(now_ms));
     let inserted = connection
         .prepare_cached(
@@ -109,7 +120,7 @@ pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote) 
     let Some(id) = inserted else { return Ok(None) };
     connection
         .prepare_cached("INSERT INTO note_index (rowid, tokens) VALUES (:rowid, :tokens)")?
-        .execute(named_params! {":rowid": id, ":tokens": tokens(&new.app, &new.topic, &new.content)})?;
+        .execute(named_params! {":rowid": id, ":tokens": entry.0})?;
     one(connection, id)
 }
 
@@ -311,7 +322,7 @@ fn score(note: &Note, terms: &[&str]) -> f64 {
 
 /// Returns notes with much the same content, about the same app or about no app.
 pub fn similar(connection: &Connection, app: &str, content: &str) -> Result<Vec<SimilarNote>> {
-    let own: HashSet<String> = text::words(content).into_iter().collect();
+    let own: HashSet<String> = text::words(cut::head(content, RANKED_CHARS)).into_iter().collect();
     let mut probes: Vec<&String> = own.iter().filter(|w| w.chars().count() > 1).collect();
     // Long words first, because they are rare; sorted, so that the order does not depend on the hash set.
     probes.sort_by_key(|w| (std::cmp::Reverse(w.chars().count()), w.as_str()));
@@ -326,7 +337,7 @@ pub fn similar(connection: &Connection, app: &str, content: &str) -> Result<Vec<
     let mut similar: Vec<SimilarNote> = found
         .into_values()
         .map(|note| {
-            let words: HashSet<String> = text::words(&note.content).into_iter().collect();
+            let words: HashSet<String> = text::words(cut::head(&note.content, RANKED_CHARS)).into_iter().collect();
             let (both, all) = (own.intersection(&words).count(), own.union(&words).count());
             let similarity = (as_i64(both) as f64 / as_i64(all.max(1)) as f64 * 100.0).round() / 100.0;
             SimilarNote { similarity, note }

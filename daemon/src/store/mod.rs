@@ -266,7 +266,7 @@ impl Store {
     /// # Errors
     /// When the writer has stopped or its commit fails.
     pub async fn flush(&self) -> Result<()> {
-        self.writer.flush().await
+        self.writer.flush(None).await
     }
 
     /// Finishes all writes and stops the writer; later writes are refused.
@@ -274,13 +274,13 @@ impl Store {
         self.writer.close();
     }
 
-    /// Like [`Store::read`], but sees all writes submitted so far.
+    /// Like [`Store::read`], but sees all writes submitted so far, except those that other callers are still waiting for.
     ///
     /// # Errors
     /// The error of the work, or that no connection is available.
     pub async fn read_all<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
         if self.pending() > 0 && self.damage().is_none() {
-            self.flush().await?;
+            self.writer.flush(Some(queue::lane())).await?;
         }
         self.read(work).await
     }

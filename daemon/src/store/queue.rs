@@ -1,9 +1,9 @@
-//! The order in which the writer takes the queued writes.
+//! The order in which queued writes and reads are taken.
 //!
 //! What was done on devices comes first, in the order in which it was submitted. The rest takes turns: each caller has a lane, in which its
-//! writes keep their order, so that somebody who submits many holds nobody else up. Now and then the lanes come before the devices.
+//! work keeps its order, so that somebody who submits many holds nobody else up. Now and then the lanes come before the devices.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -39,6 +39,8 @@ pub(super) enum Turn {
     Device,
     /// It takes turns with those of other lanes.
     Lane(u64),
+    /// The same, and nobody waits for it: its call has been answered, or will be before it is done.
+    Behind(u64),
 }
 
 /// A queued write with its place among all that were submitted.
@@ -53,13 +55,15 @@ pub(super) struct Queue<W> {
     lanes: HashMap<u64, VecDeque<Ticketed<W>>>,
     /// The lanes that have writes, next first.
     turns: VecDeque<u64>,
+    /// Tickets of what is behind its call.
+    behind: BTreeSet<u64>,
     in_a_row: usize,
     tickets: u64,
 }
 
 impl<W> Default for Queue<W> {
     fn default() -> Self {
-        Self { devices: VecDeque::new(), lanes: HashMap::new(), turns: VecDeque::new(), in_a_row: 0, tickets: 0 }
+        Self { devices: VecDeque::new(), lanes: HashMap::new(), turns: VecDeque::new(), behind: BTreeSet::new(), in_a_row: 0, tickets: 0 }
     }
 }
 
@@ -69,7 +73,10 @@ impl<W> Queue<W> {
         let ticketed = Ticketed { ticket: self.tickets, write };
         match turn {
             Turn::Device => self.devices.push_back(ticketed),
-            Turn::Lane(lane) => {
+            Turn::Lane(lane) | Turn::Behind(lane) => {
+                if turn == Turn::Behind(lane) {
+                    self.behind.insert(self.tickets);
+                }
                 let queue = self.lanes.entry(lane).or_default();
                 if queue.is_empty() {
                     self.turns.push_back(lane);
@@ -94,7 +101,9 @@ impl<W> Queue<W> {
         } else {
             self.turns.push_back(lane);
         }
-        next.map(|ticketed| ticketed.write)
+        let next = next?;
+        self.behind.remove(&next.ticket);
+        Some(next.write)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -110,10 +119,12 @@ impl<W> Queue<W> {
         self.tickets
     }
 
-    /// Returns whether everything that was pushed before a mark has been popped.
-    pub(super) fn is_past(&self, mark: u64) -> bool {
-        let fronts = self.lanes.values().filter_map(VecDeque::front).chain(self.devices.front());
-        fronts.map(|next| next.ticket).min().is_none_or(|oldest| oldest > mark)
+    /// Returns whether everything that was pushed before a mark has been popped. For the caller of a lane, that of others does not count as
+    /// long as they wait for it themselves: nobody was told of it.
+    pub(super) fn is_past(&self, mark: u64, lane: Option<u64>) -> bool {
+        let fronts = self.lanes.iter().filter(|(of, _)| lane.is_none_or(|own| own == **of)).filter_map(|(_, queue)| queue.front());
+        let oldest = fronts.chain(self.devices.front()).map(|next| next.ticket).chain(self.behind.first().copied()).min();
+        oldest.is_none_or(|oldest| oldest > mark)
     }
 }
 
@@ -153,8 +164,23 @@ mod tests {
         queue.push(Turn::Lane(1), "a2");
         let mark = queue.mark();
         queue.push(Turn::Lane(2), "b1");
-        assert_eq!((queue.pop(), queue.is_past(mark)), (Some("a1"), false));
-        assert_eq!((queue.pop(), queue.is_past(mark)), (Some("b1"), false));
-        assert_eq!((queue.pop(), queue.is_past(mark)), (Some("a2"), true));
+        assert_eq!((queue.pop(), queue.is_past(mark, None)), (Some("a1"), false));
+        assert_eq!((queue.pop(), queue.is_past(mark, None)), (Some("b1"), false));
+        assert_eq!((queue.pop(), queue.is_past(mark, None)), (Some("a2"), true));
+    }
+
+    #[test]
+    fn a_lane_waits_for_what_others_were_told_of() {
+        let mut queue = Queue::default();
+        queue.push(Turn::Lane(1), "a1");
+        let mark = queue.mark();
+        assert!(queue.is_past(mark, Some(2)) && !queue.is_past(mark, Some(1)) && !queue.is_past(mark, None));
+        queue.push(Turn::Behind(1), "a2");
+        queue.push(Turn::Device, "tap");
+        let mark = queue.mark();
+        assert!(!queue.is_past(mark, Some(2)));
+        assert_eq!((queue.pop(), queue.is_past(mark, Some(2))), (Some("tap"), false));
+        assert_eq!((queue.pop(), queue.is_past(mark, Some(2))), (Some("a1"), false));
+        assert_eq!((queue.pop(), queue.is_past(mark, Some(2))), (Some("a2"), true));
     }
 }

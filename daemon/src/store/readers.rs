@@ -1,17 +1,18 @@
 //! Dedicated reader threads, so that a read never waits for blocking work elsewhere, such as a slow DNS lookup or file access.
 //!
-//! A read whose caller has gone away is interrupted, or never started.
+//! A read whose caller has gone away is interrupted, or never started. Callers take turns, as with writes, so that many slow reads of one
+//! hold nobody else up for longer than one of them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::queue::{Queue, Turn, lane};
 use super::writer::catch_panic;
 use super::{Result, StoreError};
 use crate::task::{Tasks, failpoint};
@@ -43,8 +44,38 @@ impl Drop for AbandonOnDrop {
 
 pub(super) type Pool = r2d2::Pool<SqliteConnectionManager>;
 
+/// The queued reads.
+#[derive(Default)]
+struct Waiting {
+    queue: Mutex<(Queue<Job>, bool)>,
+    changed: Condvar,
+}
+
+impl Waiting {
+    /// Waits for the next read; `None` once the readers were stopped.
+    fn next(&self) -> Option<Job> {
+        let mut queue = self.queue.lock();
+        loop {
+            if let Some(job) = queue.0.pop() {
+                return Some(job);
+            }
+            if queue.1 {
+                return None;
+            }
+            self.changed.wait(&mut queue);
+        }
+    }
+}
+
 pub(super) struct Readers {
-    sender: SyncSender<Job>,
+    waiting: Arc<Waiting>,
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        self.waiting.queue.lock().1 = true;
+        self.waiting.changed.notify_all();
+    }
 }
 
 impl Readers {
@@ -55,16 +86,15 @@ impl Readers {
             .idle_timeout(Some(Duration::from_secs(300)))
             .test_on_check_out(false)
             .build_unchecked(manager);
-        let (sender, receiver) = sync_channel(MAX_QUEUED);
-        let receiver = Arc::new(Mutex::new(receiver));
+        let waiting = Arc::new(Waiting::default());
         for n in 0..THREADS {
-            let (pool, receiver, task) = (pool.clone(), receiver.clone(), tasks.thread(format!("store-reader-{n}")));
+            let (pool, waiting, task) = (pool.clone(), waiting.clone(), tasks.thread(format!("store-reader-{n}")));
             std::thread::Builder::new()
                 .name(format!("store-reader-{n}"))
-                .spawn(move || while task.catch_panic(|| run(&pool, &receiver)).is_none() {})
+                .spawn(move || while task.catch_panic(|| run(&pool, &waiting)).is_none() {})
                 .map_err(|e| StoreError::Unavailable(format!("cannot start a reader: {e}")))?;
         }
-        Ok((Self { sender }, pool))
+        Ok((Self { waiting }, pool))
     }
 
     pub(super) async fn submit<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
@@ -74,19 +104,26 @@ impl Readers {
             let _ = reply.send(connection.and_then(|connection| catch_panic(|| work(connection))));
         };
         let job = Job { abandoned: abandoned.clone(), work: Box::new(work) };
-        self.sender.try_send(job).map_err(|error| match error {
-            TrySendError::Full(_) => StoreError::Unavailable(format!("the queue of reads is full ({MAX_QUEUED})")),
-            TrySendError::Disconnected(_) => StoreError::Unavailable("the readers have stopped".into()),
-        })?;
+        self.push(job)?;
         let _abandon_on_drop = AbandonOnDrop(abandoned);
         answer.await.map_err(|_| StoreError::Unavailable("a reader thread failed".into()))?
     }
+
+    fn push(&self, job: Job) -> Result<()> {
+        let mut queue = self.waiting.queue.lock();
+        if queue.0.len() >= MAX_QUEUED {
+            return Err(StoreError::Unavailable(format!("the queue of reads is full ({MAX_QUEUED})")));
+        }
+        queue.0.push(Turn::Lane(lane()), job);
+        drop(queue);
+        self.waiting.changed.notify_one();
+        Ok(())
+    }
 }
 
-/// Runs reads until the channel is closed.
-fn run(pool: &Pool, receiver: &Mutex<Receiver<Job>>) {
-    loop {
-        let Ok(job) = receiver.lock().recv() else { return };
+/// Runs reads until the readers are stopped.
+fn run(pool: &Pool, waiting: &Waiting) {
+    while let Some(job) = waiting.next() {
         let connection = match pool.get() {
             Ok(connection) => connection,
             Err(error) => {

@@ -45,8 +45,8 @@ struct Queued {
 /// What the writer is asked to do.
 enum Request {
     Write(Turn, Queued),
-    /// To tell when all writes submitted before have been committed, or have failed.
-    Flush(oneshot::Sender<Result<()>>),
+    /// To tell when all writes submitted before have been committed, or have failed; with a lane, those that its caller may know of.
+    Flush(Option<u64>, oneshot::Sender<Result<()>>),
     /// To do something outside of a transaction.
     Alone(Alone),
 }
@@ -100,10 +100,11 @@ impl Writer {
         self.free_slots.clone().acquire_owned().await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))
     }
 
-    /// Waits until all writes submitted so far have been committed, or have failed.
-    pub(super) async fn flush(&self) -> Result<()> {
+    /// Waits until all writes submitted so far have been committed, or have failed; with a lane, all but those that other callers are
+    /// still waiting for.
+    pub(super) async fn flush(&self, lane: Option<u64>) -> Result<()> {
         let (reply, answer) = oneshot::channel();
-        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Request::Flush(reply)));
+        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Request::Flush(lane, reply)));
         answer.await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))?
     }
 
@@ -136,7 +137,7 @@ impl Writer {
         then: impl FnOnce(&T) + Send + 'static,
     ) {
         match self.free_slots.clone().try_acquire_owned() {
-            Ok(permit) => self.send(Turn::Lane(lane()), permit, work, move |result| log_failure(what, result.as_ref().map(then))),
+            Ok(permit) => self.send(Turn::Behind(lane()), permit, work, move |result| log_failure(what, result.as_ref().map(then))),
             Err(_) => tracing::debug!("the write queue is full; not recorded: {what}"),
         }
     }
@@ -212,7 +213,7 @@ impl Watch {
 #[derive(Default)]
 struct Waiting {
     queue: Queue<Queued>,
-    flushes: Vec<(u64, oneshot::Sender<Result<()>>)>,
+    flushes: Vec<(u64, Option<u64>, oneshot::Sender<Result<()>>)>,
     alone: Vec<Alone>,
 }
 
@@ -220,7 +221,7 @@ impl Waiting {
     fn add(&mut self, request: Request) {
         match request {
             Request::Write(turn, write) => self.queue.push(turn, write),
-            Request::Flush(reply) => self.flushes.push((self.queue.mark(), reply)),
+            Request::Flush(lane, reply) => self.flushes.push((self.queue.mark(), lane, reply)),
             Request::Alone(work) => self.alone.push(work),
         }
     }
@@ -232,11 +233,11 @@ impl Waiting {
     /// Answers those whose writes are done. `failure` is that of the last group.
     fn answer_flushes(&mut self, failure: Option<&StoreError>) {
         let waiting = std::mem::take(&mut self.flushes);
-        for (mark, reply) in waiting {
-            if self.queue.is_past(mark) {
+        for (mark, lane, reply) in waiting {
+            if self.queue.is_past(mark, lane) {
                 let _ = reply.send(failure.map_or(Ok(()), |error| Err(error.duplicate())));
             } else {
-                self.flushes.push((mark, reply));
+                self.flushes.push((mark, lane, reply));
             }
         }
     }

@@ -8,6 +8,8 @@
 
 pub mod cut;
 
+use std::collections::HashSet;
+
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
@@ -180,12 +182,13 @@ impl TokenKind {
     }
 }
 
-/// Returns the trigrams of the longer words of a text, with their prefix.
+/// Returns the trigrams of the longer words of a text, each word once, with their prefix.
 pub fn grams(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
+    let mut seen = HashSet::new();
     let words = runs(text).into_iter().filter(|r| r.class == Class::Word).map(|r| lower(&r.text));
     for word in words.chain(compounds(text)) {
-        if word.chars().count() >= MIN_TRIGRAM_WORD {
+        if word.chars().count() >= MIN_TRIGRAM_WORD && seen.insert(word.clone()) {
             tokens.push(TRIGRAM_SEPARATOR.to_owned());
             tokens.extend(trigrams(&word));
         }

@@ -191,6 +191,6 @@ fn load_note(c: &Connection, origin: &str, session: i64, trace: &str, record: Re
         trace: trace.to_owned(),
         at: Some(note.created_at),
     };
-    let saved = notes::save(c, origin, session, &new).map_err(|error: StoreError| LoadError::Store(error))?;
+    let saved = notes::save(c, origin, session, &new, &new.entry()).map_err(|error: StoreError| LoadError::Store(error))?;
     Ok(if saved.is_some() { Loaded::Inserted } else { Loaded::Present })
 }

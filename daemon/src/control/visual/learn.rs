@@ -23,7 +23,7 @@ use crate::page::snapshot::Rect;
 use crate::page::structure::Structure;
 use crate::page::{Flag, Node, Snapshot, element, site, structure};
 use crate::store::now_ms;
-use crate::task::run_blocking;
+use crate::task::{over_nodes, run_blocking};
 use crate::visual::detections::{self, Detected};
 use crate::visual::detector::{self, DetectorError};
 use crate::visual::index::Unpublished;
@@ -83,7 +83,8 @@ impl Call {
         if !self.core.config.get().visual.learn {
             return;
         }
-        let (mut lesson, bars) = lessons(look.snapshot(), &structures.front, None, look.at);
+        let nodes = look.snapshot().nodes.len();
+        let (mut lesson, bars) = over_nodes(nodes, || lessons(look.snapshot(), &structures.front, None, look.at));
         lesson.scrolled_from = self.core.views.scrolled_from(self.device_id, look.reading.inputs, &structures.front);
         // If the write queue is full the lesson is dropped: the next look at the screen provides the same one.
         self.learn_behind(lesson);

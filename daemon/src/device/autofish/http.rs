@@ -12,8 +12,12 @@ use super::{DriverError, SetupError};
 use crate::config::{DeviceSettings, Proxy};
 use crate::net::{self, BodyError};
 
-/// Maximum size of a response, bytes.
-const MAX_RESPONSE: usize = 64 << 20;
+/// Maximum size of a picture, bytes.
+const MAX_PICTURE: usize = 64 << 20;
+/// Maximum size of a screen or another text, bytes: what is made of it takes several times as much memory.
+const MAX_TEXT: usize = 16 << 20;
+/// Path of screenshots.
+pub(super) const SCREENSHOT: &str = "/api/screenshot";
 /// Maximum length of an error message that is passed on, characters.
 const MAX_MESSAGE: usize = 400;
 
@@ -100,7 +104,7 @@ impl Http {
         let send = || async {
             let request = self.authorised(self.client.get(self.endpoint(path, query)), token).timeout(self.timeout);
             let response = request.send().await?;
-            read(response).await
+            read(response, if path == SCREENSHOT { MAX_PICTURE } else { MAX_TEXT }).await
         };
         let response = match send().await {
             Err(BodyError::Http(error)) if !error.is_timeout() && !error.is_connect() => send().await,
@@ -109,7 +113,7 @@ impl Http {
         match response {
             Ok((status, body)) => decode(status, &body),
             Err(BodyError::Http(error)) => Err(DriverError::Unreachable(self.explain(&error, self.timeout))),
-            Err(BodyError::TooLarge(_)) => Err(DriverError::Protocol(format!("the response exceeds {MAX_RESPONSE} bytes"))),
+            Err(error @ BodyError::TooLarge(_)) => Err(DriverError::Protocol(error.to_string())),
         }
     }
 
@@ -118,7 +122,7 @@ impl Http {
         let timeout = self.timeout + extra;
         let request = self.authorised(self.acting.post(self.endpoint(path, &[])), token).timeout(timeout).json(body);
         let response = match request.send().await {
-            Ok(response) => read(response).await,
+            Ok(response) => read(response, MAX_TEXT).await,
             Err(error) => Err(BodyError::Http(error)),
         };
         match response {
@@ -132,7 +136,7 @@ impl Http {
                 Err(DriverError::Unreachable(self.explain(&error, timeout)))
             }
             Err(BodyError::Http(error)) => Err(DriverError::Lost(self.explain(&error, timeout))),
-            Err(BodyError::TooLarge(_)) => Err(DriverError::Lost(format!("the response exceeds {MAX_RESPONSE} bytes"))),
+            Err(error @ BodyError::TooLarge(_)) => Err(DriverError::Lost(error.to_string())),
         }
     }
 
@@ -145,7 +149,7 @@ impl Http {
         }
         let sent = self.client.get(self.endpoint("/health", &[])).timeout(self.timeout).send().await;
         let response = match sent {
-            Ok(response) => read(response).await,
+            Ok(response) => read(response, MAX_TEXT).await,
             Err(error) => Err(BodyError::Http(error)),
         };
         match response {
@@ -175,9 +179,9 @@ impl Http {
     }
 }
 
-async fn read(response: Response) -> Result<(StatusCode, Vec<u8>), BodyError> {
+async fn read(response: Response, limit: usize) -> Result<(StatusCode, Vec<u8>), BodyError> {
     let status = response.status();
-    Ok((status, net::body(response, MAX_RESPONSE).await?))
+    Ok((status, net::body(response, limit).await?))
 }
 
 fn shorten(text: &str) -> String {

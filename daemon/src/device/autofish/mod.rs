@@ -18,8 +18,13 @@ use serde_json::{Value, json};
 use super::{Driver, DriverError, DriverFuture, ForegroundApp, Input, Intent, OverlaySetting, ScreenshotOptions, SetupError};
 use crate::config::DeviceSettings;
 use crate::page::Snapshot;
+use crate::task::over_nodes;
 use crate::task::run_blocking;
-use http::Http;
+use http::{Http, SCREENSHOT};
+
+/// What the service needs to describe a node, bytes: at least.
+const NODE_BYTES: usize = 60;
+
 pub use screen::ScreenParseError;
 
 /// Parses the text of a screen as returned by `/api/screen`.
@@ -69,7 +74,7 @@ impl Autofish {
         let query_top = self.queries_top.load(Ordering::Relaxed);
         let before = if query_top { self.top_activity(token).await? } else { None };
         let text = self.http.get("/api/screen", &[], token).await?;
-        let mut screen = screen::parse(&text).map_err(|e| DriverError::Protocol(e.to_string()))?;
+        let mut screen = over_nodes(text.len() / NODE_BYTES, || screen::parse(&text)).map_err(|e| DriverError::Protocol(e.to_string()))?;
         if query_top && !screen.has_top_line && screen.snapshot.place_knowable {
             // Dialect 1: the activity is trusted only if it was the same before and after the screen was read.
             let after = self.top_activity(token).await?;
@@ -122,7 +127,7 @@ impl Driver for Autofish {
         Box::pin(async move {
             let (dim, quality, hide) = (shot.max_dim.to_string(), shot.quality.to_string(), shot.hide_overlay.to_string());
             let query = [("max_dim", dim.as_str()), ("quality", &quality), ("annotate", "false"), ("hide_overlay", &hide)];
-            let data = self.http.get("/api/screenshot", &query, token).await?;
+            let data = self.http.get(SCREENSHOT, &query, token).await?;
             let decoded = run_blocking(move || base64::engine::general_purpose::STANDARD.decode(data.trim())).await;
             let picture = decoded
                 .map_err(|panicked| DriverError::Failed(panicked.to_string()))?
