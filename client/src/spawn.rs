@@ -71,7 +71,7 @@ pub fn start(start: &Start) -> Result<Connection, NoDaemon> {
 /// Returns a hint that tells how to start the daemon.
 pub fn start_hint(private: bool) -> String {
     match enabled_unit().filter(|_| !private) {
-        Some(unit) => format!("start it with `systemctl --user start {unit}`"),
+        Some(_) => "`afctl daemon restart` lets systemd start it, and `afctl doctor` tells why it stopped".to_owned(),
         None => "start it with `afctl daemon start`".to_owned(),
     }
 }
@@ -145,7 +145,7 @@ pub fn unit_dir() -> Option<PathBuf> {
 }
 
 /// Returns the enabled systemd user unit that runs the daemon, if any.
-fn enabled_unit() -> Option<&'static str> {
+pub fn enabled_unit() -> Option<&'static str> {
     let units = unit_dir()?;
     [("afd.socket", "sockets.target.wants"), ("afd.service", "default.target.wants")]
         .into_iter()

@@ -10,7 +10,12 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("afd: {error}");
-            ExitCode::from(if matches!(error, StartError::AlreadyRunning(_)) { 3 } else { 1 })
+            ExitCode::from(match error {
+                StartError::AlreadyRunning(_) => 3,
+                // As in sysexits.h: another start would fail in the same way.
+                StartError::Config(_) | StartError::Damaged { .. } => 78,
+                _ => 1,
+            })
         }
     }
 }

@@ -47,7 +47,7 @@ fn fill(path: &std::path::Path, count: usize) {
             trace: "t".into(),
             at: None,
         };
-        save(&transaction, "o", session, &note).expect("saves");
+        save(&transaction, "o", session, &note, &note.entry()).expect("saves");
     }
     transaction.commit().expect("commits");
 }

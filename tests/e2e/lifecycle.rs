@@ -53,6 +53,19 @@ fn invalid_settings_prevent_a_start_and_are_ignored_by_a_reload() {
     std::fs::write(dir.path().join("config.toml"), "[device.a]\nurl = 5\n").expect("writes");
     let why = Daemon::try_start(dir.path()).err().expect("refused");
     assert!(why.contains("line 2"), "{why}");
+    // A service manager is told that another start would fail in the same way.
+    let ended = std::process::Command::new(afd_tests::programs::path("afd"))
+        .env_clear()
+        .env("HOME", dir.path())
+        .arg("--socket")
+        .arg(dir.path().join("run/afd.sock"))
+        .arg("--config")
+        .arg(dir.path().join("config.toml"))
+        .output()
+        .expect("runs");
+    assert_eq!(ended.status.code(), Some(78));
+    let unit = include_str!("../../systemd/afd.service");
+    assert!(unit.contains("RestartPreventExitStatus=78"));
 
     let world = World::new();
     let mut client = world.client();

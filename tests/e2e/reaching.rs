@@ -117,9 +117,9 @@ fn enabled_systemd_unit_does_not_apply_to_an_explicit_socket() {
     std::fs::write(units.join("afd.service"), "").expect("writes");
     let (output, code) = envelope(&afctl(home.path()).args(["memory", "log"]).output().expect("runs"));
     assert_eq!((output["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3));
-    assert!(output["error"]["hint"].as_str().is_some_and(|h| h.contains("systemctl --user start afd.service")), "{output}");
+    assert!(output["error"]["hint"].as_str().is_some_and(|h| h.contains("afctl daemon restart")), "{output}");
     let (output, _) = envelope(&afctl(home.path()).args(["--no-spawn", "memory", "log"]).output().expect("runs"));
-    assert!(output["error"]["hint"].as_str().is_some_and(|h| h.contains("systemctl")), "{output}");
+    assert!(output["error"]["hint"].as_str().is_some_and(|h| h.contains("systemd")), "{output}");
     let socket = home.path().join("run/mine/own.sock");
     let socket = socket.to_str().expect("text");
     let (output, code) = envelope(&afctl(home.path()).args(["--socket", socket, "memory", "log"]).output().expect("runs"));

@@ -233,23 +233,6 @@ pub fn prefixes(client: &mut Client, conversation: &Conversation, budget: i64) -
                 let same = before.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
                 let same = (0..=same).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
                 shares.push(counter.count(&text[..same]) * 100 / counter.count(&text).max(1));
-                if std::env::var_os("AFD_PREFIX").is_some() {
-                    println!(
-                        "{} {} share {:?} tokens {} parts {}",
-                        conversation.id,
-                        recorded,
-                        shares.last(),
-                        context["tokens"],
-                        context["parts"]
-                            .as_array()
-                            .map(|p| p
-                                .iter()
-                                .map(|p| format!("{}:{}", p["part"].as_str().unwrap_or(""), p["tokens"]))
-                                .collect::<Vec<_>>()
-                                .join(" "))
-                            .unwrap_or_default()
-                    );
-                }
             }
             before = Some(text);
         }

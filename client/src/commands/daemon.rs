@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 
 use serde_json::{Value, json};
 
-use super::{Call, Group};
+use super::{Call, Group, service};
 use crate::dial::{self, Purpose};
 use crate::human::{self, human, table};
 use crate::options::Context;
@@ -121,6 +121,7 @@ fn rates(before: &[MethodLoad], now: &[MethodLoad], since: Duration) -> String {
 /// Stops the daemon and starts it again; returns the version that runs now.
 fn restart(context: &Context) -> Result<Value, Failure> {
     dial::stop(&context.global)?;
+    service::revive(context)?;
     let mut connection = dial::connect(&context.global, Purpose::Call)?;
     let version = connection.call_as::<DaemonVersion>(&NoParams {}).map_err(|e| dial::failure(e, &context.global))?;
     Ok(json!(version))

@@ -8,6 +8,7 @@ use afd_proto::vocabulary::NoParams;
 use clap::{ArgMatches, Args};
 use serde_json::Value;
 
+use super::service;
 use crate::dial::{self, Purpose};
 use crate::human::{paint, parts};
 use crate::options::Context;
@@ -39,6 +40,7 @@ pub fn run(_: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
 fn examine(context: &Context) -> Vec<Finding> {
     let socket = dial::socket(&context.global);
     let mut found = vec![directory(&socket)];
+    found.extend(context.global.socket.is_none().then(units).into_iter().flatten());
     let mut connection = match dial::connect(&context.global, Purpose::Call) {
         Ok(connection) => connection,
         Err(failure) => {
@@ -63,6 +65,16 @@ fn examine(context: &Context) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// What systemd says about the daemon, if it manages it.
+fn units() -> Vec<Finding> {
+    let Some((state, errors)) = service::state() else { return Vec::new() };
+    let failed = state.contains("(failed)") || state.contains("is failed");
+    let level = if failed { Level::Error } else { Level::Ok };
+    let advice = failed.then(|| "mend what the journal says, then `afctl daemon restart`".to_owned());
+    let journal = errors.into_iter().map(|line| finding("journal", Level::Warning, line, None));
+    std::iter::once(finding("systemd", level, state, advice)).chain(journal).collect()
 }
 
 fn directory(socket: &Path) -> Finding {

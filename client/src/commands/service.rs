@@ -58,6 +58,34 @@ pub(super) fn stop() -> bool {
     systemctl(&["disable", "--now", "afd.socket", "afd.service"]).is_ok()
 }
 
+/// Lets systemd listen for the daemon again, also after it gave up because of too many starts. Does nothing if it does not manage it.
+pub(super) fn revive(context: &Context) -> Result<(), Failure> {
+    if context.global.socket.is_some() || spawn::enabled_unit().is_none() {
+        return Ok(());
+    }
+    systemctl(&["reset-failed", "afd.socket", "afd.service"])?;
+    systemctl(&["start", "afd.socket"]).map(drop)
+}
+
+/// Returns the state of a unit that systemd knows, in words, and its last errors in the journal.
+pub(super) fn state() -> Option<(String, Vec<String>)> {
+    let unit = spawn::enabled_unit()?;
+    let shown = systemctl(&["show", "afd.service", "--property", "ActiveState,SubState,Result,NRestarts"]).ok()?;
+    let value = |key: &str| shown.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('=')).unwrap_or("unknown").to_owned();
+    let words = format!(
+        "{unit} is enabled; afd.service is {} ({}), last result {}, restarted {} times",
+        value("ActiveState"),
+        value("SubState"),
+        value("Result"),
+        value("NRestarts")
+    );
+    let journal = Command::new("journalctl")
+        .args(["--user", "--unit", "afd.service", "--priority", "err", "--lines", "3", "--output", "cat", "--since", "-10min"])
+        .output();
+    let errors = journal.map(|output| String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()).unwrap_or_default();
+    Some((words, errors))
+}
+
 /// Runs systemctl for the user; returns its output.
 fn systemctl(arguments: &[&str]) -> Result<String, Failure> {
     let output = Command::new("systemctl").arg("--user").args(arguments).output();
@@ -104,6 +132,7 @@ fn install(context: &Context, no_start: bool) -> Result<Value, Failure> {
         // A daemon that was started by a command has the database; it ends after its calls.
         dial::stop(&context.global)?;
         systemctl(&["daemon-reload"])?;
+        let _ = systemctl(&["reset-failed", "afd.socket", "afd.service"]);
         systemctl(&["enable", "--now", "afd.socket"])?;
     }
     Ok(json!({"files": files, "program": program, "started": !no_start}))
@@ -128,6 +157,10 @@ fn status() -> Result<Value, Failure> {
         let mut unit = serde_json::Map::new();
         unit.insert("installed".into(), dir.join(name).exists().into());
         let shown = systemctl(&["show", name, "--property", SHOWN]);
+        if shown.as_ref().is_ok_and(|text| text.lines().any(|line| line == "LoadState=loaded")) {
+            // The package brings units of its own.
+            unit.insert("installed".into(), true.into());
+        }
         for (key, value) in shown.iter().flat_map(|text| text.lines()).filter_map(|line| line.split_once('=')) {
             let key = key[..1].to_lowercase() + &key[1..];
             if !value.is_empty() && value != "[not set]" {

@@ -10,6 +10,7 @@ use crate::dial;
 use crate::human::{bytes, paint, parts};
 use crate::options::Context;
 use crate::outcome::{FAILED, Failure};
+use crate::spawn;
 
 /// Options of `uninstall`.
 #[derive(Debug, Args)]
@@ -61,7 +62,7 @@ fn check_unused() -> Result<(), Failure> {
 fn run(context: &Context, purge: bool) -> Result<Value, Failure> {
     let found: Vec<Value> = places().iter().map(|path| json!({"path": path, "bytes": size(path), "link": path.is_symlink()})).collect();
     if purge {
-        if !service::files().is_empty() {
+        if !service::files().is_empty() || spawn::enabled_unit().is_some() {
             // Before the files go, as systemd would start the daemon again.
             service::stop();
         }
