@@ -38,6 +38,17 @@ fn every_kind_of_broken_response_has_an_error_code_and_a_hint() {
 }
 
 #[test]
+fn enormous_screen_is_refused_and_affects_only_its_own_call() {
+    let world = World::new();
+    let mut client = world.client();
+    let body = json!({"ok": true, "data": format!("[mode: SYSTEM_API]\n{}", "lorem ".repeat(3 << 20)), "error": null}).to_string();
+    world.phone.fault("/api/screen", status_fault(200, &body, Some("application/json")));
+    let error = client.fails("observe.screen", json!({}), "DEVICE_ERROR");
+    assert!(error.message.contains("exceeds 16777216 bytes"), "{error:?}");
+    client.ok("observe.screen", json!({}));
+}
+
+#[test]
 fn unreachable_phone_affects_only_its_own_calls() {
     let mut world = World::new();
     let second = TestPhone::start();

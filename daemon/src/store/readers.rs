@@ -146,9 +146,52 @@ fn run(pool: &Pool, waiting: &Waiting) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::Receiver;
+
     use super::*;
 
     const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
+
+    #[tokio::test]
+    async fn callers_take_turns() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (readers, _) = Readers::start(SqliteConnectionManager::file(dir.path().join("m.db")), &Tasks::default()).expect("starts");
+        let readers = Arc::new(readers);
+        let (order, ran) = std::sync::mpsc::channel();
+        let (begun, has_begun) = std::sync::mpsc::channel();
+        let (gate, gates): (Vec<_>, Vec<_>) = (0..THREADS).map(|_| std::sync::mpsc::channel::<()>()).unzip();
+        // All threads are busy, then one caller submits ten reads before another submits one.
+        let read = |lane: u64, gate: Option<Receiver<()>>| {
+            let (readers, order, begun) = (readers.clone(), order.clone(), begun.clone());
+            let work = async move {
+                let work = move |_: &Connection| {
+                    match gate {
+                        Some(gate) => drop((begun.send(()), gate.recv())),
+                        None => drop(order.send(lane)),
+                    }
+                    Ok(())
+                };
+                readers.submit(work).await
+            };
+            Box::pin(crate::store::queue::in_lane(lane, work))
+        };
+        let mut busy = futures_util::future::join_all(gates.into_iter().map(|gate| read(1, Some(gate))));
+        let queued = (0..10).map(|_| read(1, None)).chain([read(2, None)]);
+        let mut queued = futures_util::future::join_all(queued);
+        // The first poll submits them.
+        let poll = async |reads: &mut futures_util::future::JoinAll<_>| {
+            std::future::poll_fn(|cx| std::task::Poll::Ready(std::pin::Pin::new(&mut *reads).poll(cx))).await.is_pending()
+        };
+        assert!(poll(&mut busy).await);
+        (0..THREADS).for_each(|_| has_begun.recv().expect("begins"));
+        assert!(poll(&mut queued).await);
+        gate.into_iter().for_each(drop);
+        assert!(busy.await.iter().chain(&queued.await).all(Result::is_ok));
+        drop(order);
+        let ran: Vec<u64> = ran.iter().collect();
+        let turn = ran.iter().position(|lane| *lane == 2).expect("it ran");
+        assert!(turn <= THREADS + 1, "{ran:?}");
+    }
 
     #[tokio::test]
     async fn abandoned_read_frees_its_thread() {
