@@ -47,6 +47,7 @@ pub mod tool;
 pub mod transfer;
 #[cfg(feature = "clap")]
 mod typed;
+pub mod upkeep;
 pub mod verify;
 pub mod visual;
 pub mod vocabulary;
@@ -96,6 +97,7 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
         verify::METHODS,
         recover::METHODS,
         memory::METHODS,
+        upkeep::METHODS,
         artifact::METHODS,
         visual::METHODS,
         history::METHODS,

@@ -2706,6 +2706,10 @@ class MemoryMethods:
         """Returns statistics of the memory."""
         return self._call("memory.stats", {"session": session})
 
+    def import_af(self, *, config_file: str | None = None, database_file: str | None = None, dry_run: bool | None = None, request_key: str | None = None) -> ImportReport:
+        """Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds nothing twice."""
+        return self._call("memory.importAf", {"configFile": config_file, "databaseFile": database_file, "dryRun": dry_run, "requestKey": request_key}, key=True)
+
     def prune(self, *, older: str, dry_run: bool | None = None, request_key: str | None = None) -> Pruned:
         """Deletes old events and observations. What was learned from them stays, and so do the totals of sessions."""
         return self._call("memory.prune", {"older": older, "dryRun": dry_run, "requestKey": request_key}, key=True)
@@ -2721,10 +2725,6 @@ class MemoryMethods:
     def import_(self, *, file: str, dry_run: bool | None = None, request_key: str | None = None) -> ImportedMemory:
         """Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your own memory."""
         return self._call("memory.import", {"file": file, "dryRun": dry_run, "requestKey": request_key}, key=True)
-
-    def import_af(self, *, config_file: str | None = None, database_file: str | None = None, dry_run: bool | None = None, request_key: str | None = None) -> ImportReport:
-        """Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds nothing twice."""
-        return self._call("memory.importAf", {"configFile": config_file, "databaseFile": database_file, "dryRun": dry_run, "requestKey": request_key}, key=True)
 
 
 class RecoverMethods:

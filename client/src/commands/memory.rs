@@ -1,11 +1,14 @@
 //! The `memory` commands.
 
 use afd_proto::memory::{
-    ContextParams, EventStatus, ExperienceParams, ExportParams, Exported, ImportCounts, ImportParams, Imported, LogParams, MemoryContext,
-    MemoryDelete, MemoryExperience, MemoryExport, MemoryImport, MemoryLog, MemoryPrune, MemorySave, MemorySearch, MemoryStats,
-    MemoryVacuum, PruneParams, Pruned, StatsParams, Vacuumed,
+    ContextParams, EventStatus, ExperienceParams, LogParams, MemoryContext, MemoryDelete, MemoryExperience, MemoryLog, MemorySave,
+    MemorySearch, MemoryStats, StatsParams,
 };
 use afd_proto::notes::{DeleteParams, SaveParams, SearchParams};
+use afd_proto::upkeep::{
+    ExportParams, Exported, ImportCounts, ImportParams, Imported, MemoryExport, MemoryImport, MemoryPrune, MemoryVacuum, PruneParams,
+    Pruned, Vacuumed,
+};
 use afd_proto::vocabulary::NoParams;
 use clap::{Args, Subcommand};
 

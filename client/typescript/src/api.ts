@@ -2704,6 +2704,11 @@ export class MemoryMethods {
     return this.#call("memory.stats", params, {});
   }
 
+  /** Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds nothing twice. */
+  importAf(params: { configFile?: string; databaseFile?: string; dryRun?: boolean; requestKey?: string } = {}): Promise<ImportReport> {
+    return this.#call("memory.importAf", params, { key: true });
+  }
+
   /** Deletes old events and observations. What was learned from them stays, and so do the totals of sessions. */
   prune(params: { older: string; dryRun?: boolean; requestKey?: string }): Promise<Pruned> {
     return this.#call("memory.prune", params, { key: true });
@@ -2722,11 +2727,6 @@ export class MemoryMethods {
   /** Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your own memory. */
   import(params: { file: string; dryRun?: boolean; requestKey?: string }): Promise<ImportedMemory> {
     return this.#call("memory.import", params, { key: true });
-  }
-
-  /** Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds nothing twice. */
-  importAf(params: { configFile?: string; databaseFile?: string; dryRun?: boolean; requestKey?: string } = {}): Promise<ImportReport> {
-    return this.#call("memory.importAf", params, { key: true });
   }
 }
 

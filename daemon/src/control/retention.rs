@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use afd_proto::ErrorCode;
-use afd_proto::memory::{PruneParams, Pruned, Vacuumed};
 use afd_proto::session::Statistics;
+use afd_proto::upkeep::{PruneParams, Pruned, Vacuumed};
 
 use super::{Core, Error, Result};
 use crate::job::Outcome;

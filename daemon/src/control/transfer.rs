@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use afd_proto::memory::{ExportParams, Exported, ImportCounts, ImportParams, Imported};
+use afd_proto::upkeep::{ExportParams, Exported, ImportCounts, ImportParams, Imported};
 use rusqlite::Connection;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,9 +1,7 @@
 //! Handlers of the `memory.*` methods.
 
-use afd_proto::memory::{
-    MemoryContext, MemoryDelete, MemoryExperience, MemoryExport, MemoryImport, MemoryImportAf, MemoryLog, MemoryPrune, MemorySave,
-    MemorySearch, MemoryStats, MemoryVacuum,
-};
+use afd_proto::memory::{MemoryContext, MemoryDelete, MemoryExperience, MemoryImportAf, MemoryLog, MemorySave, MemorySearch, MemoryStats};
+use afd_proto::upkeep::{MemoryExport, MemoryImport, MemoryPrune, MemoryVacuum};
 
 use super::register::{Module, method};
 use crate::control::{import, memory, notes, retention, transfer};
