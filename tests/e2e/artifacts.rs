@@ -250,21 +250,11 @@ fn full_disk_leaves_neither_file_nor_row() {
 
 #[test]
 fn full_disk_of_the_database_is_told_and_ends_when_there_is_space() {
-    let mut world = World::new();
-    world.daemon.stop();
-    for file in ["memory.db", "memory.db-wal", "memory.db-shm"] {
-        let _ = std::fs::remove_file(world.dir().join(file));
-    }
-    let disk = world.dir().join("disk");
-    std::fs::create_dir(&disk).expect("creates the directory");
-    std::os::unix::fs::symlink(disk.join("memory.db"), world.dir().join("memory.db")).expect("links");
-    let Some(daemon) = Daemon::start_with_disk(world.dir(), &disk, 6_000) else {
+    let Some((world, seen)) = World::on_disk("", 6_000) else {
         eprintln!("skipped: mounting is not permitted");
         return;
     };
-    world.daemon = daemon;
     let mut client = world.client();
-    let seen = PathBuf::from(format!("/proc/{}/root{}", world.daemon.pid(), path_text(&disk)));
     let ballast = seen.join("ballast");
     client.ok("memory.save", json!({"topic": "before", "content": "c"}));
     client.ok("observe.page", json!({}));

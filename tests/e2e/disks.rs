@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use afd_proto::Effect;
-use afd_tests::{Client, Daemon, TestPhone, World};
+use afd_tests::{Client, Daemon, World};
 use serde_json::{Value, json};
 
 const FILES: [&str; 3] = ["memory.db", "memory.db-wal", "memory.db-shm"];
@@ -68,25 +68,12 @@ fn leftovers(dir: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn full_disk_refuses_writes_of_every_kind_and_loses_nothing() {
-    let mut world = World::with_process(TestPhone::start(), "allow_shell = true\nallow_intent = true\n");
-    world.daemon.stop();
-    let disk = world.dir().join("disk");
-    std::fs::create_dir(&disk).expect("creates the directory");
-    for file in FILES {
-        let _ = std::fs::remove_file(world.dir().join(file));
-    }
-    // The database, its artifacts and its backups are on that disk.
-    let config = world.dir().join("config.toml");
-    let places = ["artifacts", "backup"].map(|part| format!("[{part}]\ndir = \"{}/{part}\"\n", disk.display()));
-    std::fs::write(&config, std::fs::read_to_string(&config).expect("reads") + &places.concat()).expect("writes");
-    std::os::unix::fs::symlink(disk.join("memory.db"), world.dir().join("memory.db")).expect("links");
-    let Some(daemon) = Daemon::start_with_disk(world.dir(), &disk, 8_000) else {
+    let Some((world, seen)) = World::on_disk("allow_shell = true\nallow_intent = true\n", 8_000) else {
         eprintln!("skipped: mounting is not permitted");
         return;
     };
-    world.daemon = daemon;
+    let disk = world.dir().join("disk");
     let mut client = world.client();
-    let seen = PathBuf::from(format!("/proc/{}/root{}", world.daemon.pid(), disk.display()));
     client.ok("memory.save", json!({"topic": "before", "content": "c"}));
     client.ok("observe.page", json!({}));
     let mut ballast = std::fs::File::create(seen.join("ballast")).expect("creates");
