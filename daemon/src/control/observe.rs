@@ -126,12 +126,8 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
         return Ok(call.reply(Page { context, screen: None, refs: None }));
     }
     let wants = |part| params.include.as_ref().is_none_or(|parts| parts.contains(&part));
-    let (mut refs, mut screen) = over_nodes(capture.snapshot().nodes.len(), || {
-        (
-            wants(Part::Refs).then(|| ref_rows(&capture, params.max_rows, params.full)),
-            wants(Part::Screen).then(|| screen_rows(&capture, &columns(None, params.full), params.max_rows, params.full)),
-        )
-    });
+    let mut refs = wants(Part::Refs).then(|| ref_rows(&capture, params.max_rows, params.full));
+    let mut screen = wants(Part::Screen).then(|| screen_rows(&capture, &columns(None, params.full), params.max_rows, params.full));
     call.record_and_learn(&capture, ObservationSource::Page, refs.as_ref().map(|r| r.rows.len())).await;
     if let Some(refs) = &mut refs {
         refs.ref_version = call.ref_version(&capture);

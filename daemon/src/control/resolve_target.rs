@@ -19,7 +19,7 @@ use super::{Call, Error, Result};
 use crate::memory::Place;
 use crate::page::refs::{self, Ref};
 use crate::page::select::{self, Fit, Selector};
-use crate::page::{Snapshot, fingerprint, target, touch};
+use crate::page::{Snapshot, target, touch};
 
 /// Maximum number of candidates listed in an error.
 const MAX_CANDIDATES: usize = 20;
@@ -202,7 +202,7 @@ impl Call {
             return Err(stale_error(alias, "another page of the same activity is now in the foreground")
                 .details(json!({"then": shown.place.title, "now": now})));
         }
-        match refs::find(recorded, &capture.refs, &fingerprint::exact_content(snapshot)) {
+        match refs::find(recorded, &capture.refs, &capture.exact) {
             Ok(found) => Ok((capture.refs[found.index].node, found.moved)),
             Err(count) => {
                 Err(stale_error(alias, if count == 0 { "the element is no longer on the screen" } else { "several elements now match" })

@@ -7,11 +7,9 @@ use serde::Serialize;
 use super::artifacts::{Content, Destination};
 use super::screen_capture::ScreenCapture;
 use super::{Call, Result};
+use crate::page::refs::Ref;
 use crate::page::{Node, target};
 use crate::task::over_nodes;
-
-/// Length of a row in JSON, bytes: at least.
-const ROW_BYTES: usize = 100;
 
 /// Default maximum number of rows returned.
 pub(super) const DEFAULT_ROWS: u32 = 120;
@@ -51,7 +49,8 @@ fn max_rows(max: Option<u32>, full: bool) -> usize {
 
 pub(super) fn screen_rows(capture: &ScreenCapture, columns: &[Column], max: Option<u32>, full: bool) -> ScreenRows {
     let snapshot = capture.snapshot();
-    let rows: Vec<_> = snapshot.nodes.iter().take(max_rows(max, full)).map(|n| row(n, columns)).collect();
+    let returned = max_rows(max, full).min(snapshot.nodes.len());
+    let rows: Vec<_> = over_nodes(returned, || snapshot.nodes.iter().take(returned).map(|n| row(n, columns)).collect());
     let windows = full.then(|| {
         let window = |w: &crate::page::Window| WindowRow {
             id: w.id,
@@ -76,29 +75,25 @@ pub(super) fn screen_rows(capture: &ScreenCapture, columns: &[Column], max: Opti
 
 pub(super) fn ref_rows(capture: &ScreenCapture, max: Option<u32>, full: bool) -> RefRows {
     let nodes = &capture.snapshot().nodes;
-    let rows: Vec<RefRow> = capture
-        .refs
-        .iter()
-        .take(max_rows(max, full))
-        .enumerate()
-        .map(|(i, r)| {
-            let node = &nodes[r.node];
-            RefRow {
-                alias: capture.alias(i),
-                label: r.label.text(),
-                title: Some(target::short(&r.label.title)).filter(|t| !t.is_empty() && *t != r.label.text()),
-                detail: Some(r.label.rest.join(", ")).filter(|d| !d.is_empty()),
-                node_id: node.id.clone(),
-                class: node.class.clone(),
-                text: node.text.clone(),
-                desc: node.desc.clone(),
-                res_id: node.res_id.clone(),
-                bounds: node.bounds.to_string(),
-                flags: node.flags.text(false),
-                window: capture.snapshot().windows.get(node.window).filter(|w| !w.focused).map(|w| format!("{} {}", w.kind.name(), w.app)),
-            }
-        })
-        .collect();
+    let row = |(i, r): (usize, &Ref)| {
+        let node = &nodes[r.node];
+        RefRow {
+            alias: capture.alias(i),
+            label: r.label.text(),
+            title: Some(target::short(&r.label.title)).filter(|t| !t.is_empty() && *t != r.label.text()),
+            detail: Some(r.label.rest.join(", ")).filter(|d| !d.is_empty()),
+            node_id: node.id.clone(),
+            class: node.class.clone(),
+            text: node.text.clone(),
+            desc: node.desc.clone(),
+            res_id: node.res_id.clone(),
+            bounds: node.bounds.to_string(),
+            flags: node.flags.text(false),
+            window: capture.snapshot().windows.get(node.window).filter(|w| !w.focused).map(|w| format!("{} {}", w.kind.name(), w.app)),
+        }
+    };
+    let returned = max_rows(max, full).min(capture.refs.len());
+    let rows: Vec<RefRow> = over_nodes(returned, || capture.refs.iter().take(returned).enumerate().map(row).collect());
     RefRows {
         ref_version: 0,
         ref_count: count(capture.refs.len()),
@@ -181,12 +176,11 @@ impl Rows for RefRows {
 impl Call {
     /// Writes rows to a file if the policy or their size demands it. Rows over the inline limit are then removed from the response.
     pub(super) async fn spill(&self, context: &Context, rows: &mut impl Rows, policy: SpillPolicy<'_>) -> Result<()> {
-        let size = json_size(rows);
-        let too_large = size > self.core.config.get().limits.inline_bytes;
+        let too_large = json_size(rows) > self.core.config.get().limits.inline_bytes;
         if !too_large && !policy.always {
             return Ok(());
         }
-        let content = over_nodes(size / ROW_BYTES, || Content::json(policy.kind, policy.op, &Document { context, part: rows }))?;
+        let content = Content::json(policy.kind, policy.op, &Document { context, part: rows })?;
         rows.set_artifact(self.save_artifact(content, policy.destination).await?);
         if too_large {
             rows.drop_rows();

@@ -47,22 +47,28 @@ pub(super) type Pool = r2d2::Pool<SqliteConnectionManager>;
 /// The queued reads.
 #[derive(Default)]
 struct Waiting {
-    queue: Mutex<(Queue<Job>, bool)>,
+    state: Mutex<State>,
     changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    queue: Queue<Job>,
+    stopped: bool,
 }
 
 impl Waiting {
     /// Waits for the next read; `None` once the readers were stopped.
     fn next(&self) -> Option<Job> {
-        let mut queue = self.queue.lock();
+        let mut state = self.state.lock();
         loop {
-            if let Some(job) = queue.0.pop() {
+            if let Some(job) = state.queue.pop() {
                 return Some(job);
             }
-            if queue.1 {
+            if state.stopped {
                 return None;
             }
-            self.changed.wait(&mut queue);
+            self.changed.wait(&mut state);
         }
     }
 }
@@ -73,7 +79,7 @@ pub(super) struct Readers {
 
 impl Drop for Readers {
     fn drop(&mut self) {
-        self.waiting.queue.lock().1 = true;
+        self.waiting.state.lock().stopped = true;
         self.waiting.changed.notify_all();
     }
 }
@@ -110,12 +116,12 @@ impl Readers {
     }
 
     fn push(&self, job: Job) -> Result<()> {
-        let mut queue = self.waiting.queue.lock();
-        if queue.0.len() >= MAX_QUEUED {
+        let mut state = self.waiting.state.lock();
+        if state.queue.len() >= MAX_QUEUED {
             return Err(StoreError::Unavailable(format!("the queue of reads is full ({MAX_QUEUED})")));
         }
-        queue.0.push(Turn::Lane(lane()), job);
-        drop(queue);
+        state.queue.push(Turn::Lane(lane()), job);
+        drop(state);
         self.waiting.changed.notify_one();
         Ok(())
     }
