@@ -69,12 +69,11 @@ fn examine(context: &Context) -> Vec<Finding> {
 
 /// What systemd says about the daemon, if it manages it.
 fn units() -> Vec<Finding> {
-    let Some((state, errors)) = service::state() else { return Vec::new() };
-    let failed = state.contains("(failed)") || state.contains("is failed");
-    let level = if failed { Level::Error } else { Level::Ok };
-    let advice = failed.then(|| "mend what the journal says, then `afctl daemon restart`".to_owned());
-    let journal = errors.into_iter().map(|line| finding("journal", Level::Warning, line, None));
-    std::iter::once(finding("systemd", level, state, advice)).chain(journal).collect()
+    let Some(state) = service::state() else { return Vec::new() };
+    let level = if state.failed { Level::Error } else { Level::Ok };
+    let advice = state.failed.then(|| "mend what the journal says, then `afctl daemon restart`".to_owned());
+    let journal = state.errors.into_iter().map(|line| finding("journal", Level::Warning, line, None));
+    std::iter::once(finding("systemd", level, state.words, advice)).chain(journal).collect()
 }
 
 fn directory(socket: &Path) -> Finding {

@@ -1,5 +1,6 @@
 //! The `service` commands: the systemd user units of the daemon.
 
+use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -67,23 +68,44 @@ pub(super) fn revive(context: &Context) -> Result<(), Failure> {
     systemctl(&["start", "afd.socket"]).map(drop)
 }
 
-/// Returns the state of a unit that systemd knows, in words, and its last errors in the journal.
-pub(super) fn state() -> Option<(String, Vec<String>)> {
+/// What systemd says about the daemon.
+pub(super) struct State {
+    /// Whether it gave up starting it.
+    pub failed: bool,
+    /// The state in words.
+    pub words: String,
+    /// Its last errors in the journal.
+    pub errors: Vec<String>,
+}
+
+/// Returns the state of the daemon's unit; `None` if systemd does not manage it.
+pub(super) fn state() -> Option<State> {
     let unit = spawn::enabled_unit()?;
-    let shown = systemctl(&["show", "afd.service", "--property", "ActiveState,SubState,Result,NRestarts"]).ok()?;
-    let value = |key: &str| shown.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('=')).unwrap_or("unknown").to_owned();
+    let shown = show("afd.service").ok()?;
+    let value = |key: &str| shown.get(key).map_or("unknown", String::as_str);
     let words = format!(
         "{unit} is enabled; afd.service is {} ({}), last result {}, restarted {} times",
-        value("ActiveState"),
-        value("SubState"),
-        value("Result"),
-        value("NRestarts")
+        value("activeState"),
+        value("subState"),
+        value("result"),
+        value("nRestarts")
     );
+    let failed = value("activeState") == "failed";
     let journal = Command::new("journalctl")
         .args(["--user", "--unit", "afd.service", "--priority", "err", "--lines", "3", "--output", "cat", "--since", "-10min"])
         .output();
     let errors = journal.map(|output| String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()).unwrap_or_default();
-    Some((words, errors))
+    Some(State { failed, words, errors })
+}
+
+/// Properties of a unit that are shown.
+const SHOWN: &str = "LoadState,ActiveState,SubState,UnitFileState,MainPID,NRestarts,StatusText,MemoryCurrent,Result";
+
+/// Returns the properties of a unit that are set, by name in camel case.
+fn show(unit: &str) -> Result<BTreeMap<String, String>, Failure> {
+    let shown = systemctl(&["show", unit, "--property", SHOWN])?;
+    let set = shown.lines().filter_map(|line| line.split_once('=')).filter(|(_, value)| !value.is_empty() && *value != "[not set]");
+    Ok(set.map(|(key, value)| (key[..1].to_lowercase() + &key[1..], value.to_owned())).collect())
 }
 
 /// Runs systemctl for the user; returns its output.
@@ -147,29 +169,24 @@ fn uninstall() -> Result<Value, Failure> {
     Ok(json!({"removed": files, "stopped": stopped}))
 }
 
-/// Properties of a unit that are shown.
-const SHOWN: &str = "LoadState,ActiveState,SubState,UnitFileState,MainPID,NRestarts,StatusText,MemoryCurrent,Result";
-
 fn status() -> Result<Value, Failure> {
     let dir = unit_dir()?;
     let mut units = serde_json::Map::new();
     for (name, _) in UNITS {
         let mut unit = serde_json::Map::new();
-        unit.insert("installed".into(), dir.join(name).exists().into());
-        let shown = systemctl(&["show", name, "--property", SHOWN]);
-        if shown.as_ref().is_ok_and(|text| text.lines().any(|line| line == "LoadState=loaded")) {
-            // The package brings units of its own.
-            unit.insert("installed".into(), true.into());
-        }
-        for (key, value) in shown.iter().flat_map(|text| text.lines()).filter_map(|line| line.split_once('=')) {
-            let key = key[..1].to_lowercase() + &key[1..];
-            if !value.is_empty() && value != "[not set]" {
-                unit.insert(key, value.into());
+        // The package brings units of its own.
+        let loaded = match show(name) {
+            Ok(shown) => {
+                let loaded = shown.get("loadState").is_some_and(|state| state == "loaded");
+                unit.extend(shown.into_iter().map(|(key, value)| (key, value.into())));
+                loaded
             }
-        }
-        if let Err(failure) = shown {
-            unit.insert("problem".into(), failure.message.into());
-        }
+            Err(failure) => {
+                unit.insert("problem".into(), failure.message.into());
+                false
+            }
+        };
+        unit.insert("installed".into(), (loaded || dir.join(name).exists()).into());
         units.insert(name.to_owned(), unit.into());
     }
     Ok(units.into())
