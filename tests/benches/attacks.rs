@@ -153,9 +153,9 @@ fn silent_readers(socket: &Path, stopped: &AtomicBool) {
     }
 }
 
-/// Saves notes of 64 KB, 16 at a time without waiting.
+/// Saves notes of 64 KB, of 5,000 different words, 16 at a time without waiting.
 fn large_notes(socket: &Path, stopped: &AtomicBool) {
-    let content = "word ".repeat(13_000);
+    let content: String = (0..8_000).map(|n| format!("{} ", word(n * 7919 % 5_000))).collect();
     let mut n = 0;
     let mut buffer = vec![0; 1 << 16];
     while !stopped.load(Ordering::Relaxed) {
@@ -171,6 +171,17 @@ fn large_notes(socket: &Path, stopped: &AtomicBool) {
             }
         }
     }
+}
+
+/// Returns a made-up word of some letters, another for each number.
+fn word(mut n: usize) -> String {
+    let syllables = ["ba", "ke", "lo", "mi", "nu", "pra", "sti", "tor", "ven", "zu"];
+    let mut word = String::new();
+    for _ in 0..4 {
+        word.push_str(syllables[n % 10]);
+        n /= 10;
+    }
+    word
 }
 
 /// Imports visual memories from hostile directories: endless files and pipes.
