@@ -114,6 +114,11 @@ impl Views {
         }
     }
 
+    /// Forgets what a deleted session saw.
+    pub fn forget_session(&self, session: i64) {
+        self.inner.lock().views.retain(|(of, _), _| *of != session);
+    }
+
     /// Returns the version of a device's refs, which grows whenever their content (a hash of it) is another than that returned last,
     /// and notes that a session, if one is given, was shown it.
     pub fn ref_version(&self, session: Option<i64>, device: i64, content: u64) -> u64 {
@@ -211,5 +216,21 @@ impl Views {
             inner.contents.insert(device, Content { hash: hash.to_owned(), inputs, at });
         }
         still
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_deleted_session_saw_is_forgotten() {
+        let views = Views::default();
+        let seen = || LastSeen { place: Place::default(), inputs: 1, reliable: true };
+        for (session, device) in [(1, 1), (1, 2), (2, 1)] {
+            views.update(session, device, seen(), None);
+        }
+        views.forget_session(1);
+        assert!(views.seen(1, 1).is_none() && views.seen(1, 2).is_none() && views.seen(2, 1).is_some());
     }
 }

@@ -142,6 +142,7 @@ async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Delet
     };
     let (session, erased, kept, written) = core.store.write_or_refuse(work).await?;
     core.forget_session_row(name);
+    core.views.forget_session(session.id);
     release_leases(core, name);
     let (ours, theirs): (Vec<_>, Vec<_>) = written.into_iter().partition(|(_, _, managed)| *managed);
     core.delete_artifacts(erased.artifacts.into_iter().chain(ours.into_iter().map(|(id, _, _)| id)).collect()).await;
