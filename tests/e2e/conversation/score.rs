@@ -53,8 +53,6 @@ fn most_of_a_context_is_a_prefix_of_the_one_before() {
             medians.push(shares.get(shares.len() / 2).copied().unwrap_or(100));
         }
         println!("{budget} tokens: medians of the shares that are a prefix {medians:?}");
-        // Where each call brings a long tool result, that alone is more than a tenth of a small budget.
-        medians.sort_unstable();
-        assert!(medians[medians.len() / 4] >= 90, "{medians:?}");
+        assert!(medians.iter().all(|median| *median >= 90), "{medians:?}");
     }
 }

@@ -19,7 +19,7 @@ use super::read::percent_saved;
 use super::{as_i64, background, conversation_of, counter};
 use crate::artifact;
 use crate::model::Counter;
-use crate::session::conversation::assemble::{self, Assembled, Draft, History};
+use crate::session::conversation::assemble::{self, Assembled, Draft, History, Plan, Start};
 use crate::session::conversation::compaction::Limits;
 use crate::session::conversation::{Conversation, budget, kept, messages, search, shapes, summaries};
 use crate::session::{Session, tasks};
@@ -126,11 +126,9 @@ pub(super) fn build(
     let background = background::load(c, session, conversation, &asked)?;
     let draft = Draft::new(&background, request.budget, said, &request.allocation, counter);
     let last = messages::running(c, conversation.id, conversation.position - request.keep)?;
-    // A call adds two messages: what was asked or answered by a tool, and the answer.
-    let growth = conversation.brief_tokens * 2 / conversation.position.max(1);
-    let mut plan = draft.plan(said, conversation.tokens - last, growth);
+    let mut plan = draft.plan(said, conversation.tokens - last);
     let compacted = conversation.dropped_to > conversation.cleared_to;
-    let mut history = History { keep: request.keep, fills: !(plan.whole && compacted), ..History::default() };
+    let mut history = History { fills: !(plan.whole && compacted), ..History::default() };
     if plan.whole && compacted {
         plan = draft.plan_with_memory(plan);
     }
@@ -142,7 +140,7 @@ pub(super) fn build(
     let mut spare = 0;
     let mut loaded = conversation.position + 1;
     for attempt in 1.. {
-        let first = select(c, conversation, &plan, (request.budget, spare), &mut history)?;
+        let first = select(c, conversation, &plan, request, spare, &mut history)?;
         if history.fill.is_empty() && assemble::memory_wanted(&history.facts) < plan.memory + plan.step * 2 + plan.reserve {
             history.fill = fill(c, conversation, first, request.budget)?;
         }
@@ -157,11 +155,7 @@ pub(super) fn build(
         history.request = if starts_inside { messages::request_of(c, conversation.id, begin, first)? } else { None };
         let made = draft.clone().finish(&history, &plan);
         let unused = request.budget - made.tokens;
-        if !history.fills
-            || unused * 100 <= request.budget * MAX_UNUSED
-            || attempt == MAX_ATTEMPTS
-            || first <= begin + 1 && history.settled_to == 0
-        {
+        if !history.fills || unused * 100 <= request.budget * MAX_UNUSED || attempt == MAX_ATTEMPTS || first <= begin + 1 {
             return Ok(Assembled { first, ..made });
         }
         // Brief lengths overestimate what turns leave free: take in more of them.
@@ -173,6 +167,8 @@ pub(super) fn build(
 /// A context that leaves more than this share of its budget free takes in more turns, per cent; and how often that is tried.
 const MAX_UNUSED: i64 = 5;
 const MAX_ATTEMPTS: usize = 5;
+/// How often what the memory cannot use is given to the turns.
+const SPLITS: usize = 12;
 
 /// Returns what is being asked now: the newest message of the user, and the current task.
 fn asked(c: &Connection, session: &Session, conversation: &Conversation) -> Stored<String> {
@@ -184,39 +180,74 @@ fn asked(c: &Connection, session: &Session, conversation: &Conversation) -> Stor
 
 /// Selects the turns of a conversation that does not fit, and loads the statements that stand for older ones. `spare` tokens are left for
 /// more turns than planned. Returns the position of the first turn.
-fn select(
-    c: &Connection,
-    conversation: &Conversation,
-    plan: &assemble::Plan,
-    (budget, spare): (i64, i64),
-    history: &mut History,
-) -> Stored<i64> {
+fn select(c: &Connection, conversation: &Conversation, plan: &Plan, request: &Request, spare: i64, history: &mut History) -> Stored<i64> {
     let (id, begin) = (conversation.id, conversation.begins_after());
-    let base = messages::brief_running(c, id, begin)?;
-    let brief = conversation.brief_tokens - base;
-    let position_of = |tokens: i64| -> Stored<i64> {
-        let beyond = messages::first_beyond_brief(c, id, begin, base + tokens)?.unwrap_or(conversation.position);
-        Ok(messages::next_step_start(c, id, beyond)?.unwrap_or(conversation.position))
-    };
-    let mut window = plan.window(brief, 0);
-    let mut first = position_of(window.begin)?;
-    history.facts = kept::facts(c, id, conversation.cleared_to, first, max_facts(budget))?;
-    let unused = (plan.memory - assemble::memory_wanted(&history.facts)).max(0) + spare;
-    if unused >= plan.step {
-        window = plan.window(brief, unused);
-        first = position_of(window.begin)?;
+    let step = Step::of(c, conversation, plan, request.keep)?;
+    let mut at_start = plan.at_start(0);
+    let mut first = step.first(c, id, begin, at_start)?;
+    history.facts = kept::facts(c, id, conversation.cleared_to, first, max_facts(request.budget))?;
+    // What the memory has no use for goes to the turns; of fewer statements it then has less use.
+    for _ in 0..SPLITS {
+        let unused = (plan.memory - assemble::memory_wanted(&history.facts)).max(0) + spare;
+        if at_start >= plan.at_start(unused) {
+            break;
+        }
+        at_start = plan.at_start(unused);
+        first = step.first(c, id, begin, at_start)?;
         history.facts.retain(|fact| fact.position < first);
     }
-    history.settled_to = 0;
     // While all turns are there, they are only cut as far as it takes.
-    if window.settled > 0 && window.begin > 0 {
-        history.settled_to = messages::first_beyond_brief(c, id, begin, base + window.settled)?.unwrap_or(0);
-    }
+    history.start =
+        if first > begin + 1 { Start { upto: step.newest, settled_to: step.kept_after, tokens: at_start } } else { Start::default() };
     let written = summaries::written(c, id, conversation.cleared_to, first - 1)?;
     history.written = written.map(|kept| kept.info.text);
     let before = messages::running(c, id, conversation.cleared_to)?;
     history.older = (first - 1 - conversation.cleared_to, messages::running(c, id, first - 1)? - before);
     Ok(first)
+}
+
+/// What was there when the current step of a conversation began.
+struct Step {
+    /// Position of the newest message.
+    newest: i64,
+    /// The newest messages, after this position, stay as they are.
+    kept_after: i64,
+    /// Their tokens.
+    kept: i64,
+}
+
+impl Step {
+    /// Returns the step of a conversation of which `keep` messages should stay as they are while they fit.
+    fn of(c: &Connection, conversation: &Conversation, plan: &Plan, keep: i64) -> Stored<Self> {
+        let (id, begin) = (conversation.id, conversation.begins_after());
+        let base = messages::running(c, id, begin)?;
+        let began = base + plan.began(conversation.tokens - base);
+        let newest = messages::first_reaching(c, id, begin, began)?.unwrap_or(conversation.position);
+        let total = messages::running(c, id, newest)?;
+        let fits = messages::first_reaching(c, id, begin, total - plan.at_start(0))?.unwrap_or(begin);
+        // Results whose call is older are cut with it.
+        let kept_from = messages::next_step_start(c, id, fits.max(newest - keep) + 1)?.unwrap_or(newest + 1);
+        let kept_after = (kept_from - 1).min(newest);
+        Ok(Self { newest, kept_after, kept: total - messages::running(c, id, kept_after)? })
+    }
+
+    /// Returns the position of the first turn, if turns have at most `tokens` tokens when the step begins. The request that the first turn
+    /// belongs to counts as one of them.
+    fn first(&self, c: &Connection, id: i64, begin: i64, tokens: i64) -> Stored<i64> {
+        let first = self.first_of(c, id, begin, tokens)?;
+        let request = messages::request_of(c, id, begin, first + 1)?.filter(|m| m.position < first);
+        let Some(request) = request else { return Ok(first) };
+        self.first_of(c, id, begin, tokens - messages::brief_tokens(request.message.role, request.tokens))
+    }
+
+    fn first_of(&self, c: &Connection, id: i64, begin: i64, tokens: i64) -> Stored<i64> {
+        let brief = messages::brief_running(c, id, self.kept_after)? - (tokens - self.kept).max(0);
+        if brief <= messages::brief_running(c, id, begin)? {
+            return Ok(begin + 1);
+        }
+        let reaching = messages::first_reaching_brief(c, id, begin, brief)?.unwrap_or(self.kept_after);
+        Ok(messages::next_step_start(c, id, reaching + 1)?.unwrap_or(reaching + 1))
+    }
 }
 
 /// Returns how many statements to read per role: more than could fit into the budget.

@@ -367,11 +367,11 @@ pub fn first_reaching(connection: &Connection, conversation: i64, after: i64, to
         .optional()?)
 }
 
-/// Returns the position of the first message after `after` whose brief running total exceeds `tokens`.
-pub fn first_beyond_brief(connection: &Connection, conversation: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
+/// Returns the position of the first message after `after` at which the brief running total reaches `tokens`.
+pub fn first_reaching_brief(connection: &Connection, conversation: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached(
-            "SELECT position FROM messages WHERE conversation_id = :conversation_id AND brief_running > :tokens AND position > :position
+            "SELECT position FROM messages WHERE conversation_id = :conversation_id AND brief_running >= :tokens AND position > :position
                 AND deleted_at IS NULL ORDER BY brief_running LIMIT 1",
         )?
         .query_row(named_params! {":conversation_id": conversation, ":tokens": tokens, ":position": after}, |row| row.get("position"))

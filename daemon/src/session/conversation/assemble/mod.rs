@@ -28,7 +28,7 @@ use crate::model::Counter;
 use crate::text::cut;
 use memory::Memory;
 pub use memory::{HEADING, wanted as memory_wanted};
-pub use window::{Plan, Window};
+pub use window::Plan;
 
 /// Weight of the system part and of knowledge in per cent of the budget, if the settings give them none.
 const MIN_SHARE: i64 = 5;
@@ -74,10 +74,8 @@ pub struct History {
     pub request: Option<RecordedMessage>,
     /// Recent messages, oldest first.
     pub recent: Vec<RecordedMessage>,
-    /// Position up to which recent messages are cut to their brief length.
-    pub settled_to: i64,
-    /// Number of newest messages that stay as they are while they fit.
-    pub keep: i64,
+    /// How the turns were when the current step began.
+    pub start: Start,
     /// Sentences of older messages that match the current question, best first.
     pub recalled: Vec<Recalled>,
     /// Older messages, newest first, to fill what is left of the budget.
@@ -86,6 +84,17 @@ pub struct History {
     pub older: (i64, i64),
     /// Whether older messages are quoted as far as the budget goes.
     pub fills: bool,
+}
+
+/// The turns as they were when the current step of a conversation began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Start {
+    /// Position of the newest message; 0 if all turns are there.
+    pub upto: i64,
+    /// Position up to which messages are cut to their brief length.
+    pub settled_to: i64,
+    /// Tokens they may have had. What they had less goes to the memory.
+    pub tokens: i64,
 }
 
 /// An assembled context.
@@ -185,9 +194,9 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns how the rest of the budget is split between the turns of a conversation and the memory of older ones. `said` is the number
-    /// of tokens of the conversation, `newest` that of the messages that should stay, `growth` that of brief tokens per call.
-    pub fn plan(&self, said: i64, newest: i64, growth: i64) -> Plan {
-        Plan::new(self.budget, self.room(), (said, newest, growth))
+    /// of tokens of the conversation, `newest` that of the messages that should stay.
+    pub fn plan(&self, said: i64, newest: i64) -> Plan {
+        Plan::new(self.budget, self.room(), (said, newest))
     }
 
     /// Returns the plan for a conversation that fits, and whose older messages were taken out by request.
@@ -204,15 +213,17 @@ impl<'a> Draft<'a> {
     pub fn finish(mut self, history: &History, plan: &Plan) -> Assembled {
         let counter = self.counter;
         let known: String = self.out.messages.iter().map(|m| m.content.text()).collect();
+        let turns = turns::Settled::of(history, counter);
         let mut memory = Memory::new(counter);
         if !plan.whole {
-            memory.choose(history, plan.memory, &known);
+            let left = (history.start.tokens - turns.tokens_upto(history.start.upto)).clamp(0, plan.turns);
+            memory.choose(history, plan.memory + left, &known);
             let messages = memory.messages();
             self.put("summary", messages);
         }
         let reserve = if plan.whole { 0 } else { plan.reserve };
         let available = (self.budget - self.out.tokens - self.now_cost - reserve).max(1);
-        let turns = turns::fit(history, available, plan, counter, &mut |what, count, tokens, why| {
+        let turns = turns.fit(available, plan, counter, &mut |what, count, tokens, why| {
             omit(&mut self.out.left_out, what, count, tokens, why);
         });
         let (visible, cut) = turns.visible();

@@ -25,19 +25,20 @@ fn assembled(talk: Vec<Message>, budget: i64) -> Assembled {
     let said = recent.iter().map(|m| m.tokens).sum();
     let allocation = super::super::budget::allocate(budget, &crate::config::Conversation::default());
     let draft = Draft::new(&Background::default(), budget, said, &allocation, &counter);
-    let plan = draft.plan(said, said, 0);
-    draft.finish(&History { recent, keep: 10, fills: true, ..History::default() }, &plan)
+    let plan = draft.plan(said, said);
+    draft.finish(&History { recent, fills: true, ..History::default() }, &plan)
 }
 
 #[test]
-fn start_of_recent_turns_moves_in_steps() {
+fn a_step_begins_when_the_conversation_has_grown_by_one() {
     for budget in [2_000, 8_000] {
-        let plan = Plan::new(budget, budget, (1_000_000, 100_000, 100));
-        let points: Vec<i64> = (0..30_000).map(|brief| plan.window(brief, 0).begin).collect();
+        let plan = Plan::new(budget, budget, (1_000_000, 100_000));
+        let points: Vec<i64> = (0..30_000).map(|said| plan.began(said)).collect();
         assert!(points.windows(2).all(|w| w[0] <= w[1]));
-        assert!(points.iter().enumerate().all(|(brief, from)| brief as i64 - from <= plan.turns));
+        assert!(points.iter().enumerate().all(|(said, began)| said as i64 - began <= plan.turns.max(plan.step)));
         let moves = points.windows(2).filter(|w| w[0] != w[1]).count() as i64;
         assert!(moves <= 30_000 / plan.step, "{moves}");
+        assert!(plan.at_start(0) + plan.step <= plan.turns.max(2 * plan.step));
     }
 }
 

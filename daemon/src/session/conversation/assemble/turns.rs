@@ -46,35 +46,48 @@ struct Shown {
 /// A single message, or an assistant message with the results of its tool calls.
 type Step = Vec<Shown>;
 
-/// Returns the recent messages that fit in `available` tokens. The newest messages exceed their brief lengths by the surplus of the plan at
-/// most. In this order: older tool results, then older messages of the assistant are cut; the oldest steps are dropped; long messages of
-/// the last exchange are cut. What is cut and dropped grows by a step of the plan at a time, so that it stays the same over many calls.
-pub fn fit(history: &History, available: i64, plan: &Plan, counter: &Counter, report: Report<'_>) -> Turns {
-    let recent: Vec<&RecordedMessage> = history.request.iter().chain(&history.recent).collect();
-    let (mut steps, unpaired) = steps(&recent, counter);
-    report("unpaired tool calls or results", unpaired, 0, "model APIs reject one without the other");
-    let mut cut = 0;
-    let newest = recent.last().map_or(0, |m| m.position) - history.keep;
-    if total(&steps) > available || history.settled_to > 0 {
-        let settled = history.settled_to.min(newest);
-        for shown in steps.iter_mut().flatten().filter(|m| m.position <= settled) {
+/// Recent messages, those that are settled cut to their brief lengths.
+pub struct Settled {
+    steps: Vec<Step>,
+    unpaired: i64,
+    cut: i64,
+}
+
+impl Settled {
+    /// Groups the recent messages into steps, and cuts the settled ones.
+    pub fn of(history: &History, counter: &Counter) -> Self {
+        let recent: Vec<&RecordedMessage> = history.request.iter().chain(&history.recent).collect();
+        let (mut steps, unpaired) = steps(&recent, counter);
+        let mut cut = 0;
+        for shown in steps.iter_mut().flatten().filter(|m| m.position <= history.start.settled_to) {
             cut += i64::from(shorten(shown, brief_limit(shown.message.role), counter));
         }
+        Self { steps, unpaired, cut }
     }
-    let protected = last_exchange(&steps);
-    if history.settled_to > 0 {
-        cut += trim_surplus(&mut steps, &protected, plan.surplus, counter);
+
+    /// Returns the tokens of the messages up to a position.
+    pub fn tokens_upto(&self, position: i64) -> i64 {
+        self.steps.iter().flatten().filter(|m| m.position <= position).map(|m| m.cost).sum()
     }
-    let over = total(&steps) - available;
-    let step = plan.step.clamp(1, (available / 8).max(1));
-    let goal = if over > 0 { available - (step - over % step) % step } else { available };
-    cut += shorten_older(&mut steps, &protected, goal, counter);
-    let (lost, lost_tokens) = drop_oldest(&mut steps, &protected, goal);
-    report("steps of recent turns", lost, lost_tokens, "the budget is used up; older steps go first");
-    cut += squeeze(&mut steps, available, counter);
-    report("parts of long messages", cut, 0, "older tool results are cut first; the middle was left out");
-    let shown: Vec<Shown> = steps.into_iter().flatten().collect();
-    Turns { shown: shown.iter().map(|m| (m.position, !m.cut)).collect(), messages: shown.into_iter().map(|m| m.message).collect() }
+
+    /// Returns the messages that fit in `available` tokens. If they do not, in this order: older tool results, then older messages of the
+    /// assistant are cut; the oldest steps are dropped; long messages of the last exchange are cut. What is cut and dropped grows by a step
+    /// of the plan at a time, so that it stays the same over many calls.
+    pub fn fit(self, available: i64, plan: &Plan, counter: &Counter, report: Report<'_>) -> Turns {
+        let Self { mut steps, unpaired, mut cut } = self;
+        report("unpaired tool calls or results", unpaired, 0, "model APIs reject one without the other");
+        let protected = last_exchange(&steps);
+        let over = total(&steps) - available;
+        let step = plan.step.clamp(1, (available / 8).max(1));
+        let goal = if over > 0 { available - (step - over % step) % step } else { available };
+        cut += shorten_older(&mut steps, &protected, goal, counter);
+        let (lost, lost_tokens) = drop_oldest(&mut steps, &protected, goal);
+        report("steps of recent turns", lost, lost_tokens, "the budget is used up; older steps go first");
+        cut += squeeze(&mut steps, available, counter);
+        report("parts of long messages", cut, 0, "older tool results are cut first; the middle was left out");
+        let shown: Vec<Shown> = steps.into_iter().flatten().collect();
+        Turns { shown: shown.iter().map(|m| (m.position, !m.cut)).collect(), messages: shown.into_iter().map(|m| m.message).collect() }
+    }
 }
 
 /// Returns the tokens of steps.
@@ -118,24 +131,6 @@ fn drop_oldest(steps: &mut Vec<Step>, protected: &[usize], goal: i64) -> (i64, i
         keep
     });
     (lost, lost_tokens)
-}
-
-/// Cuts the oldest of the messages that are longer than their brief lengths, until these exceed them by `surplus` tokens at most.
-fn trim_surplus(steps: &mut [Step], protected: &[usize], surplus: i64, counter: &Counter) -> i64 {
-    let beyond = |m: &Shown| (m.cost - brief_limit(m.message.role)).max(0);
-    let open = |i: &usize| !protected.contains(i);
-    let mut left: i64 = (0..steps.len()).filter(open).flat_map(|i| &steps[i]).map(beyond).sum();
-    let mut cut = 0;
-    for i in (0..steps.len()).filter(open) {
-        for shown in &mut steps[i] {
-            if left <= surplus {
-                return cut;
-            }
-            left -= beyond(shown);
-            cut += i64::from(shorten(shown, brief_limit(shown.message.role), counter));
-        }
-    }
-    cut
 }
 
 /// Returns the steps of the last exchange: the last request, and the two newest steps.
