@@ -10,7 +10,7 @@ use crate::commands::observe::Observe;
 use crate::commands::verify::Verify;
 use crate::commands::{
     Call, Group, act, app, artifact, backup, config, connect, conversation, daemon, device, doctor, import, job, mcp, memory, observe,
-    pattern, recover, service, session, uninstall, verify, visual,
+    pattern, recall, recover, service, session, uninstall, verify, visual,
 };
 use crate::options::{Context, Global};
 use crate::{demo, examples, follow, init, man, setup};
@@ -134,6 +134,8 @@ pub const ENTRIES: &[Entry] = &[
     group::<conversation::Conversation>("conversation", "Conversation history and the context for the language model"),
     group::<pattern::Pattern>("pattern", "Learned patterns, across sessions"),
     group::<pattern::PageModel>("page-model", "Page models: page types and their elements"),
+    group::<recall::Recall>("recall", "Find again what is worth remembering, by words and by meaning"),
+    group::<recall::Model>("model", "Models that make embeddings for `recall`"),
     group::<connect::Connect>("connect", "Connect a phone over USB"),
     group::<app::App>("app", "Show how to install or uninstall the phone's app with adb"),
     group::<device::Device>("device", "Add, list and lease devices"),

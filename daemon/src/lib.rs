@@ -2,7 +2,7 @@
 //!
 //! 0. [`store`], [`config`], [`net`], [`task`], [`mod@file`], [`hex`], [`sync`], [`resident`]
 //! 1. [`page`], [`text`], [`picture`], [`artifact`], [`backup`], [`live`], [`job`], [`model`]
-//! 2. [`device`], [`memory`], [`visual`], [`session`]
+//! 2. [`device`], [`memory`], [`visual`], [`session`], [`recall`]
 //! 3. [`control`]
 //! 4. [`rpc`]
 //! 5. [`lifecycle`]
@@ -22,6 +22,7 @@ pub mod model;
 pub mod net;
 pub mod page;
 pub mod picture;
+pub mod recall;
 pub mod resident;
 pub mod rpc;
 pub mod session;

@@ -363,7 +363,7 @@ wire! {
     }
 }
 
-fn is_false(b: &bool) -> bool {
+pub(crate) fn is_false(b: &bool) -> bool {
     !b
 }
 

@@ -35,6 +35,7 @@ pub mod paths;
 pub mod pattern;
 pub mod picture;
 pub mod progress;
+pub mod recall;
 pub mod recover;
 pub mod rpc;
 #[cfg(feature = "schema")]
@@ -113,6 +114,7 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
         conversation::METHODS,
         context::METHODS,
         pattern::METHODS,
+        recall::METHODS,
         job::METHODS,
         backup::METHODS,
         events::METHODS,

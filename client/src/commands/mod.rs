@@ -18,6 +18,7 @@ pub mod mcp;
 pub mod memory;
 pub mod observe;
 pub mod pattern;
+pub mod recall;
 pub mod recover;
 pub mod service;
 pub mod session;

@@ -65,6 +65,7 @@ pub fn render_of(method: &str) -> Option<Render> {
         devices::RENDERS,
         memory,
         observe::RENDERS,
+        crate::commands::recall::RENDERS,
         records::RENDERS,
         session::RENDERS,
         visual::RENDERS,

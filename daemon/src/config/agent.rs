@@ -90,6 +90,26 @@ sections! {
         tokenizer_idle_ms: u64 [range 1..=86_400_000] = 60_000;
     }
 
+    /// How what is remembered is found again.
+    RecallSettings "recall." {
+        /// Directory of a sentence model (`config.json`, `tokenizer.json`, `model.safetensors`); `afctl recall model add` checks and sets it.
+        model_dir: Option<PathBuf> = None;
+        /// How long a sentence model stays in memory after use, milliseconds.
+        model_idle_ms: u64 [range 1..=86_400_000] = 60_000;
+        /// Base URL of an embedding endpoint in the form of OpenAI's, such as `http://127.0.0.1:11434/v1`; instead of `recall.model_dir`.
+        endpoint_url: Option<String> = None;
+        /// Name of the embedding model at the endpoint.
+        endpoint_model: String = String::new();
+        /// Variable of the daemon's environment that holds the API key of the endpoint.
+        endpoint_key_env: Option<String> = None;
+        /// File that holds the API key of the endpoint; a bare name may be a systemd credential.
+        endpoint_key_file: Option<PathBuf> = None;
+        /// Timeout of a request to the endpoint, milliseconds.
+        endpoint_timeout_ms: u64 [range 1..=600_000] = 30_000;
+        /// Age at which half of what age counts in the ranking is lost, days.
+        half_life_days: u64 [range 1..=36_500] = 180;
+    }
+
     /// The language model that writes summaries in the background.
     LanguageModelSettings "model." {
         /// Kind of endpoint of the language model; without it or without `model.name` there is none.
@@ -145,7 +165,7 @@ impl LanguageModelSettings {
     }
 }
 
-pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSettings) -> Result<(), InvalidSetting> {
+pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSettings, recall: &RecallSettings) -> Result<(), InvalidSetting> {
     let c = conversation;
     let shares = [c.split_system, c.split_knowledge, c.split_history, c.split_current_task, c.split_tools, c.split_buffer];
     let sum = shares.iter().fold(0_u64, |sum, share| sum.saturating_add(*share));
@@ -153,11 +173,15 @@ pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSetting
         let history = c.split_history;
         return Err(format!("conversation.split_* add up to {sum} with {history} for history, expected at most 100 and at least 1").into());
     }
-    if let Some(url) = &model.base_url {
+    for (setting, url) in [("model.base_url", &model.base_url), ("recall.endpoint_url", &recall.endpoint_url)] {
+        let Some(url) = url else { continue };
         let parsed = url::Url::parse(url).ok().filter(|u| matches!(u.scheme(), "http" | "https") && u.host().is_some());
         if parsed.is_none_or(|u| !u.username().is_empty() || u.password().is_some()) {
-            return Err("model.base_url: expected a URL such as https://api.example.com/v1, without credentials".into());
+            return Err(format!("{setting}: expected a URL such as https://api.example.com/v1, without credentials").into());
         }
+    }
+    if recall.endpoint_url.is_some() && recall.model_dir.is_some() {
+        return Err("recall.model_dir, recall.endpoint_url: only one of them can make embeddings".into());
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use afd_proto::Secret;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{self, Conversation, LanguageModelSettings};
+use super::agent::{self, Conversation, LanguageModelSettings, RecallSettings};
 use super::section::{Key, Kind, SettingValue, sections};
 use super::{ConfigError, InvalidSetting};
 
@@ -42,6 +42,8 @@ pub struct File {
     pub conversation: Conversation,
     /// `[model]`
     pub model: LanguageModelSettings,
+    /// `[recall]`
+    pub recall: RecallSettings,
     /// `[output]`, which only clients read.
     pub output: Output,
 }
@@ -63,6 +65,7 @@ pub(super) const SECTIONS: &[&[Key]] = &[
     Sessions::KEYS,
     Conversation::KEYS,
     LanguageModelSettings::KEYS,
+    RecallSettings::KEYS,
     Remote::KEYS,
     Connection::KEYS,
     ConnectionUsb::KEYS,
@@ -379,7 +382,8 @@ fn validate(file: &File) -> Result<(), InvalidSetting> {
     file.observe.check("", None)?;
     file.conversation.check("", None)?;
     file.model.check("", None)?;
-    agent::validate(&file.conversation, &file.model)
+    file.recall.check("", None)?;
+    agent::validate(&file.conversation, &file.model, &file.recall)
 }
 
 /// Checks a device name.

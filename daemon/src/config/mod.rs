@@ -18,7 +18,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-pub use agent::{Conversation, LanguageModelSettings, Provider};
+pub use agent::{Conversation, LanguageModelSettings, Provider, RecallSettings};
 pub use edit::{add_device, remove_device};
 pub use error::{ConfigError, InvalidSetting};
 pub use file::{
@@ -75,6 +75,8 @@ pub struct Settings {
     pub conversation: Conversation,
     /// The language model that writes summaries.
     pub model: LanguageModelSettings,
+    /// How what is remembered is found again.
+    pub recall: RecallSettings,
     /// How long calls in flight may continue after a shutdown request.
     pub drain: Duration,
     /// Unknown keys of the file.
@@ -243,6 +245,11 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
         progress_dir: path("sessions.progress_dir", &file.sessions.progress_dir).unwrap_or_else(afd_proto::paths::state_dir),
         conversation: file.conversation.clone(),
         model: LanguageModelSettings { key_file: file.model.key_file.as_ref().map(|f| secrets_dir.join(f)), ..file.model.clone() },
+        recall: RecallSettings {
+            model_dir: path("recall.model_dir", &file.recall.model_dir),
+            endpoint_key_file: file.recall.endpoint_key_file.as_ref().map(|f| secrets_dir.join(f)),
+            ..file.recall.clone()
+        },
         drain: Duration::from_millis(file.daemon.drain_ms),
         warnings,
     })

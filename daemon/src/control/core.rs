@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 
 use super::admin::OnDisk;
 use super::locks::CallLocks;
+use super::recall::Recall;
 use super::runtime::Runtime;
 use super::screen_capture::NewestCapture;
 use super::substitute::Substitute;
@@ -44,6 +45,8 @@ pub struct Core {
     pub artifacts: Artifacts,
     /// Scheduled jobs.
     pub jobs: Jobs,
+    /// Index of what can be recalled, and the model of the settings.
+    pub recall: Recall,
     /// In-memory index by which screens are recognised as states.
     pub visual: Arc<Index>,
     /// Newest observation and aliases of each session and device.
@@ -99,6 +102,7 @@ impl Core {
             config,
             artifacts: Artifacts::new(store.clone()),
             jobs: Jobs::new(tasks),
+            recall: Recall::default(),
             visual: Arc::new(Index::new(rollback_count)),
             store,
             substitute,

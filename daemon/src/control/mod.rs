@@ -30,6 +30,7 @@ mod outline;
 mod paging;
 pub mod patterns;
 mod plan;
+pub mod recall;
 pub mod recover;
 pub mod replay;
 mod resolve_target;

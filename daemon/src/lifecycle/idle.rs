@@ -26,6 +26,7 @@ pub(super) async fn run(core: Weak<Core>) {
         }
         looks += 1;
         if LOOKS.contains(&looks) || looks % AGAIN == 0 {
+            core.recall.shrink();
             core.store.shrink().await;
             resident::trim_heap();
             resident::release_code();

@@ -1,6 +1,6 @@
 //! A language model behind HTTP: the OpenAI chat completions API, which many servers implement, or the Anthropic messages API.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use afd_proto::Secret;
@@ -48,19 +48,16 @@ pub struct Endpoint {
 ///
 /// # Errors
 /// If a source is configured but yields no key. The error never contains the key.
-fn key(settings: &LanguageModelSettings) -> Result<Option<Secret>, EndpointError> {
-    if let Some(name) = &settings.key_env
+pub(super) fn key(variable: Option<&str>, file: Option<&Path>) -> Result<Option<Secret>, EndpointError> {
+    if let Some(name) = variable
         && let Some(value) = std::env::var_os(name).and_then(|v| v.into_string().ok()).filter(|v| !v.is_empty())
     {
         return Ok(Some(Secret::from(value)));
     }
-    let Some(file) = &settings.key_file else {
-        return match &settings.key_env {
-            Some(name) => Err(EndpointError::NoVariable(name.clone())),
-            None => Ok(None),
-        };
+    let Some(file) = file else {
+        return variable.map_or(Ok(None), |name| Err(EndpointError::NoVariable(name.to_owned())));
     };
-    let text = std::fs::read_to_string(file).map_err(|error| EndpointError::KeyFile { file: file.clone(), error })?;
+    let text = std::fs::read_to_string(file).map_err(|error| EndpointError::KeyFile { file: file.to_owned(), error })?;
     Ok(Some(Secret::from(text.trim().to_owned())))
 }
 
@@ -79,7 +76,7 @@ impl Endpoint {
             .timeout(Duration::from_millis(settings.timeout_ms))
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
-        Ok(Some(Self { client, key: key(settings)?, settings: settings.clone() }))
+        Ok(Some(Self { client, key: key(settings.key_env.as_deref(), settings.key_file.as_deref())?, settings: settings.clone() }))
     }
 
     async fn send(&self, request: &Request) -> Result<String, ModelError> {
@@ -137,7 +134,7 @@ impl Endpoint {
 }
 
 /// Converts a transport error, which a retry may fix. The URL may contain a secret, so it is not included in the message.
-fn temporary(error: &reqwest::Error) -> ModelError {
+pub(super) fn temporary(error: &reqwest::Error) -> ModelError {
     let what = if error.is_timeout() {
         "the request timed out"
     } else if error.is_connect() {
@@ -149,7 +146,7 @@ fn temporary(error: &reqwest::Error) -> ModelError {
 }
 
 /// Converts an HTTP error status; server errors, rate limits and timeouts are temporary.
-fn status_error(status: StatusCode) -> ModelError {
+pub(super) fn status_error(status: StatusCode) -> ModelError {
     let what = format!("HTTP {status}");
     let retryable = status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
     if retryable { ModelError::Temporary(what) } else { ModelError::Permanent(what) }

@@ -1,5 +1,6 @@
-//! Language models: counting tokens, and requesting completions over HTTP.
+//! Language models: counting tokens, and requesting completions over HTTP; and embedding models.
 
+pub mod embed;
 mod endpoint;
 mod tokens;
 

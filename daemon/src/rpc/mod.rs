@@ -25,6 +25,7 @@ mod openrpc;
 mod params;
 mod pattern;
 mod places;
+mod recall;
 mod recover;
 mod register;
 mod response;
@@ -60,6 +61,7 @@ pub fn methods(core: &Arc<Core>) -> Methods {
     session::register(&mut module);
     conversation::register(&mut module);
     pattern::register(&mut module);
+    recall::register(&mut module);
     job::register(&mut module);
     backup::register(&mut module);
     events::register(&mut module);

@@ -128,6 +128,14 @@ pub fn by_name(connection: &Connection, name: &str) -> Result<Option<Session>> {
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":name": name}, read).optional()?)
 }
 
+/// Returns the name of a session by its row id, also of one that was deleted.
+pub fn name_of(connection: &Connection, id: i64) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached("SELECT name FROM sessions WHERE id = :id")?
+        .query_row(named_params! {":id": id}, |row| row.get("name"))
+        .optional()?)
+}
+
 /// Returns a session by its uid, or `None` if it is missing or deleted.
 pub fn by_uid(connection: &Connection, uid: &str) -> Result<Option<Session>> {
     let sql = format!("SELECT {COLUMNS} FROM sessions WHERE uid = :uid AND deleted_at IS NULL");

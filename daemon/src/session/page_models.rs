@@ -89,6 +89,12 @@ pub fn save(connection: &Connection, origin: &str, app: &str, page: &str, page_t
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read)?)
 }
 
+/// Returns a page model by its row id, or `None` if it is missing or deleted.
+pub fn get(connection: &Connection, id: i64) -> Result<Option<PageModel>> {
+    let sql = format!("SELECT {COLUMNS} FROM page_models WHERE id = :id AND deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
+}
+
 /// Returns the models of the same site as `page` (a normalised page) by decreasing similarity, or the newest ones without a page.
 pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limit: usize) -> Result<Vec<PageModel>> {
     let sql = format!(

@@ -105,6 +105,11 @@ fn conditions(filter: &Filter) -> Conditions {
         .given("f.created_at >= :since", ":since", filter.since)
 }
 
+/// Returns a test result by its row id.
+pub fn get(connection: &Connection, id: i64) -> Result<Option<TestResult>> {
+    findings::get(connection, id)
+}
+
 /// Returns a page of test results, newest first, and the cursor of the next page.
 pub fn list(connection: &Connection, filter: &Filter, page: Page) -> Result<(Vec<TestResult>, Option<i64>)> {
     let wanted = conditions(filter).given("f.id < :before", ":before", page.cursor);

@@ -15,7 +15,7 @@ static MIGRATIONS: LazyLock<Migrations<'static>> =
     LazyLock::new(|| Migrations::from_directory(&DIR).expect("the embedded migrations are well-formed"));
 
 /// Newest schema version that this version supports.
-pub const SCHEMA: u32 = 12;
+pub const SCHEMA: u32 = 13;
 
 /// Refuses a database that has tables but no schema version: it belongs to another program and must not be touched.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
@@ -118,4 +118,14 @@ mod tests {
         let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get("user_version")).expect("reads");
         assert_eq!(version, SCHEMA);
     }
+}
+
+/// Returns an empty database in memory, with the newest schema.
+///
+/// # Errors
+/// When SQLite cannot make one.
+pub fn in_memory() -> Result<Connection> {
+    let mut connection = Connection::open_in_memory()?;
+    run(&mut connection, |_| {})?;
+    Ok(connection)
 }

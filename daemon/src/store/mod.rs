@@ -32,12 +32,13 @@ pub use copy::{copy, open_copy};
 use damage::Damage;
 pub use damage::damage_mark;
 pub use error::{Result, StoreError};
-pub use migrate::{SCHEMA, origin_of, renew_origin, schema_of};
+pub use migrate::{SCHEMA, in_memory, origin_of, renew_origin, schema_of};
 pub use query::{Conditions, Page};
 use queue::Turn;
 pub use queue::{in_lane, lane, new_lane};
 use readers::{Pool, Readers};
 pub use stamp::{new_uid, now_ms};
+pub use writer::Follower;
 use writer::Writer;
 
 /// Why the content of the database is at risk.
@@ -172,6 +173,12 @@ impl Store {
     /// Returns the counter of rolled-back writes. When it changes, in-memory copies of written data may not match the database.
     pub fn rollback_count(&self) -> Arc<AtomicU64> {
         self.damage.rollback_count()
+    }
+
+    /// Sets what derives rows from those that a group of writes changed, within the same transaction. It must be quick, as all writes wait
+    /// for it.
+    pub fn set_follower(&self, follower: Follower) {
+        self.writer.set_follower(follower);
     }
 
     /// Returns the number of writes that are waiting for their commit.

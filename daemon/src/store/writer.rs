@@ -2,8 +2,8 @@
 
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -55,18 +55,30 @@ pub(super) struct Writer {
     sender: Mutex<Option<Sender<Request>>>,
     free_slots: Arc<Semaphore>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    follower: Arc<OnceLock<Follower>>,
 }
 
 impl Writer {
     /// Starts the thread. `path` is that of the database; `rescue` is called when its files are found deleted.
     pub(super) fn start(connection: Connection, path: &Path, damage: Damage, rescue: Rescue, tasks: &Tasks) -> Result<Self> {
+        let follower = Arc::new(OnceLock::new());
         let (sender, receiver) = channel();
-        let (tasks, mut watch) = (tasks.clone(), Watch { files: Files::of(path), damage, rescue });
+        let (tasks, mut watch) = (tasks.clone(), Watch { files: Files::of(path), damage, rescue, follower: follower.clone() });
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
             .spawn(move || tasks.run_critical("store-writer", || run(&connection, &receiver, &mut watch)))
             .map_err(|e| StoreError::Unavailable(format!("cannot start the writer: {e}")))?;
-        Ok(Self { sender: Mutex::new(Some(sender)), free_slots: Arc::new(Semaphore::new(MAX_QUEUED)), thread: Mutex::new(Some(thread)) })
+        Ok(Self {
+            sender: Mutex::new(Some(sender)),
+            free_slots: Arc::new(Semaphore::new(MAX_QUEUED)),
+            thread: Mutex::new(Some(thread)),
+            follower,
+        })
+    }
+
+    /// Sets what derives rows from those that a group of writes changed.
+    pub(super) fn set_follower(&self, follower: Follower) {
+        let _ = self.follower.set(follower);
     }
 
     pub(super) fn pending(&self) -> u64 {
@@ -190,14 +202,31 @@ impl Drop for Writer {
 /// Called with the connection when the content of the database is at risk.
 pub(super) type Rescue = Box<dyn Fn(&Connection, Risk) + Send>;
 
+/// Derives rows from those that a group of writes changed, before it is committed.
+pub type Follower = Box<dyn Fn(&Connection) -> Result<()> + Send + Sync>;
+
 /// What the writer watches while it works.
 struct Watch {
     files: Files,
     damage: Damage,
     rescue: Rescue,
+    follower: Arc<OnceLock<Follower>>,
 }
 
 impl Watch {
+    /// Derives rows. A failure is logged and leaves the group as it is: what is derived can be derived later.
+    fn follow(&self, connection: &Connection) {
+        let Some(follower) = self.follower.get() else { return };
+        let followed = execute(connection, "SAVEPOINT follow").map_err(StoreError::from).and_then(|()| {
+            let done = catch_panic(|| follower(connection));
+            let ended = if done.is_ok() { Ok(()) } else { execute(connection, "ROLLBACK TO follow") };
+            done.and(ended.and_then(|()| execute(connection, "RELEASE follow")).map_err(StoreError::from))
+        });
+        if let Err(error) = followed {
+            tracing::warn!(%error, "cannot derive rows from what was written");
+        }
+    }
+
     /// Checks after a commit that it went into the files that the next start will read.
     fn check_files(&mut self, connection: &Connection) -> Result<()> {
         let Err(what) = self.files.check() else { return Ok(()) };
@@ -313,6 +342,9 @@ fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, watch: &mut 
         if begun.is_ok() && connection.is_autocommit() {
             begun = Err(StoreError::Unavailable("a write of the same group failed, and the group was rolled back".to_owned()));
         }
+    }
+    if begun.is_ok() && connection.total_changes() > changes {
+        watch.follow(connection);
     }
     let committed = begun.and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));
     // What went into a deleted file is not acknowledged.

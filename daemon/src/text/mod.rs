@@ -7,11 +7,14 @@
 //! to find those of one.
 
 pub mod cut;
+mod stop;
 
 use std::collections::HashSet;
 
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
+
+pub use stop::is_stop;
 
 /// Minimum length of a word that gets trigrams in addition to its own token, characters.
 const MIN_TRIGRAM_WORD: usize = 4;
@@ -109,6 +112,25 @@ fn camel_parts(word: &str) -> Vec<String> {
     parts.push(part);
     parts.retain(|p| !p.is_empty());
     if parts.len() > 1 { parts } else { Vec::new() }
+}
+
+/// Returns a hash of a text, the same on every machine.
+pub fn hash(text: &str) -> i64 {
+    let digest = Sha256::digest(text.as_bytes());
+    i64::from_le_bytes(digest[..8].try_into().unwrap_or_default())
+}
+
+/// Number of letters from which on a word also stands for its other forms, and of letters at its end that may differ.
+const STEM: (usize, usize) = (6, 2);
+
+/// Returns a folded word without the letters at its end that differ between its forms.
+pub fn stem(word: &str) -> &str {
+    let letters = word.chars().count();
+    let is_plain = letters >= STEM.0 && word.chars().all(char::is_alphabetic) && !word.contains(is_dense);
+    match word.char_indices().nth(letters.saturating_sub(STEM.1)) {
+        Some((end, _)) if is_plain => &word[..end],
+        _ => word,
+    }
 }
 
 /// Returns whether a character connects parts of one word: `wi-fi` is `wifi`, and `recycler_view` is `recyclerview`.

@@ -69,6 +69,14 @@ async fn counter(core: &Arc<Core>, conversation: &Conversation) -> Result<Counte
 }
 
 impl Core {
+    /// Returns the counter of the tokens of the settings' model.
+    pub(in crate::control) async fn counter(self: &Arc<Self>) -> Result<Counter> {
+        let (tokenizers, model) = (self.tokenizers.clone(), self.config.get().conversation.model.clone());
+        let counter = run_blocking(move || tokenizers.counter(&model)).await?;
+        self.sweep_tokenizers();
+        Ok(counter)
+    }
+
     /// Starts the task that drops idle tokenizer tables, unless it is already running.
     fn sweep_tokenizers(self: &Arc<Self>) {
         if !self.tokenizers.claim_sweeper() {

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use afd_proto::conversation::RecordedMessage;
 use rusqlite::{Connection, named_params};
 
-use super::facts::cues::is_stop;
 use super::{Conversation, messages, save, search};
 use crate::artifact;
 use crate::store::{Result, now_ms};
@@ -65,7 +64,7 @@ pub fn message(connection: &Connection, origin: &str, conversation: &mut Convers
 /// Returns the patterns that a session keeps to itself and that a language model may have taken from a message: those learned since then
 /// that share a figure or at least half of their words with it.
 fn patterns_about(connection: &Connection, session: i64, recorded: &RecordedMessage) -> Result<Vec<i64>> {
-    let telling = |text: &str| -> BTreeSet<String> { text::words(text).into_iter().filter(|word| !is_stop(word)).collect() };
+    let telling = |text: &str| -> BTreeSet<String> { text::words(text).into_iter().filter(|word| !text::is_stop(word)).collect() };
     let said = telling(&messages::searched_text(&recorded.message));
     let mut statement = connection.prepare_cached(
         "SELECT id, text FROM patterns WHERE session_id = :session_id AND scope = 'session' AND created_at >= :at AND deleted_at IS NULL",

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use afd_proto::conversation::Role;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::facts::{self, Candidate, Kind, cues};
+use super::facts::{self, Candidate, Kind};
 use crate::store::{Result, new_uid, now_ms, word};
 use crate::text::{self, cut};
 
@@ -122,7 +122,7 @@ pub fn keep(connection: &Connection, origin: &str, said: Said<'_>, statements: &
         let fact: i64 = insert.query_row(values, |row| row.get("id"))?;
         let subject = if replaceable { Subject::of(&candidate.text).words } else { BTreeSet::new() };
         for word in subject.iter().take(MAX_SUBJECT) {
-            about.execute(named_params! {":conversation_id": conversation, ":hash": facts::hash(word), ":fact_id": fact})?;
+            about.execute(named_params! {":conversation_id": conversation, ":hash": text::hash(word), ":fact_id": fact})?;
         }
     }
     Ok(())
@@ -193,7 +193,7 @@ impl Subject {
     fn of(text: &str) -> Self {
         let is_value = |w: &String| w.chars().any(char::is_numeric);
         let (values, words): (BTreeSet<String>, BTreeSet<String>) =
-            text::words(&facts::folded(text)).into_iter().filter(|w| !cues::is_stop(w)).partition(is_value);
+            text::words(&facts::folded(text)).into_iter().filter(|w| !text::is_stop(w)).partition(is_value);
         Self { words: words.into_iter().filter(|w| w.chars().count() > 1).collect(), values }
     }
 }
@@ -237,7 +237,7 @@ fn about_word(connection: &Connection, said: Said<'_>, word: &str) -> Result<Vec
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let values =
-        named_params! {":conversation": said.conversation, ":hash": facts::hash(word), ":position": said.position, ":limit": PROBES.1};
+        named_params! {":conversation": said.conversation, ":hash": text::hash(word), ":position": said.position, ":limit": PROBES.1};
     let found = statement.query_map(values, read)?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
@@ -283,7 +283,7 @@ fn ends_with_value(text: &str) -> bool {
 
 /// Returns how much a word tells about a subject: 1 if it is new in the conversation, less the more often it was said.
 pub fn weight(connection: &Connection, conversation: i64, word: &str) -> Result<f64> {
-    let seen = seen(connection, conversation, facts::hash(word))?;
+    let seen = seen(connection, conversation, text::hash(word))?;
     Ok(1.0 / (1.0 + (1.0 + seen as f64).ln()))
 }
 

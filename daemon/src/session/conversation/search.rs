@@ -9,7 +9,6 @@ use std::collections::{BTreeSet, HashMap};
 use afd_proto::conversation::{FoundMessage, RecordedMessage, Role};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::facts::{self, cues::is_stop};
 use super::kept;
 use super::messages;
 use crate::store::{Conditions, Result, word};
@@ -28,22 +27,10 @@ const MAX_PAGES: usize = 16;
 const MAX_TERMS: usize = 12;
 /// Length of an excerpt, characters.
 const SNIPPET: usize = 160;
-/// Number of letters from which on a word also stands for its other forms, and of letters at its end that may differ.
-const STEM: (usize, usize) = (6, 2);
-
-/// Returns a folded word without the letters at its end that differ between its forms.
-fn stem(word: &str) -> &str {
-    let letters = word.chars().count();
-    let is_plain = letters >= STEM.0 && word.chars().all(char::is_alphabetic) && !word.contains(text::is_dense);
-    match word.char_indices().nth(letters.saturating_sub(STEM.1)) {
-        Some((end, _)) if is_plain => &word[..end],
-        _ => word,
-    }
-}
 
 /// Returns the key of a word in the index. Four bytes are enough, because what is found is compared with the text.
 fn key(word: &str) -> i64 {
-    facts::hash(stem(word)) & 0xffff_ffff
+    text::hash(text::stem(word)) & 0xffff_ffff
 }
 
 /// Returns the keys of the words of a text.
@@ -143,7 +130,7 @@ const MAX_SENTENCE: usize = 320;
 /// Returns the sentences of messages between `after` and `before` (both exclusive) that match the words of `asked` best, best first.
 pub fn recall(connection: &Connection, conversation: i64, asked: &str, (after, before): (i64, i64)) -> Result<Vec<Recalled>> {
     let mut words: Vec<(f64, String)> = Vec::new();
-    for word in text::words(asked).into_iter().filter(|w| !is_stop(w) && w.chars().count() > 1) {
+    for word in text::words(asked).into_iter().filter(|w| !text::is_stop(w) && w.chars().count() > 1) {
         if !words.iter().any(|(_, known)| *known == word) {
             words.push((kept::weight(connection, conversation, &word)?, word));
         }
@@ -189,7 +176,7 @@ fn sentences(message: &RecordedMessage, words: &[(f64, String)]) -> Vec<Recalled
         .into_iter()
         .filter_map(|sentence| {
             let own = text::words(&sentence);
-            let matches = |word: &str| own.iter().any(|w| stem(w) == stem(word));
+            let matches = |word: &str| own.iter().any(|w| text::stem(w) == text::stem(word));
             let score: f64 = words.iter().filter(|(_, word)| matches(word)).map(|(weight, _)| weight).sum();
             let length = 1.0 + sentence.chars().count() as f64 / 200.0;
             (score > 0.0).then(|| quote(message, &sentence, score / length))
@@ -324,7 +311,7 @@ pub fn find(connection: &Connection, terms: &[String], filter: &Filter, limit: u
             break;
         }
     }
-    let stems: Vec<&str> = terms.iter().map(|term| stem(term)).collect();
+    let stems: Vec<&str> = terms.iter().map(|term| text::stem(term)).collect();
     for message in &mut candidates {
         let folded = text::fold(&message.text);
         let whole = stems.iter().filter(|t| folded.contains(**t)).count() as f64 / stems.len().max(1) as f64;

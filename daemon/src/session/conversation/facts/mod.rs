@@ -17,10 +17,9 @@ mod split;
 use std::collections::HashSet;
 
 use afd_proto::conversation::Role;
-use sha2::{Digest, Sha256};
 
 use crate::text::{self, cut, is_dense};
-use cues::{Cue, Cues, is_stop};
+use cues::{Cue, Cues};
 
 /// Maximum number of sentences of a message that are scored: half from its start and half from its end.
 const MAX_EXAMINED: usize = 400;
@@ -95,12 +94,6 @@ pub struct Candidate {
     pub template: i64,
     /// Sorted hashes of its distinct words.
     pub words: Vec<i64>,
-}
-
-/// Returns a 64-bit hash that fits an SQLite integer.
-pub fn hash(text: &str) -> i64 {
-    let digest = Sha256::digest(text.as_bytes());
-    i64::from_le_bytes(digest[..8].try_into().unwrap_or_default())
 }
 
 /// Folds a sentence for reading its words.
@@ -187,7 +180,8 @@ fn candidate(message: &Whole<'_>, place: usize, (sentence, pasted): (&str, bool)
     let cues = if foreign { Cues::default() } else { Cues::of(&folded) };
     let kind = if foreign { Kind::Statement } else { kind(message, shown, &cues) };
     // Numbers differ every time, so they say nothing about whether the sentence is new.
-    let mut hashes: Vec<i64> = words.iter().filter(|w| !w.chars().all(|c| c.is_ascii_digit())).take(MAX_HASHED).map(|w| hash(w)).collect();
+    let mut hashes: Vec<i64> =
+        words.iter().filter(|w| !w.chars().all(|c| c.is_ascii_digit())).take(MAX_HASHED).map(|w| text::hash(w)).collect();
     hashes.sort_unstable();
     hashes.dedup();
     let user = message.role == Role::User;
@@ -195,8 +189,8 @@ fn candidate(message: &Whole<'_>, place: usize, (sentence, pasted): (&str, bool)
         base_score: base_score(message, shown, &plain, &cues) * if pasted { PASTED } else { 1.0 },
         corrects: user && (cues.has(Cue::Correction) && (cues.starts(Cue::Correction) || cues.has(Cue::Decision) || message.is_short)),
         about: user.then(|| about(message, &folded, &words, previous)).flatten(),
-        sentence: hash(&folded),
-        template: hash(&format!("template {}", template(&plain))),
+        sentence: text::hash(&folded),
+        template: text::hash(&format!("template {}", template(&plain))),
         words: hashes,
         text: if shown.len() < trimmed.len() { format!("{shown} ...") } else { shown.to_owned() },
         place,
@@ -206,7 +200,7 @@ fn candidate(message: &Whole<'_>, place: usize, (sentence, pasted): (&str, bool)
 
 /// Returns the sentence before, if this one is too short to mean anything alone.
 fn about(message: &Whole<'_>, folded: &str, words: &[String], previous: Option<&str>) -> Option<String> {
-    let content = words.iter().filter(|w| !is_stop(w) && !w.chars().all(|c| c.is_ascii_digit())).count();
+    let content = words.iter().filter(|w| !text::is_stop(w) && !w.chars().all(|c| c.is_ascii_digit())).count();
     let depends = content <= 2 && !folded.contains(':') || message.is_short && (message.answers || words.len() <= 12);
     match previous {
         Some(previous) if depends && content <= 2 => Some(cut::brief(previous, MAX_ABOUT)),
@@ -322,7 +316,7 @@ fn base_score(message: &Whole<'_>, sentence: &str, words: &[&str], cues: &Cues) 
     if is_question(sentence) {
         score -= 0.35;
     }
-    if specific <= 0.0 && !message.answers && text::words(sentence).iter().all(|w| is_stop(w) || w.chars().count() < 3) {
+    if specific <= 0.0 && !message.answers && text::words(sentence).iter().all(|w| text::is_stop(w) || w.chars().count() < 3) {
         score -= 0.3;
     }
     if words.len() > 60 {
@@ -385,7 +379,7 @@ pub fn echoes(content: &str) -> Vec<String> {
             || (is_name(word, first) && long >= 4);
         first = word.ends_with(['.', '!', '?', ':']);
         let folded = folded(trimmed);
-        if marked && !trimmed.is_empty() && !is_stop(&folded) && !found.contains(&folded) {
+        if marked && !trimmed.is_empty() && !text::is_stop(&folded) && !found.contains(&folded) {
             found.push(folded);
         }
         if found.len() >= MAX_ECHOED {

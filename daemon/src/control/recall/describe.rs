@@ -1,0 +1,214 @@
+//! What is searched of each kind of row.
+
+use std::fmt::Write as _;
+
+use afd_proto::findings::BugStatus;
+use afd_proto::pattern::PatternScope;
+use afd_proto::recall::{EntryType, StoredType};
+use rusqlite::Connection;
+
+use crate::memory::notes;
+use crate::recall::entries::Source;
+use crate::recall::{Described, memories};
+use crate::session::{self, bugs, page_models, patterns, results};
+use crate::store::Result;
+use crate::visual::{scope, states};
+
+/// What sessions recorded on purpose is said by nobody in particular.
+pub const RECORDED: &str = "recorded";
+/// Confidence of what was recorded on purpose, and of what was learned by itself.
+const ON_PURPOSE: f64 = 0.9;
+const BY_ITSELF: f64 = 0.6;
+/// Maximum number of elements of a page model that are searched.
+const MAX_ELEMENTS: usize = 60;
+
+/// Returns what is searched of a row; `None` if there is nothing to find.
+///
+/// # Errors
+/// If the row cannot be read.
+pub fn describe(c: &Connection, source: &Source) -> Result<Option<Described>> {
+    let id = source.row;
+    match source.kind.as_str() {
+        "note" => note(c, id),
+        "bug" => bug(c, id),
+        "result" => result(c, id),
+        "page" => page(c, id),
+        "pattern" => pattern(c, id),
+        "session" => of_session(c, source),
+        "state" => state(c, id),
+        "memory" => memory(c, id),
+        _ => Ok(None),
+    }
+}
+
+/// Returns a description without particulars.
+fn blank(kind: EntryType, at: i64) -> Described {
+    Described {
+        kind,
+        title: String::new(),
+        text: String::new(),
+        app: String::new(),
+        site: String::new(),
+        session: None,
+        private: false,
+        confidence: ON_PURPOSE,
+        at,
+        expires_at: None,
+        tags: Vec::new(),
+        source: RECORDED.to_owned(),
+        related: Vec::new(),
+    }
+}
+
+/// Returns the host of a page that is a URL; empty for others.
+fn site_of(page: Option<&str>) -> String {
+    let host = page.and_then(|page| page.split_once("://")).map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
+    host.map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned()).unwrap_or_default()
+}
+
+/// Joins parts of a text, each on a line of its own and after its name.
+fn parts(parts: &[(&str, Option<&str>)]) -> String {
+    let mut text = String::new();
+    for (name, part) in parts {
+        let Some(part) = part.map(str::trim).filter(|p| !p.is_empty()) else { continue };
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let _ = if name.is_empty() { write!(text, "{part}") } else { write!(text, "{name}: {part}") };
+    }
+    text
+}
+
+fn note(c: &Connection, id: i64) -> Result<Option<Described>> {
+    let Some(note) = notes::one(c, id)? else { return Ok(None) };
+    let session = session::find(c, &note.session)?;
+    let of = blank(EntryType::Note, note.created_at);
+    Ok(Some(Described { title: note.topic, text: note.content, app: note.app.unwrap_or_default(), session, ..of }))
+}
+
+fn bug(c: &Connection, id: i64) -> Result<Option<Described>> {
+    let Some(bug) = bugs::get(c, id)? else { return Ok(None) };
+    let steps = bug.steps.join("; ");
+    let status = match bug.status {
+        BugStatus::Open => None,
+        BugStatus::Resolved => Some(bug.resolution.as_deref().unwrap_or("resolved")),
+    };
+    let text = parts(&[
+        ("", bug.description.as_deref()),
+        ("Steps", Some(&steps)),
+        ("Expected", bug.expected.as_deref()),
+        ("Actual", bug.actual.as_deref()),
+        ("Page", bug.page.as_deref()),
+        ("Resolved", status),
+    ]);
+    Ok(Some(Described {
+        title: bug.title,
+        text,
+        site: site_of(bug.page.as_deref()),
+        app: bug.app.unwrap_or_default(),
+        session: session::find(c, &bug.session)?,
+        tags: vec![bug.severity.word().to_owned(), bug.status.word().to_owned()],
+        ..blank(EntryType::Bug, bug.created_at)
+    }))
+}
+
+fn result(c: &Connection, id: i64) -> Result<Option<Described>> {
+    let Some(result) = results::get(c, id)? else { return Ok(None) };
+    Ok(Some(Described {
+        text: parts(&[("", Some(result.status.word())), ("", result.summary.as_deref()), ("Page", result.page.as_deref())]),
+        title: result.name,
+        site: site_of(result.page.as_deref()),
+        app: result.app.unwrap_or_default(),
+        session: session::find(c, &result.session)?,
+        tags: vec![result.status.word().to_owned()],
+        ..blank(EntryType::Result, result.created_at)
+    }))
+}
+
+fn page(c: &Connection, id: i64) -> Result<Option<Described>> {
+    let Some(model) = page_models::get(c, id)? else { return Ok(None) };
+    let elements = model.elements.iter().take(MAX_ELEMENTS).map(|e| {
+        let rule = e.rule.as_ref().map_or(String::new(), |rule| format!(" ({rule})"));
+        format!("{}{rule}", e.name)
+    });
+    let elements = elements.collect::<Vec<_>>().join("; ");
+    Ok(Some(Described {
+        text: parts(&[("", Some(&model.page_type)), ("Elements", Some(&elements))]),
+        site: site_of(Some(&model.page)),
+        title: model.page,
+        app: model.app.unwrap_or_default(),
+        confidence: model.stability_score,
+        ..blank(EntryType::Page, model.updated_at)
+    }))
+}
+
+fn pattern(c: &Connection, id: i64) -> Result<Option<Described>> {
+    let Some(pattern) = patterns::get(c, id)? else { return Ok(None) };
+    Ok(Some(Described {
+        text: parts(&[("", Some(&pattern.text)), ("Page", pattern.page.as_deref())]),
+        site: site_of(pattern.page.as_deref()),
+        app: pattern.app.unwrap_or_default(),
+        session: pattern.session.as_deref().map(|name| session::find(c, name)).transpose()?.flatten(),
+        private: pattern.scope == PatternScope::Session,
+        confidence: pattern.confidence,
+        tags: vec![pattern.kind.word().to_owned()],
+        ..blank(EntryType::Pattern, pattern.created_at)
+    }))
+}
+
+fn of_session(c: &Connection, source: &Source) -> Result<Option<Described>> {
+    let Some(session) = session::by_uid(c, &source.uid)? else { return Ok(None) };
+    let (steps, blockers) = (session.next_steps.join("; "), session.blockers.join("; "));
+    let text = parts(&[
+        ("", session.goal.as_deref()),
+        ("", session.summary.as_deref()),
+        ("Next steps", Some(&steps)),
+        ("Blockers", Some(&blockers)),
+    ]);
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let at = session.ended_at.unwrap_or(session.began());
+    let of = blank(EntryType::Session, at);
+    Ok(Some(Described { title: session.name, text, app: session.app.unwrap_or_default(), session: Some(session.id), ..of }))
+}
+
+fn state(c: &Connection, id: i64) -> Result<Option<Described>> {
+    let Some(state) = states::get(c, id)? else { return Ok(None) };
+    if state.code.is_none() || state.name.is_none() && state.title.is_none() {
+        return Ok(None);
+    }
+    let scope = scope::get(c, state.app)?.map(|known| known.scope);
+    Ok(Some(Described {
+        title: state.called().to_owned(),
+        text: parts(&[("", state.title.as_deref()), ("", state.description.as_deref())]),
+        site: scope.as_ref().and_then(|s| s.site.clone()).unwrap_or_default(),
+        app: scope.map(|s| s.app).unwrap_or_default(),
+        confidence: BY_ITSELF,
+        source: "page".to_owned(),
+        ..blank(EntryType::State, state.first_seen)
+    }))
+}
+
+fn memory(c: &Connection, id: i64) -> Result<Option<Described>> {
+    let Some(memory) = memories::get(c, id)? else { return Ok(None) };
+    Ok(Some(Described {
+        kind: match memory.kind {
+            StoredType::Fact => EntryType::Fact,
+            StoredType::Preference => EntryType::Preference,
+            StoredType::Procedure => EntryType::Procedure,
+        },
+        title: memory.title.unwrap_or_default(),
+        text: memory.text,
+        app: memory.app,
+        site: memory.site,
+        session: Some(memory.session),
+        private: memory.scope == PatternScope::Session,
+        confidence: memory.confidence,
+        at: memory.created_at,
+        expires_at: memory.expires_at,
+        tags: memory.tags,
+        source: memory.source,
+        related: memory.related,
+    }))
+}

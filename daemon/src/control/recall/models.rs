@@ -1,0 +1,101 @@
+//! `model.*` and `recall.status`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use afd_proto::Secret;
+use afd_proto::config::{KeyParams, SetParams};
+use afd_proto::recall::{
+    EmbeddingModel, EntryCount, ModelAddParams, ModelAdded, ModelRemoveParams, ModelRemoved, RecallStatus, RecallStatusParams,
+};
+
+use super::super::artifacts::absolute;
+use super::super::{Core, Error, Result, config};
+use crate::model::embed::{self, BUILTIN};
+use crate::recall::{entries, vectors};
+use crate::task::run_blocking;
+
+/// Setting that names the directory of the sentence model.
+const SETTING: &str = "recall.model_dir";
+/// Setting that names an endpoint instead.
+const ENDPOINT: &str = "recall.endpoint_url";
+
+/// `model.add`: checks the model in a directory, and names it in the settings.
+///
+/// # Errors
+/// `INVALID_PARAMS` if it cannot be used; the message names the file.
+pub async fn add(core: &Arc<Core>, params: &ModelAddParams) -> Result<ModelAdded> {
+    let directory = absolute("directory", &params.directory)?;
+    let dir = directory.clone();
+    let checked = run_blocking(move || embed::check(&dir)).await?;
+    let (identity, dimensions, took) =
+        checked.map_err(|why| Error::param("directory", "a sentence model (config.json, tokenizer.json, model.safetensors)", why))?;
+    config::unset(core, KeyParams { key: ENDPOINT.to_owned() }).await?;
+    let value = Secret::from(directory.display().to_string());
+    config::set(core, SetParams { key: SETTING.to_owned(), value }).await?;
+    core.recall.nudge();
+    let wanted = identity.clone();
+    let pending = core.store.read_all(move |c| pending(c, &wanted)).await?;
+    Ok(ModelAdded {
+        identity,
+        dimensions: u32::try_from(dimensions).unwrap_or(u32::MAX),
+        sentence_ms: (took.as_secs_f64() * 1e4).round() / 10.0,
+        directory: directory.display().to_string(),
+        pending,
+    })
+}
+
+fn pending(c: &rusqlite::Connection, identity: &str) -> crate::store::Result<i64> {
+    let all: i64 = entries::counts(c)?.0.iter().map(|(_, count)| count).sum();
+    let made = vectors::find_model(c, identity)?.map(|model| vectors::count(c, model.id)).transpose()?.unwrap_or(0);
+    Ok((all - made).max(0))
+}
+
+/// `model.remove`: goes back to the built-in model.
+///
+/// # Errors
+/// If the settings cannot be changed.
+pub async fn remove(core: &Arc<Core>, _: &ModelRemoveParams) -> Result<ModelRemoved> {
+    for key in [SETTING, ENDPOINT] {
+        config::unset(core, KeyParams { key: key.to_owned() }).await?;
+    }
+    let deleted = core.store.write(|c| vectors::delete_others(c, &[BUILTIN])).await?;
+    Ok(ModelRemoved { deleted })
+}
+
+/// `recall.status`
+///
+/// # Errors
+/// If the database cannot be read.
+pub async fn status(core: &Arc<Core>, _: &RecallStatusParams) -> Result<RecallStatus> {
+    let settings = core.config.get().recall.clone();
+    let current = core.recall.model(&settings);
+    let named = current.model.as_ref().map(|model| model.identity().to_owned());
+    let broken = current.error.map(|error| {
+        let name = settings.model_dir.as_deref().map_or_else(String::new, |dir: &Path| dir.display().to_string());
+        EmbeddingModel { identity: name, dimensions: None, embedded: 0, pending: 0, error: Some(error) }
+    });
+    let own = core.clone();
+    let read = core.store.read_all(move |c| {
+        let (counts, due) = entries::counts(c)?;
+        let mut models: Vec<EmbeddingModel> = broken.into_iter().collect();
+        for identity in named.iter().map(String::as_str).chain([BUILTIN]) {
+            let row = vectors::find_model(c, identity)?;
+            models.push(EmbeddingModel {
+                identity: identity.to_owned(),
+                dimensions: row.as_ref().and_then(|model| u32::try_from(model.dimensions).ok()),
+                embedded: row.as_ref().map(|model| vectors::count(c, model.id)).transpose()?.unwrap_or(0),
+                pending: pending(c, identity)?,
+                error: None,
+            });
+        }
+        let bytes = own.recall.with_index(c, named.as_deref(), |index, _, _| Ok(index.bytes()))?;
+        Ok(RecallStatus {
+            entries: counts.into_iter().map(|(kind, count)| EntryCount { kind, count }).collect(),
+            due,
+            models,
+            index_bytes: bytes as u64,
+        })
+    });
+    Ok(read.await?)
+}

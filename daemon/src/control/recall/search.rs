@@ -1,0 +1,222 @@
+//! `recall.search` and `recall.get`.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use afd_proto::conversation::{FoundMessage, Role};
+use afd_proto::pattern::PatternScope;
+use afd_proto::recall::{EntryType, RecallEntry, RecallFound, RecallGetParams, RecallSearchParams, SearchMode};
+use afd_proto::vocabulary::DEFAULT_SESSION;
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::super::session::{check_optional, check_text, known};
+use super::super::{Core, Error, Result, check_session};
+use super::show;
+use crate::model::embed::{BUILTIN, Builtin, Embedder};
+use crate::recall::entries::{self, name_hash};
+use crate::recall::search::{self, Ask, List, QueryVector, Scope};
+use crate::recall::terms::Effort;
+use crate::session;
+use crate::session::conversation::{self, search as messages};
+use crate::store::{Result as Stored, now_ms};
+
+/// Maximum length of a query, characters.
+pub const MAX_QUERY: usize = 4_000;
+/// Maximum number of results.
+const MAX_LIMIT: u32 = 100;
+/// What the lists of vectors count beside full text: of the model of the settings, of the built-in one beside it, and of that alone.
+const WEIGHTS: (f64, f64, f64) = (2.0, 0.3, 0.6);
+/// A model that does not know a language but its script still says something: the least it counts then, as a share.
+const FOREIGN: f64 = 0.3;
+
+/// A query with its vectors.
+#[derive(Clone)]
+pub struct Embedded {
+    /// By the built-in model.
+    pub builtin: Vec<f32>,
+    /// By the model of the settings: its identity, and the vector.
+    pub other: Option<(String, Vec<f32>)>,
+    /// How well that model knows the language, 0 to 1.
+    pub known: f64,
+}
+
+impl Embedded {
+    /// Makes the vectors of a query. Also returns what is missing.
+    pub async fn of(text: &str, model: Option<&Arc<dyn Embedder>>) -> (Self, Option<String>) {
+        let builtin = Builtin::vector(text);
+        let Some(model) = model else { return (Self { builtin, other: None, known: 0.0 }, None) };
+        match model.embed_query(text.to_owned()).await {
+            Ok((vector, known)) => (Self { builtin, other: Some((model.identity().to_owned(), vector)), known }, None),
+            Err(error) => (Self { builtin, other: None, known: 0.0 }, Some(format!("vectors of {}: {error}", model.identity()))),
+        }
+    }
+
+    /// Returns the identity of the model whose vectors are searched beside those of the built-in one.
+    pub fn identity(&self) -> Option<&str> {
+        self.other.as_ref().map(|(identity, _)| identity.as_str())
+    }
+
+    /// Returns how well the model of the settings knows the language of the query beyond its script, 0 to 1.
+    pub fn fluency(&self) -> f64 {
+        ((self.known - FOREIGN) / (1.0 - FOREIGN)).max(0.0)
+    }
+
+    /// Returns the lists of vectors, given the row ids of the models.
+    pub fn lists(&self, builtin: Option<i64>, other: Option<i64>) -> Vec<QueryVector> {
+        let mut lists = Vec::new();
+        if let Some((model, (_, vector))) = other.zip(self.other.as_ref()) {
+            lists.push(QueryVector { model, vector: vector.clone(), weight: WEIGHTS.0 * self.known, list: List::Vectors });
+        }
+        if let Some(model) = builtin {
+            let weight = if lists.is_empty() { WEIGHTS.2 } else { WEIGHTS.1 };
+            lists.push(QueryVector { model, vector: self.builtin.clone(), weight, list: List::Builtin });
+        }
+        lists
+    }
+}
+
+/// `recall.search`
+///
+/// # Errors
+/// If a parameter is invalid, or `NOT_FOUND` if there is no such session.
+pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<RecallFound> {
+    check_text("query", &params.query, MAX_QUERY)?;
+    for (field, text) in [("app", &params.app), ("site", &params.site), ("tag", &params.tag)] {
+        check_optional(field, text.as_deref(), 255)?;
+    }
+    let limit = params.limit.unwrap_or(10);
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        return Err(Error::param("limit", "1 to 100", limit));
+    }
+    let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    check_session(&session)?;
+    let of_session = match &params.of_session {
+        Some(name) => Some(known(core, name).await?.id),
+        None => None,
+    };
+    let settings = core.config.get().recall.clone();
+    let mode = params.mode.unwrap_or(SearchMode::Hybrid);
+    let current = core.recall.model(&settings);
+    let (embedded, failed) = Embedded::of(&params.query, current.model.as_ref().filter(|_| mode != SearchMode::Text)).await;
+    let mut missing: Vec<String> = current.error.into_iter().chain(failed).collect();
+    let model = embedded.identity().unwrap_or(BUILTIN).to_owned();
+    let (own, p) = (core.clone(), params.clone());
+    let found = core.store.read_all(move |c| {
+        let asking = session::find(c, &session)?;
+        let scope = Scope {
+            session: asking,
+            types: p.types.clone(),
+            app: p.app.as_deref().map(name_hash),
+            site: p.site.as_deref().map(name_hash),
+            of_session,
+            only: p.tag.as_deref().map(|tag| entries::tagged(c, tag)).transpose()?.map(HashSet::from_iter),
+            since: p.since,
+            until: p.until,
+            now: now_ms(),
+            archived: p.archived.unwrap_or(false),
+        };
+        let (ranked, pending) = own.recall.with_index(c, embedded.identity(), |index, builtin, other| {
+            let ask = Ask {
+                text: p.query.clone(),
+                vectors: embedded.lists(builtin, other),
+                fluency: embedded.fluency(),
+                mode,
+                scope,
+                effort: Effort::SEARCH,
+                half_life_days: settings.half_life_days as f64,
+                limit: limit as usize,
+                fold: true,
+            };
+            Ok((search::run(c, index, &ask)?, other.map_or(0, |model| index.without_sketch(model))))
+        })?;
+        let mut hits = show::found(c, &ranked, &p.query, p.explain.unwrap_or(false))?;
+        if let Some(asking) = asking.filter(|_| wants_messages(&p, mode)) {
+            hits.extend(said(c, asking, &p, limit as usize)?);
+            hits.sort_by(|a, b| b.score.unwrap_or(0.0).total_cmp(&a.score.unwrap_or(0.0)));
+            hits.truncate(limit as usize);
+        }
+        Ok((hits, ranked, pending))
+    });
+    let (entries, ranked, pending) = found.await?;
+    if pending > 0 {
+        missing.push(format!("vectors of {model} for {pending} entries, which are still being made"));
+    }
+    let ids: Vec<i64> = ranked.iter().map(|hit| hit.entry).collect();
+    core.store.try_write_behind("what was recalled", move |c| entries::used(c, &ids), |()| {});
+    Ok(RecallFound { entries, model, missing })
+}
+
+/// Returns whether messages of the asking session can be found.
+fn wants_messages(p: &RecallSearchParams, mode: SearchMode) -> bool {
+    let filtered = p.app.is_some() || p.site.is_some() || p.tag.is_some() || p.of_session.is_some();
+    mode != SearchMode::Vector && (p.types.contains(&EntryType::Message) || p.types.is_empty() && !filtered)
+}
+
+/// A message says less than what was recorded on purpose: its score is lower than that of an entry at the same rank.
+const MESSAGE: f64 = 0.45;
+
+/// Returns messages of a session that have the words of a query.
+fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> Stored<Vec<RecallEntry>> {
+    let terms: Vec<String> = messages::terms(&p.query).into_iter().filter(|term| !crate::text::is_stop(term)).collect();
+    if terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let conversations = conversation::all(c, session)?.iter().map(|own| own.id).collect();
+    let filter = messages::Filter { conversations, since: p.since, until: p.until, ..messages::Filter::default() };
+    let (found, all) = messages::find(c, &terms, &filter, limit)?;
+    // Some of many words say little.
+    let weight = if all { MESSAGE } else { MESSAGE / 2.0 };
+    Ok(found.into_iter().enumerate().map(|(i, message)| of_message(message, weight / (1.0 + i as f64 * 0.1))).collect())
+}
+
+fn of_message(message: FoundMessage, score: f64) -> RecallEntry {
+    let source = match (&message.role, message.name) {
+        (Role::Tool, Some(tool)) => tool,
+        (role, _) => role.word().to_owned(),
+    };
+    RecallEntry {
+        uid: message.uid,
+        kind: EntryType::Message,
+        id: Some(message.position),
+        title: None,
+        text: message.text,
+        cut: true,
+        app: None,
+        site: None,
+        session: Some(message.session),
+        source,
+        scope: PatternScope::Session,
+        confidence: 0.5,
+        tags: Vec::new(),
+        related: Vec::new(),
+        at: message.at,
+        expires_at: None,
+        score: Some((score * 1_000.0).round() / 1_000.0),
+        why: None,
+        duplicates: Vec::new(),
+    }
+}
+
+/// `recall.get`
+///
+/// # Errors
+/// `NOT_FOUND` if there is no such entry that the session may be told.
+pub async fn get(core: &Arc<Core>, params: &RecallGetParams) -> Result<RecallEntry> {
+    let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    check_session(&session)?;
+    let uid = params.uid.clone();
+    let found = core.store.read_all(move |c| {
+        let entry = entries::find(c, &uid)?.map(|source| show::whole(c, &source)).transpose()?.flatten();
+        Ok(entry.filter(|e| e.scope != PatternScope::Session || e.session.as_deref() == Some(&session)))
+    });
+    found.await?.ok_or_else(|| no_entry(&params.uid))
+}
+
+/// Returns the error for an entry that does not exist, or that the session may not be told.
+pub fn no_entry(uid: &str) -> Error {
+    Error::new(ErrorCode::NotFound, format!("no such entry: {uid:?}"))
+        .hint("`afctl recall search` finds entries with their uids")
+        .details(json!({"uid": uid}))
+}

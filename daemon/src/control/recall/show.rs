@@ -1,0 +1,103 @@
+//! Entries as they are handed over: with the text of their rows.
+
+use afd_proto::pattern::PatternScope;
+use afd_proto::recall::{RecallEntry, Why};
+use rusqlite::Connection;
+
+use super::describe::describe;
+use crate::recall::Described;
+use crate::recall::entries::{self, Source};
+use crate::recall::search::{List, Ranked};
+use crate::session;
+use crate::store::Result;
+use crate::text::{self, Query, cut};
+
+/// Length of the text of a found entry, characters.
+const EXCERPT: usize = 400;
+
+/// Returns an entry with its whole text.
+pub fn whole(c: &Connection, source: &Source) -> Result<Option<RecallEntry>> {
+    let Some(described) = describe(c, source)? else { return Ok(None) };
+    let optional = |text: String| (!text.is_empty()).then_some(text);
+    let scope = match (described.private, described.app.is_empty()) {
+        (true, _) => PatternScope::Session,
+        (false, false) => PatternScope::App,
+        (false, true) => PatternScope::Everybody,
+    };
+    let Described { kind, title, text, app, site, session, confidence, at, expires_at, tags, source: said_by, related, .. } = described;
+    Ok(Some(RecallEntry {
+        uid: source.uid.clone(),
+        kind,
+        id: (source.kind != "memory").then_some(source.row),
+        title: optional(title),
+        text,
+        cut: false,
+        app: optional(app),
+        site: optional(site),
+        session: session.map(|id| session::name_of(c, id)).transpose()?.flatten(),
+        source: said_by,
+        scope,
+        confidence,
+        tags,
+        related,
+        at,
+        expires_at,
+        score: None,
+        why: None,
+        duplicates: Vec::new(),
+    }))
+}
+
+/// Returns found entries, their texts cut to what matters for the query.
+pub fn found(c: &Connection, ranked: &[Ranked], query: &str, explain: bool) -> Result<Vec<RecallEntry>> {
+    let parsed = Query::parse(query);
+    let terms: Vec<&str> = parsed.iter().flat_map(Query::terms).filter(|term| !text::is_stop(term)).collect();
+    let mut shown = Vec::with_capacity(ranked.len());
+    for hit in ranked {
+        let Some(source) = entries::source_of(c, hit.entry)? else { continue };
+        let Some(mut entry) = whole(c, &source)? else { continue };
+        if explain {
+            entry.why = Some(why(&entry, hit, &terms));
+        }
+        excerpt(&mut entry, &terms);
+        entry.score = Some((hit.score * 1_000.0).round() / 1_000.0);
+        for duplicate in &hit.folded {
+            entry.duplicates.extend(entries::source_of(c, *duplicate)?.map(|source| source.uid));
+        }
+        shown.push(entry);
+    }
+    Ok(shown)
+}
+
+/// Cuts a long text to the part that has most of the words.
+fn excerpt(entry: &mut RecallEntry, terms: &[&str]) {
+    if entry.text.chars().count() <= EXCERPT {
+        return;
+    }
+    let folded = text::fold(&entry.text);
+    let first = terms.iter().filter_map(|term| folded.find(term)).min().unwrap_or(0);
+    // Folding changes lengths little, and where exactly an excerpt begins does not matter.
+    let from = entry.text.char_indices().map(|(at, _)| at).take_while(|at| *at + EXCERPT / 3 <= first).last().unwrap_or(0);
+    let head = cut::head(&entry.text[from..], EXCERPT);
+    let (before, after) = (if from > 0 { "\u{2026}" } else { "" }, if from + head.len() < entry.text.len() { "\u{2026}" } else { "" });
+    entry.text = format!("{before}{}{after}", head.trim());
+    entry.cut = true;
+}
+
+fn why(entry: &RecallEntry, hit: &Ranked, terms: &[&str]) -> Why {
+    let folded = text::fold(&format!("{} {}", entry.title.as_deref().unwrap_or_default(), entry.text));
+    let place = |list: List| hit.places.iter().find(|p| p.list == list);
+    let rank = |list: List| place(list).map(|p| u32::try_from(p.rank).unwrap_or(u32::MAX));
+    let rounded = |n: f64| (n * 1_000.0).round() / 1_000.0;
+    Why {
+        text_rank: rank(List::Text),
+        bm25: place(List::Text).map(|p| rounded(p.measure)),
+        words: terms.iter().filter(|term| folded.contains(text::stem(term))).map(|term| (*term).to_owned()).collect(),
+        vector_rank: rank(List::Vectors),
+        cosine: place(List::Vectors).map(|p| rounded(p.measure)),
+        builtin_rank: rank(List::Builtin),
+        builtin_cosine: place(List::Builtin).map(|p| rounded(p.measure)),
+        age_factor: rounded(hit.factors.0),
+        confidence_factor: rounded(hit.factors.1),
+    }
+}

@@ -1,0 +1,141 @@
+//! `recall.store` and `recall.delete`.
+
+use std::sync::Arc;
+
+use afd_proto::ErrorCode;
+use afd_proto::pattern::PatternScope;
+use afd_proto::recall::{RecallDeleteParams, RecallDeleted, RecallEntry, RecallStoreParams, RecallStored, StoredType};
+use afd_proto::vocabulary::DEFAULT_SESSION;
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::super::session::{check_optional, check_text};
+use super::super::{Core, Error, Result, backups, check_session};
+use super::search::no_entry;
+use super::{Recall, show};
+use crate::memory::requests;
+use crate::recall::search::{self, Scope};
+use crate::recall::{entries, memories, vectors};
+use crate::store::{Result as Stored, StoreError, now_ms};
+
+/// Maximum lengths, characters, and maximum numbers.
+const MAX_TEXT: usize = 16_000;
+const MAX_TITLE: usize = 300;
+const MAX_NAME: usize = 255;
+const MAX_TAGS: (usize, usize) = (20, 100);
+const MAX_RELATED: usize = 50;
+/// Confidence of what is stored without one.
+const CONFIDENCE: f64 = 0.7;
+/// Maximum number of near duplicates that are told, and cosine from which on entries count as such.
+const SIMILAR: (usize, f64) = (3, 0.72);
+
+/// `recall.store`: stores a text, and returns it with what says much the same.
+///
+/// # Errors
+/// If a parameter is invalid.
+pub async fn store(core: &Arc<Core>, params: &RecallStoreParams) -> Result<RecallStored> {
+    check(params)?;
+    let name = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
+    check_session(name)?;
+    let app = params.app.clone().unwrap_or_default();
+    let scope = params.scope.unwrap_or(if app.is_empty() { PatternScope::Session } else { PatternScope::App });
+    if scope == PatternScope::App && app.is_empty() {
+        return Err(Error::param("scope", "session or everybody, because it is about no app", "app"));
+    }
+    let new = memories::Memory {
+        uid: String::new(),
+        session: core.session_row(name).await?,
+        kind: params.kind.unwrap_or(StoredType::Fact),
+        title: params.title.as_deref().map(str::trim).filter(|t| !t.is_empty()).map(str::to_owned),
+        text: params.text.trim().to_owned(),
+        app,
+        site: params.site.as_deref().map(|s| s.trim().to_lowercase()).unwrap_or_default(),
+        scope,
+        source: params.source.as_deref().map(str::trim).filter(|s| !s.is_empty()).unwrap_or("assistant").to_owned(),
+        confidence: params.confidence.unwrap_or(CONFIDENCE),
+        tags: params.tags.iter().map(|t| t.trim().to_owned()).collect(),
+        related: params.related.clone(),
+        expires_at: params.expires_at,
+        created_at: now_ms(),
+    };
+    let (origin, session) = (core.store.origin().to_owned(), new.session);
+    let uid = core.store.write(move |c| memories::store(c, &origin, &new)).await?;
+    core.recall.nudge();
+    let own = core.clone();
+    let stored = core.store.read_all(move |c| {
+        let Some(source) = entries::find(c, &uid)? else { return Ok(None) };
+        let Some(entry) = show::whole(c, &source)? else { return Ok(None) };
+        let similar = similar(&own.recall, c, source.id, session)?;
+        Ok(Some(RecallStored { entry, similar }))
+    });
+    stored.await?.ok_or_else(|| Error::new(ErrorCode::Internal, "the entry was deleted while it was stored"))
+}
+
+fn check(params: &RecallStoreParams) -> Result<()> {
+    check_text("text", &params.text, MAX_TEXT)?;
+    check_optional("title", params.title.as_deref(), MAX_TITLE)?;
+    check_optional("app", params.app.as_deref(), MAX_NAME)?;
+    check_optional("site", params.site.as_deref(), MAX_NAME)?;
+    check_optional("source", params.source.as_deref(), 100)?;
+    if let Some(confidence) = params.confidence.filter(|c| !(0.0..=1.0).contains(c)) {
+        return Err(Error::param("confidence", "0 to 1", confidence));
+    }
+    if params.tags.len() > MAX_TAGS.0 {
+        return Err(Error::param("tags", "at most 20 tags", params.tags.len()));
+    }
+    params.tags.iter().try_for_each(|tag| check_text("tags", tag, MAX_TAGS.1))?;
+    if params.related.len() > MAX_RELATED {
+        return Err(Error::param("related", "at most 50 uids", params.related.len()));
+    }
+    if let Some(at) = params.expires_at.filter(|at| *at <= now_ms()) {
+        return Err(Error::param("expiresAt", "a time to come, in UTC milliseconds", at));
+    }
+    params.related.iter().try_for_each(|uid| check_text("related", uid, 100))
+}
+
+/// Returns the entries that say much the same as one, by the built-in model.
+pub fn similar(recall: &Recall, c: &Connection, entry: i64, session: i64) -> Stored<Vec<RecallEntry>> {
+    recall.with_index(c, None, |index, builtin, _| {
+        let Some((model, own)) = builtin.zip(index.get(entry)) else { return Ok(Vec::new()) };
+        let Some(vector) = vectors::get(c, model, entry)? else { return Ok(Vec::new()) };
+        let scope = Scope { session: Some(session), now: now_ms(), ..Scope::default() };
+        let near = index.nearest(c, model, &vector, SIMILAR.0 + 1, |f| scope.allows(f) && f.kind == own.kind && f.app == own.app)?;
+        let near = near.into_iter().filter(|(id, cosine)| *id != entry && *cosine >= SIMILAR.1).take(SIMILAR.0);
+        let ranked: Vec<search::Ranked> = near.map(|(id, cosine)| search::Ranked::by_vector(id, cosine)).collect();
+        show::found(c, &ranked, "", false)
+    })
+}
+
+/// `recall.delete`: erases what `recall.store` stored.
+///
+/// # Errors
+/// `NOT_FOUND` if there is no such entry, `INVALID_PARAMS` if it stands for a row that another command deletes.
+pub async fn delete(core: &Arc<Core>, params: &RecallDeleteParams) -> Result<RecallDeleted> {
+    let uid = params.uid.clone();
+    let deleted = core.store.write(move |c| {
+        let deleted = memories::delete(c, &uid)?;
+        if deleted.is_some() {
+            requests::forget_results_about(c, "recall.store", &uid)?;
+        }
+        let other = if deleted.is_none() { entries::find(c, &uid)?.map(|source| source.kind) } else { None };
+        Ok::<_, StoreError>((deleted, other))
+    });
+    match deleted.await? {
+        (Some(created_at), _) => Ok(RecallDeleted { uid: params.uid.clone(), backups: backups::holding(core, created_at).await }),
+        (None, Some(kind)) => Err(Error::param("uid", "an entry that `recall.store` stored", format!("a {kind}"))
+            .hint(format!("`afctl {}` deletes it", deleting(&kind)))
+            .details(json!({"uid": params.uid, "kind": kind}))),
+        (None, None) => Err(no_entry(&params.uid)),
+    }
+}
+
+/// Returns the command that deletes a kind of row.
+fn deleting(kind: &str) -> &'static str {
+    match kind {
+        "note" => "memory delete",
+        "pattern" => "pattern delete",
+        "page" => "page-model delete",
+        "state" => "visual delete",
+        _ => "session delete --findings",
+    }
+}

@@ -1,0 +1,148 @@
+//! A thesaurus of what people say about apps, in twelve languages: which words stand for the same thing.
+//!
+//! Its file has a concept a line, `KEY: term, term | term, ...`, a group for each language. A term that ends in `*` stands for all words
+//! that begin so. Terms are compared as folded words. A `~` before the key marks what is said so often that it says little.
+
+use std::sync::LazyLock;
+
+use crate::text;
+
+const FILE: &str = include_str!("concepts.txt");
+
+/// Maximum number of words of a term, and of characters of one in a script without spaces.
+const MAX_WORDS: usize = 4;
+const MAX_DENSE: usize = 8;
+
+/// Number of a concept: its line in the file.
+pub type Concept = u16;
+
+/// A term: where it stands in the text of all terms, and what it stands for.
+#[derive(Debug, Clone, Copy)]
+struct Term {
+    from: u32,
+    length: u8,
+    /// Whether it stands for all words that begin with it.
+    open: bool,
+    concept: Concept,
+}
+
+/// The terms, sorted.
+struct Thesaurus {
+    text: String,
+    terms: Vec<Term>,
+    common: Vec<Concept>,
+}
+
+static THESAURUS: LazyLock<Thesaurus> = LazyLock::new(|| Thesaurus::parse(FILE));
+
+impl Thesaurus {
+    fn parse(file: &str) -> Self {
+        let mut text = String::new();
+        let (mut terms, mut common) = (Vec::new(), Vec::new());
+        let lines = file.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        for (concept, line) in (0..).zip(lines) {
+            let Some((_, groups)) = line.split_once(':') else { continue };
+            if line.starts_with('~') {
+                common.push(concept);
+            }
+            for term in groups.split(['|', ',']).map(str::trim).filter(|t| !t.is_empty()) {
+                let (term, open) = term.strip_suffix('*').map_or((term, false), |stem| (stem, true));
+                let key = key(term);
+                let (Ok(from), Ok(length)) = (u32::try_from(text.len()), u8::try_from(key.len())) else { continue };
+                if length > 0 {
+                    text.push_str(&key);
+                    terms.push(Term { from, length, open, concept });
+                }
+            }
+        }
+        text.shrink_to_fit();
+        terms.shrink_to_fit();
+        let mut thesaurus = Self { text, terms, common };
+        let mut terms = std::mem::take(&mut thesaurus.terms);
+        terms.sort_by(|a, b| thesaurus.of(a).cmp(thesaurus.of(b)));
+        thesaurus.terms = terms;
+        thesaurus
+    }
+
+    fn of(&self, term: &Term) -> &str {
+        let from = term.from as usize;
+        &self.text[from..from + usize::from(term.length)]
+    }
+
+    /// Calls `each` with the concepts of the terms that are a text, or with `open` ones of which it is the beginning.
+    fn exactly(&self, wanted: &str, open: bool, each: &mut impl FnMut(Concept)) {
+        let from = self.terms.partition_point(|t| self.of(t) < wanted);
+        for term in self.terms[from..].iter().take_while(|t| self.of(t) == wanted) {
+            if term.open || !open {
+                each(term.concept);
+            }
+        }
+    }
+
+    /// Calls `each` with the concepts of a phrase.
+    fn phrase(&self, phrase: &str, each: &mut impl FnMut(Concept)) {
+        self.exactly(phrase, false, each);
+        let last = phrase.rfind(' ').map_or(0, |at| at + 1);
+        for (end, _) in phrase.char_indices().filter(|(end, _)| *end > last + 2) {
+            self.exactly(&phrase[..end], true, each);
+        }
+    }
+}
+
+/// Returns a term as it is compared: its folded words with a space between.
+fn key(term: &str) -> String {
+    let folded = text::fold(term);
+    let words: Vec<&str> = folded.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    words.join(" ")
+}
+
+/// Returns whether a concept is so common that it says little.
+pub fn is_common(concept: Concept) -> bool {
+    THESAURUS.common.contains(&concept)
+}
+
+/// Returns the concepts that a text speaks of, without repetition, sorted.
+pub fn of(text: &str) -> Vec<Concept> {
+    let thesaurus = &*THESAURUS;
+    let folded = text::fold(text);
+    let mut found = Vec::new();
+    let mut each = |concept| found.push(concept);
+    let words: Vec<&str> = folded.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    for (i, word) in words.iter().enumerate() {
+        if word.contains(text::is_dense) {
+            let starts: Vec<usize> = word.char_indices().map(|(at, _)| at).chain([word.len()]).collect();
+            for (at, from) in starts.iter().enumerate() {
+                for to in starts.iter().skip(at + 1).take(MAX_DENSE) {
+                    thesaurus.exactly(&word[*from..*to], false, &mut each);
+                }
+            }
+            continue;
+        }
+        let mut phrase = String::new();
+        for word in words[i..].iter().take(MAX_WORDS) {
+            if !phrase.is_empty() {
+                phrase.push(' ');
+            }
+            phrase.push_str(word);
+            thesaurus.phrase(&phrase, &mut each);
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_many_languages_stand_for_one_concept() {
+        let common = |a: &str, b: &str| of(a).iter().any(|c| of(b).contains(c));
+        assert!(common("crash on rotate", "the app crashes when I rotate it"));
+        assert!(common("cannot log in", "Anmeldung"));
+        assert!(common("登录", "sign in"));
+        assert!(!common("delete", "upload"));
+        assert!(of("").is_empty());
+    }
+}

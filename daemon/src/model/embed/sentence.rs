@@ -1,0 +1,190 @@
+//! A sentence model from a directory, run in this process: a BERT encoder, whose outputs are averaged, in the form in which such models are
+//! published: `config.json`, `tokenizer.json`, `model.safetensors`, and beside them `sentence_bert_config.json` and `1_Pooling/config.json`.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tokenizers::{Tokenizer, TruncationParams};
+
+use super::transformer::{Encoder, Shape};
+use super::{EmbeddedQuery, Embedder, Embedding, ModelError, normalize};
+use crate::task::run_blocking;
+
+/// Maximum number of tokens of a text, unless the model says less: time grows with them.
+const MAX_TOKENS: usize = 256;
+
+/// Letters of a token, up to which a model does not know the script, and from and up to which its knowledge of the language grows. In English
+/// a token of a model for English has 3 to 5.6 letters, one in German, French, Italian or Polish 1.8 to 2.9, one in Chinese 1.
+const SCRIPT: f64 = 1.15;
+const LANGUAGE: (f64, f64) = (2.6, 3.2);
+
+/// How the outputs for the tokens become one vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pooling {
+    /// Their mean.
+    Mean,
+    /// That of the first token.
+    First,
+}
+
+/// A model in memory.
+struct Loaded {
+    tokenizer: Tokenizer,
+    encoder: Encoder,
+    pooling: Pooling,
+}
+
+/// A sentence model. It is loaded when it is needed.
+pub struct SentenceModel {
+    directory: PathBuf,
+    identity: String,
+    loaded: Arc<Mutex<Option<Arc<Loaded>>>>,
+    used: Mutex<Instant>,
+}
+
+fn json(file: &Path) -> Option<Value> {
+    serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()
+}
+
+/// Returns the identity of the model in a directory: its name, and a hash of its files. Reads them whole.
+fn identity_of(directory: &Path) -> Result<String, String> {
+    let mut hasher = Sha256::new();
+    for name in ["config.json", "tokenizer.json", "model.safetensors"] {
+        let file = directory.join(name);
+        let mut reader = std::fs::File::open(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        std::io::copy(&mut reader, &mut HashWriter(&mut hasher)).map_err(|e| format!("{}: {e}", file.display()))?;
+    }
+    let name = directory.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+    Ok(format!("sentence/{name}/{}", &crate::hex::encode(&hasher.finalize())[..16]))
+}
+
+struct HashWriter<'a>(&'a mut Sha256);
+
+impl std::io::Write for HashWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Loaded {
+    fn read(directory: &Path) -> Result<Self, String> {
+        let shape = Shape::read(&directory.join("config.json"))?;
+        let file = directory.join("tokenizer.json");
+        let mut tokenizer = Tokenizer::from_file(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let said = json(&directory.join("sentence_bert_config.json")).and_then(|c| c.get("max_seq_length")?.as_u64());
+        let most =
+            said.and_then(|n| usize::try_from(n).ok()).unwrap_or(MAX_TOKENS).min(MAX_TOKENS).min(shape.max_position_embeddings).max(8);
+        let truncation = TruncationParams { max_length: most, ..TruncationParams::default() };
+        tokenizer.with_padding(None).with_truncation(Some(truncation)).map_err(|e| format!("{}: {e}", file.display()))?;
+        let pooling = json(&directory.join("1_Pooling/config.json"));
+        let first = pooling.is_some_and(|p| p.get("pooling_mode_cls_token") == Some(&Value::Bool(true)));
+        let encoder = Encoder::read(&directory.join("model.safetensors"), shape)?;
+        Ok(Self { tokenizer, encoder, pooling: if first { Pooling::First } else { Pooling::Mean } })
+    }
+
+    /// Returns how well the model knows the language of a text: words of one that it knows are few tokens, those of another fall apart.
+    fn known(&self, text: &str) -> Result<f64, String> {
+        let tokens = self.tokenizer.encode(text, false).map_err(|e| e.to_string())?.get_ids().len();
+        let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+        let each = letters as f64 / tokens.max(1) as f64;
+        if each <= SCRIPT {
+            return Ok(0.05);
+        }
+        Ok(0.3 + 0.7 * ((each - LANGUAGE.0) / (LANGUAGE.1 - LANGUAGE.0)).clamp(0.0, 1.0))
+    }
+
+    fn embed(&self, text: &str) -> Result<Vec<f32>, String> {
+        let tokens = self.tokenizer.encode(text, true).map_err(|e| e.to_string())?;
+        let output = self.encoder.run(tokens.get_ids());
+        let rows = tokens.get_ids().len().max(1);
+        let size = output.len() / rows;
+        let mut vector = output[..size].to_vec();
+        if self.pooling == Pooling::Mean {
+            output[size..].chunks_exact(size).for_each(|row| vector.iter_mut().zip(row).for_each(|(x, y)| *x += y));
+        }
+        normalize(&mut vector);
+        if vector.iter().all(|x| x.is_finite()) { Ok(vector) } else { Err("the model gives no numbers".to_owned()) }
+    }
+}
+
+/// Checks that the model in a directory can be used. Returns its identity, its number of dimensions, and how long a sentence took.
+///
+/// # Errors
+/// If a file is missing or does not fit; the message names it.
+pub fn check(directory: &Path) -> Result<(String, usize, Duration), String> {
+    let identity = identity_of(directory)?;
+    let model = Loaded::read(directory)?;
+    let started = Instant::now();
+    let vector = model.embed("The quick brown fox jumps over the lazy dog.")?;
+    Ok((identity, vector.len(), started.elapsed()))
+}
+
+impl SentenceModel {
+    /// Returns the model in a directory, without loading it.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn open(directory: &Path) -> Result<Self, String> {
+        Shape::read(&directory.join("config.json"))?;
+        Ok(Self {
+            directory: directory.to_owned(),
+            identity: identity_of(directory)?,
+            loaded: Arc::default(),
+            used: Mutex::new(Instant::now()),
+        })
+    }
+
+    /// Returns the directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Drops the model from memory if it was not used for some time. Returns whether it was there.
+    pub fn drop_unused(&self, after: Duration) -> bool {
+        let unused = self.used.lock().elapsed() >= after;
+        // One that is at work stays until it is done.
+        unused && self.loaded.lock().take().map(|model| Arc::downgrade(&model)).is_some_and(|weak: Weak<Loaded>| weak.strong_count() == 0)
+    }
+
+    fn load(directory: &Path, loaded: &Mutex<Option<Arc<Loaded>>>) -> Result<Arc<Loaded>, String> {
+        let mut loaded = loaded.lock();
+        if let Some(model) = &*loaded {
+            return Ok(model.clone());
+        }
+        let model = Arc::new(Loaded::read(directory)?);
+        *loaded = Some(model.clone());
+        Ok(model)
+    }
+
+    /// Runs work with the model in memory.
+    async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Loaded) -> Result<T, String> + Send + 'static) -> Result<T, ModelError> {
+        *self.used.lock() = Instant::now();
+        let (directory, loaded) = (self.directory.clone(), self.loaded.clone());
+        let done = run_blocking(move || work(&*Self::load(&directory, &loaded)?)).await;
+        *self.used.lock() = Instant::now();
+        done.map_err(|e| ModelError::Temporary(e.to_string()))?.map_err(ModelError::Permanent)
+    }
+}
+
+impl Embedder for SentenceModel {
+    fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    fn embed(&self, texts: Vec<String>) -> Embedding<'_> {
+        Box::pin(self.run(move |model| texts.iter().map(|text| model.embed(text)).collect()))
+    }
+
+    fn embed_query(&self, text: String) -> EmbeddedQuery<'_> {
+        Box::pin(self.run(move |model| Ok((model.embed(&text)?, model.known(&text)?))))
+    }
+}

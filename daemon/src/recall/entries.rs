@@ -1,0 +1,234 @@
+//! The entries: which row each stands for, and what a search filters by.
+
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use super::terms::{self, Terms};
+use super::{Described, vectors};
+use crate::model::embed::{BUILTIN, Builtin};
+use crate::store::{Result, now_ms, word};
+use crate::text;
+
+/// Row of another table that an entry stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Row id of the entry.
+    pub id: i64,
+    /// Uid of the row.
+    pub uid: String,
+    /// Kind of row, as the triggers of the database name it.
+    pub kind: String,
+    /// Row id.
+    pub row: i64,
+    /// Whether the row is deleted.
+    pub gone: bool,
+}
+
+fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
+    Ok(Source { id: row.get("id")?, uid: row.get("uid")?, kind: row.get("kind")?, row: row.get("row_id")?, gone: row.get("gone")? })
+}
+
+/// Returns entries whose rows have changed, oldest first.
+pub fn due(connection: &Connection, limit: i64) -> Result<Vec<Source>> {
+    let mut statement =
+        connection.prepare_cached("SELECT id, uid, kind, row_id, gone FROM entries WHERE due = 1 ORDER BY id LIMIT :limit")?;
+    let rows = statement.query_map(named_params! {":limit": limit}, source)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the row that an entry stands for.
+pub fn source_of(connection: &Connection, entry: i64) -> Result<Option<Source>> {
+    Ok(connection
+        .prepare_cached("SELECT id, uid, kind, row_id, gone FROM entries WHERE id = :id")?
+        .query_row(named_params! {":id": entry}, source)
+        .optional()?)
+}
+
+/// Returns the entry of a row, by its uid.
+pub fn find(connection: &Connection, uid: &str) -> Result<Option<Source>> {
+    Ok(connection
+        .prepare_cached("SELECT id, uid, kind, row_id, gone FROM entries WHERE uid = :uid AND gone = 0")?
+        .query_row(named_params! {":uid": uid}, source)
+        .optional()?)
+}
+
+fn next_version(connection: &Connection) -> Result<i64> {
+    Ok(connection.prepare_cached("SELECT coalesce(max(version), 0) + 1 AS next FROM entries")?.query_row([], |row| row.get("next"))?)
+}
+
+/// What is stored of an entry.
+#[derive(Debug, PartialEq)]
+struct Stored {
+    content: i64,
+    terms: Vec<u8>,
+}
+
+fn stored(connection: &Connection, entry: i64) -> Result<Stored> {
+    Ok(connection
+        .prepare_cached("SELECT content, terms FROM entries WHERE id = :id")?
+        .query_row(named_params! {":id": entry}, |row| Ok(Stored { content: row.get("content")?, terms: row.get("terms")? }))?)
+}
+
+/// Derives an entry from its row; without a description, or with one of no words, it is found no more.
+pub fn settle(connection: &Connection, source: &Source, described: Option<&Described>) -> Result<()> {
+    let before = stored(connection, source.id)?;
+    let searched = described.filter(|_| !source.gone).map(|d| (d, d.searched()));
+    let terms = searched.as_ref().map_or_else(Terms::default, |(_, text)| terms::of(text));
+    let content = searched.as_ref().filter(|_| terms.words > 0).map_or(0, |(_, text)| text::hash(text));
+    if content != before.content {
+        terms::remove(connection, source.id, &before.terms)?;
+        vectors::remove(connection, source.id)?;
+        if let Some((_, text)) = searched.as_ref().filter(|_| content != 0) {
+            terms::insert(connection, source.id, &terms)?;
+            let vector = Builtin::vector(text);
+            let model = vectors::model(connection, BUILTIN, vector.len() as i64)?;
+            vectors::put(connection, model.id, source.id, content, &vector)?;
+        }
+    }
+    write_tags(connection, source.id, searched.as_ref().filter(|_| content != 0).map_or(&[], |(d, _)| &d.tags))?;
+    let Some((d, _)) = searched.filter(|_| content != 0) else { return withdraw(connection, source.id) };
+    connection
+        .prepare_cached(
+            "UPDATE entries SET due = 0, version = :version, app = :app, site = :site, session_id = :session_id, private = :private,
+                type = :type, confidence = :confidence, at = :at, expires_at = :expires_at, content = :content, words = :words, terms = :terms
+             WHERE id = :id",
+        )?
+        .execute(named_params! {
+            ":id": source.id,
+            ":version": next_version(connection)?,
+            ":app": d.app,
+            ":site": d.site,
+            ":session_id": d.session,
+            ":private": d.private,
+            ":type": d.kind.word(),
+            ":confidence": d.confidence,
+            ":at": d.at,
+            ":expires_at": d.expires_at,
+            ":content": content,
+            ":words": terms.words,
+            ":terms": terms.keys(),
+        })?;
+    Ok(())
+}
+
+/// Takes everything that was derived from a row out of its entry.
+fn withdraw(connection: &Connection, entry: i64) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE entries SET due = 0, version = :version, app = '', site = '', session_id = NULL, type = '', content = 0, words = 0,
+                terms = x'' WHERE id = :id",
+        )?
+        .execute(named_params! {":id": entry, ":version": next_version(connection)?})?;
+    Ok(())
+}
+
+fn write_tags(connection: &Connection, entry: i64, tags: &[String]) -> Result<()> {
+    connection.prepare_cached("DELETE FROM entry_tags WHERE entry_id = :entry_id")?.execute(named_params! {":entry_id": entry})?;
+    let mut insert = connection.prepare_cached("INSERT OR IGNORE INTO entry_tags (tag, entry_id) VALUES (:tag, :entry_id)")?;
+    for tag in tags {
+        insert.execute(named_params! {":tag": text::fold(tag), ":entry_id": entry})?;
+    }
+    Ok(())
+}
+
+/// Returns the entries with a tag.
+pub fn tagged(connection: &Connection, tag: &str) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached("SELECT entry_id FROM entry_tags WHERE tag = :tag")?;
+    let rows = statement.query_map(named_params! {":tag": text::fold(tag)}, |row| row.get("entry_id"))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Tells indexes that an entry has changed, as by a vector of another model.
+pub fn announce(connection: &Connection, entry: i64) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE entries SET version = :version WHERE id = :id")?
+        .execute(named_params! {":id": entry, ":version": next_version(connection)?})?;
+    Ok(())
+}
+
+/// Records that entries were handed over because somebody searched for them.
+pub fn used(connection: &Connection, entries: &[i64]) -> Result<()> {
+    let mut update =
+        connection.prepare_cached("UPDATE entries SET use_count = use_count + 1, used_at = :now WHERE id = :id AND gone = 0")?;
+    let now = now_ms();
+    entries.iter().try_for_each(|id| update.execute(named_params! {":id": id, ":now": now}).map(|_| ()))?;
+    Ok(())
+}
+
+/// An entry as the index in memory has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Row id.
+    pub id: i64,
+    /// Version of its last change.
+    pub version: i64,
+    /// `None` if it is not to be found.
+    pub found_by: Option<Filtered>,
+}
+
+/// What a search filters and ranks by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Filtered {
+    /// Type.
+    pub kind: afd_proto::recall::EntryType,
+    /// Hashes of app and site; 0 for none.
+    pub app: u64,
+    /// Hash of the site.
+    pub site: u64,
+    /// Row id of its session.
+    pub session: i64,
+    /// Whether only its session may be told.
+    pub private: bool,
+    /// Whether it was archived.
+    pub archived: bool,
+    /// Confidence.
+    pub confidence: f32,
+    /// When it was recorded.
+    pub at: i64,
+    /// When it stops being true.
+    pub expires_at: i64,
+    /// Number of its words.
+    pub words: u32,
+}
+
+/// Returns the hash of a name for comparison; 0 for an empty one.
+pub fn name_hash(name: &str) -> u64 {
+    if name.is_empty() { 0 } else { text::hash(&name.to_lowercase()).cast_unsigned() | 1 }
+}
+
+/// Returns entries that changed after a version, in the order of their versions.
+pub fn changed(connection: &Connection, after: i64, limit: i64) -> Result<Vec<Entry>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, version, type, app, site, session_id, private, archived_at IS NOT NULL AS archived, confidence, at, expires_at, words
+         FROM entries WHERE version > :after ORDER BY version LIMIT :limit",
+    )?;
+    let rows = statement.query_map(named_params! {":after": after, ":limit": limit}, |row| {
+        let words: u32 = row.get("words")?;
+        let found_by = if words == 0 {
+            None
+        } else {
+            Some(Filtered {
+                kind: word(row, "type")?,
+                app: name_hash(row.get_ref("app")?.as_str().unwrap_or_default()),
+                site: name_hash(row.get_ref("site")?.as_str().unwrap_or_default()),
+                session: row.get::<_, Option<i64>>("session_id")?.unwrap_or(0),
+                private: row.get("private")?,
+                archived: row.get("archived")?,
+                confidence: row.get::<_, f64>("confidence")? as f32,
+                at: row.get("at")?,
+                expires_at: row.get::<_, Option<i64>>("expires_at")?.unwrap_or(i64::MAX),
+                words,
+            })
+        };
+        Ok(Entry { id: row.get("id")?, version: row.get("version")?, found_by })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns how many entries there are by type, and how many are due.
+pub fn counts(connection: &Connection) -> Result<(Vec<(String, i64)>, i64)> {
+    let mut statement = connection
+        .prepare_cached("SELECT type, count(*) AS count FROM entries WHERE gone = 0 AND words > 0 GROUP BY type ORDER BY type")?;
+    let rows = statement.query_map([], |row| Ok((row.get("type")?, row.get("count")?)))?;
+    let due = connection.prepare_cached("SELECT count(*) AS count FROM entries WHERE due = 1")?.query_row([], |row| row.get("count"))?;
+    Ok((rows.collect::<rusqlite::Result<_>>()?, due))
+}

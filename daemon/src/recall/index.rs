@@ -1,0 +1,268 @@
+//! The index in memory: what a search filters by, and sketches of the vectors.
+//!
+//! It follows the database by the versions of entries and is read again if it was dropped, so it is never out of date and cannot be lost. A
+//! search for the nearest vectors narrows down in three steps: by the number of equal bits of the sketches, by the product of the query's
+//! vector with the signs of the others, and by the vectors themselves, of which only the best are read from the database.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, named_params};
+
+use super::entries::{self, Filtered};
+use super::terms::Corpus;
+use super::vectors;
+use crate::store::Result;
+
+/// Entries that are read at a time.
+const PAGE: i64 = 4_096;
+/// How many candidates the second and the third step look at for each result, and at least.
+const BY_SIGNS: (usize, usize) = (150, 1_500);
+const BY_VECTORS: (usize, usize) = (25, 250);
+
+/// Sketches of one model, by the places of the entries.
+#[derive(Debug, Default)]
+struct Sketches {
+    /// Words of a sketch.
+    width: usize,
+    bits: Vec<u64>,
+    /// Whether there is one.
+    present: Vec<bool>,
+}
+
+impl Sketches {
+    fn set(&mut self, place: usize, sketch: &[u64]) {
+        if self.width == 0 {
+            self.width = sketch.len();
+        }
+        self.grow(place + 1);
+        if sketch.len() == self.width {
+            self.bits[place * self.width..(place + 1) * self.width].copy_from_slice(sketch);
+            self.present[place] = true;
+        }
+    }
+
+    fn grow(&mut self, places: usize) {
+        if self.present.len() < places {
+            self.present.resize(places, false);
+            self.bits.resize(places * self.width, 0);
+        }
+    }
+
+    fn clear(&mut self, place: usize) {
+        if let Some(present) = self.present.get_mut(place) {
+            *present = false;
+        }
+    }
+}
+
+/// The index.
+#[derive(Debug, Default)]
+pub struct Index {
+    /// Version up to which it has followed.
+    version: i64,
+    places: HashMap<i64, u32>,
+    ids: Vec<i64>,
+    filtered: Vec<Option<Filtered>>,
+    free: Vec<u32>,
+    sketches: HashMap<i64, Sketches>,
+    words: u64,
+    entries: usize,
+}
+
+impl Index {
+    /// Follows the database. `models` are the row ids of models whose vectors are searched.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn follow(&mut self, connection: &Connection, models: &[i64]) -> Result<()> {
+        for model in models {
+            if !self.sketches.contains_key(model) {
+                self.load_sketches(connection, *model)?;
+            }
+        }
+        self.sketches.retain(|model, _| models.contains(model));
+        let fresh = self.version == 0;
+        loop {
+            let changed = entries::changed(connection, self.version, PAGE)?;
+            for entry in &changed {
+                let place = self.put(entry.id, entry.found_by.clone());
+                self.version = entry.version;
+                if let Some(place) = place.filter(|_| !fresh) {
+                    self.read_sketches(connection, entry.id, place)?;
+                }
+            }
+            if (changed.len() as i64) < PAGE {
+                break;
+            }
+        }
+        if fresh {
+            models.iter().try_for_each(|model| self.load_sketches(connection, *model))?;
+        }
+        Ok(())
+    }
+
+    /// Puts an entry in its place, or takes it out. Returns the place.
+    fn put(&mut self, id: i64, filtered: Option<Filtered>) -> Option<usize> {
+        let place = self.places.get(&id).map(|place| *place as usize);
+        if let Some(place) = place
+            && let Some(before) = self.filtered[place].take()
+        {
+            self.words -= u64::from(before.words);
+            self.entries -= 1;
+        }
+        let Some(filtered) = filtered else {
+            if let Some(place) = place {
+                self.places.remove(&id);
+                self.sketches.values_mut().for_each(|s| s.clear(place));
+                self.free.push(u32::try_from(place).unwrap_or(u32::MAX));
+            }
+            return None;
+        };
+        self.words += u64::from(filtered.words);
+        self.entries += 1;
+        let place = place.unwrap_or_else(|| {
+            let place = self.free.pop().map_or(self.ids.len(), |place| place as usize);
+            if place == self.ids.len() {
+                self.ids.push(id);
+                self.filtered.push(None);
+            }
+            self.ids[place] = id;
+            self.places.insert(id, u32::try_from(place).unwrap_or(u32::MAX));
+            place
+        });
+        self.filtered[place] = Some(filtered);
+        Some(place)
+    }
+
+    fn read_sketches(&mut self, connection: &Connection, entry: i64, place: usize) -> Result<()> {
+        let mut read = connection.prepare_cached("SELECT bits FROM sketches WHERE model_id = :model_id AND entry_id = :entry_id")?;
+        for (model, sketches) in &mut self.sketches {
+            sketches.clear(place);
+            let mut rows = read.query(named_params! {":model_id": model, ":entry_id": entry})?;
+            if let Some(row) = rows.next()? {
+                sketches.set(place, &vectors::stored_sketch(row.get_ref("bits")?.as_blob().unwrap_or_default()));
+            }
+        }
+        Ok(())
+    }
+
+    fn load_sketches(&mut self, connection: &Connection, model: i64) -> Result<()> {
+        let mut sketches = Sketches::default();
+        let mut statement = connection.prepare_cached("SELECT entry_id, bits FROM sketches WHERE model_id = :model_id")?;
+        let mut rows = statement.query(named_params! {":model_id": model})?;
+        while let Some(row) = rows.next()? {
+            if let Some(place) = self.places.get(&row.get("entry_id")?) {
+                sketches.set(*place as usize, &vectors::stored_sketch(row.get_ref("bits")?.as_blob().unwrap_or_default()));
+            }
+        }
+        self.sketches.insert(model, sketches);
+        Ok(())
+    }
+
+    /// Returns what a search filters an entry by.
+    pub fn get(&self, id: i64) -> Option<&Filtered> {
+        self.filtered[*self.places.get(&id)? as usize].as_ref()
+    }
+
+    /// Returns the size of what is searched.
+    pub fn corpus(&self) -> Corpus {
+        Corpus { entries: self.entries, mean_words: self.words as f64 / (self.entries.max(1)) as f64 }
+    }
+
+    /// Returns the number of bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        let sketches: usize = self.sketches.values().map(|s| s.bits.capacity() * 8 + s.present.capacity()).sum();
+        self.ids.capacity() * 8 + self.filtered.capacity() * size_of::<Option<Filtered>>() + self.places.capacity() * 13 + sketches
+    }
+
+    /// Returns how many entries lack a sketch of a model.
+    pub fn without_sketch(&self, model: i64) -> usize {
+        let present = self.sketches.get(&model).map_or(0, |s| s.present.iter().filter(|p| **p).count());
+        self.entries.saturating_sub(present)
+    }
+
+    /// Returns up to `count` entries whose vectors of a model are nearest to a vector of unit length, with the cosine of the angle.
+    ///
+    /// # Errors
+    /// If vectors cannot be read.
+    pub fn nearest(
+        &self,
+        connection: &Connection,
+        model: i64,
+        vector: &[f32],
+        count: usize,
+        wanted: impl Fn(&Filtered) -> bool,
+    ) -> Result<Vec<(i64, f64)>> {
+        let Some(sketches) = self.sketches.get(&model).filter(|s| s.width == vector.len().div_ceil(64)) else { return Ok(Vec::new()) };
+        let places = self.filtered.iter().enumerate().take(sketches.present.len());
+        let places = places.filter(|(place, f)| sketches.present[*place] && f.as_ref().is_some_and(&wanted)).map(|(place, _)| place);
+        let near = by_bits(sketches, &vectors::sketch(vector), places, (count * BY_SIGNS.0).max(BY_SIGNS.1));
+        let near = by_signs(sketches, vector, near, (count * BY_VECTORS.0).max(BY_VECTORS.1));
+        let mut exact = Vec::with_capacity(near.len());
+        for place in near {
+            let id = self.ids[place];
+            if let Some(stored) = vectors::get(connection, model, id)? {
+                exact.push((id, f64::from(vectors::product(vector, &stored))));
+            }
+        }
+        exact.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        exact.truncate(count);
+        Ok(exact)
+    }
+}
+
+/// Returns the places whose sketches differ from one in the fewest bits.
+fn by_bits(sketches: &Sketches, sketch: &[u64], places: impl Iterator<Item = usize>, count: usize) -> Vec<usize> {
+    let width = sketches.width;
+    let mut distances: Vec<(u32, u32)> = places
+        .map(|place| {
+            let bits = &sketches.bits[place * width..(place + 1) * width];
+            (distance(bits, sketch), u32::try_from(place).unwrap_or(u32::MAX))
+        })
+        .collect();
+    if distances.len() > count {
+        distances.select_nth_unstable(count);
+        distances.truncate(count);
+    }
+    distances.into_iter().map(|(_, place)| place as usize).collect()
+}
+
+/// Returns the number of bits in which two sketches differ.
+fn distance(a: &[u64], b: &[u64]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("popcnt") {
+        // SAFETY: the processor has the instruction that the function is compiled to use; it was just asked.
+        #[allow(unsafe_code)]
+        return unsafe { distance_popcnt(a, b) };
+    }
+    a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt")]
+fn distance_popcnt(a: &[u64], b: &[u64]) -> u32 {
+    a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
+}
+
+/// Returns the places whose signs have the largest product with a vector.
+fn by_signs(sketches: &Sketches, vector: &[f32], places: Vec<usize>, count: usize) -> Vec<usize> {
+    if places.len() <= count {
+        return places;
+    }
+    // For each byte of a sketch the sum that it stands for.
+    let sums: Vec<[f32; 256]> = vector.chunks(8).map(sums_of).collect();
+    let mut products: Vec<(f32, usize)> = places
+        .into_iter()
+        .map(|place| {
+            let bytes = sketches.bits[place * sketches.width..(place + 1) * sketches.width].iter().flat_map(|word| word.to_le_bytes());
+            (sums.iter().zip(bytes).map(|(sums, byte)| sums[usize::from(byte)]).sum::<f32>(), place)
+        })
+        .collect();
+    products.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0));
+    products.truncate(count);
+    products.into_iter().map(|(_, place)| place).collect()
+}
+
+fn sums_of(part: &[f32]) -> [f32; 256] {
+    std::array::from_fn(|byte| part.iter().enumerate().map(|(i, x)| if byte >> i & 1 == 1 { *x } else { -x }).sum())
+}

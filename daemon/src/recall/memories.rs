@@ -1,0 +1,157 @@
+//! What callers stored by `recall.store`.
+
+use afd_proto::pattern::PatternScope;
+use afd_proto::recall::StoredType;
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use crate::store::{Result, json, new_uid, now_ms, word};
+
+/// A stored memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Memory {
+    /// Uid.
+    pub uid: String,
+    /// Row id of the session that stored it.
+    pub session: i64,
+    /// Type.
+    pub kind: StoredType,
+    /// Title.
+    pub title: Option<String>,
+    /// Text.
+    pub text: String,
+    /// Package that it is about; empty for none.
+    pub app: String,
+    /// Site that it is about; empty for none.
+    pub site: String,
+    /// Who may be told.
+    pub scope: PatternScope,
+    /// Who said it.
+    pub source: String,
+    /// Confidence, 0 to 1.
+    pub confidence: f64,
+    /// Tags.
+    pub tags: Vec<String>,
+    /// Uids of other entries.
+    pub related: Vec<String>,
+    /// When it stops being true, UTC milliseconds.
+    pub expires_at: Option<i64>,
+    /// When it was stored, UTC milliseconds.
+    pub created_at: i64,
+}
+
+fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
+    Ok(Memory {
+        uid: row.get("uid")?,
+        session: row.get("session_id")?,
+        kind: word(row, "kind")?,
+        title: row.get("title")?,
+        text: row.get("text")?,
+        app: row.get("app")?,
+        site: row.get("site")?,
+        scope: word(row, "scope")?,
+        source: row.get("source")?,
+        confidence: row.get("confidence")?,
+        tags: json(row, "tags")?,
+        related: json(row, "related")?,
+        expires_at: row.get("expires_at")?,
+        created_at: row.get("created_at")?,
+    })
+}
+
+/// Returns a memory by its row id.
+pub fn get(connection: &Connection, id: i64) -> Result<Option<Memory>> {
+    Ok(connection
+        .prepare_cached("SELECT * FROM memories WHERE id = :id AND deleted_at IS NULL")?
+        .query_row(named_params! {":id": id}, memory)
+        .optional()?)
+}
+
+/// Stores a memory under a new uid, which is returned. The same text, said again by the same session with the same scope, replaces the one
+/// of before.
+pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<String> {
+    let list = |list: &[String]| serde_json::to_string(list).unwrap_or_default();
+    let now = now_ms();
+    let same: Option<String> = connection
+        .prepare_cached(
+            "SELECT uid FROM memories WHERE session_id = :session_id AND deleted_at IS NULL AND kind = :kind AND text = :text AND app = :app
+                AND site = :site AND scope = :scope",
+        )?
+        .query_row(
+            named_params! {
+                ":session_id": new.session, ":kind": new.kind.word(), ":text": new.text, ":app": new.app, ":site": new.site,
+                ":scope": new.scope.word(),
+            },
+            |row| row.get("uid"),
+        )
+        .optional()?;
+    if let Some(uid) = same {
+        connection
+            .prepare_cached(
+                "UPDATE memories SET title = :title, source = :source, confidence = :confidence, tags = :tags, related = :related,
+                    expires_at = :expires_at, updated_at = :now WHERE uid = :uid",
+            )?
+            .execute(named_params! {
+                ":uid": uid, ":title": new.title, ":source": new.source, ":confidence": new.confidence, ":tags": list(&new.tags),
+                ":related": list(&new.related), ":expires_at": new.expires_at, ":now": now,
+            })?;
+        return Ok(uid);
+    }
+    let uid = new_uid();
+    connection
+        .prepare_cached(
+            "INSERT INTO memories (uid, origin, session_id, kind, title, text, app, site, scope, source, confidence, tags, related, expires_at,
+                created_at, updated_at)
+             VALUES (:uid, :origin, :session_id, :kind, :title, :text, :app, :site, :scope, :source, :confidence, :tags, :related,
+                :expires_at, :created_at, :now)",
+        )?
+        .execute(named_params! {
+            ":uid": uid,
+            ":origin": origin,
+            ":session_id": new.session,
+            ":kind": new.kind.word(),
+            ":title": new.title,
+            ":text": new.text,
+            ":app": new.app,
+            ":site": new.site,
+            ":scope": new.scope.word(),
+            ":source": new.source,
+            ":confidence": new.confidence,
+            ":tags": list(&new.tags),
+            ":related": list(&new.related),
+            ":expires_at": new.expires_at,
+            ":created_at": new.created_at,
+            ":now": now,
+        })?;
+    Ok(uid)
+}
+
+/// Deletes a memory and erases its content. Returns when it was stored, or `None` if there is none with this uid.
+pub fn delete(connection: &Connection, uid: &str) -> Result<Option<i64>> {
+    Ok(connection
+        .prepare_cached(
+            "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
+             WHERE uid = :uid AND deleted_at IS NULL RETURNING created_at",
+        )?
+        .query_row(named_params! {":uid": uid, ":now": now_ms()}, |row| row.get("created_at"))
+        .optional()?)
+}
+
+/// Erases what was stored for a session alone, or everything that it stored.
+pub fn erase_of(connection: &Connection, session: i64, all: bool) -> Result<usize> {
+    Ok(connection
+        .prepare_cached(
+            "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
+             WHERE session_id = :session_id AND deleted_at IS NULL AND (:all OR scope = 'session')",
+        )?
+        .execute(named_params! {":session_id": session, ":all": all, ":now": now_ms()})?)
+}
+
+/// Deletes what has expired. Returns how many there were.
+pub fn delete_expired(connection: &Connection, now: i64) -> Result<usize> {
+    Ok(connection
+        .prepare_cached(
+            "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
+             WHERE expires_at <= :now AND deleted_at IS NULL",
+        )?
+        .execute(named_params! {":now": now})?)
+}

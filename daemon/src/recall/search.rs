@@ -1,0 +1,232 @@
+//! Search: full text and vectors, fused.
+//!
+//! Each list ranks entries by its own measure; ranks are fused by reciprocal rank (Cormack et al. 2009), because the measures cannot be
+//! compared. Then age and confidence count a little, and near duplicates are folded into the best of them.
+
+use std::collections::{HashMap, HashSet};
+
+use afd_proto::recall::{EntryType, SearchMode};
+use rusqlite::Connection;
+
+use super::entries::Filtered;
+use super::index::Index;
+use super::terms::{self, Effort};
+use super::vectors;
+use crate::store::Result;
+
+/// Constant of the fusion: the larger, the less the first ranks stand out.
+const K: f64 = 4.0;
+/// Entries of each list that are fused.
+const DEPTH: usize = 60;
+/// Cosine from which on two entries of one type are near duplicates.
+pub const SAME: f32 = 0.95;
+/// Share of the score that age can take, and that confidence can take.
+const BY_AGE: f64 = 0.15;
+const BY_CONFIDENCE: f64 = 0.15;
+/// A vector this far from the query says nothing, by whether the model is the built-in one.
+const FLOOR: [f64; 2] = [0.1, 0.1];
+
+/// A list of the fusion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum List {
+    /// Full text.
+    Text,
+    /// Vectors of the model of the settings.
+    Vectors,
+    /// Vectors of the built-in model.
+    Builtin,
+}
+
+/// Vector of a query.
+#[derive(Debug, Clone)]
+pub struct QueryVector {
+    /// Row id of the model.
+    pub model: i64,
+    /// The vector, of unit length.
+    pub vector: Vec<f32>,
+    /// What the list counts.
+    pub weight: f64,
+    /// Which list it makes.
+    pub list: List,
+}
+
+/// What a search may find.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    /// Row id of the session that asks; what is private to others is not found.
+    pub session: Option<i64>,
+    /// Only these types; all if empty.
+    pub types: Vec<EntryType>,
+    /// Only entries about this app or about none, by the hash of its name.
+    pub app: Option<u64>,
+    /// Only entries about this site.
+    pub site: Option<u64>,
+    /// Only entries of this session.
+    pub of_session: Option<i64>,
+    /// Only these entries, as those with a tag.
+    pub only: Option<HashSet<i64>>,
+    /// Recorded in this time, UTC milliseconds.
+    pub since: Option<i64>,
+    /// Until when.
+    pub until: Option<i64>,
+    /// Now, UTC milliseconds: what has expired is not found.
+    pub now: i64,
+    /// Whether to find what was archived.
+    pub archived: bool,
+}
+
+impl Scope {
+    /// Returns whether an entry may be found.
+    pub fn allows(&self, entry: &Filtered) -> bool {
+        (!entry.private || self.session == Some(entry.session))
+            && (self.types.is_empty() || self.types.contains(&entry.kind))
+            && self.app.is_none_or(|app| entry.app == app || entry.app == 0)
+            && self.site.is_none_or(|site| entry.site == site)
+            && self.of_session.is_none_or(|session| entry.session == session)
+            && self.since.is_none_or(|since| entry.at >= since)
+            && self.until.is_none_or(|until| entry.at <= until)
+            && entry.expires_at > self.now
+            && (self.archived || !entry.archived)
+    }
+}
+
+/// A search.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// The text.
+    pub text: String,
+    /// Its vectors.
+    pub vectors: Vec<QueryVector>,
+    /// How well the model of the settings knows the language of the text, 0 to 1; 0 without such a model.
+    pub fluency: f64,
+    /// Which lists are used.
+    pub mode: SearchMode,
+    /// What may be found.
+    pub scope: Scope,
+    /// How far full text reads.
+    pub effort: Effort,
+    /// Days after which age has taken half of what it can.
+    pub half_life_days: f64,
+    /// Maximum number of results.
+    pub limit: usize,
+    /// Whether to fold near duplicates.
+    pub fold: bool,
+}
+
+/// Rank and measure of an entry in a list.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    /// The list.
+    pub list: List,
+    /// Rank, from 1.
+    pub rank: usize,
+    /// Score of BM25, or cosine.
+    pub measure: f64,
+    /// Share of the query that the entry has; of vectors the cosine.
+    pub share: f64,
+}
+
+/// A found entry.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    /// Row id of the entry.
+    pub entry: i64,
+    /// Score, at most 1.
+    pub score: f64,
+    /// Where it stood.
+    pub places: Vec<Place>,
+    /// Factors by age and confidence.
+    pub factors: (f64, f64),
+    /// Near duplicates that it stands for.
+    pub folded: Vec<i64>,
+}
+
+impl Ranked {
+    /// Returns an entry that was found by a vector of the built-in model alone.
+    pub fn by_vector(entry: i64, cosine: f64) -> Self {
+        let places = vec![Place { list: List::Builtin, rank: 1, measure: cosine, share: cosine }];
+        Self { entry, score: cosine, places, factors: (1.0, 1.0), folded: Vec::new() }
+    }
+}
+
+/// Searches the entries.
+///
+/// # Errors
+/// If the database cannot be read.
+pub fn run(connection: &Connection, index: &Index, ask: &Ask) -> Result<Vec<Ranked>> {
+    let allowed = |id: i64| ask.scope.only.as_ref().is_none_or(|only| only.contains(&id));
+    let mut found: HashMap<i64, Vec<Place>> = HashMap::new();
+    let mut weights: Vec<(List, f64)> = Vec::new();
+    if ask.mode != SearchMode::Vector {
+        let words = |id: i64| index.get(id).filter(|f| allowed(id) && ask.scope.allows(f)).map(|f| f.words);
+        let listed = terms::search(connection, &terms::of(&ask.text), ask.effort, index.corpus(), words)?;
+        weights.push((List::Text, text_weight(ask.fluency, listed.iter().map(|m| m.share).fold(0.0, f64::max))));
+        enter(&mut found, List::Text, listed.into_iter().map(|m| (m.entry, m.score, m.share)));
+    }
+    if ask.mode != SearchMode::Text {
+        for query in &ask.vectors {
+            let depth = if ask.scope.only.is_some() { usize::MAX / 1_000 } else { DEPTH.max(ask.limit) };
+            let mut listed = index.nearest(connection, query.model, &query.vector, depth, |f| ask.scope.allows(f))?;
+            let floor = FLOOR[usize::from(query.list == List::Builtin)];
+            listed.retain(|(id, cosine)| allowed(*id) && *cosine >= floor);
+            enter(&mut found, query.list, listed.into_iter().map(|(entry, cosine)| (entry, cosine, cosine)));
+            weights.push((query.list, query.weight));
+        }
+    }
+    let most: f64 = weights.iter().map(|(_, weight)| weight / (K + 1.0)).sum();
+    let ranked = found.into_iter().filter_map(|(entry, places)| {
+        let fused: f64 = places.iter().map(|place| weight_of(&weights, place.list) / (K + place.rank as f64)).sum();
+        let filtered = index.get(entry)?;
+        let factors = factors(filtered, ask);
+        Some(Ranked { entry, score: fused / most * factors.0 * factors.1, places, factors, folded: Vec::new() })
+    });
+    let mut ranked: Vec<Ranked> = ranked.collect();
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
+    if ask.fold { fold(connection, index, ask, ranked) } else { Ok(ranked.into_iter().take(ask.limit).collect()) }
+}
+
+/// Weight of full text beside a model that knows the language of the query, if an entry has all of the query.
+const TEXT: f64 = 3.0;
+
+/// Returns the weight of full text. Beside a good model it counts as far as some entry has the words of the query: one with a rare word such
+/// as an error code has nearly all of them, while of a paraphrase all have few. `share` is the largest share of the query that an entry has.
+fn text_weight(fluency: f64, share: f64) -> f64 {
+    fluency * TEXT * share + (1.0 - fluency)
+}
+
+fn weight_of(weights: &[(List, f64)], list: List) -> f64 {
+    weights.iter().find(|(of, _)| *of == list).map_or(0.0, |(_, weight)| *weight)
+}
+
+fn enter(found: &mut HashMap<i64, Vec<Place>>, list: List, listed: impl Iterator<Item = (i64, f64, f64)>) {
+    for (i, (entry, measure, share)) in listed.take(DEPTH).enumerate() {
+        found.entry(entry).or_default().push(Place { list, rank: i + 1, measure, share });
+    }
+}
+
+/// Returns the factors of age and confidence.
+fn factors(entry: &Filtered, ask: &Ask) -> (f64, f64) {
+    let days = (ask.scope.now - entry.at).max(0) as f64 / 86_400_000.0;
+    let age = 1.0 - BY_AGE * (1.0 - 0.5_f64.powf(days / ask.half_life_days.max(1.0)));
+    (age, 1.0 - BY_CONFIDENCE * (1.0 - f64::from(entry.confidence).clamp(0.0, 1.0)))
+}
+
+/// Folds near duplicates into the first of them.
+fn fold(connection: &Connection, index: &Index, ask: &Ask, ranked: Vec<Ranked>) -> Result<Vec<Ranked>> {
+    let mut kept: Vec<(Ranked, Option<Vec<f32>>)> = Vec::new();
+    let Some(model) = ask.vectors.first().map(|v| v.model) else { return Ok(ranked.into_iter().take(ask.limit).collect()) };
+    for hit in ranked.into_iter().take(ask.limit * 3) {
+        let kind = index.get(hit.entry).map(|f| f.kind);
+        let vector = vectors::get(connection, model, hit.entry)?;
+        let same = kept.iter_mut().find(|(other, theirs)| {
+            let near = vector.as_ref().zip(theirs.as_ref()).is_some_and(|(a, b)| vectors::product(a, b) >= SAME);
+            near && index.get(other.entry).map(|f| f.kind) == kind
+        });
+        if let Some((other, _)) = same {
+            other.folded.push(hit.entry);
+        } else if kept.len() < ask.limit {
+            kept.push((hit, vector));
+        }
+    }
+    Ok(kept.into_iter().map(|(hit, _)| hit).collect())
+}

@@ -1,0 +1,139 @@
+//! Embeddings of entries as rows, with their sketches: one bit for the sign of each component.
+
+use rusqlite::{Connection, OptionalExtension, named_params};
+
+use crate::store::{Result, now_ms};
+
+/// A model that embeddings were made with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Model {
+    /// Row id.
+    pub id: i64,
+    /// What its vectors depend on.
+    pub identity: String,
+    /// Number of components.
+    pub dimensions: i64,
+}
+
+/// Returns the model with an identity, if it was used before.
+pub fn find_model(connection: &Connection, identity: &str) -> Result<Option<Model>> {
+    Ok(connection
+        .prepare_cached("SELECT id, identity, dimensions FROM embedding_models WHERE identity = :identity")?
+        .query_row(named_params! {":identity": identity}, |row| {
+            Ok(Model { id: row.get("id")?, identity: row.get("identity")?, dimensions: row.get("dimensions")? })
+        })
+        .optional()?)
+}
+
+/// Returns the model with an identity, as a row.
+pub fn model(connection: &Connection, identity: &str, dimensions: i64) -> Result<Model> {
+    if let Some(model) = find_model(connection, identity)? {
+        return Ok(model);
+    }
+    connection
+        .prepare_cached("INSERT INTO embedding_models (identity, dimensions, created_at) VALUES (:identity, :dimensions, :now)")?
+        .execute(named_params! {":identity": identity, ":dimensions": dimensions, ":now": now_ms()})?;
+    Ok(Model { id: connection.last_insert_rowid(), identity: identity.to_owned(), dimensions })
+}
+
+/// Returns the sketch of a vector.
+pub fn sketch(vector: &[f32]) -> Vec<u64> {
+    let word = |part: &[f32]| part.iter().enumerate().fold(0, |bits, (i, x)| bits | u64::from(*x > 0.0) << i);
+    vector.chunks(64).map(word).collect()
+}
+
+fn bytes_of(vector: &[f32]) -> Vec<u8> {
+    vector.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+/// Returns the words of a stored sketch.
+pub fn stored_sketch(bytes: &[u8]) -> Vec<u64> {
+    bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
+}
+
+/// Stores the vector of an entry; `content` is the hash of what it was made of.
+pub fn put(connection: &Connection, model: i64, entry: i64, content: i64, vector: &[f32]) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO embeddings (model_id, entry_id, content, vector, created_at) VALUES (:model_id, :entry_id, :content, :vector, :now)
+             ON CONFLICT (entry_id, model_id) DO UPDATE SET content = excluded.content, vector = excluded.vector,
+                created_at = excluded.created_at",
+        )?
+        .execute(named_params! {
+            ":model_id": model, ":entry_id": entry, ":content": content, ":vector": bytes_of(vector), ":now": now_ms(),
+        })?;
+    let bits: Vec<u8> = sketch(vector).into_iter().flat_map(u64::to_le_bytes).collect();
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO sketches (model_id, entry_id, bits) VALUES (:model_id, :entry_id, :bits)")?
+        .execute(named_params! {":model_id": model, ":entry_id": entry, ":bits": bits})?;
+    Ok(())
+}
+
+/// Removes the vectors of an entry.
+pub fn remove(connection: &Connection, entry: i64) -> Result<()> {
+    let mut of = connection.prepare_cached("SELECT model_id FROM embeddings WHERE entry_id = :entry_id")?;
+    let models: Vec<i64> = of.query_map(named_params! {":entry_id": entry}, |row| row.get("model_id"))?.collect::<rusqlite::Result<_>>()?;
+    for model in models {
+        connection
+            .prepare_cached("DELETE FROM sketches WHERE model_id = :model_id AND entry_id = :entry_id")?
+            .execute(named_params! {":model_id": model, ":entry_id": entry})?;
+    }
+    connection.prepare_cached("DELETE FROM embeddings WHERE entry_id = :entry_id")?.execute(named_params! {":entry_id": entry})?;
+    Ok(())
+}
+
+/// Returns the vector of an entry.
+pub fn get(connection: &Connection, model: i64, entry: i64) -> Result<Option<Vec<f32>>> {
+    let bytes: Option<Vec<u8>> = connection
+        .prepare_cached("SELECT vector FROM embeddings WHERE entry_id = :entry_id AND model_id = :model_id")?
+        .query_row(named_params! {":entry_id": entry, ":model_id": model}, |row| row.get("vector"))
+        .optional()?;
+    Ok(bytes.map(|bytes| bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect()))
+}
+
+/// Returns the product of two vectors, which is the cosine of their angle if both have unit length.
+pub fn product(a: &[f32], b: &[f32]) -> f32 {
+    // Eight sums, which a processor adds at once.
+    let mut sums = [0.0_f32; 8];
+    let (left, right) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    for (x, y) in left.0.iter().zip(right.0) {
+        for i in 0..8 {
+            sums[i] += x[i] * y[i];
+        }
+    }
+    sums.iter().sum::<f32>() + left.1.iter().zip(right.1).map(|(x, y)| x * y).sum::<f32>()
+}
+
+/// Returns entries that lack a vector of a model, or have one of older content, newest first.
+pub fn lacking(connection: &Connection, model: i64, limit: i64) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT e.id FROM entries e LEFT JOIN embeddings v ON v.entry_id = e.id AND v.model_id = :model
+         WHERE e.gone = 0 AND e.due = 0 AND e.words > 0 AND (v.id IS NULL OR v.content <> e.content) ORDER BY e.id DESC LIMIT :limit",
+    )?;
+    let rows = statement.query_map(named_params! {":model": model, ":limit": limit}, |row| row.get("id"))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns how many entries have a current vector of a model.
+pub fn count(connection: &Connection, model: i64) -> Result<i64> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT count(*) AS count FROM embeddings v JOIN entries e ON e.id = v.entry_id
+             WHERE v.model_id = :model AND v.content = e.content AND e.gone = 0",
+        )?
+        .query_row(named_params! {":model": model}, |row| row.get("count"))?)
+}
+
+/// Deletes the vectors of all models but some. Returns how many there were.
+pub fn delete_others(connection: &Connection, keep: &[&str]) -> Result<i64> {
+    let mut statement = connection.prepare_cached("SELECT id, identity, dimensions FROM embedding_models")?;
+    let rows = statement.query_map([], |row| Ok((row.get::<_, i64>("id")?, row.get::<_, String>("identity")?)))?;
+    let models: Vec<(i64, String)> = rows.collect::<rusqlite::Result<_>>()?;
+    let mut deleted = 0;
+    for (id, _) in models.iter().filter(|(_, identity)| !keep.contains(&identity.as_str())) {
+        connection.execute("DELETE FROM sketches WHERE model_id = :model", named_params! {":model": id})?;
+        deleted += connection.execute("DELETE FROM embeddings WHERE model_id = :model", named_params! {":model": id})?;
+        connection.execute("DELETE FROM embedding_models WHERE id = :model", named_params! {":model": id})?;
+    }
+    Ok(i64::try_from(deleted).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,20 @@
+//! Handlers of the `recall.*` and `model.*` methods.
+
+use afd_proto::recall::{
+    ModelAdd, ModelRemove, RecallContextFor, RecallDelete, RecallEvaluate, RecallGet, RecallSearch, RecallStatusOf, RecallStore,
+};
+
+use super::register::{Module, method};
+use crate::control::recall;
+
+pub(super) fn register(module: &mut Module) {
+    method::<RecallStore, _, _>(module, |core, p| async move { recall::store(&core, &p).await });
+    method::<RecallSearch, _, _>(module, |core, p| async move { recall::search(&core, &p).await });
+    method::<RecallGet, _, _>(module, |core, p| async move { recall::get(&core, &p).await });
+    method::<RecallDelete, _, _>(module, |core, p| async move { recall::delete(&core, &p).await });
+    method::<RecallContextFor, _, _>(module, |core, p| async move { recall::context(&core, &p).await });
+    method::<RecallStatusOf, _, _>(module, |core, p| async move { recall::status(&core, &p).await });
+    method::<RecallEvaluate, _, _>(module, |core, p| async move { recall::evaluate(&core, &p).await });
+    method::<ModelAdd, _, _>(module, |core, p| async move { recall::add_model(&core, &p).await });
+    method::<ModelRemove, _, _>(module, |core, p| async move { recall::remove_model(&core, &p).await });
+}

@@ -1,0 +1,452 @@
+//! `recall.*` and `model.*`: finding again what is worth remembering, and the models that make embeddings.
+
+use crate::pattern::PatternScope;
+
+words! {
+    /// Type of a memory entry.
+    EntryType {
+        /// Note that somebody saved.
+        Note = "note",
+        /// Reported bug.
+        Bug = "bug",
+        /// Test result.
+        Result = "result",
+        /// Model of a page.
+        Page = "page",
+        /// Learned pattern.
+        Pattern = "pattern",
+        /// Goal, summary and next steps of a session.
+        Session = "session",
+        /// Named or described state of an app.
+        State = "state",
+        /// Stored fact.
+        Fact = "fact",
+        /// Stored preference of the user.
+        Preference = "preference",
+        /// Stored way of doing something.
+        Procedure = "procedure",
+        /// Message of a conversation of the asking session.
+        Message = "message",
+    }
+
+    /// Type of what `recall.store` stores.
+    StoredType {
+        /// Something that is so.
+        Fact = "fact",
+        /// What the user prefers.
+        Preference = "preference",
+        /// How something is done.
+        Procedure = "procedure",
+    }
+
+    /// How entries are searched.
+    SearchMode {
+        /// By full text and vectors.
+        Hybrid = "hybrid",
+        /// By full text only.
+        Text = "text",
+        /// By vectors only.
+        Vector = "vector",
+    }
+}
+
+params! {
+    /// Parameters of `recall.store`.
+    pub struct RecallStoreParams {
+        /// The text, 1 to 16,000 characters.
+        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 16_000)))]
+        pub text: String,
+        /// Title, at most 300 characters.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 300)))]
+        pub title: Option<String>,
+        /// Type; by default `fact`.
+        #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "fact")))]
+        pub kind: Option<StoredType>,
+        /// Package that it is about; if omitted, it is about no app.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub app: Option<String>,
+        /// Site that it is about, such as `example.com`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub site: Option<String>,
+        /// Who may be told it; by default everybody who uses the app, and without an app this session alone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<PatternScope>,
+        /// Who said it: `user`, `assistant`, `page`, or the name of a tool; by default `assistant`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "assistant", "maxLength" = 100)))]
+        pub source: Option<String>,
+        /// Confidence, 0 to 1; by default 0.7.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = 0.7)))]
+        pub confidence: Option<f64>,
+        /// Tags, at most 20 of at most 100 characters.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 20)))]
+        pub tags: Vec<String>,
+        /// Uids of entries that it refers to, at most 50.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 50)))]
+        pub related: Vec<String>,
+        /// When it stops being true, UTC milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub expires_at: Option<i64>,
+        /// Session that stores it; by default `"default"`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
+        pub session: Option<String>,
+    }
+
+    /// Parameters of `recall.search`.
+    #[derive(Default)]
+    pub struct RecallSearchParams {
+        /// What is sought, in words of any language, 1 to 4,000 characters.
+        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 4_000)))]
+        pub query: String,
+        /// Only entries of these types.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub types: Vec<EntryType>,
+        /// Only entries about this package, and those about no app.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub app: Option<String>,
+        /// Only entries about this site.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub site: Option<String>,
+        /// Only entries with this tag.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub tag: Option<String>,
+        /// Only entries that this session recorded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub of_session: Option<String>,
+        /// Only entries recorded since then, UTC milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub since: Option<i64>,
+        /// Only entries recorded until then, UTC milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub until: Option<i64>,
+        /// Whether to find what was archived, too; by default not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
+        pub archived: Option<bool>,
+        /// How to search; by default `hybrid`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "hybrid")))]
+        pub mode: Option<SearchMode>,
+        /// Whether each entry says why it was found; by default not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
+        pub explain: Option<bool>,
+        /// Maximum number of entries, at most 100; by default 10.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 100, "default" = 10)))]
+        pub limit: Option<u32>,
+        /// Session that asks: what was said in it, and what was saved for it alone, is found, too; by default `"default"`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
+        pub session: Option<String>,
+    }
+
+    /// Parameters of `recall.get`.
+    #[derive(Default)]
+    pub struct RecallGetParams {
+        /// Uid of the entry.
+        pub uid: String,
+        /// Session that asks; by default `"default"`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
+        pub session: Option<String>,
+    }
+
+    /// Parameters of `recall.delete`.
+    #[derive(Default)]
+    pub struct RecallDeleteParams {
+        /// Uid of an entry that `recall.store` stored.
+        pub uid: String,
+    }
+
+    /// Parameters of `recall.context`.
+    #[derive(Default)]
+    pub struct RecallContextParams {
+        /// What is to be done, 1 to 4,000 characters; by default the session's current task, else its goal.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 4_000)))]
+        pub task: Option<String>,
+        /// Maximum size, 100 to 100,000 tokens; by default 1,500.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 100, "maximum" = 100_000, "default" = 1_500)))]
+        pub budget: Option<u32>,
+        /// Only what is about this package or about no app; by default the session's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub app: Option<String>,
+        /// Session; by default `"default"`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
+        pub session: Option<String>,
+    }
+
+    /// Parameters of `recall.status`.
+    #[derive(Default)]
+    pub struct RecallStatusParams {}
+
+    /// Parameters of `recall.evaluate`.
+    #[derive(Default)]
+    pub struct RecallEvaluateParams {
+        /// Directory with `entries.jsonl` and `queries.jsonl`, or with directories that have them.
+        pub directory: String,
+    }
+
+    /// Parameters of `model.add`.
+    #[derive(Default)]
+    pub struct ModelAddParams {
+        /// Directory with `config.json`, `tokenizer.json` and `model.safetensors`.
+        pub directory: String,
+    }
+
+    /// Parameters of `model.remove`.
+    #[derive(Default)]
+    pub struct ModelRemoveParams {}
+}
+
+wire! {
+    /// A memory entry.
+    pub struct RecallEntry {
+        /// Unique id: that of the note, bug, pattern or other row that it stands for.
+        pub uid: String,
+        /// Type.
+        #[serde(rename = "type")]
+        pub kind: EntryType,
+        /// Number of the row, as other commands take it; absent for what `recall.store` stored.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub id: Option<i64>,
+        /// Title.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub title: Option<String>,
+        /// Text; that of a search is cut to what matters of it.
+        pub text: String,
+        /// Whether the text was cut.
+        #[serde(default, skip_serializing_if = "crate::act::is_false")]
+        pub cut: bool,
+        /// Package that it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub app: Option<String>,
+        /// Site that it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub site: Option<String>,
+        /// Session that it was recorded in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub session: Option<String>,
+        /// Who said it: `user`, `assistant`, `page`, the name of a tool, or `recorded` for what a session recorded on purpose.
+        pub source: String,
+        /// Who may be told it.
+        pub scope: PatternScope,
+        /// Confidence, 0 to 1.
+        pub confidence: f64,
+        /// Tags.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub tags: Vec<String>,
+        /// Uids of entries that it refers to.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub related: Vec<String>,
+        /// When it was recorded, UTC milliseconds.
+        pub at: i64,
+        /// When it stops being true, UTC milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub expires_at: Option<i64>,
+        /// Score of a search, 0 to 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub score: Option<f64>,
+        /// Why a search found it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub why: Option<Why>,
+        /// Uids of near duplicates, of which it is the best.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub duplicates: Vec<String>,
+    }
+
+    /// Why an entry was found.
+    pub struct Why {
+        /// Rank by full text, from 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub text_rank: Option<u32>,
+        /// Score of BM25.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub bm25: Option<f64>,
+        /// Words of the query that it has, as far as they are written the same.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub words: Vec<String>,
+        /// Rank by the vectors of the model of the settings, from 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub vector_rank: Option<u32>,
+        /// Cosine of the angle between its vector and that of the query.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub cosine: Option<f64>,
+        /// Rank by the vectors of the built-in model, from 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub builtin_rank: Option<u32>,
+        /// Cosine of the built-in model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub builtin_cosine: Option<f64>,
+        /// Factor by age.
+        pub age_factor: f64,
+        /// Factor by confidence.
+        pub confidence_factor: f64,
+    }
+
+    /// Result of `recall.search`, best first.
+    pub struct RecallFound {
+        /// The entries.
+        pub entries: Vec<RecallEntry>,
+        /// Model whose vectors were searched.
+        pub model: String,
+        /// What the search could not use, and why; absent if nothing is missing.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub missing: Vec<String>,
+    }
+
+    /// Result of `recall.store`.
+    pub struct RecallStored {
+        /// The entry.
+        pub entry: RecallEntry,
+        /// Entries that say much the same.
+        pub similar: Vec<RecallEntry>,
+    }
+
+    /// Result of `recall.delete`.
+    pub struct RecallDeleted {
+        /// Uid of the entry.
+        pub uid: String,
+        /// Backups that still hold it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub backups: Vec<String>,
+    }
+
+    /// Result of `recall.context`.
+    pub struct RecallContext {
+        /// The text, for a message that is not the system's: it quotes what was recorded.
+        pub text: String,
+        /// Tokens of the text.
+        pub tokens: i64,
+        /// Task that it is for.
+        pub task: String,
+        /// Uids of the entries in it.
+        pub entries: Vec<String>,
+        /// What could not be used, and why.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub missing: Vec<String>,
+    }
+
+    /// Number of entries of a type.
+    pub struct EntryCount {
+        /// The type.
+        #[serde(rename = "type")]
+        pub kind: String,
+        /// The number.
+        pub count: i64,
+    }
+
+    /// A model that makes embeddings.
+    pub struct EmbeddingModel {
+        /// Kind, name and hash of its files.
+        pub identity: String,
+        /// Number of components of a vector; absent before it made one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub dimensions: Option<u32>,
+        /// Number of entries with a current vector.
+        pub embedded: i64,
+        /// Number of entries without.
+        pub pending: i64,
+        /// Why it cannot be used.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub error: Option<String>,
+    }
+
+    /// Result of `recall.status`.
+    pub struct RecallStatus {
+        /// Number of entries by type.
+        pub entries: Vec<EntryCount>,
+        /// Number of rows whose entries are still to be made.
+        pub due: i64,
+        /// The models; that of the settings first, the built-in one last.
+        pub models: Vec<EmbeddingModel>,
+        /// Memory that the index takes, bytes.
+        pub index_bytes: u64,
+    }
+
+    /// Result of `model.add`.
+    pub struct ModelAdded {
+        /// Identity of the model.
+        pub identity: String,
+        /// Number of components of a vector.
+        pub dimensions: u32,
+        /// How long a short sentence took, milliseconds.
+        pub sentence_ms: f64,
+        /// Directory, as it stands in the settings.
+        pub directory: String,
+        /// Number of entries that get new vectors in the background.
+        pub pending: i64,
+    }
+
+    /// Result of `model.remove`.
+    pub struct ModelRemoved {
+        /// Number of vectors that were deleted.
+        pub deleted: i64,
+    }
+
+    /// How well a way of searching finds what is expected.
+    pub struct Evaluation {
+        /// Way of searching: `like`, `text`, `vector` or `hybrid`.
+        pub way: String,
+        /// Share of the expected entries among the first 5, mean over the queries.
+        pub recall_at5: f64,
+        /// Share of the expected entries among the first 10.
+        pub recall_at10: f64,
+        /// Mean of 1 through the rank of the first expected entry.
+        pub mrr: f64,
+        /// Median time of a query, milliseconds.
+        pub p50_ms: f64,
+        /// Time that one of a hundred queries exceeds, milliseconds.
+        pub p99_ms: f64,
+    }
+
+    /// Evaluations of a set of queries.
+    pub struct EvaluationGroup {
+        /// Directory, language or kind of the queries; `all` for all of them.
+        pub name: String,
+        /// Number of queries.
+        pub queries: u32,
+        /// One for each way of searching.
+        pub ways: Vec<Evaluation>,
+    }
+
+    /// Result of `recall.evaluate`.
+    pub struct RecallEvaluated {
+        /// Model whose vectors were used.
+        pub model: String,
+        /// Number of entries.
+        pub entries: u32,
+        /// All queries, then those of each directory, language and kind.
+        pub groups: Vec<EvaluationGroup>,
+    }
+}
+
+methods! {
+    /// Stores a fact, a preference or a procedure.
+    RecallStore = "recall.store" (RecallStoreParams, SESSION) -> RecallStored, Admin, [StoreUnavailable, StoreFull], r#"{"text":"the coupon SPRING10 is accepted once per account","app":"com.example.shop","tags":["coupon"]}"#;
+    /// Searches everything that is remembered, by words and by meaning.
+    RecallSearch = "recall.search" (RecallSearchParams, SESSION) -> RecallFound, Read, [NotFound, StoreUnavailable], r#"{"query":"payment is refused","limit":5}"#;
+    /// Returns a whole entry.
+    RecallGet = "recall.get" (RecallGetParams, SESSION) -> RecallEntry, Read, [NotFound, StoreUnavailable], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab"}"#;
+    /// Deletes an entry that `recall.store` stored.
+    RecallDelete = "recall.delete" (RecallDeleteParams) -> RecallDeleted, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab"}"#;
+    /// Assembles what is known for a task: from the session, and from everything that is remembered.
+    RecallContextFor = "recall.context" (RecallContextParams, SESSION) -> RecallContext, Read, [NotFound, StoreUnavailable], r#"{"task":"test the checkout with a coupon","budget":1000}"#;
+    /// Returns what can be recalled, and how far embeddings have got.
+    RecallStatusOf = "recall.status" (RecallStatusParams) -> RecallStatus, Read, [StoreUnavailable], r#"{}"#;
+    /// Measures how well queries find what is expected.
+    RecallEvaluate = "recall.evaluate" (RecallEvaluateParams) -> RecallEvaluated, Read, [StoreUnavailable], r#"{"directory":"/home/me/queries"}"#;
+    /// Checks a sentence model in a directory and makes embeddings with it from now on.
+    ModelAdd = "model.add" (ModelAddParams) -> ModelAdded, Admin, [StoreUnavailable, StoreFull, Conflict], r#"{"directory":"/home/me/all-MiniLM-L6-v2"}"#;
+    /// Goes back to the built-in model, and deletes the vectors of others.
+    ModelRemove = "model.remove" (ModelRemoveParams) -> ModelRemoved, Admin, [StoreUnavailable, StoreFull, Conflict], r#"{}"#;
+}
