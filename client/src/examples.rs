@@ -145,6 +145,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("recall delete", "afctl recall delete 0192f3c2-7b1a-7c3d-8e4f-0123456789ab"),
     ("recall context", "afctl recall context \"test the checkout with a coupon\" --budget 1000"),
     ("recall status", "afctl recall status"),
+    ("recall upkeep", "afctl recall upkeep --dry-run"),
     ("recall evaluate", "afctl recall evaluate tests/recall/tuned"),
     ("model", "afctl model list"),
     ("model add", "afctl model add ~/models/all-MiniLM-L6-v2"),

@@ -83,7 +83,8 @@ CREATE TABLE embedding_models (
     created_at INTEGER NOT NULL
 ) STRICT;
 
--- Vectors of unit length, as little-endian 32-bit floats, of the content that had this hash.
+-- Vectors of unit length, as little-endian 32-bit floats, of the content that had this hash. One that went stale is empty, and is made again
+-- when its entry is used.
 CREATE TABLE embeddings (
     id         INTEGER PRIMARY KEY,
     model_id   INTEGER NOT NULL REFERENCES embedding_models (id),
@@ -102,19 +103,10 @@ CREATE TABLE sketches (
     PRIMARY KEY (model_id, entry_id)
 ) STRICT, WITHOUT ROWID;
 
--- How far indexes elsewhere have followed, by their address and collection.
-CREATE TABLE followers (
-    name       TEXT PRIMARY KEY,
-    version    INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
--- What jobs of the memory changed.
+-- What the upkeep of the entries changed, a row for each run that changed something.
 CREATE TABLE upkeep_log (
     id      INTEGER PRIMARY KEY,
-    job     TEXT NOT NULL,
     at      INTEGER NOT NULL,
-    -- Number of changes by kind, and examples.
     changes TEXT NOT NULL CHECK (json_valid(changes))
 ) STRICT;
 

@@ -288,7 +288,7 @@ wire! {
     pub struct BugAddResult {
         /// The new bug.
         pub bug: Bug,
-        /// Open bugs of the same app with similar titles, most similar first.
+        /// Open bugs of the same app that seem to be the same, most similar first.
         pub similar: Vec<Bug>,
     }
 

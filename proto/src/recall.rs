@@ -168,7 +168,7 @@ params! {
     /// Parameters of `recall.context`.
     #[derive(Default)]
     pub struct RecallContextParams {
-        /// What is to be done, 1 to 4,000 characters; by default the session's current task, else its goal.
+        /// The task, 1 to 4,000 characters; by default the session's current task, else its goal.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 4_000)))]
         pub task: Option<String>,
@@ -188,6 +188,15 @@ params! {
     /// Parameters of `recall.status`.
     #[derive(Default)]
     pub struct RecallStatusParams {}
+
+    /// Parameters of `recall.upkeep`.
+    #[derive(Default)]
+    pub struct RecallUpkeepParams {
+        /// Whether to tell only what would change; by default not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
+        pub dry_run: Option<bool>,
+    }
 
     /// Parameters of `recall.evaluate`.
     #[derive(Default)]
@@ -393,6 +402,36 @@ wire! {
         pub deleted: i64,
     }
 
+    /// What upkeep changed, of one kind.
+    pub struct UpkeepChange {
+        /// `expired` memories were deleted, `archived` sessions are found on request only, `merged` patterns said the same as another one,
+        /// `stale` vectors were emptied until their entries are used again, `unused` vectors belonged to other models.
+        pub change: String,
+        /// Number of changes.
+        pub count: i64,
+        /// Some of what was changed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub examples: Vec<String>,
+    }
+
+    /// A run of upkeep that changed something.
+    pub struct UpkeepRun {
+        /// When, UTC milliseconds.
+        pub at: i64,
+        /// What it changed.
+        pub changes: Vec<UpkeepChange>,
+    }
+
+    /// Result of `recall.upkeep`.
+    pub struct RecallUpkeep {
+        /// Whether nothing was changed.
+        pub dry_run: bool,
+        /// What was changed, or would be.
+        pub changes: Vec<UpkeepChange>,
+        /// The runs before, newest first, at most 20.
+        pub runs: Vec<UpkeepRun>,
+    }
+
     /// How well a way of searching finds what is expected.
     pub struct Evaluation {
         /// Way of searching: `like`, `text`, `vector` or `hybrid`.
@@ -443,6 +482,8 @@ methods! {
     RecallContextFor = "recall.context" (RecallContextParams, SESSION) -> RecallContext, Read, [NotFound, StoreUnavailable], r#"{"task":"test the checkout with a coupon","budget":1000}"#;
     /// Returns what can be recalled, and how far embeddings have got.
     RecallStatusOf = "recall.status" (RecallStatusParams) -> RecallStatus, Read, [StoreUnavailable], r#"{}"#;
+    /// Tidies what can be recalled: expired memories, old sessions, patterns that say the same, vectors that nobody uses.
+    RecallUpkeepRun = "recall.upkeep" (RecallUpkeepParams) -> RecallUpkeep, Admin, [StoreUnavailable, StoreFull], r#"{"dryRun":true}"#;
     /// Measures how well queries find what is expected.
     RecallEvaluate = "recall.evaluate" (RecallEvaluateParams) -> RecallEvaluated, Read, [StoreUnavailable], r#"{"directory":"/home/me/queries"}"#;
     /// Checks a sentence model in a directory and makes embeddings with it from now on.

@@ -102,6 +102,16 @@ words! {
 }
 
 wire! {
+    /// Result of `session.task.start`.
+    pub struct TaskStarted {
+        /// The task.
+        #[serde(flatten)]
+        pub task: Task,
+        /// What is known about it: bugs, patterns, notes and other entries that are clearly about the same.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub known: Vec<crate::recall::RecallEntry>,
+    }
+
     /// A task.
     pub struct Task {
         /// Id in this database.
@@ -177,7 +187,7 @@ methods! {
     /// Adds a task to the queue.
     TaskAdd = "session.task.add" (TaskAddParams, SESSION) -> Task, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","description":"pay with a coupon","priority":2}"#, TASK_ADD;
     /// Starts a task, by default the first one in the queue.
-    TaskStart = "session.task.start" (TaskStartParams, SESSION) -> Task, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#, TASK_START;
+    TaskStart = "session.task.start" (TaskStartParams, SESSION) -> TaskStarted, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#, TASK_START;
     /// Updates the progress note, description or priority of a task.
     TaskUpdate = "session.task.update" (TaskUpdateParams, SESSION) -> Task, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","progress":"the form is filled in"}"#;
     /// Finishes a task as passed, failed or skipped, with a summary.

@@ -127,6 +127,12 @@ words! {
         Recovery = "recovery",
         /// An action that dismisses the pop-up on the screen.
         Interrupt = "interrupt",
+        /// Saved for this page: what a field accepts or rejects.
+        Rule = "rule",
+        /// Saved for this page: an element that is missing at times or behaves inconsistently.
+        Flaky = "flaky",
+        /// Saved for this page: how it is expected to look.
+        Baseline = "baseline",
     }
 
     /// Kind of call that observed a screen.

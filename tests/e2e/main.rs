@@ -29,6 +29,7 @@ mod outline;
 mod practice_phone;
 mod privileged;
 mod reaching;
+mod recall;
 mod refs;
 mod retention;
 mod runtime;

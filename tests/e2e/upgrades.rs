@@ -15,8 +15,18 @@ fn count(result: &Value, key: &str) -> usize {
     result[key].as_array().map_or(0, Vec::len)
 }
 
-/// Takes back what schema 12 added.
-pub const BACK_TO_11: &str = "DROP TABLE baseline_outcomes; DROP TABLE baseline_recoveries; DROP TABLE folds; DROP INDEX events_folded;
+/// Takes back what schemas 13 and 12 added.
+pub const BACK_TO_11: &str = "DROP TRIGGER notes_recalled; DROP TRIGGER notes_recalled_again; DROP TRIGGER notes_forgotten; DROP TRIGGER
+    bugs_recalled; DROP TRIGGER bugs_recalled_again; DROP TRIGGER bugs_forgotten; DROP TRIGGER test_results_recalled; DROP
+    TRIGGER test_results_recalled_again; DROP TRIGGER test_results_forgotten; DROP TRIGGER page_models_recalled; DROP
+    TRIGGER page_models_recalled_again; DROP TRIGGER page_models_forgotten; DROP TRIGGER patterns_recalled; DROP TRIGGER
+    patterns_recalled_again; DROP TRIGGER patterns_forgotten; DROP TRIGGER sessions_recalled; DROP TRIGGER
+    sessions_recalled_again; DROP TRIGGER sessions_forgotten; DROP TRIGGER states_recalled; DROP TRIGGER
+    states_recalled_again; DROP TRIGGER states_forgotten; DROP TRIGGER memories_recalled; DROP TRIGGER
+    memories_recalled_again; DROP TRIGGER memories_forgotten; DROP TABLE upkeep_log; DROP TABLE sketches; DROP TABLE
+    embeddings; DROP TABLE embedding_models; DROP TABLE entry_tags; DROP TABLE entry_terms; DROP TABLE entries; DROP TABLE
+    memories;
+    DROP TABLE baseline_outcomes; DROP TABLE baseline_recoveries; DROP TABLE folds; DROP INDEX events_folded;
     DROP INDEX observations_folded; ALTER TABLE events DROP COLUMN folded; ALTER TABLE observations DROP COLUMN folded;";
 
 /// Starts a daemon on a copy of the database of a schema.

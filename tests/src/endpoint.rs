@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 pub enum Reply {
     /// A completion with this text, in the format of the API that the request path belongs to.
     Text(String),
+    /// An embedding of each text of the request, with this number of components: texts that share words are near each other.
+    Embeddings(usize),
     /// A status with an empty JSON object.
     Status(u16),
     /// Status 200 with this body, which is not a valid completion.
@@ -115,6 +117,7 @@ fn read(stream: &TcpStream) -> Option<ReceivedRequest> {
 fn serve(shared: &Shared, mut stream: TcpStream) {
     let Some(request) = read(&stream) else { return };
     let anthropic = request.path.ends_with("/v1/messages");
+    let input = request.body["input"].clone();
     shared.requests.lock().expect("not poisoned").push(request);
     let reply = {
         let mut replies = shared.replies.lock().expect("not poisoned");
@@ -127,6 +130,7 @@ fn serve(shared: &Shared, mut stream: TcpStream) {
         }
         Reply::Status(status) => (status, "{}".to_owned()),
         Reply::Malformed(body) => (200, body),
+        Reply::Embeddings(size) => (200, embeddings(&input, size).to_string()),
         Reply::Text(text) if anthropic => (200, json!({"content": [{"type": "text", "text": text}]}).to_string()),
         Reply::Text(text) => (200, json!({"choices": [{"message": {"role": "assistant", "content": text}}]}).to_string()),
     };
@@ -135,4 +139,21 @@ fn serve(shared: &Shared, mut stream: TcpStream) {
         "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
+}
+
+fn embeddings(input: &Value, size: usize) -> Value {
+    let vector = |text: &str| {
+        let mut vector = vec![0.0_f32; size];
+        for word in text.to_lowercase().split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()) {
+            let hash = word.bytes().fold(5_381_usize, |hash, byte| hash.wrapping_mul(33) ^ usize::from(byte));
+            for i in 0..4 {
+                vector[(hash >> (i * 7)) % size] += 1.0;
+            }
+        }
+        vector
+    };
+    let texts = input.as_array().cloned().unwrap_or_default();
+    let data =
+        texts.iter().enumerate().map(|(index, text)| json!({"index": index, "embedding": vector(text.as_str().unwrap_or_default())}));
+    json!({"object": "list", "data": data.collect::<Vec<_>>()})
 }

@@ -52,6 +52,9 @@ Direction: TypeAlias = Literal["up", "down", "left", "right"]
 # Effect of a method.
 Effect: TypeAlias = Literal["read", "act", "admin"]
 
+# Type of a memory entry.
+EntryType: TypeAlias = Literal["note", "bug", "result", "page", "pattern", "session", "state", "fact", "preference", "procedure", "message"]
+
 # Reason why a call failed.
 ErrorCode: TypeAlias = Literal["INVALID_PARAMS", "DEVICE_UNKNOWN", "DEVICE_AMBIGUOUS", "DEVICE_BUSY", "DEVICE_UNREACHABLE", "DEVICE_AUTH", "DEVICE_ERROR", "OUTCOME_UNKNOWN", "REF_ALIAS_UNOBSERVED", "REF_ALIAS_STALE", "TARGET_NOT_FOUND", "TARGET_AMBIGUOUS", "ASSERTION_FAILED", "NOT_FOUND", "CONFLICT", "TIMEOUT", "UNSUPPORTED", "REFUSED", "LIMIT_EXCEEDED", "SHUTTING_DOWN", "STORE_UNAVAILABLE", "STORE_FULL", "INTERNAL", "CANCELLED", "TARGET_COVERED", "PARSE_ERROR", "INVALID_REQUEST", "UNKNOWN_METHOD"]
 
@@ -68,7 +71,7 @@ FinishStatus: TypeAlias = Literal["passed", "failed", "skipped"]
 GraphFormat: TypeAlias = Literal["dot", "mermaid", "svg"]
 
 # Kind of a hint.
-HintKind: TypeAlias = Literal["action", "failure", "recovery", "interrupt"]
+HintKind: TypeAlias = Literal["action", "failure", "recovery", "interrupt", "rule", "flaky", "baseline"]
 
 # Import result of a setting or row.
 ImportOutcome: TypeAlias = Literal["added", "present", "cleaned", "skipped"]
@@ -133,6 +136,9 @@ Role: TypeAlias = Literal["button", "field", "switch", "row", "list", "image", "
 # How closely an experience matches the requested place.
 Scope: TypeAlias = Literal["state", "page", "activity", "app"]
 
+# How entries are searched.
+SearchMode: TypeAlias = Literal["hybrid", "text", "vector"]
+
 # A token or typed text; no answer contains it.
 Secret: TypeAlias = "str"
 
@@ -147,6 +153,9 @@ Source: TypeAlias = Literal["flag", "env", "file", "default"]
 
 # Kind of a state.
 StateKind: TypeAlias = Literal["page", "dialog", "detected", "opaque"]
+
+# Type of what `recall.store` stores.
+StoredType: TypeAlias = Literal["fact", "preference", "procedure"]
 
 # State of a background task.
 TaskState: TypeAlias = Literal["running", "restarting"]
@@ -701,6 +710,16 @@ class Element(TypedDict):
     value: NotRequired[str]
 
 
+class EmbeddingModel(TypedDict):
+    """A model that makes embeddings."""
+
+    dimensions: NotRequired[int]
+    embedded: int
+    error: NotRequired[str]
+    identity: str
+    pending: int
+
+
 class EndResult(TypedDict):
     """Result of `session.end`."""
 
@@ -711,6 +730,32 @@ class EndResult(TypedDict):
     session: str
     summary: str
     warnings: NotRequired[List[str]]
+
+
+class EntryCount(TypedDict):
+    """Number of entries of a type."""
+
+    count: int
+    type: str
+
+
+class Evaluation(TypedDict):
+    """How well a way of searching finds what is expected."""
+
+    mrr: float
+    p50Ms: float
+    p99Ms: float
+    recallAt10: float
+    recallAt5: float
+    way: str
+
+
+class EvaluationGroup(TypedDict):
+    """Evaluations of a set of queries."""
+
+    name: str
+    queries: int
+    ways: List[Evaluation]
 
 
 class Event(TypedDict):
@@ -1132,6 +1177,16 @@ class Metrics(TypedDict):
     text: str
 
 
+class ModelAdded(TypedDict):
+    """Result of `model.add`."""
+
+    dimensions: int
+    directory: str
+    identity: str
+    pending: int
+    sentenceMs: float
+
+
 class ModelContext(TypedDict):
     """Messages for the model's next turn."""
 
@@ -1149,6 +1204,12 @@ class ModelContext(TypedDict):
     tokens: int
     tokensOfAll: int
     toolsTokens: int
+
+
+class ModelRemoved(TypedDict):
+    """Result of `model.remove`."""
+
+    deleted: int
 
 
 class Note(TypedDict):
@@ -1413,6 +1474,87 @@ class Pruned(TypedDict):
     events: int
     observations: int
     usedBytes: int
+
+
+class RecallContext(TypedDict):
+    """Result of `recall.context`."""
+
+    entries: List[str]
+    missing: NotRequired[List[str]]
+    task: str
+    text: str
+    tokens: int
+
+
+class RecallDeleted(TypedDict):
+    """Result of `recall.delete`."""
+
+    backups: NotRequired[List[str]]
+    uid: str
+
+
+class RecallEntry(TypedDict):
+    """A memory entry."""
+
+    app: NotRequired[str]
+    at: int
+    confidence: float
+    cut: NotRequired[bool]
+    duplicates: NotRequired[List[str]]
+    expiresAt: NotRequired[int]
+    id: NotRequired[int]
+    related: NotRequired[List[str]]
+    scope: PatternScope
+    score: NotRequired[float]
+    session: NotRequired[str]
+    site: NotRequired[str]
+    source: str
+    tags: NotRequired[List[str]]
+    text: str
+    title: NotRequired[str]
+    type: EntryType
+    uid: str
+    why: NotRequired[Why]
+
+
+class RecallEvaluated(TypedDict):
+    """Result of `recall.evaluate`."""
+
+    entries: int
+    groups: List[EvaluationGroup]
+    model: str
+
+
+class RecallFound(TypedDict):
+    """Result of `recall.search`, best first."""
+
+    entries: List[RecallEntry]
+    missing: NotRequired[List[str]]
+    model: str
+
+
+class RecallStatus(TypedDict):
+    """Result of `recall.status`."""
+
+    due: int
+    entries: List[EntryCount]
+    indexBytes: int
+    models: List[EmbeddingModel]
+
+
+class RecallStored(TypedDict):
+    """Result of `recall.store`."""
+
+    entry: RecallEntry
+    similar: List[RecallEntry]
+
+
+class RecallUpkeep(TypedDict):
+    """Result of `recall.upkeep`."""
+
+    changes: List[UpkeepChange]
+    dryRun: bool
+    runs: List[UpkeepRun]
 
 
 class RecentObservation(TypedDict):
@@ -2105,6 +2247,24 @@ class TaskInfo(TypedDict):
     state: TaskState
 
 
+class TaskStarted(TypedDict):
+    """Result of `session.task.start`."""
+
+    blockedBy: NotRequired[List[int]]
+    createdAt: int
+    description: str
+    finishedAt: NotRequired[int]
+    id: int
+    known: NotRequired[List[RecallEntry]]
+    priority: int
+    progress: NotRequired[str]
+    session: str
+    startedAt: NotRequired[int]
+    status: TaskStatus
+    summary: NotRequired[str]
+    uid: str
+
+
 class Tasks(TypedDict):
     """Tasks: the active one, then the queue in order, then the finished ones."""
 
@@ -2216,6 +2376,21 @@ class Trial(TypedDict):
     usable: bool
 
 
+class UpkeepChange(TypedDict):
+    """What upkeep changed, of one kind."""
+
+    change: str
+    count: int
+    examples: NotRequired[List[str]]
+
+
+class UpkeepRun(TypedDict):
+    """A run of upkeep that changed something."""
+
+    at: int
+    changes: List[UpkeepChange]
+
+
 class Usage(TypedDict):
     """Size of the context compared with its limits."""
 
@@ -2320,6 +2495,20 @@ class WaitResultReply(TypedDict):
     waitedMs: int
 
 
+class Why(TypedDict):
+    """Why an entry was found."""
+
+    ageFactor: float
+    bm25: NotRequired[float]
+    builtinCosine: NotRequired[float]
+    builtinRank: NotRequired[int]
+    confidenceFactor: float
+    cosine: NotRequired[float]
+    textRank: NotRequired[int]
+    vectorRank: NotRequired[int]
+    words: NotRequired[List[str]]
+
+
 class WindowRow(TypedDict):
     """A window; returned with `full`."""
 
@@ -2376,6 +2565,56 @@ class JobMethods:
     def run(self, *, name: str, request_key: str | None = None) -> Job:
         """Runs a job now and waits until it has finished."""
         return self._call("job.run", {"name": name, "requestKey": request_key}, key=True)
+
+
+class ModelMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def add(self, *, directory: str, request_key: str | None = None) -> ModelAdded:
+        """Checks a sentence model in a directory and makes embeddings with it from now on."""
+        return self._call("model.add", {"directory": directory, "requestKey": request_key}, key=True)
+
+    def remove(self, *, request_key: str | None = None) -> ModelRemoved:
+        """Goes back to the built-in model, and deletes the vectors of others."""
+        return self._call("model.remove", {"requestKey": request_key}, key=True)
+
+
+class RecallMethods:
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def store(self, *, text: str, app: str | None = None, confidence: float | None = None, expires_at: int | None = None, related: List[str] | None = None, scope: PatternScope | None = None, session: str | None = None, site: str | None = None, source: str | None = None, tags: List[str] | None = None, title: str | None = None, type: StoredType | None = None, request_key: str | None = None) -> RecallStored:
+        """Stores a fact, a preference or a procedure."""
+        return self._call("recall.store", {"text": text, "app": app, "confidence": confidence, "expiresAt": expires_at, "related": related, "scope": scope, "session": session, "site": site, "source": source, "tags": tags, "title": title, "type": type, "requestKey": request_key}, session=True, key=True)
+
+    def search(self, *, query: str, app: str | None = None, archived: bool | None = None, explain: bool | None = None, limit: int | None = None, mode: SearchMode | None = None, of_session: str | None = None, session: str | None = None, since: int | None = None, site: str | None = None, tag: str | None = None, types: List[EntryType] | None = None, until: int | None = None) -> RecallFound:
+        """Searches everything that is remembered, by words and by meaning."""
+        return self._call("recall.search", {"query": query, "app": app, "archived": archived, "explain": explain, "limit": limit, "mode": mode, "ofSession": of_session, "session": session, "since": since, "site": site, "tag": tag, "types": types, "until": until}, session=True)
+
+    def get(self, *, uid: str, session: str | None = None) -> RecallEntry:
+        """Returns a whole entry."""
+        return self._call("recall.get", {"uid": uid, "session": session}, session=True)
+
+    def delete(self, *, uid: str, request_key: str | None = None) -> RecallDeleted:
+        """Deletes an entry that `recall.store` stored."""
+        return self._call("recall.delete", {"uid": uid, "requestKey": request_key}, key=True)
+
+    def context(self, *, app: str | None = None, budget: int | None = None, session: str | None = None, task: str | None = None) -> RecallContext:
+        """Assembles what is known for a task: from the session, and from everything that is remembered."""
+        return self._call("recall.context", {"app": app, "budget": budget, "session": session, "task": task}, session=True)
+
+    def status(self) -> RecallStatus:
+        """Returns what can be recalled, and how far embeddings have got."""
+        return self._call("recall.status", {})
+
+    def upkeep(self, *, dry_run: bool | None = None, request_key: str | None = None) -> RecallUpkeep:
+        """Tidies what can be recalled: expired memories, old sessions, patterns that say the same, vectors that nobody uses."""
+        return self._call("recall.upkeep", {"dryRun": dry_run, "requestKey": request_key}, key=True)
+
+    def evaluate(self, *, directory: str) -> RecallEvaluated:
+        """Measures how well queries find what is expected."""
+        return self._call("recall.evaluate", {"directory": directory})
 
 
 class PageModelMethods:
@@ -2519,7 +2758,7 @@ class SessionTaskMethods:
         """Adds a task to the queue."""
         return self._call("session.task.add", {"description": description, "blockedBy": blocked_by, "priority": priority, "session": session, "requestKey": request_key}, session=True, key=True)
 
-    def start(self, *, id: int | None = None, session: str | None = None, switch: bool | None = None, request_key: str | None = None) -> Task:
+    def start(self, *, id: int | None = None, session: str | None = None, switch: bool | None = None, request_key: str | None = None) -> TaskStarted:
         """Starts a task, by default the first one in the queue."""
         return self._call("session.task.start", {"id": id, "session": session, "switch": switch, "requestKey": request_key}, session=True, key=True)
 
@@ -2980,5 +3219,7 @@ class Api:
         self.conversation = ConversationMethods(call)
         self.pattern = PatternMethods(call)
         self.page_model = PageModelMethods(call)
+        self.recall = RecallMethods(call)
+        self.model = ModelMethods(call)
         self.job = JobMethods(call)
         self.backup = BackupMethods(call)

@@ -7,7 +7,8 @@ use afd_proto::recall::{
     EmbeddingModel, EntryType, Evaluation, EvaluationGroup, ModelAdd, ModelAddParams, ModelAdded, ModelRemove, ModelRemoveParams,
     ModelRemoved, RecallContext, RecallContextFor, RecallContextParams, RecallDelete, RecallDeleteParams, RecallEntry, RecallEvaluate,
     RecallEvaluateParams, RecallEvaluated, RecallFound, RecallGet, RecallGetParams, RecallSearch, RecallSearchParams, RecallStatus,
-    RecallStatusOf, RecallStatusParams, RecallStore, RecallStoreParams, RecallStored, SearchMode, StoredType, Why,
+    RecallStatusOf, RecallStatusParams, RecallStore, RecallStoreParams, RecallStored, RecallUpkeep, RecallUpkeepParams, RecallUpkeepRun,
+    SearchMode, StoredType, UpkeepChange, Why,
 };
 use clap::{Args, Subcommand};
 
@@ -46,6 +47,12 @@ pub enum Recall {
     },
     /// Show how many entries there are, and how far embeddings have got
     Status,
+    /// Tidy what can be recalled: expired, archived, repeated and unused entries
+    Upkeep {
+        /// Tell only what would change
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Measure how well queries find what is expected
     Evaluate {
         /// Directory with entries.jsonl and queries.jsonl, or with directories that have them
@@ -177,6 +184,7 @@ impl Group for Recall {
             Recall::Delete { uid } => Call::plain::<RecallDelete>(RecallDeleteParams { uid }),
             Recall::Context { task, budget, app } => Call::of::<RecallContextFor>(RecallContextParams { task, budget, app, session: None }),
             Recall::Status => Call::of::<RecallStatusOf>(RecallStatusParams {}),
+            Recall::Upkeep { dry_run } => Call::of::<RecallUpkeepRun>(RecallUpkeepParams { dry_run: true_if(dry_run) }),
             Recall::Evaluate { directory } => Call::of::<RecallEvaluate>(RecallEvaluateParams { directory: absolute(&directory) }),
         }
     }
@@ -201,6 +209,7 @@ human! {
         format!("{}\n{missing}{}\n", context.text, paint(DIM, &format!("{} tokens", context.tokens)))
     };
     RecallStatusOf => status;
+    RecallUpkeepRun => upkeep;
     RecallEvaluate => evaluated;
     ModelAdd => added;
     ModelRemove => |removed: &ModelRemoved| format!("{}; {} deleted\n", paint(GOOD, "the built-in model is used"), count(removed.deleted, "vector"));
@@ -210,7 +219,7 @@ fn missing(missing: &[String]) -> String {
     missing.iter().map(|what| format!("{}: {what}\n", paint(WARN, "missing"))).collect()
 }
 
-fn entry_lines(entry: &RecallEntry) -> String {
+pub(crate) fn entry_lines(entry: &RecallEntry) -> String {
     let mut out = String::new();
     let title = entry.title.as_deref().map_or(String::new(), |title| format!(" {title}"));
     let id = entry.id.map_or(String::new(), |id| format!(" {id}"));
@@ -297,6 +306,16 @@ fn added(added: &ModelAdded) -> String {
         paint(GOOD, "added"),
         count(*pending, "entry to embed")
     )
+}
+
+fn upkeep(upkeep: &RecallUpkeep) -> String {
+    let row = |at: String, change: &UpkeepChange| [at, change.change.clone(), change.count.to_string(), change.examples.join("; ")];
+    let now = if upkeep.dry_run { "would be" } else { "now" };
+    let rows = upkeep.changes.iter().map(|change| row(now.to_owned(), change));
+    let before = upkeep.runs.iter().skip(usize::from(!upkeep.dry_run && !upkeep.changes.is_empty()));
+    let before = before.flat_map(|run| run.changes.iter().map(move |change| row(time(run.at), change)));
+    let all: Vec<[String; 4]> = rows.chain(before).collect();
+    if all.is_empty() { "nothing to do\n".to_owned() } else { table(["when", "change", "count", "such as"], all) }
 }
 
 fn evaluated(evaluated: &RecallEvaluated) -> String {

@@ -163,8 +163,8 @@ fn hints(context: &Context) -> String {
     let line = |hint: &Hint| {
         let style = match hint.kind {
             HintKind::Action => GOOD,
-            HintKind::Recovery => AnsiColor::Cyan.on_default(),
-            HintKind::Failure | HintKind::Interrupt => BAD,
+            HintKind::Recovery | HintKind::Rule | HintKind::Baseline => AnsiColor::Cyan.on_default(),
+            HintKind::Failure | HintKind::Interrupt | HintKind::Flaky => BAD,
         };
         let confidence = paint(DIM, &format!("(confidence {})", hint.confidence));
         format!("{} {} {confidence}\n", paint(style, hint.kind.word()), hint.text)

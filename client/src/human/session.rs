@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::commands::recall::entry_lines;
 use afd_proto::coverage::{Coverage, SessionCoverage, Share};
 use afd_proto::findings::{
     Bug, BugAdd, BugAddResult, BugList, BugReopen, BugResolve, BugShow, BugStatus, BugUpdate, Bugs, ResultAdd, ResultList, ResultStatus,
@@ -12,7 +13,7 @@ use afd_proto::session::{
     ConversationInfo, Deleted, EndResult, LeftOpen, ReportResult, SessionDelete, SessionDetails, SessionEnd, SessionInfo, SessionList,
     SessionReport, SessionShow, SessionStart, SessionStatus, SessionUpdate, Sessions,
 };
-use afd_proto::tasks::{Task, TaskAdd, TaskFinish, TaskList, TaskStart, TaskStatus, TaskUpdate, Tasks};
+use afd_proto::tasks::{Task, TaskAdd, TaskFinish, TaskList, TaskStart, TaskStarted, TaskStatus, TaskUpdate, Tasks};
 use afd_proto::transfer::{ExportResult, Imported, SessionExport, SessionImport};
 use anstyle::Style;
 
@@ -33,7 +34,10 @@ human! {
     SessionProgress => progress;
     SessionResume => resumed;
     TaskAdd => task;
-    TaskStart => task;
+    TaskStart => |started: &TaskStarted| {
+        let known: String = started.known.iter().map(entry_lines).collect();
+        task(&started.task) + &if known.is_empty() { known } else { format!("{}\n{known}", paint(DIM, "known about it:")) }
+    };
     TaskUpdate => task;
     TaskFinish => task;
     TaskList => |t: &Tasks| task_table(&t.tasks);

@@ -541,6 +541,15 @@ export interface Element {
   value?: string;
 }
 
+/** A model that makes embeddings. */
+export interface EmbeddingModel {
+  dimensions?: number;
+  embedded: number;
+  error?: string;
+  identity: string;
+  pending: number;
+}
+
 /** Result of `session.end`. */
 export interface EndResult {
   compacted: number;
@@ -552,8 +561,34 @@ export interface EndResult {
   warnings?: string[];
 }
 
+/** Number of entries of a type. */
+export interface EntryCount {
+  count: number;
+  type: string;
+}
+
+/** Type of a memory entry. */
+export type EntryType = "note" | "bug" | "result" | "page" | "pattern" | "session" | "state" | "fact" | "preference" | "procedure" | "message";
+
 /** Reason why a call failed. */
 export type ErrorCode = "INVALID_PARAMS" | "DEVICE_UNKNOWN" | "DEVICE_AMBIGUOUS" | "DEVICE_BUSY" | "DEVICE_UNREACHABLE" | "DEVICE_AUTH" | "DEVICE_ERROR" | "OUTCOME_UNKNOWN" | "REF_ALIAS_UNOBSERVED" | "REF_ALIAS_STALE" | "TARGET_NOT_FOUND" | "TARGET_AMBIGUOUS" | "ASSERTION_FAILED" | "NOT_FOUND" | "CONFLICT" | "TIMEOUT" | "UNSUPPORTED" | "REFUSED" | "LIMIT_EXCEEDED" | "SHUTTING_DOWN" | "STORE_UNAVAILABLE" | "STORE_FULL" | "INTERNAL" | "CANCELLED" | "TARGET_COVERED" | "PARSE_ERROR" | "INVALID_REQUEST" | "UNKNOWN_METHOD";
+
+/** How well a way of searching finds what is expected. */
+export interface Evaluation {
+  mrr: number;
+  p50Ms: number;
+  p99Ms: number;
+  recallAt10: number;
+  recallAt5: number;
+  way: string;
+}
+
+/** Evaluations of a set of queries. */
+export interface EvaluationGroup {
+  name: string;
+  queries: number;
+  ways: Evaluation[];
+}
 
 /** A recorded action, verification or recovery. */
 export interface Event {
@@ -752,7 +787,7 @@ export interface Hint {
 }
 
 /** Kind of a hint. */
-export type HintKind = "action" | "failure" | "recovery" | "interrupt";
+export type HintKind = "action" | "failure" | "recovery" | "interrupt" | "rule" | "flaky" | "baseline";
 
 /** What became of the records of a type. */
 export interface ImportCounts {
@@ -1019,6 +1054,15 @@ export interface Metrics {
   text: string;
 }
 
+/** Result of `model.add`. */
+export interface ModelAdded {
+  dimensions: number;
+  directory: string;
+  identity: string;
+  pending: number;
+  sentenceMs: number;
+}
+
 /** Messages for the model's next turn. */
 export interface ModelContext {
   allocation: Allocation;
@@ -1035,6 +1079,11 @@ export interface ModelContext {
   tokens: number;
   tokensOfAll: number;
   toolsTokens: number;
+}
+
+/** Result of `model.remove`. */
+export interface ModelRemoved {
+  deleted: number;
 }
 
 /** A note. */
@@ -1309,6 +1358,79 @@ export interface Pruned {
   events: number;
   observations: number;
   usedBytes: number;
+}
+
+/** Result of `recall.context`. */
+export interface RecallContext {
+  entries: string[];
+  missing?: string[];
+  task: string;
+  text: string;
+  tokens: number;
+}
+
+/** Result of `recall.delete`. */
+export interface RecallDeleted {
+  backups?: string[];
+  uid: string;
+}
+
+/** A memory entry. */
+export interface RecallEntry {
+  app?: string;
+  at: number;
+  confidence: number;
+  cut?: boolean;
+  duplicates?: string[];
+  expiresAt?: number;
+  id?: number;
+  related?: string[];
+  scope: PatternScope;
+  score?: number;
+  session?: string;
+  site?: string;
+  source: string;
+  tags?: string[];
+  text: string;
+  title?: string;
+  type: EntryType;
+  uid: string;
+  why?: Why;
+}
+
+/** Result of `recall.evaluate`. */
+export interface RecallEvaluated {
+  entries: number;
+  groups: EvaluationGroup[];
+  model: string;
+}
+
+/** Result of `recall.search`, best first. */
+export interface RecallFound {
+  entries: RecallEntry[];
+  missing?: string[];
+  model: string;
+}
+
+/** Result of `recall.status`. */
+export interface RecallStatus {
+  due: number;
+  entries: EntryCount[];
+  indexBytes: number;
+  models: EmbeddingModel[];
+}
+
+/** Result of `recall.store`. */
+export interface RecallStored {
+  entry: RecallEntry;
+  similar: RecallEntry[];
+}
+
+/** Result of `recall.upkeep`. */
+export interface RecallUpkeep {
+  changes: UpkeepChange[];
+  dryRun: boolean;
+  runs: UpkeepRun[];
 }
 
 /** Summary of an observation. */
@@ -1669,6 +1791,9 @@ export interface ScrollToResultReply {
   traceId: string;
 }
 
+/** How entries are searched. */
+export type SearchMode = "hybrid" | "text" | "vector";
+
 /** A token or typed text; no answer contains it. */
 export type Secret = string;
 
@@ -1916,6 +2041,9 @@ export interface StoreStatus {
   writable: boolean;
 }
 
+/** Type of what `recall.store` stores. */
+export type StoredType = "fact" | "preference" | "procedure";
+
 /** The rolling summary, and the messages to send with it. */
 export interface Summary {
   compacted?: SummaryInfo;
@@ -2000,6 +2128,23 @@ export interface TaskInfo {
   name: string;
   restarts: number;
   state: TaskState;
+}
+
+/** Result of `session.task.start`. */
+export interface TaskStarted {
+  blockedBy?: number[];
+  createdAt: number;
+  description: string;
+  finishedAt?: number;
+  id: number;
+  known?: RecallEntry[];
+  priority: number;
+  progress?: string;
+  session: string;
+  startedAt?: number;
+  status: TaskStatus;
+  summary?: string;
+  uid: string;
 }
 
 /** State of a background task. */
@@ -2119,6 +2264,19 @@ export interface Trial {
 /** Condition to wait for. */
 export type Until = "text" | "activity" | "gone" | "settled";
 
+/** What upkeep changed, of one kind. */
+export interface UpkeepChange {
+  change: string;
+  count: number;
+  examples?: string[];
+}
+
+/** A run of upkeep that changed something. */
+export interface UpkeepRun {
+  at: number;
+  changes: UpkeepChange[];
+}
+
 /** Size of the context compared with its limits. */
 export interface Usage {
   allocation: Allocation;
@@ -2218,6 +2376,19 @@ export interface WaitResultReply {
   waitedMs: number;
 }
 
+/** Why an entry was found. */
+export interface Why {
+  ageFactor: number;
+  bm25?: number;
+  builtinCosine?: number;
+  builtinRank?: number;
+  confidenceFactor: number;
+  cosine?: number;
+  textRank?: number;
+  vectorRank?: number;
+  words?: string[];
+}
+
 /** A window; returned with `full`. */
 export interface WindowRow {
   app: string;
@@ -2281,6 +2452,70 @@ export class JobMethods {
   /** Runs a job now and waits until it has finished. */
   run(params: { name: string; requestKey?: string }): Promise<Job> {
     return this.#call("job.run", params, { key: true });
+  }
+}
+
+export class ModelMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Checks a sentence model in a directory and makes embeddings with it from now on. */
+  add(params: { directory: string; requestKey?: string }): Promise<ModelAdded> {
+    return this.#call("model.add", params, { key: true });
+  }
+
+  /** Goes back to the built-in model, and deletes the vectors of others. */
+  remove(params: { requestKey?: string } = {}): Promise<ModelRemoved> {
+    return this.#call("model.remove", params, { key: true });
+  }
+}
+
+export class RecallMethods {
+  readonly #call: Call;
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** Stores a fact, a preference or a procedure. */
+  store(params: { text: string; app?: string; confidence?: number; expiresAt?: number; related?: string[]; scope?: PatternScope; session?: string; site?: string; source?: string; tags?: string[]; title?: string; type?: StoredType; requestKey?: string }): Promise<RecallStored> {
+    return this.#call("recall.store", params, { session: true, key: true });
+  }
+
+  /** Searches everything that is remembered, by words and by meaning. */
+  search(params: { query: string; app?: string; archived?: boolean; explain?: boolean; limit?: number; mode?: SearchMode; ofSession?: string; session?: string; since?: number; site?: string; tag?: string; types?: EntryType[]; until?: number }): Promise<RecallFound> {
+    return this.#call("recall.search", params, { session: true });
+  }
+
+  /** Returns a whole entry. */
+  get(params: { uid: string; session?: string }): Promise<RecallEntry> {
+    return this.#call("recall.get", params, { session: true });
+  }
+
+  /** Deletes an entry that `recall.store` stored. */
+  delete(params: { uid: string; requestKey?: string }): Promise<RecallDeleted> {
+    return this.#call("recall.delete", params, { key: true });
+  }
+
+  /** Assembles what is known for a task: from the session, and from everything that is remembered. */
+  context(params: { app?: string; budget?: number; session?: string; task?: string } = {}): Promise<RecallContext> {
+    return this.#call("recall.context", params, { session: true });
+  }
+
+  /** Returns what can be recalled, and how far embeddings have got. */
+  status(): Promise<RecallStatus> {
+    return this.#call("recall.status", {}, {});
+  }
+
+  /** Tidies what can be recalled: expired memories, old sessions, patterns that say the same, vectors that nobody uses. */
+  upkeep(params: { dryRun?: boolean; requestKey?: string } = {}): Promise<RecallUpkeep> {
+    return this.#call("recall.upkeep", params, { key: true });
+  }
+
+  /** Measures how well queries find what is expected. */
+  evaluate(params: { directory: string }): Promise<RecallEvaluated> {
+    return this.#call("recall.evaluate", params, {});
   }
 }
 
@@ -2466,7 +2701,7 @@ export class SessionTaskMethods {
   }
 
   /** Starts a task, by default the first one in the queue. */
-  start(params: { id?: number; session?: string; switch?: boolean; requestKey?: string } = {}): Promise<Task> {
+  start(params: { id?: number; session?: string; switch?: boolean; requestKey?: string } = {}): Promise<TaskStarted> {
     return this.#call("session.task.start", params, { session: true, key: true });
   }
 
@@ -3045,6 +3280,8 @@ export class Api {
   readonly conversation: ConversationMethods;
   readonly pattern: PatternMethods;
   readonly pageModel: PageModelMethods;
+  readonly recall: RecallMethods;
+  readonly model: ModelMethods;
   readonly job: JobMethods;
   readonly backup: BackupMethods;
   constructor(call: Call) {
@@ -3062,6 +3299,8 @@ export class Api {
     this.conversation = new ConversationMethods(call);
     this.pattern = new PatternMethods(call);
     this.pageModel = new PageModelMethods(call);
+    this.recall = new RecallMethods(call);
+    this.model = new ModelMethods(call);
     this.job = new JobMethods(call);
     this.backup = new BackupMethods(call);
   }

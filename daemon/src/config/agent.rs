@@ -96,7 +96,7 @@ sections! {
         model_dir: Option<PathBuf> = None;
         /// How long a sentence model stays in memory after use, milliseconds.
         model_idle_ms: u64 [range 1..=86_400_000] = 60_000;
-        /// Base URL of an embedding endpoint in the form of OpenAI's, such as `http://127.0.0.1:11434/v1`; instead of `recall.model_dir`.
+        /// Base URL of an embedding endpoint in the form of OpenAI's, such as `http://127.0.0.1:11434/v1`; used if there is no `recall.model_dir`.
         endpoint_url: Option<String> = None;
         /// Name of the embedding model at the endpoint.
         endpoint_model: String = String::new();
@@ -106,6 +106,8 @@ sections! {
         endpoint_key_file: Option<PathBuf> = None;
         /// Timeout of a request to the endpoint, milliseconds.
         endpoint_timeout_ms: u64 [range 1..=600_000] = 30_000;
+        /// Interval of the job that tidies what can be recalled, hours; takes effect after a restart of the daemon.
+        upkeep_hours: u64 [range 1..=8_760] = 24;
         /// Age at which half of what age counts in the ranking is lost, days.
         half_life_days: u64 [range 1..=36_500] = 180;
     }
@@ -179,9 +181,6 @@ pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSetting
         if parsed.is_none_or(|u| !u.username().is_empty() || u.password().is_some()) {
             return Err(format!("{setting}: expected a URL such as https://api.example.com/v1, without credentials").into());
         }
-    }
-    if recall.endpoint_url.is_some() && recall.model_dir.is_some() {
-        return Err("recall.model_dir, recall.endpoint_url: only one of them can make embeddings".into());
     }
     Ok(())
 }

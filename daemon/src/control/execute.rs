@@ -25,7 +25,7 @@ use super::plan::{Plan, Steps};
 use super::resolve_target::{ResolvedTarget, TargetSpec};
 use super::screen_capture::ScreenCapture;
 use super::scroll::SearchOutcome;
-use super::{Call, Core, Error, Result, scope};
+use super::{Call, Core, Error, Result, recall, scope};
 use crate::device::{DeviceGuard, DriverError, Input, Ticket};
 use crate::live::Live;
 use crate::memory::events::{self, Event, Request};
@@ -355,11 +355,11 @@ impl Call {
         event.status = if error.code == ErrorCode::OutcomeUnknown { EventStatus::Unknown } else { EventStatus::Failed };
         event.failure = Some(error.code);
         event.error.get_or_insert_with(|| error.to_json());
-        let sent = event.sent;
+        let (sent, app) = (event.sent, event.before.app.clone());
         match self.commit(event, started).await {
             Err(store) if sent => Err(unrecorded(store)),
             Err(store) => Err(store),
-            Ok(()) => Err(error),
+            Ok(()) => Err(recall::with_remembered(&self.core, error, app, self.session_id).await),
         }
     }
 

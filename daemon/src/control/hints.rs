@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use afd_proto::memory::{Outcome, OutcomeKind, Recovery, Scope, Transition};
+use afd_proto::pattern::{Pattern, PatternKind};
 use afd_proto::vocabulary::{Hint, HintKind, Role, Verb};
 
 use super::screen_capture::ScreenCapture;
@@ -10,7 +11,9 @@ use super::{Call, experience};
 use crate::memory::Place;
 use crate::memory::experience::Query;
 use crate::page::outline::quoted;
-use crate::page::target;
+use crate::page::{pattern, target};
+use crate::session::patterns;
+use crate::text::cut;
 
 /// Maximum number of hints of an observation.
 const MAX_HINTS: usize = 5;
@@ -46,6 +49,46 @@ impl Call {
         hints
     }
 }
+
+/// Minimum confidence of a pattern that is told unasked, and maximum number of them.
+const MIN_CONFIDENCE: f64 = 0.4;
+const MAX_PATTERNS: usize = 4;
+
+impl Call {
+    /// Returns what was saved for exactly the page of a capture: rules of its fields, flaky elements, expected looks.
+    pub(super) async fn page_hints(&self, place: &Place, state: Option<&str>) -> Vec<Hint> {
+        let named = [place.page_key.as_deref(), place.activity.as_deref(), state];
+        let pages: Vec<String> = named.into_iter().flatten().map(pattern::of).collect();
+        let (app, session) = (place.app.clone().unwrap_or_default(), self.session_id);
+        let found = self.core.store.read(move |c| patterns::of_pages(c, &pages, &app, session, MIN_CONFIDENCE, MAX_PATTERNS)).await;
+        found.unwrap_or_default().into_iter().filter_map(pattern_hint).collect()
+    }
+}
+
+/// Returns a pattern as a hint; `None` if it is not about the page itself.
+fn pattern_hint(pattern: Pattern) -> Option<Hint> {
+    let kind = match pattern.kind {
+        PatternKind::ValidationRule => HintKind::Rule,
+        PatternKind::FlakyElement => HintKind::Flaky,
+        PatternKind::VisualBaseline => HintKind::Baseline,
+        _ => return None,
+    };
+    Some(Hint {
+        kind,
+        // Somebody wrote it: it stays on its line.
+        text: cut::brief(&cut::one_line(&pattern.text), MAX_PATTERN),
+        first: None,
+        target: None,
+        alias: None,
+        selector: None,
+        outcome: None,
+        confidence: pattern.confidence,
+        evidence: vec![pattern.uid],
+    })
+}
+
+/// Maximum length of such a text, characters.
+const MAX_PATTERN: usize = 240;
 
 /// Where the target of a hint is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use afd_proto::ErrorCode;
 use afd_proto::job::{Job, Jobs, RunParams};
 use serde_json::json;
 
-use super::{Core, Error, Result, artifacts, backups, conversation, replay, retention, visual};
+use super::{Core, Error, Result, artifacts, backups, conversation, recall, replay, retention, visual};
 use crate::memory::rebuild;
 use crate::session::conversation::messages;
 
@@ -38,6 +38,14 @@ pub fn start(core: &Arc<Core>) {
         "deletes events and observations that are too old or too many, and gives free space back",
         RETENTION,
         |core| async move { retention::run_job(&core).await },
+    );
+    let recall = Duration::from_secs(core.config.get().recall.upkeep_hours * 3600);
+    add(
+        core,
+        recall::UPKEEP_JOB,
+        "tidies what can be recalled: expired, archived, repeated and unused entries",
+        recall,
+        |core| async move { recall::run_upkeep(&core).await },
     );
     add(core, "request-keys", "deletes recorded outcomes of request keys after a day", REQUEST_KEYS, |core| async move {
         replay::prune(&core).await

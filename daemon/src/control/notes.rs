@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::notes::{DeleteParams, DeletedNote, Notes, SaveParams, SavedNote, SearchParams};
+use afd_proto::notes::{DeleteParams, DeletedNote, Notes, SaveParams, SavedNote, SearchParams, SimilarNote};
+use afd_proto::recall::EntryType;
 use afd_proto::vocabulary::DEFAULT_SESSION;
 use serde_json::json;
 
-use super::{Core, Error, Result, backups, check_session, current_trace, retention};
+use super::{Core, Error, Result, backups, check_session, current_trace, recall, retention};
 use crate::memory::notes::{self, Filter, NewNote};
 use crate::memory::requests;
 use crate::store::new_uid;
@@ -17,6 +18,8 @@ use crate::text::Query;
 const MAX_CONTENT: usize = 64 << 10;
 /// Maximum length of a topic, in characters.
 const MAX_TOPIC: usize = 200;
+/// Maximum number of similar notes that are told.
+const MAX_SIMILAR: usize = 5;
 /// Maximum length of a query, in characters.
 const MAX_QUERY: usize = 1000;
 
@@ -63,7 +66,17 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
     };
     let session = core.session_row(session).await?;
     let (app, content) = (new.app.clone(), new.content.clone());
-    let similar = core.store.read(move |c| notes::similar(c, &app, &content)).await?;
+    let own = core.clone();
+    let similar = core.store.read(move |c| {
+        let mut similar = notes::similar(c, &app, &content)?;
+        for (id, similarity) in recall::near_rows(&own.recall, c, &content, EntryType::Note, &app)? {
+            if similar.len() < MAX_SIMILAR && similar.iter().all(|s| s.note.id != id) {
+                similar.extend(notes::one(c, id)?.map(|note| SimilarNote { similarity, note }));
+            }
+        }
+        Ok(similar)
+    });
+    let similar = similar.await?;
     let origin = core.store.origin().to_owned();
     let entry = new.entry();
     let saved = core.store.write(move |c| {

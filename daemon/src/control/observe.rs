@@ -232,6 +232,9 @@ impl Call {
         if wanted.unwrap_or(true) {
             let structure = capture.structures.as_ref().filter(|_| capture.reliable()).map(|s| self.structure_key(&s.front));
             context.hints = self.hints(capture, &Place { structure, ..capture.place() }, shown).await;
+            if capture.reliable() {
+                context.hints.extend(self.page_hints(&capture.place(), context.page.state.as_deref()).await);
+            }
             if let Some(structures) = capture.structures.as_ref().filter(|s| s.front.dialog && capture.reliable()) {
                 context.hints.extend(self.dismissal_hint(&structures.front).await);
             }

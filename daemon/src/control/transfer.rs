@@ -20,7 +20,7 @@ use super::{Core, Error, Result};
 use crate::store::exchange::{Kind, LoadError, Loaded, Loader, Record, dump_kind};
 use crate::store::{SCHEMA, StoreError};
 use crate::task::run_blocking;
-use crate::{device, file, memory, session, visual};
+use crate::{device, file, memory, recall, session, visual};
 
 /// What the header of a whole memory says.
 const SCOPE: &str = "memory";
@@ -47,6 +47,7 @@ enum Subject {
     Device,
     Memory,
     Session,
+    Recall,
     Visual,
 }
 
@@ -58,6 +59,7 @@ fn kinds() -> Vec<(Subject, Kind)> {
         of(Subject::Session, &[session::transfer::SESSION]),
         of(Subject::Memory, &memory::transfer::KINDS),
         of(Subject::Session, &session::transfer::KINDS),
+        of(Subject::Recall, &[recall::memories::KIND]),
         of(Subject::Visual, &visual::transfer::KINDS),
     ]
     .concat()
@@ -126,6 +128,7 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
         if !dry_run {
             own.visual.reload_all();
             own.forget_session_rows();
+            own.recall.catch_up();
             index_messages(&own);
             rebuild_experience(&own);
         }
@@ -215,6 +218,7 @@ fn take_in(connection: &Connection, mut lines: impl BufRead, last: impl FnOnce(i
             Subject::Device => device::transfer::load(connection, &mut loader, record),
             Subject::Memory => memory::transfer::load(connection, &mut loader, &mut folds, kind, record),
             Subject::Session => session::transfer::load(connection, &mut loader, kind, record),
+            Subject::Recall => recall::memories::load(connection, &mut loader, record),
             Subject::Visual => visual::transfer::load(connection, &mut loader, kind, record),
         };
         let counts = done.records.entry(name).or_default();

@@ -14,7 +14,7 @@ use super::capture::CaptureOptions;
 use super::resolve_target::{TargetSpec, check_length};
 use super::rows::{columns, count, row};
 use super::screen_capture::ScreenCapture;
-use super::{Call, Core, Error, Result};
+use super::{Call, Core, Error, Result, recall};
 use crate::device::Device;
 use crate::memory::events::Event;
 use crate::page::select::{self, Selector};
@@ -227,7 +227,8 @@ impl Call {
         event.failure = Some(error.code);
         event.error = Some(error.to_json());
         event.evidence = Some(evidence);
+        let app = event.before.app.clone();
         self.commit(event, started).await?;
-        Err(error)
+        Err(recall::with_remembered(&self.core, error, app, self.session_id).await)
     }
 }

@@ -98,7 +98,8 @@ pub fn forget_what_was_said(connection: &Connection) -> Result<()> {
     connection
         .prepare_cached(
             "UPDATE requests SET result = NULL, updated_at = :now WHERE result IS NOT NULL
-                AND (method LIKE 'conversation.%' OR method LIKE 'session.%' OR method LIKE 'pattern.%' OR method LIKE 'memory.%')",
+                AND (method LIKE 'conversation.%' OR method LIKE 'session.%' OR method LIKE 'pattern.%' OR method LIKE 'memory.%'
+                OR method LIKE 'recall.%')",
         )?
         .execute(named_params! {":now": now_ms()})?;
     Ok(())

@@ -150,8 +150,34 @@ pub fn used(connection: &Connection, entries: &[i64]) -> Result<()> {
     let mut update =
         connection.prepare_cached("UPDATE entries SET use_count = use_count + 1, used_at = :now WHERE id = :id AND gone = 0")?;
     let now = now_ms();
-    entries.iter().try_for_each(|id| update.execute(named_params! {":id": id, ":now": now}).map(|_| ()))?;
+    for id in entries {
+        update.execute(named_params! {":id": id, ":now": now})?;
+        vectors::renew(connection, *id)?;
+    }
     Ok(())
+}
+
+/// Archives the entries of sessions that ended before a time. Returns them.
+pub fn archive_sessions(connection: &Connection, before: i64, limit: i64) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "UPDATE entries SET archived_at = :now WHERE id IN
+            (SELECT e.id FROM entries e JOIN sessions s ON s.id = e.row_id
+             WHERE e.kind = 'session' AND e.gone = 0 AND e.archived_at IS NULL AND s.ended_at < :before LIMIT :limit)
+         RETURNING id",
+    )?;
+    let rows = statement.query_map(named_params! {":now": now_ms(), ":before": before, ":limit": limit}, |row| row.get("id"))?;
+    let archived: Vec<i64> = rows.collect::<rusqlite::Result<_>>()?;
+    archived.iter().try_for_each(|id| announce(connection, *id))?;
+    Ok(archived)
+}
+
+/// Returns the entries of a kind of row, oldest first, after an entry.
+pub fn of_kind(connection: &Connection, kind: &str, after: i64, limit: i64) -> Result<Vec<Source>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, uid, kind, row_id, gone FROM entries WHERE kind = :kind AND gone = 0 AND words > 0 AND id > :after ORDER BY id LIMIT :limit",
+    )?;
+    let rows = statement.query_map(named_params! {":kind": kind, ":after": after, ":limit": limit}, source)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// An entry as the index in memory has it.
@@ -231,4 +257,27 @@ pub fn counts(connection: &Connection) -> Result<(Vec<(String, i64)>, i64)> {
     let rows = statement.query_map([], |row| Ok((row.get("type")?, row.get("count")?)))?;
     let due = connection.prepare_cached("SELECT count(*) AS count FROM entries WHERE due = 1")?.query_row([], |row| row.get("count"))?;
     Ok((rows.collect::<rusqlite::Result<_>>()?, due))
+}
+
+/// Checks entries after an entry: whether their terms and the sketch of the built-in model are there. Those that lack some are derived again
+/// from their rows. Returns the last entry that was checked, and how many were damaged; `None` if there are no more.
+pub fn check(connection: &Connection, after: i64, limit: i64) -> Result<Option<(i64, i64)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT e.id, e.terms, EXISTS (SELECT 1 FROM sketches s JOIN embedding_models m ON m.id = s.model_id
+                WHERE m.identity = :builtin AND s.entry_id = e.id) AS has_sketch
+         FROM entries e WHERE e.id > :after AND e.gone = 0 AND e.words > 0 ORDER BY e.id LIMIT :limit",
+    )?;
+    let rows = statement.query_map(named_params! {":after": after, ":limit": limit, ":builtin": BUILTIN}, |row| {
+        Ok((row.get::<_, i64>("id")?, row.get::<_, Vec<u8>>("terms")?, row.get::<_, bool>("has_sketch")?))
+    })?;
+    let (mut last, mut damaged) = (None, 0);
+    for row in rows {
+        let (id, keys, has_sketch) = row?;
+        last = Some(id);
+        if !has_sketch || !terms::are_there(connection, id, &keys)? {
+            damaged += 1;
+            connection.prepare_cached("UPDATE entries SET due = 1, content = 0 WHERE id = :id")?.execute(named_params! {":id": id})?;
+        }
+    }
+    Ok(last.map(|last| (last, damaged)))
 }

@@ -80,7 +80,6 @@ impl Index {
                 self.load_sketches(connection, *model)?;
             }
         }
-        self.sketches.retain(|model, _| models.contains(model));
         let fresh = self.version == 0;
         loop {
             let changed = entries::changed(connection, self.version, PAGE)?;

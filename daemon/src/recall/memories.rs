@@ -4,6 +4,7 @@ use afd_proto::pattern::PatternScope;
 use afd_proto::recall::StoredType;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
+use crate::store::exchange::{Kind, LoadError, Loaded, Loader, Record};
 use crate::store::{Result, json, new_uid, now_ms, word};
 
 /// A stored memory.
@@ -56,6 +57,35 @@ fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
         expires_at: row.get("expires_at")?,
         created_at: row.get("created_at")?,
     })
+}
+
+/// The kind of records that another copy of the memory can take in.
+pub const KIND: Kind = Kind { name: "memory", table: "memories", skipped: &[], natural: &[] };
+
+/// Takes in a record.
+///
+/// # Errors
+/// If it does not fit.
+pub fn load(connection: &Connection, loader: &mut Loader, record: Record) -> std::result::Result<Loaded, LoadError> {
+    let length = |field: &str| record.get(field).and_then(|v| v.as_str()).map_or(0, |text| text.chars().count());
+    for (field, most) in
+        [("text", 16_000), ("title", 300), ("app", 255), ("site", 255), ("source", 100), ("tags", 10_000), ("related", 10_000)]
+    {
+        if length(field) > most {
+            return Err(LoadError::Invalid(format!("{field}: expected at most {most} characters, got {}", length(field))));
+        }
+    }
+    for field in ["tags", "related"] {
+        let list = record.get(field).and_then(|v| v.as_str()).map(serde_json::from_str::<Vec<String>>);
+        if list.is_none_or(|list| list.is_err()) {
+            return Err(LoadError::Invalid(format!("{field}: expected a list of texts as JSON")));
+        }
+    }
+    let share = record.get("confidence").and_then(serde_json::Value::as_f64);
+    if share.is_none_or(|share| !(0.0..=1.0).contains(&share)) {
+        return Err(LoadError::Invalid("confidence: expected 0 to 1".to_owned()));
+    }
+    loader.load(connection, &KIND, record)
 }
 
 /// Returns a memory by its row id.

@@ -8,6 +8,7 @@
 
 pub mod entries;
 pub mod index;
+pub mod log;
 pub mod memories;
 pub mod search;
 pub mod terms;

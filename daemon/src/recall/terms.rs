@@ -99,6 +99,16 @@ pub fn remove(connection: &Connection, entry: i64, keys: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Returns whether the first and the last of an entry's stored keys are in the index.
+pub fn are_there(connection: &Connection, entry: i64, keys: &[u8]) -> Result<bool> {
+    let mut found =
+        connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM entry_terms WHERE term = :term AND entry_id = :entry_id) AS found")?;
+    let mut ends = stored_keys(keys).take(1).chain(stored_keys(&keys[keys.len().saturating_sub(KEY)..]));
+    ends.try_fold(true, |all, term| {
+        Ok(all && found.query_row(named_params! {":term": term, ":entry_id": entry}, |row| row.get::<_, bool>("found"))?)
+    })
+}
+
 /// Size of what is searched.
 #[derive(Debug, Clone, Copy)]
 pub struct Corpus {

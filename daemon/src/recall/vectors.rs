@@ -137,3 +137,27 @@ pub fn delete_others(connection: &Connection, keep: &[&str]) -> Result<i64> {
     }
     Ok(i64::try_from(deleted).unwrap_or(i64::MAX))
 }
+
+/// Empties the vectors of a model that were made before a time, of entries that were not used since. Returns these entries.
+pub fn empty_stale(connection: &Connection, model: i64, before: i64, limit: i64) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT v.entry_id FROM embeddings v JOIN entries e ON e.id = v.entry_id
+         WHERE v.model_id = :model AND v.created_at < :before AND v.vector <> x'' AND coalesce(e.used_at, 0) < :before LIMIT :limit",
+    )?;
+    let rows = statement.query_map(named_params! {":model": model, ":before": before, ":limit": limit}, |row| row.get("entry_id"))?;
+    let stale: Vec<i64> = rows.collect::<rusqlite::Result<_>>()?;
+    for entry in &stale {
+        let of = named_params! {":model": model, ":entry": entry};
+        connection.prepare_cached("UPDATE embeddings SET vector = x'' WHERE model_id = :model AND entry_id = :entry")?.execute(of)?;
+        connection.prepare_cached("DELETE FROM sketches WHERE model_id = :model AND entry_id = :entry")?.execute(of)?;
+    }
+    Ok(stale)
+}
+
+/// Forgets that vectors of an entry went stale, so that they are made again.
+pub fn renew(connection: &Connection, entry: i64) -> Result<()> {
+    connection
+        .prepare_cached("DELETE FROM embeddings WHERE entry_id = :entry AND vector = x''")?
+        .execute(named_params! {":entry": entry})?;
+    Ok(())
+}

@@ -2,6 +2,7 @@
 
 use afd_proto::recall::{
     ModelAdd, ModelRemove, RecallContextFor, RecallDelete, RecallEvaluate, RecallGet, RecallSearch, RecallStatusOf, RecallStore,
+    RecallUpkeepRun,
 };
 
 use super::register::{Module, method};
@@ -14,6 +15,7 @@ pub(super) fn register(module: &mut Module) {
     method::<RecallDelete, _, _>(module, |core, p| async move { recall::delete(&core, &p).await });
     method::<RecallContextFor, _, _>(module, |core, p| async move { recall::context(&core, &p).await });
     method::<RecallStatusOf, _, _>(module, |core, p| async move { recall::status(&core, &p).await });
+    method::<RecallUpkeepRun, _, _>(module, |core, p| async move { recall::upkeep(&core, &p).await });
     method::<RecallEvaluate, _, _>(module, |core, p| async move { recall::evaluate(&core, &p).await });
     method::<ModelAdd, _, _>(module, |core, p| async move { recall::add_model(&core, &p).await });
     method::<ModelRemove, _, _>(module, |core, p| async move { recall::remove_model(&core, &p).await });

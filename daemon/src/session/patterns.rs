@@ -209,6 +209,47 @@ pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Adds the uses of a pattern to those of another one that says the same, and deletes it.
+pub fn merge(connection: &Connection, keep: i64, other: i64) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE patterns SET prior = max(patterns.prior, o.prior), success_count = patterns.success_count + o.success_count,
+                failure_count = patterns.failure_count + o.failure_count, usage_count = patterns.usage_count + o.usage_count,
+                last_used_at = max(coalesce(patterns.last_used_at, 0), coalesce(o.last_used_at, 0)), updated_at = :now
+             FROM (SELECT * FROM patterns WHERE id = :other AND deleted_at IS NULL) o WHERE patterns.id = :keep",
+        )?
+        .execute(named_params! {":keep": keep, ":other": other, ":now": now_ms()})?;
+    let (prior, held, failed): (f64, i64, i64) = connection
+        .prepare_cached("SELECT prior, success_count, failure_count FROM patterns WHERE id = :keep")?
+        .query_row(named_params! {":keep": keep}, |row| Ok((row.get("prior")?, row.get("success_count")?, row.get("failure_count")?)))?;
+    connection
+        .prepare_cached("UPDATE patterns SET confidence = :confidence, last_used_at = nullif(last_used_at, 0) WHERE id = :keep")?
+        .execute(named_params! {":keep": keep, ":confidence": confidence(prior, held as f64, failed as f64)})?;
+    delete(connection, other)?;
+    Ok(())
+}
+
+/// Returns what a reader may be told about exactly these normalised pages of an app, by decreasing confidence: rules of fields, flaky
+/// elements and expected looks.
+pub fn of_pages(connection: &Connection, pages: &[String], app: &str, session: i64, least: f64, limit: usize) -> Result<Vec<Pattern>> {
+    let sql = format!(
+        "{SELECT} WHERE p.page = :page AND p.deleted_at IS NULL AND p.kind IN ('validationRule', 'flakyElement', 'visualBaseline')
+            AND p.app IN (:app, '') AND (p.scope <> 'session' OR p.session_id = :session) AND p.confidence >= :least
+         ORDER BY p.confidence DESC, p.id DESC LIMIT :limit"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut found: Vec<Pattern> = Vec::new();
+    for page in pages.iter().filter(|page| !page.is_empty()) {
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
+        let values = named_params! {":page": page, ":app": app, ":session": session, ":least": least, ":limit": most};
+        found.extend(statement.query_map(values, read)?.collect::<rusqlite::Result<Vec<_>>>()?);
+    }
+    found.sort_by(|a, b| b.confidence.total_cmp(&a.confidence).then(b.id.cmp(&a.id)));
+    found.dedup_by_key(|p| p.id);
+    found.truncate(limit);
+    Ok(found)
+}
+
 /// Returns the patterns of a session, app and scope, newest first, for those who look after the memory.
 pub fn list(
     connection: &Connection,

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
-pub use stop::is_stop;
+pub use stop::{is_negation, is_stop};
 
 /// Minimum length of a word that gets trigrams in addition to its own token, characters.
 const MIN_TRIGRAM_WORD: usize = 4;

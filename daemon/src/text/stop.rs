@@ -17,3 +17,61 @@ pub fn is_stop(word: &str) -> bool {
     static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP.iter().copied().collect());
     WORDS.contains(word)
 }
+
+/// Words that turn a statement around, folded.
+const NEGATIONS: &[&str] = &[
+    "not",
+    "no",
+    "never",
+    "none",
+    "without",
+    "cannot",
+    "don",
+    "doesn",
+    "isn",
+    "aren",
+    "won",
+    "can't",
+    "nicht",
+    "kein",
+    "keine",
+    "keinen",
+    "nie",
+    "ohne",
+    "ne",
+    "pas",
+    "jamais",
+    "sans",
+    "aucun",
+    "aucune",
+    "nunca",
+    "sin",
+    "ningun",
+    "non",
+    "mai",
+    "senza",
+    "nao",
+    "sem",
+    "nie",
+    "bez",
+    "не",
+    "нет",
+    "без",
+    "никогда",
+    "değil",
+    "yok",
+    "asla",
+    "不",
+    "没",
+    "未",
+    "无",
+    "ない",
+    "ません",
+    "안",
+    "없",
+];
+
+/// Returns whether a folded word turns a statement around.
+pub fn is_negation(word: &str) -> bool {
+    NEGATIONS.contains(&word)
+}

@@ -27,12 +27,15 @@ pub fn start(core: &Arc<Core>) {
             loop {
                 let Some(core) = weak.upgrade() else { return };
                 let done = batch(&core).await;
+                let idle = Duration::from_millis(core.config.get().recall.model_idle_ms);
+                core.recall.drop_unused(idle);
                 drop(core);
                 match done {
                     Ok(true) => tokio::task::yield_now().await,
                     Ok(false) => {
                         delay = RETRY.0;
-                        wake.notified().await;
+                        // A model that a search has loaded is dropped, too.
+                        let _ = tokio::time::timeout(idle, wake.notified()).await;
                     }
                     Err(error) => {
                         tracing::warn!(%error, "cannot make embeddings; it is tried again");

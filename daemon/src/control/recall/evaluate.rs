@@ -141,7 +141,7 @@ impl Bench {
                     created_at: now_ms(),
                 };
                 let uid = memories::store(&bench.connection, &origin, &new)?;
-                while follow::some(&bench.connection, 100)? {}
+                while follow::some(&bench.connection, 100)? > 0 {}
                 if let Some(source) = entries::find(&bench.connection, &uid)? {
                     bench.rows.insert(format!("{}/{}", set.name, entry.id), source.id);
                     bench.texts.insert(source.id, format!("{}\n{}", entry.title.as_deref().unwrap_or_default(), entry.text));

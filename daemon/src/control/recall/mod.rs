@@ -10,6 +10,7 @@ mod moments;
 mod search;
 mod show;
 mod store;
+mod upkeep;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,9 +23,10 @@ pub use context::context;
 pub use evaluate::evaluate;
 pub use follow::start as follow;
 pub use models::{add as add_model, remove as remove_model, status};
-pub(super) use moments::{Wanted, about};
+pub(super) use moments::{for_task, near_rows, rows_about, with_remembered};
 pub use search::{get, search};
 pub use store::{delete, store};
+pub use upkeep::{JOB as UPKEEP_JOB, run_job as run_upkeep, upkeep};
 
 use crate::config::RecallSettings;
 use crate::model::embed::{BUILTIN, Embedder, EmbeddingEndpoint, SentenceModel};
@@ -37,8 +39,9 @@ use crate::store::Result;
 pub struct Recall {
     index: RwLock<Index>,
     model: Mutex<Configured>,
-    /// Wakes what makes embeddings.
+    /// Wakes what makes embeddings, and what derives entries.
     wake: Arc<Notify>,
+    due: Arc<Notify>,
 }
 
 /// The model of the settings.
@@ -87,7 +90,7 @@ impl Recall {
         Current { model: configured.model.clone(), error: configured.error.clone() }
     }
 
-    /// Drops a sentence model that was not used for some time, and the index.
+    /// Drops a sentence model that was not used for some time.
     pub fn drop_unused(&self, after: Duration) {
         if let Some(sentence) = &self.model.lock().sentence {
             sentence.drop_unused(after);
@@ -99,12 +102,17 @@ impl Recall {
         *self.index.write() = Index::default();
     }
 
+    /// Wakes what derives entries that the writer has left.
+    pub fn catch_up(&self) {
+        self.due.notify_one();
+    }
+
     /// Wakes what makes embeddings.
     pub fn nudge(&self) {
         self.wake.notify_one();
     }
 
-    /// Runs work on an index that is up to date with the connection. `identity` is that of the model whose vectors are searched beside
+    /// Runs work on an index that is up to date with the connection of a reader: it must not follow what a write may take back. `identity` is that of the model whose vectors are searched beside
     /// those of the built-in one; `work` gets the row ids of both, if they have made vectors.
     ///
     /// # Errors

@@ -3,16 +3,23 @@
 //! These use full text, the built-in features and stored vectors, read little, and offer only what is clearly about the same; a moment
 //! that finds nothing, or cannot be read, leaves the answer as it is.
 
-use afd_proto::recall::{EntryType, RecallEntry};
-use rusqlite::Connection;
+use std::sync::Arc;
 
+use afd_proto::recall::{EntryType, RecallEntry};
+use afd_proto::tasks::Task;
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::super::{Core, Error};
 use super::search::Embedded;
 use super::{Recall, show};
 use crate::model::embed::Builtin;
-use crate::recall::entries::name_hash;
+use crate::recall::entries::{self, name_hash};
 use crate::recall::search::{self, Ask, List, Ranked, Scope};
 use crate::recall::terms::Effort;
+use crate::session;
 use crate::store::{Result, now_ms};
+use crate::text::cut;
 
 /// Cosine of the built-in model from which on an entry is offered, and the lower one for entries that full text finds first.
 const CLEAR: f64 = 0.42;
@@ -22,7 +29,7 @@ const FIRST: usize = 5;
 
 /// What is looked for.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted<'a> {
+struct Wanted<'a> {
     /// What is about to happen, or has just happened.
     pub text: &'a str,
     /// Types of entries.
@@ -33,15 +40,20 @@ pub struct Wanted<'a> {
     pub session: Option<i64>,
     /// Maximum number of entries.
     pub limit: usize,
-    /// Uid of the entry that it stands for itself.
-    pub except: Option<&'a str>,
 }
 
 /// Returns entries that are clearly about the same.
 ///
 /// # Errors
 /// If the database cannot be read.
-pub fn about(recall: &Recall, c: &Connection, wanted: &Wanted<'_>) -> Result<Vec<RecallEntry>> {
+fn about(recall: &Recall, c: &Connection, wanted: &Wanted<'_>) -> Result<Vec<RecallEntry>> {
+    let clear = clear(recall, c, wanted)?;
+    let mut found = show::found(c, &clear, wanted.text, false)?;
+    found.truncate(wanted.limit);
+    Ok(found)
+}
+
+fn clear(recall: &Recall, c: &Connection, wanted: &Wanted<'_>) -> Result<Vec<Ranked>> {
     let ranked = recall.with_index(c, None, |index, builtin, other| {
         let embedded = Embedded { builtin: Builtin::vector(wanted.text), other: None, known: 0.0 };
         let ask = Ask {
@@ -58,16 +70,12 @@ pub fn about(recall: &Recall, c: &Connection, wanted: &Wanted<'_>) -> Result<Vec
             },
             effort: Effort::ASIDE,
             half_life_days: 180.0,
-            limit: wanted.limit + 1,
+            limit: wanted.limit,
             fold: true,
         };
         search::run(c, index, &ask)
     })?;
-    let clear: Vec<Ranked> = ranked.into_iter().filter(is_clear).collect();
-    let mut found = show::found(c, &clear, wanted.text, false)?;
-    found.retain(|entry| Some(entry.uid.as_str()) != wanted.except);
-    found.truncate(wanted.limit);
-    Ok(found)
+    Ok(ranked.into_iter().filter(is_clear).collect())
 }
 
 /// Returns whether an entry is about the same beyond doubt.
@@ -75,4 +83,94 @@ fn is_clear(hit: &Ranked) -> bool {
     let place = |list: List| hit.places.iter().find(|p| p.list == list);
     let cosine = place(List::Builtin).map_or(0.0, |p| p.measure);
     cosine >= CLEAR || cosine >= BOTH && place(List::Text).is_some_and(|p| p.rank <= FIRST)
+}
+
+/// Number of entries that are offered for a task, and for a failure.
+const FOR_TASK: usize = 5;
+const FOR_FAILURE: usize = 3;
+/// Length of an entry beside an error, characters.
+const BRIEF: usize = 200;
+
+/// Returns what is known about a task that begins; nothing if it cannot be read.
+pub async fn for_task(core: &Arc<Core>, task: &Task) -> Vec<RecallEntry> {
+    let (own, text, name) = (core.clone(), task.description.clone(), task.session.clone());
+    let found = core.store.read(move |c| {
+        let Some(session) = session::by_name(c, &name)? else { return Ok(Vec::new()) };
+        let types = [
+            EntryType::Bug,
+            EntryType::Pattern,
+            EntryType::Note,
+            EntryType::Procedure,
+            EntryType::Fact,
+            EntryType::Preference,
+            EntryType::Result,
+        ];
+        let app = session.app.as_deref();
+        about(&own.recall, c, &Wanted { text: &text, types: &types, app, session: Some(session.id), limit: FOR_TASK })
+    });
+    found.await.unwrap_or_else(|error| {
+        tracing::debug!(%error, "cannot read what is known about a task");
+        Vec::new()
+    })
+}
+
+/// Returns what an error message quotes, such as the text of a target: its other words are those of every such error.
+fn quoted(message: &str) -> String {
+    message.split('"').skip(1).step_by(2).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Adds what is remembered about failures like an error to its details.
+pub async fn with_remembered(core: &Arc<Core>, mut error: Error, app: Option<String>, session: i64) -> Error {
+    if error.details.as_ref().is_some_and(|details| !details.is_object()) {
+        return error;
+    }
+    let (own, text) = (core.clone(), quoted(&error.message));
+    if text.is_empty() {
+        return error;
+    }
+    let found = core.store.read(move |c| {
+        let types = [EntryType::Pattern, EntryType::Note, EntryType::Procedure, EntryType::Fact, EntryType::Bug];
+        about(&own.recall, c, &Wanted { text: &text, types: &types, app: app.as_deref(), session: Some(session), limit: FOR_FAILURE })
+    });
+    let Ok(found) = found.await else { return error };
+    if !found.is_empty() {
+        let brief = |entry: &RecallEntry| {
+            let title = entry.title.as_ref().map_or(String::new(), |title| format!("{title}: "));
+            json!({"type": entry.kind, "uid": entry.uid, "text": cut::brief(&cut::one_line(&format!("{title}{}", entry.text)), BRIEF)})
+        };
+        let details = error.details.get_or_insert_with(|| json!({}));
+        details["remembered"] = found.iter().map(brief).collect();
+    }
+    error
+}
+
+/// Returns the row ids of entries of a type that are clearly about the same as a text.
+///
+/// # Errors
+/// If the database cannot be read.
+pub fn rows_about(recall: &Recall, c: &Connection, text: &str, kind: EntryType, app: Option<&str>) -> Result<Vec<i64>> {
+    let clear = clear(recall, c, &Wanted { text, types: &[kind], app, session: None, limit: FOR_TASK })?;
+    let rows = clear.iter().map(|hit| Ok(entries::source_of(c, hit.entry)?.map(|source| source.row)));
+    Ok(rows.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// Cosine of the built-in model from which on two texts say much the same.
+const SAME: f64 = 0.72;
+
+/// Returns the row ids of entries of a type that say much the same as a text, about the same app or about none, with how much.
+///
+/// # Errors
+/// If the database cannot be read.
+pub fn near_rows(recall: &Recall, c: &Connection, text: &str, kind: EntryType, app: &str) -> Result<Vec<(i64, f64)>> {
+    recall.with_index(c, None, |index, builtin, _| {
+        let Some(model) = builtin else { return Ok(Vec::new()) };
+        let (app, now) = (name_hash(app), now_ms());
+        let scope = Scope { types: vec![kind], now, ..Scope::default() };
+        let near = index.nearest(c, model, &Builtin::vector(text), FOR_TASK, |f| scope.allows(f) && (f.app == app || f.app == 0))?;
+        let mut rows = Vec::new();
+        for (entry, cosine) in near.into_iter().filter(|(_, cosine)| *cosine >= SAME) {
+            rows.extend(entries::source_of(c, entry)?.map(|source| (source.row, (cosine * 100.0).round() / 100.0)));
+        }
+        Ok(rows)
+    })
 }

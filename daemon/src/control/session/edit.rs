@@ -12,6 +12,7 @@ use super::lifecycle::MAX_GOAL;
 use super::{changed, check_change, known, no_session};
 use crate::artifact;
 use crate::memory::{notes, requests, sessions};
+use crate::recall::memories;
 use crate::session::{self, Session, erase, progress};
 use crate::store::{StoreError, now_ms};
 use crate::task::run_blocking;
@@ -129,6 +130,8 @@ async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Delet
         let own_notes = notes::of_session(c, session.id)?;
         let mut kept = erase::findings(c, session.id)? + i64::try_from(own_notes.len()).unwrap_or(i64::MAX);
         let mut erased = erase::session(c, &session, findings)?;
+        let memories = memories::erase_of(c, session.id, findings)?;
+        erased.derived += i64::try_from(memories).unwrap_or(i64::MAX);
         if findings {
             for note in own_notes {
                 notes::delete(c, Some(note.id), None)?;
@@ -171,7 +174,7 @@ async fn erase_rest(core: &Arc<Core>, name: &str, findings: bool) -> Result<Dele
     let work = move |c: &Connection| {
         let id = session::find(c, &wanted)?.ok_or_else(|| no_session(&wanted))?;
         let uid = session::uid_of(c, id)?;
-        let mut findings = erase::delete_findings(c, id)?;
+        let mut findings = erase::delete_findings(c, id)? + i64::try_from(memories::erase_of(c, id, true)?).unwrap_or(i64::MAX);
         for note in notes::of_session(c, id)? {
             notes::delete(c, Some(note.id), None)?;
             findings += 1;

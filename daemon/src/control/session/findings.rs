@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::findings::{
-    Bug, BugAddParams, BugAddResult, BugListParams, BugReopenParams, BugResolveParams, BugShowParams, BugUpdateParams, Bugs,
+    Bug, BugAddParams, BugAddResult, BugListParams, BugReopenParams, BugResolveParams, BugShowParams, BugStatus, BugUpdateParams, Bugs,
     ResultAddParams, ResultListParams, Results, TestResult,
 };
+use afd_proto::recall::EntryType;
 use afd_proto::session::SessionCall;
 use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::paging::page;
-use super::super::{Core, Error, Result};
+use super::super::{Core, Error, Result, recall};
 use super::{changed, check_change, check_optional, check_text, for_writing, known, no_session};
 use crate::artifact;
 use crate::memory::{log, observations};
@@ -25,6 +26,8 @@ use crate::visual::states;
 const MAX_TITLE: usize = 300;
 /// Maximum length of any other text, characters.
 const MAX_TEXT: usize = 10_000;
+/// Maximum number of similar bugs that are told.
+const MAX_SIMILAR: usize = 3;
 /// Maximum number of steps to reproduce.
 const MAX_STEPS: usize = 100;
 
@@ -84,7 +87,18 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
     let screenshot = artifact_of(core, "screenshot", &session.name, params.screenshot.as_deref()).await?;
     let (origin, id, p) = (core.store.origin().to_owned(), session.id, params.clone());
     let (title, app) = (p.title.clone(), place.app.clone());
-    let similar = core.store.read_all(move |c| bugs::similar(c, &title, app.as_deref())).await?;
+    let (own, described) =
+        (core.clone(), [Some(p.title.as_str()), p.description.as_deref()].into_iter().flatten().collect::<Vec<_>>().join("\n"));
+    let similar = core.store.read_all(move |c| {
+        let mut similar = bugs::similar(c, &title, app.as_deref())?;
+        for id in recall::rows_about(&own.recall, c, &described, EntryType::Bug, app.as_deref())? {
+            if similar.len() < MAX_SIMILAR && similar.iter().all(|bug| bug.id != id) {
+                similar.extend(bugs::get(c, id)?.filter(|bug| bug.status == BugStatus::Open));
+            }
+        }
+        Ok(similar)
+    });
+    let similar = similar.await?;
     let work = move |c: &Connection| {
         screenshot.as_deref().map(|uid| artifact::keep(c, uid)).transpose()?;
         let new = bugs::New {

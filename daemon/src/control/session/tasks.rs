@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use afd_proto::session::SessionCall;
 use afd_proto::tasks::{
-    FinishStatus, Task, TaskAddParams, TaskFinishParams, TaskListParams, TaskStartParams, TaskStatus, TaskUpdateParams, Tasks,
+    FinishStatus, Task, TaskAddParams, TaskFinishParams, TaskListParams, TaskStartParams, TaskStarted, TaskStatus, TaskUpdateParams, Tasks,
 };
 use rusqlite::Connection;
 
 use super::super::paging::limit;
-use super::super::{Core, Error, Result};
+use super::super::{Core, Error, Result, recall};
 use super::{check_optional, check_text, for_writing, known};
 use crate::session;
 use crate::session::tasks::{self, Change, Outcome};
@@ -55,9 +55,11 @@ pub async fn add(core: &Arc<Core>, params: &TaskAddParams) -> Result<Task> {
 ///
 /// # Errors
 /// If no task is pending, another task is active, or the task is blocked.
-pub async fn start(core: &Arc<Core>, params: &TaskStartParams) -> Result<Task> {
+pub async fn start(core: &Arc<Core>, params: &TaskStartParams) -> Result<TaskStarted> {
     let (id, switch) = (params.id, params.switch);
-    change(core, params.session(), move |c, session| tasks::start(c, session, id, switch)).await
+    let task = change(core, params.session(), move |c, session| tasks::start(c, session, id, switch)).await?;
+    let known = recall::for_task(core, &task).await;
+    Ok(TaskStarted { task, known })
 }
 
 /// `session.task.update`: changes progress, description or priority of a task.

@@ -7,7 +7,6 @@ mod builtin;
 mod concepts;
 mod endpoint;
 mod sentence;
-mod transformer;
 
 use std::future::Future;
 use std::pin::Pin;

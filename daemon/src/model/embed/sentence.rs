@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use afd_encoder::{Encoder, Shape};
 use parking_lot::Mutex;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokenizers::{Tokenizer, TruncationParams};
 
-use super::transformer::{Encoder, Shape};
 use super::{EmbeddedQuery, Embedder, Embedding, ModelError, normalize};
 use crate::task::run_blocking;
 

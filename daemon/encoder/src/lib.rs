@@ -30,6 +30,9 @@ fn default_epsilon() -> f32 {
 
 impl Shape {
     /// Reads and checks the shape.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or states a model of another kind; the message names the file.
     pub fn read(file: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
         let shape: Self = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))?;
@@ -204,6 +207,9 @@ fn gelu(x: f32) -> f32 {
 
 impl Encoder {
     /// Reads the weights from a safetensors file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or a tensor is missing or has another shape; the message names it.
     pub fn read(file: &Path, shape: Shape) -> Result<Self, String> {
         let bytes = std::fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
         let tensors = SafeTensors::deserialize(&bytes).map_err(|e| format!("{}: {e}", file.display()))?;
