@@ -8,6 +8,7 @@ mod command_line;
 mod conversation;
 mod experience;
 mod notes;
+mod recall;
 mod recording;
 mod request;
 mod visual;
@@ -61,12 +62,13 @@ fn main() {
         return;
     }
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    let all: [(&str, fn()); 8] = [
+    let all: [(&str, fn()); 9] = [
         ("request", request::run),
         ("attacks", attacks::run),
         ("recording", recording::run),
         ("command_line", command_line::run),
         ("experience", experience::run),
+        ("recall", recall::run),
         ("visual", visual::run),
         ("conversation", conversation::run),
         ("notes", notes::run),

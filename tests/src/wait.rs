@@ -6,8 +6,16 @@ use std::time::{Duration, Instant};
 ///
 /// # Panics
 /// If there is no value within 30 seconds.
-pub fn until<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + Duration::from_secs(30);
+pub fn until<T>(what: &str, poll: impl FnMut() -> Option<T>) -> T {
+    until_for(what, Duration::from_secs(30), poll)
+}
+
+/// Like [`until`], with another limit.
+///
+/// # Panics
+/// If there is no value within that time.
+pub fn until_for<T>(what: &str, within: Duration, mut poll: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + within;
     loop {
         if let Some(value) = poll() {
             return value;

@@ -50,7 +50,7 @@ impl Shape {
             && fits(shape.num_attention_heads, 64)
             && fits(shape.intermediate_size, 16_384)
             && fits(shape.max_position_embeddings, 16_384)
-            && shape.hidden_size % shape.num_attention_heads == 0;
+            && shape.hidden_size.is_multiple_of(shape.num_attention_heads);
         if sizes { Ok(shape) } else { Err(format!("{}: sizes are out of range", file.display())) }
     }
 }

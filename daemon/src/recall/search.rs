@@ -24,7 +24,7 @@ pub const SAME: f32 = 0.95;
 const BY_AGE: f64 = 0.15;
 const BY_CONFIDENCE: f64 = 0.15;
 /// A vector this far from the query says nothing, by whether the model is the built-in one.
-const FLOOR: [f64; 2] = [0.15, 0.14];
+const FLOOR: [f64; 2] = [0.15, 0.1];
 
 /// A list of the fusion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -85,6 +85,16 @@ pub(super) fn origin(connection: &Connection) -> Result<String> {
     Ok(origin)
 }
 
+/// Returns an empty database in memory, with the newest schema.
+///
+/// # Errors
+/// When SQLite cannot make one.
+pub fn in_memory() -> Result<Connection> {
+    let mut connection = Connection::open_in_memory()?;
+    run(&mut connection, |_| {})?;
+    Ok(connection)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,14 +128,4 @@ mod tests {
         let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get("user_version")).expect("reads");
         assert_eq!(version, SCHEMA);
     }
-}
-
-/// Returns an empty database in memory, with the newest schema.
-///
-/// # Errors
-/// When SQLite cannot make one.
-pub fn in_memory() -> Result<Connection> {
-    let mut connection = Connection::open_in_memory()?;
-    run(&mut connection, |_| {})?;
-    Ok(connection)
 }

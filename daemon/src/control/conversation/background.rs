@@ -4,9 +4,11 @@ use afd_proto::findings::BugStatus;
 use afd_proto::memory::{Scope, SessionContext};
 use afd_proto::notes::Note;
 use afd_proto::pattern::Pattern;
+use afd_proto::recall::RecallEntry;
 use rusqlite::Connection;
 
 use super::super::experience;
+use super::super::recall::{Recall, for_request};
 use super::super::session::context_of;
 use crate::memory::experience::Query;
 use crate::memory::{Place, log, notes, observations};
@@ -42,7 +44,7 @@ fn day(at: i64) -> String {
 }
 
 /// Loads the background of a context. `asked` is what is being asked now.
-pub(super) fn load(c: &Connection, session: &Session, conversation: &Conversation, asked: &str) -> Stored<Background> {
+pub(super) fn load(recall: &Recall, c: &Connection, session: &Session, conversation: &Conversation, asked: &str) -> Stored<Background> {
     let (id, cleared) = (conversation.id, conversation.cleared_to);
     let mut context = context_of(c, conversation, &session.name)?;
     let seen = log::context(c, &session.name, None)?;
@@ -52,15 +54,9 @@ pub(super) fn load(c: &Connection, session: &Session, conversation: &Conversatio
     let (count, tokens) = messages::count_rules(c, id, cleared)?;
     let omitted_rules = (count - i64::try_from(rules.len()).unwrap_or(0), tokens - rules.iter().map(|r| r.tokens).sum::<i64>());
     let (knowledge, omitted_bugs) = knowledge(c, session, &app)?;
-    Ok(Background {
-        rules,
-        omitted_rules,
-        task: task(c, session)?,
-        knowledge,
-        omitted_bugs,
-        now: now(c, session, &app, page, seen, asked)?,
-        context,
-    })
+    let mut now = now(c, session, &app, page, seen, asked)?;
+    now.extend(for_request(recall, c, cut::head(asked, MAX_QUERY_CHARS), &app, session.id)?.iter().map(remembered));
+    Ok(Background { rules, omitted_rules, task: task(c, session)?, knowledge, omitted_bugs, now, context })
 }
 
 /// Returns goal, current task, blockers, next steps and queued tasks, most important first.
@@ -109,6 +105,13 @@ fn knowledge(c: &Connection, session: &Session, app: &str) -> Stored<(Vec<Item>,
 
 fn note(note: &Note) -> Item {
     item("notes", format!("Note {}: {} (session {}, {})", note.topic, note.content, note.session, day(note.created_at)))
+}
+
+/// Makes an item of an entry: what it says, who said it, and when.
+fn remembered(entry: &RecallEntry) -> Item {
+    let from = entry.session.as_ref().map_or(String::new(), |session| format!("session {session}, "));
+    let title = entry.title.as_ref().map_or(String::new(), |title| format!("{title}: "));
+    item("memories", format!("{title}{} (said by {}, {from}{})", entry.text, entry.source, day(entry.at)))
 }
 
 /// Makes an item of a pattern: what it says, who learned it, and when.

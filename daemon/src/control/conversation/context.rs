@@ -13,6 +13,7 @@ use base64::Engine;
 use rusqlite::Connection;
 use serde_json::Value;
 
+use super::super::recall::Recall;
 use super::super::session::{context_of, known};
 use super::super::{Core, Error, Result};
 use super::read::percent_saved;
@@ -55,9 +56,10 @@ pub async fn context(core: &Arc<Core>, params: &ConversationContextParams) -> Re
     let format = params.format.unwrap_or(Format::Afd);
     let request = Request { budget: budget - tools_tokens, allocation, keep: as_i64(settings.keep_recent) };
     let name = params.conversation.clone();
+    let own = core.clone();
     let made = core.store.read_all(move |c| {
         let Ok(conversation) = conversation_of(c, id, name.as_deref())? else { return Ok(None) };
-        let mut made = build(c, &session, &conversation, &request, &counter)?;
+        let mut made = build(&own.recall, c, &session, &conversation, &request, &counter)?;
         made.messages.iter_mut().try_for_each(|m| show_pictures(c, m))?;
         let (shaped, system) = shapes::shaped(&made.messages, &made.system, format);
         let stable_messages = stable(&made, shaped.len(), format);
@@ -113,6 +115,7 @@ fn said(c: &Connection, conversation: &Conversation, after: i64) -> Stored<i64> 
 
 /// Builds the context of a conversation.
 pub(super) fn build(
+    recall: &Recall,
     c: &Connection,
     session: &Session,
     conversation: &Conversation,
@@ -123,7 +126,7 @@ pub(super) fn build(
     let (_, rules) = messages::count_rules(c, conversation.id, begin)?;
     let said = said(c, conversation, begin)? - rules;
     let asked = asked(c, session, conversation)?;
-    let background = background::load(c, session, conversation, &asked)?;
+    let background = background::load(recall, c, session, conversation, &asked)?;
     let draft = Draft::new(&background, request.budget, said, &request.allocation, counter);
     let last = messages::running(c, conversation.id, conversation.position - request.keep)?;
     let mut plan = draft.plan(said, conversation.tokens - last);

@@ -35,8 +35,9 @@ pub async fn list(core: &Arc<Core>, params: &ConversationListParams) -> Result<M
     let (id, name) = (session.id, params.conversation.clone());
     let conversation = core.store.read_all(move |c| conversation_of(c, id, name.as_deref())).await??;
     let (request, counter) = at_limit(core, &conversation, 0).await?;
+    let own = core.clone();
     let listed = core.store.read_all(move |c| {
-        let first = build(c, &session, &conversation, &request, &counter)?.first;
+        let first = build(&own.recall, c, &session, &conversation, &request, &counter)?.first;
         let (mut messages, next_cursor) = messages::newest(c, conversation.id, page)?;
         messages.iter_mut().for_each(|m| m.in_context = m.position >= first);
         Ok(Messages { messages, next_cursor })
@@ -68,7 +69,8 @@ async fn sent(core: &Arc<Core>, session: &Session, conversation: &Conversation, 
     let tools = tools_tokens(tools, &counter(core, conversation).await?)?;
     let (request, counter) = at_limit(core, conversation, tools).await?;
     let (session, conversation) = (session.clone(), conversation.clone());
-    let made = core.store.read_all(move |c| build(c, &session, &conversation, &request, &counter)).await?;
+    let own = core.clone();
+    let made = core.store.read_all(move |c| build(&own.recall, c, &session, &conversation, &request, &counter)).await?;
     let part = |name: &str| made.parts.iter().find(|p| p.part == name);
     let tokens = made.tokens + tools;
     let beside = ["system", "knowledge"].iter().filter_map(|name| part(name)).map(|p| p.tokens).sum::<i64>() + tools;

@@ -281,9 +281,12 @@ fn ask(bench: &Bench, set: String, query: Query, embedded: &Embedded, embedding_
     Ok(Outcome { set, query, ways, expected })
 }
 
+/// Returns the name of the group that an outcome belongs to.
+type NameOf = fn(&Outcome) -> &str;
+
 fn groups(outcomes: &[Outcome]) -> Vec<EvaluationGroup> {
     let mut groups = vec![group("all".to_owned(), &outcomes.iter().collect::<Vec<_>>())];
-    let by: [(&str, fn(&Outcome) -> &str); 3] = [("", |o| &o.set), ("language ", |o| &o.query.language), ("kind ", |o| &o.query.kind)];
+    let by: [(&str, NameOf); 3] = [("", |o| &o.set), ("language ", |o| &o.query.language), ("kind ", |o| &o.query.kind)];
     for (prefix, name) in by {
         let mut parts: BTreeMap<&str, Vec<&Outcome>> = BTreeMap::new();
         outcomes.iter().filter(|o| !name(o).is_empty()).for_each(|o| parts.entry(name(o)).or_default().push(o));

@@ -23,7 +23,7 @@ pub use context::context;
 pub use evaluate::evaluate;
 pub use follow::start as follow;
 pub use models::{add as add_model, remove as remove_model, status};
-pub(super) use moments::{for_task, near_rows, rows_about, with_remembered};
+pub(super) use moments::{for_request, for_task, near_rows, rows_about, with_remembered};
 pub use search::{get, search};
 pub use store::{delete, store};
 pub use upkeep::{JOB as UPKEEP_JOB, run_job as run_upkeep, upkeep};

@@ -85,11 +85,21 @@ fn is_clear(hit: &Ranked) -> bool {
     cosine >= CLEAR || cosine >= BOTH && place(List::Text).is_some_and(|p| p.rank <= FIRST)
 }
 
-/// Number of entries that are offered for a task, and for a failure.
+/// Number of entries that are offered for a request, for a task, and for a failure.
+const FOR_REQUEST: usize = 4;
 const FOR_TASK: usize = 5;
 const FOR_FAILURE: usize = 3;
 /// Length of an entry beside an error, characters.
 const BRIEF: usize = 200;
+
+/// Returns facts, preferences and procedures that are clearly about what is being asked.
+///
+/// # Errors
+/// If the database cannot be read.
+pub fn for_request(recall: &Recall, c: &Connection, text: &str, app: &str, session: i64) -> Result<Vec<RecallEntry>> {
+    let types = [EntryType::Fact, EntryType::Preference, EntryType::Procedure];
+    about(recall, c, &Wanted { text, types: &types, app: Some(app), session: Some(session), limit: FOR_REQUEST })
+}
 
 /// Returns what is known about a task that begins; nothing if it cannot be read.
 pub async fn for_task(core: &Arc<Core>, task: &Task) -> Vec<RecallEntry> {
