@@ -21,7 +21,7 @@ CREATE TABLE memories (
     updated_at INTEGER NOT NULL,
     deleted_at INTEGER
 ) STRICT;
-CREATE INDEX memories_by_session ON memories (session_id) WHERE deleted_at IS NULL;
+CREATE INDEX memories_by_session ON memories (session_id, substr(text, 1, 64)) WHERE deleted_at IS NULL;
 
 -- What can be recalled: an entry for each row that is worth finding again. Entries have no content of their own: that is read from the row.
 -- They are derived, and are made by the triggers below and by the daemon, which derives the rest of those that are due in the same
@@ -47,6 +47,8 @@ CREATE TABLE entries (
     -- Hash of what is searched, number of its words, and the keys of its terms.
     content     INTEGER NOT NULL DEFAULT 0,
     words       INTEGER NOT NULL DEFAULT 0,
+    -- Hash of what it says, apart from case, space and punctuation.
+    gist        INTEGER NOT NULL DEFAULT 0,
     terms       BLOB NOT NULL DEFAULT x'',
     -- How often it was handed over because somebody searched for it, and when last.
     use_count   INTEGER NOT NULL DEFAULT 0,
@@ -57,6 +59,7 @@ CREATE TABLE entries (
 CREATE INDEX entries_due ON entries (id) WHERE due = 1;
 CREATE INDEX entries_by_version ON entries (version);
 CREATE INDEX entries_by_uid ON entries (uid);
+CREATE INDEX entries_by_gist ON entries (kind, gist) WHERE gone = 0;
 CREATE INDEX entries_by_session ON entries (session_id) WHERE gone = 0;
 
 -- Which entries have which terms, by a hash of the term, and how often.
@@ -94,6 +97,7 @@ CREATE TABLE embeddings (
     created_at INTEGER NOT NULL,
     UNIQUE (entry_id, model_id)
 ) STRICT;
+CREATE INDEX embeddings_by_model ON embeddings (model_id, entry_id);
 
 -- The signs of the same vectors, one bit each: small enough to be kept in memory.
 CREATE TABLE sketches (
@@ -114,8 +118,8 @@ CREATE TRIGGER notes_recalled AFTER INSERT ON notes BEGIN
     INSERT INTO entries (uid, kind, row_id, gone) VALUES (NEW.uid, 'note', NEW.id, NEW.deleted_at IS NOT NULL)
         ON CONFLICT (kind, row_id) DO UPDATE SET uid = excluded.uid, due = 1, gone = excluded.gone;
 END;
-CREATE TRIGGER notes_recalled_again AFTER UPDATE OF content, app, topic, deleted_at ON notes BEGIN
-    UPDATE entries SET due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'note' AND row_id = NEW.id;
+CREATE TRIGGER notes_recalled_again AFTER UPDATE OF uid, content, app, topic, deleted_at ON notes BEGIN
+    UPDATE entries SET uid = NEW.uid, due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'note' AND row_id = NEW.id;
 END;
 CREATE TRIGGER notes_forgotten AFTER DELETE ON notes BEGIN
     UPDATE entries SET due = 1, gone = 1 WHERE kind = 'note' AND row_id = OLD.id;
@@ -125,8 +129,8 @@ CREATE TRIGGER bugs_recalled AFTER INSERT ON bugs BEGIN
     INSERT INTO entries (uid, kind, row_id, gone) VALUES (NEW.uid, 'bug', NEW.id, NEW.deleted_at IS NOT NULL)
         ON CONFLICT (kind, row_id) DO UPDATE SET uid = excluded.uid, due = 1, gone = excluded.gone;
 END;
-CREATE TRIGGER bugs_recalled_again AFTER UPDATE OF title, description, steps, expected, actual, app, page, status, resolution, deleted_at ON bugs BEGIN
-    UPDATE entries SET due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'bug' AND row_id = NEW.id;
+CREATE TRIGGER bugs_recalled_again AFTER UPDATE OF uid, title, description, steps, expected, actual, app, page, status, resolution, deleted_at ON bugs BEGIN
+    UPDATE entries SET uid = NEW.uid, due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'bug' AND row_id = NEW.id;
 END;
 CREATE TRIGGER bugs_forgotten AFTER DELETE ON bugs BEGIN
     UPDATE entries SET due = 1, gone = 1 WHERE kind = 'bug' AND row_id = OLD.id;
@@ -136,8 +140,8 @@ CREATE TRIGGER test_results_recalled AFTER INSERT ON test_results BEGIN
     INSERT INTO entries (uid, kind, row_id, gone) VALUES (NEW.uid, 'result', NEW.id, NEW.deleted_at IS NOT NULL)
         ON CONFLICT (kind, row_id) DO UPDATE SET uid = excluded.uid, due = 1, gone = excluded.gone;
 END;
-CREATE TRIGGER test_results_recalled_again AFTER UPDATE OF name, status, app, page, summary, deleted_at ON test_results BEGIN
-    UPDATE entries SET due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'result' AND row_id = NEW.id;
+CREATE TRIGGER test_results_recalled_again AFTER UPDATE OF uid, name, status, app, page, summary, deleted_at ON test_results BEGIN
+    UPDATE entries SET uid = NEW.uid, due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'result' AND row_id = NEW.id;
 END;
 CREATE TRIGGER test_results_forgotten AFTER DELETE ON test_results BEGIN
     UPDATE entries SET due = 1, gone = 1 WHERE kind = 'result' AND row_id = OLD.id;
@@ -147,8 +151,8 @@ CREATE TRIGGER page_models_recalled AFTER INSERT ON page_models BEGIN
     INSERT INTO entries (uid, kind, row_id, gone) VALUES (NEW.uid, 'page', NEW.id, NEW.deleted_at IS NOT NULL)
         ON CONFLICT (kind, row_id) DO UPDATE SET uid = excluded.uid, due = 1, gone = excluded.gone;
 END;
-CREATE TRIGGER page_models_recalled_again AFTER UPDATE OF page_type, elements, app, page, deleted_at ON page_models BEGIN
-    UPDATE entries SET due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'page' AND row_id = NEW.id;
+CREATE TRIGGER page_models_recalled_again AFTER UPDATE OF uid, page_type, elements, app, page, deleted_at ON page_models BEGIN
+    UPDATE entries SET uid = NEW.uid, due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'page' AND row_id = NEW.id;
 END;
 CREATE TRIGGER page_models_forgotten AFTER DELETE ON page_models BEGIN
     UPDATE entries SET due = 1, gone = 1 WHERE kind = 'page' AND row_id = OLD.id;
@@ -158,8 +162,8 @@ CREATE TRIGGER patterns_recalled AFTER INSERT ON patterns BEGIN
     INSERT INTO entries (uid, kind, row_id, gone) VALUES (NEW.uid, 'pattern', NEW.id, NEW.deleted_at IS NOT NULL)
         ON CONFLICT (kind, row_id) DO UPDATE SET uid = excluded.uid, due = 1, gone = excluded.gone;
 END;
-CREATE TRIGGER patterns_recalled_again AFTER UPDATE OF text, app, page, scope, confidence, deleted_at ON patterns BEGIN
-    UPDATE entries SET due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'pattern' AND row_id = NEW.id;
+CREATE TRIGGER patterns_recalled_again AFTER UPDATE OF uid, text, app, page, scope, confidence, deleted_at ON patterns BEGIN
+    UPDATE entries SET uid = NEW.uid, due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'pattern' AND row_id = NEW.id;
 END;
 CREATE TRIGGER patterns_forgotten AFTER DELETE ON patterns BEGIN
     UPDATE entries SET due = 1, gone = 1 WHERE kind = 'pattern' AND row_id = OLD.id;
@@ -169,8 +173,8 @@ CREATE TRIGGER sessions_recalled AFTER INSERT ON sessions BEGIN
     INSERT INTO entries (uid, kind, row_id, gone) VALUES (NEW.uid, 'session', NEW.id, NEW.deleted_at IS NOT NULL)
         ON CONFLICT (kind, row_id) DO UPDATE SET uid = excluded.uid, due = 1, gone = excluded.gone;
 END;
-CREATE TRIGGER sessions_recalled_again AFTER UPDATE OF name, goal, app, summary, next_steps, blockers, ended_at, deleted_at ON sessions BEGIN
-    UPDATE entries SET due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'session' AND row_id = NEW.id;
+CREATE TRIGGER sessions_recalled_again AFTER UPDATE OF uid, name, goal, app, summary, next_steps, blockers, ended_at, deleted_at ON sessions BEGIN
+    UPDATE entries SET uid = NEW.uid, due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'session' AND row_id = NEW.id;
 END;
 CREATE TRIGGER sessions_forgotten AFTER DELETE ON sessions BEGIN
     UPDATE entries SET due = 1, gone = 1 WHERE kind = 'session' AND row_id = OLD.id;
@@ -180,8 +184,8 @@ CREATE TRIGGER states_recalled AFTER INSERT ON states BEGIN
     INSERT INTO entries (uid, kind, row_id, gone) VALUES (NEW.uid, 'state', NEW.id, NEW.deleted_at IS NOT NULL)
         ON CONFLICT (kind, row_id) DO UPDATE SET uid = excluded.uid, due = 1, gone = excluded.gone;
 END;
-CREATE TRIGGER states_recalled_again AFTER UPDATE OF name, description, title, deleted_at ON states BEGIN
-    UPDATE entries SET due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'state' AND row_id = NEW.id;
+CREATE TRIGGER states_recalled_again AFTER UPDATE OF uid, name, description, title, deleted_at ON states BEGIN
+    UPDATE entries SET uid = NEW.uid, due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'state' AND row_id = NEW.id;
 END;
 CREATE TRIGGER states_forgotten AFTER DELETE ON states BEGIN
     UPDATE entries SET due = 1, gone = 1 WHERE kind = 'state' AND row_id = OLD.id;
@@ -191,8 +195,8 @@ CREATE TRIGGER memories_recalled AFTER INSERT ON memories BEGIN
     INSERT INTO entries (uid, kind, row_id, gone) VALUES (NEW.uid, 'memory', NEW.id, NEW.deleted_at IS NOT NULL)
         ON CONFLICT (kind, row_id) DO UPDATE SET uid = excluded.uid, due = 1, gone = excluded.gone;
 END;
-CREATE TRIGGER memories_recalled_again AFTER UPDATE OF title, text, app, site, scope, source, confidence, tags, expires_at, deleted_at ON memories BEGIN
-    UPDATE entries SET due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'memory' AND row_id = NEW.id;
+CREATE TRIGGER memories_recalled_again AFTER UPDATE OF uid, title, text, app, site, scope, source, confidence, tags, expires_at, deleted_at ON memories BEGIN
+    UPDATE entries SET uid = NEW.uid, due = 1, gone = NEW.deleted_at IS NOT NULL WHERE kind = 'memory' AND row_id = NEW.id;
 END;
 CREATE TRIGGER memories_forgotten AFTER DELETE ON memories BEGIN
     UPDATE entries SET due = 1, gone = 1 WHERE kind = 'memory' AND row_id = OLD.id;

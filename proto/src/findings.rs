@@ -288,7 +288,7 @@ wire! {
     pub struct BugAddResult {
         /// The new bug.
         pub bug: Bug,
-        /// Open bugs of the same app that seem to be the same, most similar first.
+        /// Bugs of the same app that seem to be the same: open ones, and resolved ones that may have come back.
         pub similar: Vec<Bug>,
     }
 

@@ -107,7 +107,7 @@ params! {
         /// Only entries of these types.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub types: Vec<EntryType>,
-        /// Only entries about this package, and those about no app.
+        /// Only entries about this package, and those about no app; by default those about any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Only entries about this site.
@@ -163,6 +163,10 @@ params! {
     pub struct RecallDeleteParams {
         /// Uid of an entry that `recall.store` stored.
         pub uid: String,
+        /// Session that asks: what is known to another session alone is not found; by default `"default"`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
+        pub session: Option<String>,
     }
 
     /// Parameters of `recall.context`.
@@ -268,7 +272,7 @@ wire! {
         /// Why a search found it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub why: Option<Why>,
-        /// Uids of near duplicates, of which it is the best.
+        /// Uids of entries that say the same, apart from case, space and punctuation.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub duplicates: Vec<String>,
     }
@@ -317,6 +321,9 @@ wire! {
     pub struct RecallStored {
         /// The entry.
         pub entry: RecallEntry,
+        /// Whether it had been stored before, with the same text and source, and is changed.
+        #[serde(default, skip_serializing_if = "crate::act::is_false")]
+        pub updated: bool,
         /// Entries that say much the same.
         pub similar: Vec<RecallEntry>,
     }
@@ -477,7 +484,7 @@ methods! {
     /// Returns a whole entry.
     RecallGet = "recall.get" (RecallGetParams, SESSION) -> RecallEntry, Read, [NotFound, StoreUnavailable], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab"}"#;
     /// Deletes an entry that `recall.store` stored.
-    RecallDelete = "recall.delete" (RecallDeleteParams) -> RecallDeleted, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab"}"#;
+    RecallDelete = "recall.delete" (RecallDeleteParams, SESSION) -> RecallDeleted, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab"}"#;
     /// Assembles what is known for a task: from the session, and from everything that is remembered.
     RecallContextFor = "recall.context" (RecallContextParams, SESSION) -> RecallContext, Read, [NotFound, StoreUnavailable], r#"{"task":"test the checkout with a coupon","budget":1000}"#;
     /// Returns what can be recalled, and how far embeddings have got.

@@ -1547,6 +1547,7 @@ class RecallStored(TypedDict):
 
     entry: RecallEntry
     similar: List[RecallEntry]
+    updated: NotRequired[bool]
 
 
 class RecallUpkeep(TypedDict):
@@ -2596,9 +2597,9 @@ class RecallMethods:
         """Returns a whole entry."""
         return self._call("recall.get", {"uid": uid, "session": session}, session=True)
 
-    def delete(self, *, uid: str, request_key: str | None = None) -> RecallDeleted:
+    def delete(self, *, uid: str, session: str | None = None, request_key: str | None = None) -> RecallDeleted:
         """Deletes an entry that `recall.store` stored."""
-        return self._call("recall.delete", {"uid": uid, "requestKey": request_key}, key=True)
+        return self._call("recall.delete", {"uid": uid, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def context(self, *, app: str | None = None, budget: int | None = None, session: str | None = None, task: str | None = None) -> RecallContext:
         """Assembles what is known for a task: from the session, and from everything that is remembered."""

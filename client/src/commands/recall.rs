@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{
     EmbeddingModel, EntryType, Evaluation, EvaluationGroup, ModelAdd, ModelAddParams, ModelAdded, ModelRemove, ModelRemoveParams,
-    ModelRemoved, RecallContext, RecallContextFor, RecallContextParams, RecallDelete, RecallDeleteParams, RecallEntry, RecallEvaluate,
-    RecallEvaluateParams, RecallEvaluated, RecallFound, RecallGet, RecallGetParams, RecallSearch, RecallSearchParams, RecallStatus,
-    RecallStatusOf, RecallStatusParams, RecallStore, RecallStoreParams, RecallStored, RecallUpkeep, RecallUpkeepParams, RecallUpkeepRun,
-    SearchMode, StoredType, UpkeepChange, Why,
+    ModelRemoved, RecallContext, RecallContextFor, RecallContextParams, RecallDelete, RecallDeleteParams, RecallDeleted, RecallEntry,
+    RecallEvaluate, RecallEvaluateParams, RecallEvaluated, RecallFound, RecallGet, RecallGetParams, RecallSearch, RecallSearchParams,
+    RecallStatus, RecallStatusOf, RecallStatusParams, RecallStore, RecallStoreParams, RecallStored, RecallUpkeep, RecallUpkeepParams,
+    RecallUpkeepRun, SearchMode, StoredType, UpkeepChange, Why,
 };
 use clap::{Args, Subcommand};
 
@@ -181,7 +181,7 @@ impl Group for Recall {
                 RecallStoreParams { text, title, kind, app, site, scope, source, confidence, tags, related, expires_at, session: None },
             ),
             Recall::Get { uid } => Call::of::<RecallGet>(RecallGetParams { uid, session: None }),
-            Recall::Delete { uid } => Call::plain::<RecallDelete>(RecallDeleteParams { uid }),
+            Recall::Delete { uid } => Call::of::<RecallDelete>(RecallDeleteParams { uid, session: None }),
             Recall::Context { task, budget, app } => Call::of::<RecallContextFor>(RecallContextParams { task, budget, app, session: None }),
             Recall::Status => Call::of::<RecallStatusOf>(RecallStatusParams {}),
             Recall::Upkeep { dry_run } => Call::of::<RecallUpkeepRun>(RecallUpkeepParams { dry_run: true_if(dry_run) }),
@@ -207,6 +207,10 @@ human! {
     RecallContextFor => |context: &RecallContext| {
         let missing = missing(&context.missing);
         format!("{}\n{missing}{}\n", context.text, paint(DIM, &format!("{} tokens", context.tokens)))
+    };
+    RecallDelete => |deleted: &RecallDeleted| {
+        let held = if deleted.backups.is_empty() { String::new() } else { format!("; still in the backups {}", deleted.backups.join(", ")) };
+        format!("{} {}{held}\n", paint(GOOD, "deleted"), deleted.uid)
     };
     RecallStatusOf => status;
     RecallUpkeepRun => upkeep;
@@ -240,7 +244,7 @@ pub(crate) fn entry_lines(entry: &RecallEntry) -> String {
         let _ = writeln!(out, "  {}", paint(DIM, &reasons(why)));
     }
     if !entry.duplicates.is_empty() {
-        let _ = writeln!(out, "  {}", paint(DIM, &format!("stands for {} as well", count(entry.duplicates.len(), "near duplicate"))));
+        let _ = writeln!(out, "  {}", paint(DIM, &format!("stands for {} as well", entry.duplicates.join(", "))));
     }
     out
 }
@@ -273,7 +277,7 @@ fn found(found: &RecallFound) -> String {
 }
 
 fn stored(stored: &RecallStored) -> String {
-    let mut out = format!("{} {}", paint(GOOD, "stored"), entry_lines(&stored.entry));
+    let mut out = format!("{} {}", paint(GOOD, if stored.updated { "updated" } else { "stored" }), entry_lines(&stored.entry));
     if !stored.similar.is_empty() {
         let _ = writeln!(out, "{}", paint(WARN, "says much the same as:"));
         stored.similar.iter().for_each(|entry| out.push_str(&entry_lines(entry)));
@@ -284,7 +288,7 @@ fn stored(stored: &RecallStored) -> String {
 fn status(status: &RecallStatus) -> String {
     let mut out = table(["type", "entries"], status.entries.iter().map(|e| [e.kind.clone(), e.count.to_string()]));
     if status.due > 0 {
-        let _ = writeln!(out, "{} still to be made", count(status.due, "entry"));
+        let _ = writeln!(out, "{} still to be made", format!("{} entries", status.due));
     }
     let row = |model: &EmbeddingModel| {
         let state = match &model.error {
@@ -304,7 +308,7 @@ fn added(added: &ModelAdded) -> String {
     format!(
         "{} {identity}: {dimensions} dimensions, {sentence_ms} ms for a sentence\n{directory}\n{} in the background\n",
         paint(GOOD, "added"),
-        count(*pending, "entry to embed")
+        format!("{pending} entries to embed")
     )
 }
 
@@ -319,7 +323,7 @@ fn upkeep(upkeep: &RecallUpkeep) -> String {
 }
 
 fn evaluated(evaluated: &RecallEvaluated) -> String {
-    let mut out = format!("{} with {}\n", count(evaluated.entries, "entry"), evaluated.model);
+    let mut out = format!("{} entries with {}\n", evaluated.entries, evaluated.model);
     let share = |n: f64| format!("{n:.3}");
     let rows = evaluated.groups.iter().flat_map(|group: &EvaluationGroup| {
         group.ways.iter().enumerate().map(move |(i, way): (usize, &Evaluation)| {
@@ -329,6 +333,6 @@ fn evaluated(evaluated: &RecallEvaluated) -> String {
             [name, way.way.clone(), share(way.recall_at5), share(way.recall_at10), share(way.mrr), p50, p99]
         })
     });
-    out.push_str(&table(["queries", "way", "recall@5", "recall@10", "MRR", "p50 ms", "p99 ms"], rows));
+    out.push_str(&table(["queries", "way", "recall@5", "recall@10", "mrr", "p50 ms", "p99 ms"], rows));
     out
 }

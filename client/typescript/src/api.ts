@@ -1424,6 +1424,7 @@ export interface RecallStatus {
 export interface RecallStored {
   entry: RecallEntry;
   similar: RecallEntry[];
+  updated?: boolean;
 }
 
 /** Result of `recall.upkeep`. */
@@ -2494,8 +2495,8 @@ export class RecallMethods {
   }
 
   /** Deletes an entry that `recall.store` stored. */
-  delete(params: { uid: string; requestKey?: string }): Promise<RecallDeleted> {
-    return this.#call("recall.delete", params, { key: true });
+  delete(params: { uid: string; session?: string; requestKey?: string }): Promise<RecallDeleted> {
+    return this.#call("recall.delete", params, { session: true, key: true });
   }
 
   /** Assembles what is known for a task: from the session, and from everything that is remembered. */

@@ -232,6 +232,9 @@ impl Encoder {
             })
         };
         let kinds = tensors.0.get("embeddings.token_type_embeddings.weight").and_then(|t| t.shape().first().copied()).unwrap_or(0);
+        if vocabulary == 0 || kinds == 0 {
+            return Err(format!("{}: has no words, or no kinds of tokens", file.display()));
+        }
         let kind = tensors.read("embeddings.token_type_embeddings.weight", &[kinds, hidden])?;
         Ok(Self {
             words: tensors.read("embeddings.word_embeddings.weight", &[vocabulary, hidden])?,
@@ -241,6 +244,11 @@ impl Encoder {
             layers: (0..shape.num_hidden_layers).map(layer).collect::<Result<_, _>>()?,
             shape,
         })
+    }
+
+    /// Returns the number of components of an output.
+    pub fn dimensions(&self) -> usize {
+        self.shape.hidden_size
     }
 
     /// Returns the output of the last layer for some tokens, row by row. Unknown tokens count as padding.

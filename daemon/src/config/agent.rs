@@ -92,7 +92,7 @@ sections! {
 
     /// How what is remembered is found again.
     RecallSettings "recall." {
-        /// Directory of a sentence model (`config.json`, `tokenizer.json`, `model.safetensors`); `afctl recall model add` checks and sets it.
+        /// Directory of a sentence model (`config.json`, `tokenizer.json`, `model.safetensors`); `afctl model add` checks and sets it.
         model_dir: Option<PathBuf> = None;
         /// How long a sentence model stays in memory after use, milliseconds.
         model_idle_ms: u64 [range 1..=86_400_000] = 60_000;

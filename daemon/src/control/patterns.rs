@@ -12,6 +12,7 @@ use afd_proto::vocabulary::DEFAULT_SESSION;
 use super::paging::limit;
 use super::session::{check_optional, check_text, known};
 use super::{Core, Error, Result, check_session};
+use crate::memory::requests;
 use crate::page::pattern;
 use crate::session::patterns::{Promoted, Reader};
 use crate::session::{page_models, patterns};
@@ -146,7 +147,15 @@ pub async fn used(core: &Arc<Core>, params: &PatternUsedParams) -> Result<Patter
 /// If there is no such pattern.
 pub async fn delete(core: &Arc<Core>, params: &PatternDeleteParams) -> Result<DeleteResult> {
     let id = params.id;
-    let uid = core.store.write(move |c| patterns::delete(c, id)).await?;
+    let uid = core.store.write(move |c| {
+        let uid = patterns::delete(c, id)?;
+        for method in ["pattern.save", "pattern.used", "pattern.promote"] {
+            uid.as_ref().map_or(Ok(()), |uid| requests::forget_results_about(c, method, uid))?;
+        }
+        Ok(uid)
+    });
+    let uid = uid.await?;
+    core.store.scrub().await?;
     uid.map(|uid| DeleteResult { id, uid }).ok_or_else(|| not_found("pattern", id))
 }
 

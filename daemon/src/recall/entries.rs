@@ -27,10 +27,10 @@ fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
     Ok(Source { id: row.get("id")?, uid: row.get("uid")?, kind: row.get("kind")?, row: row.get("row_id")?, gone: row.get("gone")? })
 }
 
-/// Returns entries whose rows have changed, oldest first.
+/// Returns entries whose rows have changed, newest first.
 pub fn due(connection: &Connection, limit: i64) -> Result<Vec<Source>> {
     let mut statement =
-        connection.prepare_cached("SELECT id, uid, kind, row_id, gone FROM entries WHERE due = 1 ORDER BY id LIMIT :limit")?;
+        connection.prepare_cached("SELECT id, uid, kind, row_id, gone FROM entries WHERE due = 1 ORDER BY id DESC LIMIT :limit")?;
     let rows = statement.query_map(named_params! {":limit": limit}, source)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
@@ -85,11 +85,12 @@ pub fn settle(connection: &Connection, source: &Source, described: Option<&Descr
         }
     }
     write_tags(connection, source.id, searched.as_ref().filter(|_| content != 0).map_or(&[], |(d, _)| &d.tags))?;
-    let Some((d, _)) = searched.filter(|_| content != 0) else { return withdraw(connection, source.id) };
+    let Some((d, searched_text)) = searched.filter(|_| content != 0) else { return withdraw(connection, source.id) };
     connection
         .prepare_cached(
-            "UPDATE entries SET due = 0, version = :version, app = :app, site = :site, session_id = :session_id, private = :private,
-                type = :type, confidence = :confidence, at = :at, expires_at = :expires_at, content = :content, words = :words, terms = :terms
+            "UPDATE entries SET due = 0, version = :version, archived_at = CASE WHEN :alive THEN NULL ELSE archived_at END, app = :app, site = :site, session_id = :session_id, private = :private,
+                type = :type, confidence = :confidence, at = :at, expires_at = :expires_at, content = :content, words = :words, gist = :gist,
+                terms = :terms
              WHERE id = :id",
         )?
         .execute(named_params! {
@@ -100,14 +101,25 @@ pub fn settle(connection: &Connection, source: &Source, described: Option<&Descr
             ":session_id": d.session,
             ":private": d.private,
             ":type": d.kind.word(),
+            // A session that goes on is current again.
+            ":alive": d.is_current,
             ":confidence": d.confidence,
             ":at": d.at,
             ":expires_at": d.expires_at,
             ":content": content,
             ":words": terms.words,
+            ":gist": text::gist(&searched_text),
             ":terms": terms.keys(),
         })?;
     Ok(())
+}
+
+/// Leaves an entry that cannot be derived, until its row changes again.
+pub fn give_up(connection: &Connection, entry: i64) -> Result<()> {
+    let before = stored(connection, entry)?;
+    terms::remove(connection, entry, &before.terms)?;
+    vectors::remove(connection, entry)?;
+    withdraw(connection, entry)
 }
 
 /// Takes everything that was derived from a row out of its entry.
@@ -115,7 +127,7 @@ fn withdraw(connection: &Connection, entry: i64) -> Result<()> {
     connection
         .prepare_cached(
             "UPDATE entries SET due = 0, version = :version, app = '', site = '', session_id = NULL, type = '', content = 0, words = 0,
-                terms = x'' WHERE id = :id",
+                gist = 0, terms = x'' WHERE id = :id",
         )?
         .execute(named_params! {":id": entry, ":version": next_version(connection)?})?;
     Ok(())
@@ -152,7 +164,9 @@ pub fn used(connection: &Connection, entries: &[i64]) -> Result<()> {
     let now = now_ms();
     for id in entries {
         update.execute(named_params! {":id": id, ":now": now})?;
-        vectors::renew(connection, *id)?;
+        if vectors::renew(connection, *id)? {
+            announce(connection, *id)?;
+        }
     }
     Ok(())
 }
@@ -171,12 +185,13 @@ pub fn archive_sessions(connection: &Connection, before: i64, limit: i64) -> Res
     Ok(archived)
 }
 
-/// Returns the entries of a kind of row, oldest first, after an entry.
-pub fn of_kind(connection: &Connection, kind: &str, after: i64, limit: i64) -> Result<Vec<Source>> {
+/// Returns pairs of rows of a kind whose entries say the same, apart from case, space and punctuation; the older one first.
+pub fn same(connection: &Connection, kind: &str, limit: i64) -> Result<Vec<(i64, i64)>> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, uid, kind, row_id, gone FROM entries WHERE kind = :kind AND gone = 0 AND words > 0 AND id > :after ORDER BY id LIMIT :limit",
+        "SELECT a.row_id AS one, b.row_id AS other FROM entries a JOIN entries b ON b.kind = a.kind AND b.gist = a.gist AND b.id > a.id
+         WHERE a.kind = :kind AND a.gone = 0 AND b.gone = 0 AND a.gist <> 0 LIMIT :limit",
     )?;
-    let rows = statement.query_map(named_params! {":kind": kind, ":after": after, ":limit": limit}, source)?;
+    let rows = statement.query_map(named_params! {":kind": kind, ":limit": limit}, |row| Ok((row.get("one")?, row.get("other")?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -214,6 +229,8 @@ pub struct Filtered {
     pub expires_at: i64,
     /// Number of its words.
     pub words: u32,
+    /// Hash of what it says.
+    pub gist: i64,
 }
 
 /// Returns the hash of a name for comparison; 0 for an empty one.
@@ -224,7 +241,7 @@ pub fn name_hash(name: &str) -> u64 {
 /// Returns entries that changed after a version, in the order of their versions.
 pub fn changed(connection: &Connection, after: i64, limit: i64) -> Result<Vec<Entry>> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, version, type, app, site, session_id, private, archived_at IS NOT NULL AS archived, confidence, at, expires_at, words
+        "SELECT id, version, type, app, site, session_id, private, archived_at IS NOT NULL AS archived, confidence, at, expires_at, words, gist
          FROM entries WHERE version > :after ORDER BY version LIMIT :limit",
     )?;
     let rows = statement.query_map(named_params! {":after": after, ":limit": limit}, |row| {
@@ -243,6 +260,7 @@ pub fn changed(connection: &Connection, after: i64, limit: i64) -> Result<Vec<En
                 at: row.get("at")?,
                 expires_at: row.get::<_, Option<i64>>("expires_at")?.unwrap_or(i64::MAX),
                 words,
+                gist: row.get("gist")?,
             })
         };
         Ok(Entry { id: row.get("id")?, version: row.get("version")?, found_by })

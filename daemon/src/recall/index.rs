@@ -31,6 +31,9 @@ struct Sketches {
 
 impl Sketches {
     fn set(&mut self, place: usize, sketch: &[u64]) {
+        if sketch.is_empty() {
+            return;
+        }
         if self.width == 0 {
             self.width = sketch.len();
         }
@@ -75,6 +78,15 @@ impl Index {
     /// # Errors
     /// If the database cannot be read.
     pub fn follow(&mut self, connection: &Connection, models: &[i64]) -> Result<()> {
+        let followed = self.read(connection, models);
+        if followed.is_err() {
+            // Half of what was read would be taken for all of it.
+            *self = Self::default();
+        }
+        followed
+    }
+
+    fn read(&mut self, connection: &Connection, models: &[i64]) -> Result<()> {
         for model in models {
             if !self.sketches.contains_key(model) {
                 self.load_sketches(connection, *model)?;
@@ -163,6 +175,11 @@ impl Index {
         self.filtered[*self.places.get(&id)? as usize].as_ref()
     }
 
+    /// Returns the version up to which it has followed.
+    pub fn version(&self) -> i64 {
+        self.version
+    }
+
     /// Returns the size of what is searched.
     pub fn corpus(&self) -> Corpus {
         Corpus { entries: self.entries, mean_words: self.words as f64 / (self.entries.max(1)) as f64 }
@@ -178,6 +195,28 @@ impl Index {
     pub fn without_sketch(&self, model: i64) -> usize {
         let present = self.sketches.get(&model).map_or(0, |s| s.present.iter().filter(|p| **p).count());
         self.entries.saturating_sub(present)
+    }
+
+    /// Returns the cosines of some entries whose vectors of a model are compared with a vector of unit length, nearest first.
+    ///
+    /// # Errors
+    /// If vectors cannot be read.
+    pub fn among(
+        &self,
+        connection: &Connection,
+        model: i64,
+        vector: &[f32],
+        entries: impl Iterator<Item = i64>,
+        wanted: impl Fn(&Filtered) -> bool,
+    ) -> Result<Vec<(i64, f64)>> {
+        let mut exact = Vec::new();
+        for entry in entries.filter(|id| self.get(*id).is_some_and(&wanted)) {
+            if let Some(stored) = vectors::get(connection, model, entry)? {
+                exact.push((entry, f64::from(vectors::product(vector, &stored))));
+            }
+        }
+        exact.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        Ok(exact)
     }
 
     /// Returns up to `count` entries whose vectors of a model are nearest to a vector of unit length, with the cosine of the angle.

@@ -85,6 +85,15 @@ pub fn load(connection: &Connection, loader: &mut Loader, record: Record) -> std
     if share.is_none_or(|share| !(0.0..=1.0).contains(&share)) {
         return Err(LoadError::Invalid("confidence: expected 0 to 1".to_owned()));
     }
+    // What was erased with a session does not come back.
+    let deleted: Option<bool> = connection
+        .prepare_cached("SELECT deleted_at IS NOT NULL AS deleted FROM sessions WHERE uid = :uid")?
+        .query_row(named_params! {":uid": record.get("session").and_then(|v| v.as_str())}, |row| row.get("deleted"))
+        .optional()?;
+    if deleted == Some(true) && record.get("scope").and_then(|v| v.as_str()) == Some(PatternScope::Session.word()) {
+        loader.leave_out(&record, None);
+        return Ok(Loaded::Present);
+    }
     loader.load(connection, &KIND, record)
 }
 
@@ -96,20 +105,21 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<Memory>> {
         .optional()?)
 }
 
-/// Stores a memory under a new uid, which is returned. The same text, said again by the same session with the same scope, replaces the one
-/// of before.
-pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<String> {
+/// Stores a memory. The same text of the same source, stored again by the same session with the same scope, changes the one of before by
+/// what is given. Returns its uid, and whether it was there.
+pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<(String, bool)> {
     let list = |list: &[String]| serde_json::to_string(list).unwrap_or_default();
     let now = now_ms();
     let same: Option<String> = connection
         .prepare_cached(
-            "SELECT uid FROM memories WHERE session_id = :session_id AND deleted_at IS NULL AND kind = :kind AND text = :text AND app = :app
-                AND site = :site AND scope = :scope",
+            "SELECT uid FROM memories WHERE session_id = :session_id AND substr(text, 1, 64) = substr(:text, 1, 64) AND deleted_at IS NULL AND kind = :kind
+                AND text = :text AND app = :app
+                AND site = :site AND scope = :scope AND source = :source",
         )?
         .query_row(
             named_params! {
                 ":session_id": new.session, ":kind": new.kind.word(), ":text": new.text, ":app": new.app, ":site": new.site,
-                ":scope": new.scope.word(),
+                ":scope": new.scope.word(), ":source": new.source,
             },
             |row| row.get("uid"),
         )
@@ -117,14 +127,15 @@ pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<Stri
     if let Some(uid) = same {
         connection
             .prepare_cached(
-                "UPDATE memories SET title = :title, source = :source, confidence = :confidence, tags = :tags, related = :related,
-                    expires_at = :expires_at, updated_at = :now WHERE uid = :uid",
+                "UPDATE memories SET title = coalesce(:title, title), confidence = :confidence, tags = CASE :tags WHEN '[]' THEN tags ELSE :tags END,
+                    related = CASE :related WHEN '[]' THEN related ELSE :related END, expires_at = :expires_at, updated_at = :now
+                 WHERE uid = :uid",
             )?
             .execute(named_params! {
-                ":uid": uid, ":title": new.title, ":source": new.source, ":confidence": new.confidence, ":tags": list(&new.tags),
+                ":uid": uid, ":title": new.title, ":confidence": new.confidence, ":tags": list(&new.tags),
                 ":related": list(&new.related), ":expires_at": new.expires_at, ":now": now,
             })?;
-        return Ok(uid);
+        return Ok((uid, true));
     }
     let uid = new_uid();
     connection
@@ -152,7 +163,22 @@ pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<Stri
             ":created_at": new.created_at,
             ":now": now,
         })?;
-    Ok(uid)
+    Ok((uid, false))
+}
+
+/// Returns the session that stored a memory, and whether only that may be told.
+pub fn owner(connection: &Connection, uid: &str) -> Result<Option<(i64, bool)>> {
+    Ok(connection
+        .prepare_cached("SELECT session_id, scope = 'session' AS private FROM memories WHERE uid = :uid AND deleted_at IS NULL")?
+        .query_row(named_params! {":uid": uid}, |row| Ok((row.get("session_id")?, row.get("private")?)))
+        .optional()?)
+}
+
+/// Counts what a session stored.
+pub fn count_of(connection: &Connection, session: i64) -> Result<i64> {
+    Ok(connection
+        .prepare_cached("SELECT count(*) AS count FROM memories WHERE session_id = :session_id AND deleted_at IS NULL")?
+        .query_row(named_params! {":session_id": session}, |row| row.get("count"))?)
 }
 
 /// Deletes a memory and erases its content. Returns when it was stored, or `None` if there is none with this uid.
@@ -176,12 +202,12 @@ pub fn erase_of(connection: &Connection, session: i64, all: bool) -> Result<usiz
         .execute(named_params! {":session_id": session, ":all": all, ":now": now_ms()})?)
 }
 
-/// Deletes what has expired. Returns how many there were.
-pub fn delete_expired(connection: &Connection, now: i64) -> Result<usize> {
-    Ok(connection
-        .prepare_cached(
-            "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
-             WHERE expires_at <= :now AND deleted_at IS NULL",
-        )?
-        .execute(named_params! {":now": now})?)
+/// Deletes what has expired. Returns the uids.
+pub fn delete_expired(connection: &Connection, now: i64) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
+             WHERE expires_at <= :now AND deleted_at IS NULL RETURNING uid",
+    )?;
+    let rows = statement.query_map(named_params! {":now": now}, |row| row.get("uid"))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

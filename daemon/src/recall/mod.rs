@@ -45,6 +45,8 @@ pub struct Described {
     pub source: String,
     /// Uids of entries that it refers to.
     pub related: Vec<String>,
+    /// Whether it is going on, and so not archived.
+    pub is_current: bool,
 }
 
 impl Described {

@@ -1,7 +1,7 @@
 //! Search: full text and vectors, fused.
 //!
 //! Each list ranks entries by its own measure; ranks are fused by reciprocal rank (Cormack et al. 2009), because the measures cannot be
-//! compared. Then age and confidence count a little, and near duplicates are folded into the best of them.
+//! compared. Then age and confidence count a little, and entries that say the same are folded into the best of them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,15 +11,12 @@ use rusqlite::Connection;
 use super::entries::Filtered;
 use super::index::Index;
 use super::terms::{self, Effort};
-use super::vectors;
 use crate::store::Result;
 
 /// Constant of the fusion: the larger, the less the first ranks stand out.
 const K: f64 = 4.0;
 /// Entries of each list that are fused.
 const DEPTH: usize = 60;
-/// Cosine from which on two entries of one type are near duplicates.
-pub const SAME: f32 = 0.95;
 /// Share of the score that age can take, and that confidence can take.
 const BY_AGE: f64 = 0.15;
 const BY_CONFIDENCE: f64 = 0.15;
@@ -165,10 +162,12 @@ pub fn run(connection: &Connection, index: &Index, ask: &Ask) -> Result<Vec<Rank
     }
     if ask.mode != SearchMode::Text {
         for query in &ask.vectors {
-            let depth = if ask.scope.only.is_some() { usize::MAX / 1_000 } else { DEPTH.max(ask.limit) };
-            let mut listed = index.nearest(connection, query.model, &query.vector, depth, |f| ask.scope.allows(f))?;
+            let mut listed = match &ask.scope.only {
+                Some(only) => index.among(connection, query.model, &query.vector, only.iter().copied(), |f| ask.scope.allows(f))?,
+                None => index.nearest(connection, query.model, &query.vector, DEPTH.max(ask.limit), |f| ask.scope.allows(f))?,
+            };
             let floor = FLOOR[usize::from(query.list == List::Builtin)];
-            listed.retain(|(id, cosine)| allowed(*id) && *cosine >= floor);
+            listed.retain(|(_, cosine)| *cosine >= floor);
             enter(&mut found, query.list, listed.into_iter().map(|(entry, cosine)| (entry, cosine, cosine)));
             weights.push((query.list, query.weight));
         }
@@ -182,7 +181,7 @@ pub fn run(connection: &Connection, index: &Index, ask: &Ask) -> Result<Vec<Rank
     });
     let mut ranked: Vec<Ranked> = ranked.collect();
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
-    if ask.fold { fold(connection, index, ask, ranked) } else { Ok(ranked.into_iter().take(ask.limit).collect()) }
+    Ok(if ask.fold { fold(index, ask, ranked) } else { ranked.into_iter().take(ask.limit).collect() })
 }
 
 /// Weight of full text beside a model that knows the language of the query, if an entry has all of the query.
@@ -211,22 +210,22 @@ fn factors(entry: &Filtered, ask: &Ask) -> (f64, f64) {
     (age, 1.0 - BY_CONFIDENCE * (1.0 - f64::from(entry.confidence).clamp(0.0, 1.0)))
 }
 
-/// Folds near duplicates into the first of them.
-fn fold(connection: &Connection, index: &Index, ask: &Ask, ranked: Vec<Ranked>) -> Result<Vec<Ranked>> {
-    let mut kept: Vec<(Ranked, Option<Vec<f32>>)> = Vec::new();
-    let Some(model) = ask.vectors.first().map(|v| v.model) else { return Ok(ranked.into_iter().take(ask.limit).collect()) };
-    for hit in ranked.into_iter().take(ask.limit * 3) {
-        let kind = index.get(hit.entry).map(|f| f.kind);
-        let vector = vectors::get(connection, model, hit.entry)?;
-        let same = kept.iter_mut().find(|(other, theirs)| {
-            let near = vector.as_ref().zip(theirs.as_ref()).is_some_and(|(a, b)| vectors::product(a, b) >= SAME);
-            near && index.get(other.entry).map(|f| f.kind) == kind
-        });
-        if let Some((other, _)) = same {
+/// Folds entries that say the same into the first of them; the one that is believed most stands for all.
+fn fold(index: &Index, ask: &Ask, ranked: Vec<Ranked>) -> Vec<Ranked> {
+    let mut kept: Vec<Ranked> = Vec::new();
+    for mut hit in ranked {
+        let own = index.get(hit.entry);
+        let alike = |a: &Filtered, b: &Filtered| a.kind == b.kind && a.gist == b.gist && a.app == b.app && a.site == b.site;
+        let same = kept.iter_mut().find(|other| own.zip(index.get(other.entry)).is_some_and(|(a, b)| alike(a, b)));
+        if let Some(other) = same {
+            let believed = |entry: i64| index.get(entry).map_or(0.0, |f| f.confidence);
+            if believed(hit.entry) > believed(other.entry) {
+                std::mem::swap(&mut other.entry, &mut hit.entry);
+            }
             other.folded.push(hit.entry);
         } else if kept.len() < ask.limit {
-            kept.push((hit, vector));
+            kept.push(hit);
         }
     }
-    Ok(kept.into_iter().map(|(hit, _)| hit).collect())
+    kept
 }

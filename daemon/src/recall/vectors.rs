@@ -69,6 +69,17 @@ pub fn put(connection: &Connection, model: i64, entry: i64, content: i64, vector
     Ok(())
 }
 
+/// Stores the vector of an entry if its content is still the one that the vector was made of. Returns whether it is.
+pub fn put_current(connection: &Connection, model: i64, entry: i64, content: i64, vector: &[f32]) -> Result<bool> {
+    let current: bool = connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM entries WHERE id = :id AND gone = 0 AND content = :content) AS current")?
+        .query_row(named_params! {":id": entry, ":content": content}, |row| row.get("current"))?;
+    if current {
+        put(connection, model, entry, content, vector)?;
+    }
+    Ok(current)
+}
+
 /// Removes the vectors of an entry.
 pub fn remove(connection: &Connection, entry: i64) -> Result<()> {
     let mut of = connection.prepare_cached("SELECT model_id FROM embeddings WHERE entry_id = :entry_id")?;
@@ -104,14 +115,29 @@ pub fn product(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + left.1.iter().zip(right.1).map(|(x, y)| x * y).sum::<f32>()
 }
 
-/// Returns entries that lack a vector of a model, or have one of older content, newest first.
-pub fn lacking(connection: &Connection, model: i64, limit: i64) -> Result<Vec<i64>> {
+/// Entries that are looked at for one that lacks a vector.
+const LOOKED_AT: i64 = 1_000;
+
+/// Returns entries that changed after a version and lack a vector of a model, or have one of older content; and the version up to which
+/// entries were looked at, `None` if there are no more.
+pub fn lacking(connection: &Connection, model: i64, after: i64, limit: usize) -> Result<(Vec<i64>, Option<i64>)> {
     let mut statement = connection.prepare_cached(
-        "SELECT e.id FROM entries e LEFT JOIN embeddings v ON v.entry_id = e.id AND v.model_id = :model
-         WHERE e.gone = 0 AND e.due = 0 AND e.words > 0 AND (v.id IS NULL OR v.content <> e.content) ORDER BY e.id DESC LIMIT :limit",
+        "SELECT e.id, e.version, e.gone = 0 AND e.due = 0 AND e.words > 0 AND (v.id IS NULL OR v.content <> e.content) AS lacks
+         FROM entries e LEFT JOIN embeddings v ON v.entry_id = e.id AND v.model_id = :model
+         WHERE e.version > :after ORDER BY e.version LIMIT :limit",
     )?;
-    let rows = statement.query_map(named_params! {":model": model, ":limit": limit}, |row| row.get("id"))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let mut rows = statement.query(named_params! {":model": model, ":after": after, ":limit": LOOKED_AT})?;
+    let (mut lacking, mut upto) = (Vec::new(), None);
+    while let Some(row) = rows.next()? {
+        upto = Some(row.get("version")?);
+        if row.get("lacks")? {
+            lacking.push(row.get("id")?);
+            if lacking.len() == limit {
+                break;
+            }
+        }
+    }
+    Ok((lacking, upto))
 }
 
 /// Returns how many entries have a current vector of a model.
@@ -124,18 +150,24 @@ pub fn count(connection: &Connection, model: i64) -> Result<i64> {
         .query_row(named_params! {":model": model}, |row| row.get("count"))?)
 }
 
-/// Deletes the vectors of all models but some. Returns how many there were.
-pub fn delete_others(connection: &Connection, keep: &[&str]) -> Result<i64> {
-    let mut statement = connection.prepare_cached("SELECT id, identity, dimensions FROM embedding_models")?;
+/// Deletes some vectors of all models but some. Returns how many. The rows of the models stay, so that their ids are not given again.
+pub fn delete_others(connection: &Connection, keep: &[&str], limit: i64) -> Result<i64> {
+    let mut statement = connection.prepare_cached("SELECT id, identity FROM embedding_models")?;
     let rows = statement.query_map([], |row| Ok((row.get::<_, i64>("id")?, row.get::<_, String>("identity")?)))?;
     let models: Vec<(i64, String)> = rows.collect::<rusqlite::Result<_>>()?;
     let mut deleted = 0;
-    for (id, _) in models.iter().filter(|(_, identity)| !keep.contains(&identity.as_str())) {
-        connection.execute("DELETE FROM sketches WHERE model_id = :model", named_params! {":model": id})?;
-        deleted += connection.execute("DELETE FROM embeddings WHERE model_id = :model", named_params! {":model": id})?;
-        connection.execute("DELETE FROM embedding_models WHERE id = :model", named_params! {":model": id})?;
+    for (model, _) in models.iter().filter(|(_, identity)| !keep.contains(&identity.as_str())) {
+        let mut of = connection.prepare_cached("SELECT entry_id FROM embeddings WHERE model_id = :model LIMIT :limit")?;
+        let rows = of.query_map(named_params! {":model": model, ":limit": limit - deleted}, |row| row.get("entry_id"))?;
+        let entries: Vec<i64> = rows.collect::<rusqlite::Result<_>>()?;
+        for entry in entries {
+            let of = named_params! {":model": model, ":entry": entry};
+            connection.prepare_cached("DELETE FROM sketches WHERE model_id = :model AND entry_id = :entry")?.execute(of)?;
+            connection.prepare_cached("DELETE FROM embeddings WHERE model_id = :model AND entry_id = :entry")?.execute(of)?;
+            deleted += 1;
+        }
     }
-    Ok(i64::try_from(deleted).unwrap_or(i64::MAX))
+    Ok(deleted)
 }
 
 /// Empties the vectors of a model that were made before a time, of entries that were not used since. Returns these entries.
@@ -154,10 +186,10 @@ pub fn empty_stale(connection: &Connection, model: i64, before: i64, limit: i64)
     Ok(stale)
 }
 
-/// Forgets that vectors of an entry went stale, so that they are made again.
-pub fn renew(connection: &Connection, entry: i64) -> Result<()> {
-    connection
+/// Forgets that vectors of an entry went stale, so that they are made again. Returns whether any had.
+pub fn renew(connection: &Connection, entry: i64) -> Result<bool> {
+    let stale = connection
         .prepare_cached("DELETE FROM embeddings WHERE entry_id = :entry AND vector = x''")?
         .execute(named_params! {":entry": entry})?;
-    Ok(())
+    Ok(stale > 0)
 }

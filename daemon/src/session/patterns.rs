@@ -338,10 +338,10 @@ pub fn promote(connection: &Connection, id: i64, scope: PatternScope) -> Result<
     Ok(get(connection, id)?.map_or(Promoted::Unknown, |pattern| Promoted::Done(Box::new(pattern))))
 }
 
-/// Marks a pattern as deleted and returns its uid, or `None` if there is no such pattern.
+/// Deletes a pattern, erases its content and returns its uid, or `None` if there is no such pattern.
 pub fn delete(connection: &Connection, id: i64) -> Result<Option<String>> {
     Ok(connection
-        .prepare_cached("UPDATE patterns SET deleted_at = :now, updated_at = :now WHERE id = :id AND deleted_at IS NULL RETURNING uid")?
+        .prepare_cached("UPDATE patterns SET text = '', data = NULL, deleted_at = :now, updated_at = :now WHERE id = :id AND deleted_at IS NULL RETURNING uid")?
         .query_row(named_params! {":id": id, ":now": now_ms()}, |row| row.get("uid"))
         .optional()?)
 }

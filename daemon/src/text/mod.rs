@@ -114,6 +114,14 @@ fn camel_parts(word: &str) -> Vec<String> {
     if parts.len() > 1 { parts } else { Vec::new() }
 }
 
+/// Returns a hash of what a text says: its words in their order, without those that say nothing. Texts that differ in case, space and
+/// punctuation only have the same; those that differ in a figure, a negation or the order do not.
+pub fn gist(text: &str) -> i64 {
+    let folded = fold(text);
+    let words = folded.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty() && (!is_stop(w) || is_negation(w)));
+    hash(&words.collect::<Vec<_>>().join(" "))
+}
+
 /// Returns a hash of a text, the same on every machine.
 pub fn hash(text: &str) -> i64 {
     let digest = Sha256::digest(text.as_bytes());

@@ -219,3 +219,34 @@ fn too_small_budget_is_refused_and_the_last_request_is_kept() {
         assert!(client.ok("conversation.context", json!({"budget": budget}))["tokens"].as_i64().is_some_and(|n| n <= budget));
     }
 }
+
+/// Regression test: a long last message that began a step was taken out of small contexts.
+#[test]
+fn the_last_message_is_there_however_the_steps_fall() {
+    let world = World::new();
+    let mut client = world.client_for("steps");
+    for i in 0..40 {
+        append(
+            &mut client,
+            vec![
+                user(&format!("Box {i} holds {} keys of room {}, and Ms. Adler has number {}.", i * 3, i * 7, i * 11)),
+                assistant("noted"),
+            ],
+        );
+    }
+    for length in [20, 60, 100, 140] {
+        let ask = format!("START{length} {} END{length}", format!("what about the keys of floor {length}? ").repeat(length / 4));
+        append(&mut client, vec![user(&ask)]);
+        for budget in [1_000, 1_500, 2_000, 3_000, 4_000] {
+            let context = client.ok("conversation.context", json!({"budget": budget}));
+            let last = context["messages"]
+                .as_array()
+                .expect("messages")
+                .iter()
+                .filter(|m| m["content"].to_string().contains(&format!("START{length}")));
+            let whole = last.filter(|m| m["content"].to_string().contains(&format!("END{length}"))).count();
+            assert!(whole > 0, "{length} at {budget}: {context}");
+        }
+        append(&mut client, vec![assistant("They are with Ms. Adler.")]);
+    }
+}

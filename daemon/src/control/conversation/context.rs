@@ -213,6 +213,8 @@ fn select(c: &Connection, conversation: &Conversation, plan: &Plan, request: &Re
 struct Step {
     /// Position of the newest message.
     newest: i64,
+    /// The newest step of the conversation begins here: it is always there.
+    last: i64,
     /// The newest messages, after this position, stay as they are.
     kept_after: i64,
     /// Their tokens.
@@ -231,7 +233,9 @@ impl Step {
         // Results whose call is older are cut with it.
         let kept_from = messages::next_step_start(c, id, fits.max(newest - keep) + 1)?.unwrap_or(newest + 1);
         let kept_after = (kept_from - 1).min(newest);
-        Ok(Self { newest, kept_after, kept: total - messages::running(c, id, kept_after)? })
+        let last = messages::last_matching(c, id, "role NOT IN ('tool', 'system')", (begin + 1, conversation.position))?;
+        let last = last.unwrap_or(conversation.position);
+        Ok(Self { newest, last, kept_after, kept: total - messages::running(c, id, kept_after)? })
     }
 
     /// Returns the position of the first turn, if turns have at most `tokens` tokens when the step begins. The request that the first turn
@@ -249,7 +253,7 @@ impl Step {
             return Ok(begin + 1);
         }
         let reaching = messages::first_reaching_brief(c, id, begin, brief)?.unwrap_or(self.kept_after);
-        Ok(messages::next_step_start(c, id, reaching + 1)?.unwrap_or(reaching + 1))
+        Ok(messages::next_step_start(c, id, reaching + 1)?.unwrap_or(self.last).min(self.last))
     }
 }
 

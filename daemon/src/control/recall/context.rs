@@ -58,6 +58,9 @@ pub async fn context(core: &Arc<Core>, params: &RecallContextParams) -> Result<R
         draft.session(session, current.as_ref().map(|t| t.description.as_str()), queue);
     }
     let entries = draft.entries(&found.entries);
+    if draft.text == DATA {
+        draft.text.clear();
+    }
     let tokens = counter.count(&draft.text);
     Ok(RecallContext { text: draft.text, tokens, task, entries, missing: found.missing })
 }

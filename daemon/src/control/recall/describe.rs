@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use crate::memory::notes;
 use crate::recall::entries::Source;
 use crate::recall::{Described, memories};
-use crate::session::{self, bugs, page_models, patterns, results};
+use crate::session::{self, bugs, page_models, patterns, results, tasks};
 use crate::store::Result;
 use crate::visual::{scope, states};
 
@@ -21,6 +21,8 @@ const ON_PURPOSE: f64 = 0.9;
 const BY_ITSELF: f64 = 0.6;
 /// Maximum number of elements of a page model that are searched.
 const MAX_ELEMENTS: usize = 60;
+/// Maximum number of finished tasks of a session that are searched.
+const MAX_TASKS: usize = 30;
 
 /// Returns what is searched of a row; `None` if there is nothing to find.
 ///
@@ -57,6 +59,7 @@ fn blank(kind: EntryType, at: i64) -> Described {
         tags: Vec::new(),
         source: RECORDED.to_owned(),
         related: Vec::new(),
+        is_current: false,
     }
 }
 
@@ -157,11 +160,18 @@ fn pattern(c: &Connection, id: i64) -> Result<Option<Described>> {
 }
 
 fn of_session(c: &Connection, source: &Source) -> Result<Option<Described>> {
-    let Some(session) = session::by_uid(c, &source.uid)? else { return Ok(None) };
+    let Some(name) = session::name_of(c, source.row)? else { return Ok(None) };
+    let Some(session) = session::by_name(c, &name)? else { return Ok(None) };
     let (steps, blockers) = (session.next_steps.join("; "), session.blockers.join("; "));
+    // The summary of a session consists of figures, which are no knowledge.
+    let done: Vec<String> = tasks::done(c, session.id)?
+        .into_iter()
+        .take(MAX_TASKS)
+        .map(|task| format!("{} ({}{})", task.description, task.status.word(), task.summary.map_or(String::new(), |s| format!(", {s}"))))
+        .collect();
     let text = parts(&[
         ("", session.goal.as_deref()),
-        ("", session.summary.as_deref()),
+        ("Done", Some(&done.join("; "))),
         ("Next steps", Some(&steps)),
         ("Blockers", Some(&blockers)),
     ]);
@@ -169,7 +179,7 @@ fn of_session(c: &Connection, source: &Source) -> Result<Option<Described>> {
         return Ok(None);
     }
     let at = session.ended_at.unwrap_or(session.began());
-    let of = blank(EntryType::Session, at);
+    let of = Described { is_current: session.ended_at.is_none(), ..blank(EntryType::Session, at) };
     Ok(Some(Described { title: session.name, text, app: session.app.unwrap_or_default(), session: Some(session.id), ..of }))
 }
 
@@ -210,5 +220,6 @@ fn memory(c: &Connection, id: i64) -> Result<Option<Described>> {
         tags: memory.tags,
         source: memory.source,
         related: memory.related,
+        is_current: false,
     }))
 }

@@ -9,10 +9,10 @@ use crate::model::ModelError;
 use crate::model::embed::Embedder;
 use crate::recall::{entries, vectors};
 use crate::store::Result;
-use crate::text;
+use crate::text::{self, cut};
 
 /// Texts of a batch: a sentence model takes some tens of milliseconds for each, and other work is to get its turn.
-const BATCH: i64 = 16;
+const BATCH: usize = 16;
 /// Delay after a failure, and the longest one.
 const RETRY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
 
@@ -28,7 +28,7 @@ pub fn start(core: &Arc<Core>) {
                 let Some(core) = weak.upgrade() else { return };
                 let done = batch(&core).await;
                 let idle = Duration::from_millis(core.config.get().recall.model_idle_ms);
-                core.recall.drop_unused(idle);
+                core.recall.drop_unused(idle).await;
                 drop(core);
                 match done {
                     Ok(true) => tokio::task::yield_now().await,
@@ -51,40 +51,69 @@ pub fn start(core: &Arc<Core>) {
 /// Makes some vectors. Returns whether there may be more to make.
 async fn batch(core: &Arc<Core>) -> std::result::Result<bool, ModelError> {
     let settings = core.config.get().recall.clone();
-    let Some(model) = core.recall.model(&settings).model else { return Ok(false) };
+    let Some(model) = core.recall.model(&settings).await.model else { return Ok(false) };
     let identity = model.identity().to_owned();
-    let lacking = core.store.read_all(move |c| lacking(c, &identity)).await.map_err(|e| ModelError::Temporary(e.to_string()))?;
-    if lacking.is_empty() {
-        return Ok(false);
+    let after = {
+        let looked = core.recall.looked.lock();
+        if looked.0 == identity { looked.1 } else { 0 }
+    };
+    let wanted = identity.clone();
+    let read = core.store.read_all(move |c| lacking(c, &wanted, after)).await;
+    let (lacking, upto) = read.map_err(|e| ModelError::Temporary(e.to_string()))?;
+    let Some(upto) = upto else { return Ok(false) };
+    if !lacking.is_empty() {
+        write(core, &model, lacking).await?;
     }
-    let more = lacking.len() as i64 == BATCH;
-    write(core, &model, lacking).await?;
-    Ok(more)
+    *core.recall.looked.lock() = (identity, upto);
+    Ok(true)
 }
 
-/// Returns entries without a current vector, with what is searched of them.
-fn lacking(c: &rusqlite::Connection, identity: &str) -> Result<Vec<(i64, String)>> {
-    let model = vectors::find_model(c, identity)?.map_or(0, |m| m.id);
+/// Entries without a current vector, with what is searched of them, and the version up to which entries were looked at.
+type Lacking = (Vec<(i64, String)>, Option<i64>);
+
+fn lacking(c: &rusqlite::Connection, identity: &str, after: i64) -> Result<Lacking> {
+    let model = vectors::find_model(c, identity)?;
+    // Without a row there are no vectors, whatever was looked at before.
+    let after = if model.is_some() { after } else { 0 };
+    let (entries, upto) = vectors::lacking(c, model.map_or(0, |m| m.id), after, BATCH)?;
     let mut found = Vec::new();
-    for entry in vectors::lacking(c, model, BATCH)? {
+    for entry in entries {
         let Some(source) = entries::source_of(c, entry)? else { continue };
         found.extend(describe(c, &source)?.map(|described| (entry, described.searched())));
     }
-    Ok(found)
+    Ok((found, upto))
 }
 
+/// Maximum length of a text that is embedded, characters: models read no more, and endpoints refuse more.
+const MAX_TEXT: usize = 6_000;
+
 async fn write(core: &Arc<Core>, model: &Arc<dyn Embedder>, lacking: Vec<(i64, String)>) -> std::result::Result<(), ModelError> {
-    let made = model.embed(lacking.iter().map(|(_, text)| text.clone()).collect()).await?;
+    let short = |text: &str| cut::head(text, MAX_TEXT).to_owned();
+    let made = match model.embed(lacking.iter().map(|(_, text)| short(text)).collect()).await {
+        Err(ModelError::Permanent(why)) if lacking.len() > 1 => {
+            // One text that the model refuses must not keep the others from their vectors.
+            let mut made = Vec::new();
+            for (_, text) in &lacking {
+                made.push(model.embed(vec![short(text)]).await.ok().and_then(|mut vectors| vectors.pop()).unwrap_or_default());
+            }
+            if made.iter().all(Vec::is_empty) {
+                return Err(ModelError::Permanent(why));
+            }
+            made
+        }
+        made => made?,
+    };
     let identity = model.identity().to_owned();
     let written = core.store.write(move |c| {
-        let dimensions = made.first().map_or(0, Vec::len) as i64;
+        let dimensions = made.iter().map(Vec::len).max().unwrap_or(0) as i64;
         let row = vectors::model(c, &identity, dimensions)?;
         if row.dimensions != dimensions {
             return Ok(Err(format!("the model made vectors of {} components before, and of {dimensions} now", row.dimensions)));
         }
         for ((entry, text), vector) in lacking.iter().zip(&made) {
-            vectors::put(c, row.id, *entry, text::hash(text), vector)?;
-            entries::announce(c, *entry)?;
+            if vectors::put_current(c, row.id, *entry, text::hash(text), vector)? {
+                entries::announce(c, *entry)?;
+            }
         }
         Ok(Ok(()))
     });

@@ -95,6 +95,15 @@ fn read(directory: &Path) -> std::result::Result<Vec<Set>, String> {
         let name = dir.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
         let set = Set { entries: lines(&dir.join("entries.jsonl"))?, queries: lines(&dir.join("queries.jsonl"))?, name };
         let ids: std::collections::HashSet<&str> = set.entries.iter().map(|e| e.id.as_str()).collect();
+        if ids.len() < set.entries.len() {
+            return Err(format!("{}: two entries have the same id", dir.join("entries.jsonl").display()));
+        }
+        if set.queries.is_empty() {
+            return Err(format!("{}: has no queries", dir.join("queries.jsonl").display()));
+        }
+        if let Some(query) = set.queries.iter().find(|q| q.query.trim().is_empty() || q.expected.is_empty()) {
+            return Err(format!("{}: the query {:?} has no words or expects nothing", dir.display(), query.query));
+        }
         for query in &set.queries {
             if let Some(unknown) = query.expected.iter().find(|id| !ids.contains(id.as_str())) {
                 return Err(format!("{}: the query {:?} expects {unknown:?}, which is no entry", dir.display(), query.query));
@@ -133,14 +142,14 @@ impl Bench {
                     app: entry.app.clone().unwrap_or_default(),
                     site: set.name.clone(),
                     scope: PatternScope::Everybody,
-                    source: "evaluation".to_owned(),
+                    source: set.name.clone() + "/" + &entry.id,
                     confidence: 0.7,
                     tags,
                     related: Vec::new(),
                     expires_at: None,
                     created_at: now_ms(),
                 };
-                let uid = memories::store(&bench.connection, &origin, &new)?;
+                let (uid, _) = memories::store(&bench.connection, &origin, &new)?;
                 while follow::some(&bench.connection, 100)? > 0 {}
                 if let Some(source) = entries::find(&bench.connection, &uid)? {
                     bench.rows.insert(format!("{}/{}", set.name, entry.id), source.id);
@@ -237,7 +246,7 @@ pub async fn evaluate(core: &Arc<Core>, params: &RecallEvaluateParams) -> Result
     let directory = absolute("directory", &params.directory)?;
     let read = run_blocking(move || read(&directory)).await?;
     let sets = read.map_err(|why| Error::param("directory", "entries.jsonl and queries.jsonl, a JSON object on each line", why))?;
-    let current = core.recall.model(&core.config.get().recall.clone());
+    let current = core.recall.model(&core.config.get().recall.clone()).await;
     if let Some(error) = current.error {
         return Err(Error::param("directory", "a model that can be used (recall.model_dir)", error));
     }
@@ -308,7 +317,7 @@ fn group(name: String, outcomes: &[&Outcome]) -> EvaluationGroup {
         let mut times: Vec<f64> = outcomes.iter().map(|o| o.ways[i].1).collect();
         times.sort_by(f64::total_cmp);
         let at = |share: f64| times.get(((times.len().max(1) - 1) as f64 * share).round() as usize).copied().unwrap_or(0.0);
-        let rounded = |n: f64| (n * 10_000.0).round() / 10_000.0;
+        let rounded = |n: f64| (n * 10_000.0).round() / 10_000.0 + 0.0;
         Evaluation {
             way: (*way).to_owned(),
             recall_at5: rounded(outcomes.iter().map(|o| recall(o, 5)).sum::<f64>() / count),

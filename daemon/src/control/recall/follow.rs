@@ -4,29 +4,56 @@
 //! is found at once. More than a few, as after an import or an upgrade, are derived behind, some at a time.
 
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::Notify;
 
 use super::super::Core;
 use super::describe::describe;
-use crate::recall::entries;
-use crate::store::Result;
+use crate::recall::entries::{self, Source};
+use crate::store::{Result, StoreError};
 
 /// Maximum number of entries that are derived within the group of writes that changed their rows, and within a write of their own.
 const WITH_WRITES: i64 = 32;
 const BEHIND: i64 = 200;
+/// How long entries are derived at a time, as other writes wait.
+const MAX_TIME: Duration = Duration::from_millis(10);
 /// Entries that are checked in one write.
 const CHECKED: i64 = 300;
 
 /// Derives entries that are due. Returns how many.
 pub fn some(c: &Connection, limit: i64) -> Result<i64> {
     let due = entries::due(c, limit)?;
+    let (started, mut done) = (Instant::now(), 0);
     for source in &due {
-        let described = if source.gone { None } else { describe(c, source)? };
-        entries::settle(c, source, described.as_ref())?;
+        derive(c, source)?;
+        done += 1;
+        if started.elapsed() > MAX_TIME {
+            // There is more to do.
+            return Ok(limit);
+        }
     }
-    Ok(due.len() as i64)
+    Ok(done)
+}
+
+/// Derives an entry. One whose row cannot be understood is given up, so that it does not keep the others from being found.
+fn derive(c: &Connection, source: &Source) -> Result<()> {
+    c.execute_batch("SAVEPOINT entry")?;
+    let settled = if source.gone { Ok(None) } else { describe(c, source) }.and_then(|d| entries::settle(c, source, d.as_ref()));
+    match settled {
+        Err(StoreError::Sql(error @ rusqlite::Error::FromSqlConversionFailure(..))) => {
+            c.execute_batch("ROLLBACK TO entry")?;
+            tracing::warn!(%error, kind = source.kind, row = source.row, "cannot derive an entry");
+            entries::give_up(c, source.id)?;
+        }
+        Err(error) => {
+            c.execute_batch("ROLLBACK TO entry; RELEASE entry")?;
+            return Err(error);
+        }
+        Ok(()) => {}
+    }
+    Ok(c.execute_batch("RELEASE entry")?)
 }
 
 /// Lets the writer derive entries, and a background task those that it leaves.

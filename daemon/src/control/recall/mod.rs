@@ -13,9 +13,9 @@ mod store;
 mod upkeep;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, RwLock, RwLockWriteGuard};
 use rusqlite::Connection;
 use tokio::sync::Notify;
 
@@ -33,26 +33,57 @@ use crate::model::embed::{BUILTIN, Embedder, EmbeddingEndpoint, SentenceModel};
 use crate::recall::index::Index;
 use crate::recall::vectors;
 use crate::store::Result;
+use crate::task::run_blocking;
 
 /// The index in memory, and the model of the settings.
 #[derive(Default)]
 pub struct Recall {
     index: RwLock<Index>,
-    model: Mutex<Configured>,
+    model: tokio::sync::Mutex<Configured>,
+    /// For which model, by its identity, entries were looked at up to which version.
+    looked: Mutex<(String, i64)>,
     /// Wakes what makes embeddings, and what derives entries.
     wake: Arc<Notify>,
     due: Arc<Notify>,
 }
 
+/// Time after which it is tried again to use a model that could not be used.
+const RETRIED: Duration = Duration::from_secs(30);
+
 /// The model of the settings.
 #[derive(Default)]
 struct Configured {
     /// Settings that it was made by.
-    by: Option<(Option<std::path::PathBuf>, Option<String>, String)>,
+    by: Option<RecallSettings>,
+    tried: Option<Instant>,
     model: Option<Arc<dyn Embedder>>,
     sentence: Option<Arc<SentenceModel>>,
     /// Why it cannot be used.
     error: Option<String>,
+}
+
+impl Configured {
+    async fn of(settings: &RecallSettings) -> Self {
+        let mut configured = Self { by: Some(settings.clone()), tried: Some(Instant::now()), ..Self::default() };
+        if let Some(dir) = settings.model_dir.clone() {
+            // Its files are read whole, to tell whether they are the same as before.
+            let opened = run_blocking(move || SentenceModel::open(&dir)).await;
+            match opened.map_err(|panic| panic.to_string()).and_then(|opened| opened) {
+                Ok(model) => {
+                    let model = Arc::new(model);
+                    configured.sentence = Some(model.clone());
+                    configured.model = Some(model);
+                }
+                Err(error) => configured.error = Some(error),
+            }
+            return configured;
+        }
+        match EmbeddingEndpoint::new(settings) {
+            Ok(endpoint) => configured.model = endpoint.map(|e| Arc::new(e) as Arc<dyn Embedder>),
+            Err(error) => configured.error = Some(error.to_string()),
+        }
+        configured
+    }
 }
 
 /// A model that makes vectors beside the built-in one, or why there is none.
@@ -66,33 +97,23 @@ pub struct Current {
 
 impl Recall {
     /// Returns the model of the settings. Reads its files when the settings have changed.
-    pub fn model(&self, settings: &RecallSettings) -> Current {
-        let by = Some((settings.model_dir.clone(), settings.endpoint_url.clone(), settings.endpoint_model.clone()));
-        let mut configured = self.model.lock();
-        if configured.by != by {
-            *configured = Configured { by, ..Configured::default() };
-            if let Some(dir) = &settings.model_dir {
-                match SentenceModel::open(dir) {
-                    Ok(model) => {
-                        let model = Arc::new(model);
-                        configured.sentence = Some(model.clone());
-                        configured.model = Some(model);
-                    }
-                    Err(error) => configured.error = Some(error),
-                }
-            } else {
-                match EmbeddingEndpoint::new(settings) {
-                    Ok(endpoint) => configured.model = endpoint.map(|e| Arc::new(e) as Arc<dyn Embedder>),
-                    Err(error) => configured.error = Some(error.to_string()),
-                }
-            }
+    pub async fn model(&self, settings: &RecallSettings) -> Current {
+        let mut configured = self.model.lock().await;
+        let failed = configured.error.is_some() && configured.tried.is_none_or(|at| at.elapsed() > RETRIED);
+        if failed || configured.by.as_ref() != Some(settings) {
+            *configured = Configured::of(settings).await;
         }
         Current { model: configured.model.clone(), error: configured.error.clone() }
     }
 
+    /// Reads the files of the model again when it is needed next.
+    pub async fn read_again(&self) {
+        *self.model.lock().await = Configured::default();
+    }
+
     /// Drops a sentence model that was not used for some time.
-    pub fn drop_unused(&self, after: Duration) {
-        if let Some(sentence) = &self.model.lock().sentence {
+    pub async fn drop_unused(&self, after: Duration) {
+        if let Some(sentence) = &self.model.lock().await.sentence {
             sentence.drop_unused(after);
         }
     }
@@ -105,6 +126,17 @@ impl Recall {
     /// Wakes what derives entries that the writer has left.
     pub fn catch_up(&self) {
         self.due.notify_one();
+    }
+
+    /// Returns whether all entries up to a version of the index have vectors of a model, as far as they can.
+    pub fn is_complete(&self, identity: &str, version: i64) -> bool {
+        let looked = self.looked.lock();
+        looked.0 == identity && looked.1 >= version
+    }
+
+    /// Looks again for all entries without vectors, as after these were deleted.
+    pub fn look_again(&self) {
+        *self.looked.lock() = (String::new(), 0);
     }
 
     /// Wakes what makes embeddings.
@@ -126,7 +158,8 @@ impl Recall {
         let builtin = vectors::find_model(c, BUILTIN)?.map(|m| m.id);
         let other = identity.map(|identity| vectors::find_model(c, identity)).transpose()?.flatten().map(|m| m.id);
         let models: Vec<i64> = builtin.into_iter().chain(other).collect();
-        self.index.write().follow(c, &models)?;
-        work(&self.index.read(), builtin, other)
+        let mut index = self.index.write();
+        index.follow(c, &models)?;
+        work(&RwLockWriteGuard::downgrade(index), builtin, other)
     }
 }

@@ -17,6 +17,8 @@ use crate::task::run_blocking;
 
 /// Setting that names the directory of the sentence model.
 const SETTING: &str = "recall.model_dir";
+/// Vectors that are deleted in one write.
+const DELETED: i64 = 500;
 /// Setting that names an endpoint instead.
 const ENDPOINT: &str = "recall.endpoint_url";
 
@@ -33,6 +35,7 @@ pub async fn add(core: &Arc<Core>, params: &ModelAddParams) -> Result<ModelAdded
     config::unset(core, KeyParams { key: ENDPOINT.to_owned() }).await?;
     let value = Secret::from(directory.display().to_string());
     config::set(core, SetParams { key: SETTING.to_owned(), value }).await?;
+    core.recall.read_again().await;
     core.recall.nudge();
     let wanted = identity.clone();
     let pending = core.store.read_all(move |c| pending(c, &wanted)).await?;
@@ -59,7 +62,16 @@ pub async fn remove(core: &Arc<Core>, _: &ModelRemoveParams) -> Result<ModelRemo
     for key in [SETTING, ENDPOINT] {
         config::unset(core, KeyParams { key: key.to_owned() }).await?;
     }
-    let deleted = core.store.write(|c| vectors::delete_others(c, &[BUILTIN])).await?;
+    let mut deleted = 0;
+    loop {
+        let some = core.store.write(|c| vectors::delete_others(c, &[BUILTIN], DELETED)).await?;
+        deleted += some;
+        if some == 0 {
+            break;
+        }
+    }
+    core.recall.look_again();
+    core.recall.shrink();
     Ok(ModelRemoved { deleted })
 }
 
@@ -69,7 +81,7 @@ pub async fn remove(core: &Arc<Core>, _: &ModelRemoveParams) -> Result<ModelRemo
 /// If the database cannot be read.
 pub async fn status(core: &Arc<Core>, _: &RecallStatusParams) -> Result<RecallStatus> {
     let settings = core.config.get().recall.clone();
-    let current = core.recall.model(&settings);
+    let current = core.recall.model(&settings).await;
     let named = current.model.as_ref().map(|model| model.identity().to_owned());
     let broken = current.error.map(|error| {
         let name = settings.model_dir.as_deref().map_or_else(String::new, |dir: &Path| dir.display().to_string());

@@ -21,11 +21,11 @@ use crate::session;
 use crate::store::{Result, now_ms};
 use crate::text::cut;
 
-/// Cosine of the built-in model from which on an entry is offered, and the lower one for entries that full text finds first.
-const CLEAR: f64 = 0.42;
-const BOTH: f64 = 0.24;
-/// Rank up to which full text counts as finding an entry first.
-const FIRST: usize = 5;
+/// Cosine of the built-in model from which on an entry is offered, and the lower one for entries that have most of what is asked.
+const CLEAR: f64 = 0.5;
+const BOTH: f64 = 0.28;
+/// Share of the words of what is asked, by their rarity, that such an entry has.
+const SHARE: f64 = 0.55;
 
 /// What is looked for.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +48,7 @@ struct Wanted<'a> {
 /// If the database cannot be read.
 fn about(recall: &Recall, c: &Connection, wanted: &Wanted<'_>) -> Result<Vec<RecallEntry>> {
     let clear = clear(recall, c, wanted)?;
-    let mut found = show::found(c, &clear, wanted.text, false)?;
+    let mut found = show::found(c, &clear, wanted.text, wanted.session, false)?;
     found.truncate(wanted.limit);
     Ok(found)
 }
@@ -82,7 +82,7 @@ fn clear(recall: &Recall, c: &Connection, wanted: &Wanted<'_>) -> Result<Vec<Ran
 fn is_clear(hit: &Ranked) -> bool {
     let place = |list: List| hit.places.iter().find(|p| p.list == list);
     let cosine = place(List::Builtin).map_or(0.0, |p| p.measure);
-    cosine >= CLEAR || cosine >= BOTH && place(List::Text).is_some_and(|p| p.rank <= FIRST)
+    cosine >= CLEAR || cosine >= BOTH && place(List::Text).is_some_and(|p| p.share >= SHARE)
 }
 
 /// Number of entries that are offered for a request, for a task, and for a failure.

@@ -90,6 +90,9 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     if !(1..=MAX_LIMIT).contains(&limit) {
         return Err(Error::param("limit", "1 to 100", limit));
     }
+    if let Some((since, until)) = params.since.zip(params.until).filter(|(since, until)| since > until) {
+        return Err(Error::param("since", &format!("a time before until ({until})"), since));
+    }
     let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
     check_session(&session)?;
     let of_session = match &params.of_session {
@@ -98,7 +101,7 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     };
     let settings = core.config.get().recall.clone();
     let mode = params.mode.unwrap_or(SearchMode::Hybrid);
-    let current = core.recall.model(&settings);
+    let current = core.recall.model(&settings).await;
     let (embedded, failed) = Embedded::of(&params.query, current.model.as_ref().filter(|_| mode != SearchMode::Text)).await;
     let mut missing: Vec<String> = current.error.into_iter().chain(failed).collect();
     let model = embedded.identity().unwrap_or(BUILTIN).to_owned();
@@ -109,7 +112,7 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
             session: asking,
             types: p.types.clone(),
             app: p.app.as_deref().map(name_hash),
-            site: p.site.as_deref().map(name_hash),
+            site: p.site.as_deref().map(|site| name_hash(&site_name(site))),
             of_session,
             only: p.tag.as_deref().map(|tag| entries::tagged(c, tag)).transpose()?.map(HashSet::from_iter),
             since: p.since,
@@ -129,9 +132,10 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
                 limit: limit as usize,
                 fold: true,
             };
-            Ok((search::run(c, index, &ask)?, other.map_or(0, |model| index.without_sketch(model))))
+            let complete = embedded.identity().is_none_or(|identity| own.recall.is_complete(identity, index.version()));
+            Ok((search::run(c, index, &ask)?, other.filter(|_| !complete).map_or(0, |model| index.without_sketch(model))))
         })?;
-        let mut hits = show::found(c, &ranked, &p.query, p.explain.unwrap_or(false))?;
+        let mut hits = show::found(c, &ranked, &p.query, asking, p.explain.unwrap_or(false))?;
         if let Some(asking) = asking.filter(|_| wants_messages(&p, mode)) {
             hits.extend(said(c, asking, &p, limit as usize)?);
             hits.sort_by(|a, b| b.score.unwrap_or(0.0).total_cmp(&a.score.unwrap_or(0.0)));
@@ -146,6 +150,13 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     let ids: Vec<i64> = ranked.iter().map(|hit| hit.entry).collect();
     core.store.try_write_behind("what was recalled", move |c| entries::used(c, &ids), |()| {});
     Ok(RecallFound { entries, model, missing })
+}
+
+/// Returns the name of a site, given that, a host or a URL.
+pub fn site_name(site: &str) -> String {
+    let rest = site.trim().split_once("://").map_or(site.trim(), |(_, rest)| rest);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default().to_lowercase();
+    host.strip_prefix("www.").map_or(host.clone(), str::to_owned)
 }
 
 /// Returns whether messages of the asking session can be found.
@@ -181,8 +192,8 @@ fn of_message(message: FoundMessage, score: f64) -> RecallEntry {
         kind: EntryType::Message,
         id: Some(message.position),
         title: None,
-        text: message.text,
-        cut: true,
+        cut: message.text.contains('\u{2026}'),
+        text: unmarked(&message.text),
         app: None,
         site: None,
         session: Some(message.session),
@@ -199,6 +210,26 @@ fn of_message(message: FoundMessage, score: f64) -> RecallEntry {
     }
 }
 
+/// Returns an excerpt without the brackets around its matches.
+fn unmarked(excerpt: &str) -> String {
+    let mut text = String::with_capacity(excerpt.len());
+    let mut rest = excerpt;
+    while let Some((before, after)) = rest.split_once('[') {
+        text.push_str(before);
+        match after.split_once(']').filter(|(word, _)| !word.is_empty() && word.chars().all(char::is_alphanumeric)) {
+            Some((word, next)) => {
+                text.push_str(word);
+                rest = next;
+            }
+            None => {
+                text.push('[');
+                rest = after;
+            }
+        }
+    }
+    text + rest
+}
+
 /// `recall.get`
 ///
 /// # Errors
@@ -208,7 +239,8 @@ pub async fn get(core: &Arc<Core>, params: &RecallGetParams) -> Result<RecallEnt
     check_session(&session)?;
     let uid = params.uid.clone();
     let found = core.store.read_all(move |c| {
-        let entry = entries::find(c, &uid)?.map(|source| show::whole(c, &source)).transpose()?.flatten();
+        let entry = entries::find(c, &uid)?.map(|source| show::whole(c, &source)).transpose()?.flatten().map(|(entry, _)| entry);
+        let entry = entry.filter(|e| e.expires_at.is_none_or(|at| at > now_ms()));
         Ok(entry.filter(|e| e.scope != PatternScope::Session || e.session.as_deref() == Some(&session)))
     });
     found.await?.ok_or_else(|| no_entry(&params.uid))
@@ -217,6 +249,6 @@ pub async fn get(core: &Arc<Core>, params: &RecallGetParams) -> Result<RecallEnt
 /// Returns the error for an entry that does not exist, or that the session may not be told.
 pub fn no_entry(uid: &str) -> Error {
     Error::new(ErrorCode::NotFound, format!("no such entry: {uid:?}"))
-        .hint("`afctl recall search` finds entries with their uids")
+        .hint("`afctl recall search` finds entries with their uids; messages are in `afctl conversation list`")
         .details(json!({"uid": uid}))
 }

@@ -15,8 +15,8 @@ use crate::text::{self, Query, cut};
 /// Length of the text of a found entry, characters.
 const EXCERPT: usize = 400;
 
-/// Returns an entry with its whole text.
-pub fn whole(c: &Connection, source: &Source) -> Result<Option<RecallEntry>> {
+/// Returns an entry with its whole text, and the row id of its session.
+pub fn whole(c: &Connection, source: &Source) -> Result<Option<(RecallEntry, Option<i64>)>> {
     let Some(described) = describe(c, source)? else { return Ok(None) };
     let optional = |text: String| (!text.is_empty()).then_some(text);
     let scope = match (described.private, described.app.is_empty()) {
@@ -25,7 +25,7 @@ pub fn whole(c: &Connection, source: &Source) -> Result<Option<RecallEntry>> {
         (false, true) => PatternScope::Everybody,
     };
     let Described { kind, title, text, app, site, session, confidence, at, expires_at, tags, source: said_by, related, .. } = described;
-    Ok(Some(RecallEntry {
+    let entry = RecallEntry {
         uid: source.uid.clone(),
         kind,
         id: (source.kind != "memory").then_some(source.row),
@@ -45,17 +45,22 @@ pub fn whole(c: &Connection, source: &Source) -> Result<Option<RecallEntry>> {
         score: None,
         why: None,
         duplicates: Vec::new(),
-    }))
+    };
+    Ok(Some((entry, session)))
 }
 
 /// Returns found entries, their texts cut to what matters for the query.
-pub fn found(c: &Connection, ranked: &[Ranked], query: &str, explain: bool) -> Result<Vec<RecallEntry>> {
+pub fn found(c: &Connection, ranked: &[Ranked], query: &str, asking: Option<i64>, explain: bool) -> Result<Vec<RecallEntry>> {
     let parsed = Query::parse(query);
     let terms: Vec<&str> = parsed.iter().flat_map(Query::terms).filter(|term| !text::is_stop(term)).collect();
     let mut shown = Vec::with_capacity(ranked.len());
     for hit in ranked {
         let Some(source) = entries::source_of(c, hit.entry)? else { continue };
-        let Some(mut entry) = whole(c, &source)? else { continue };
+        let Some((mut entry, owner)) = whole(c, &source)? else { continue };
+        // The row may have changed since the index was read.
+        if source.gone || entry.scope == PatternScope::Session && (owner.is_none() || owner != asking) {
+            continue;
+        }
         if explain {
             entry.why = Some(why(&entry, hit, &terms));
         }
@@ -75,7 +80,10 @@ fn excerpt(entry: &mut RecallEntry, terms: &[&str]) {
         return;
     }
     let folded = text::fold(&entry.text);
-    let first = terms.iter().filter_map(|term| folded.find(term)).min().unwrap_or(0);
+    // The longest of the words is the one that tells most.
+    let mut longest: Vec<&&str> = terms.iter().collect();
+    longest.sort_by_key(|term| std::cmp::Reverse(term.chars().count()));
+    let first = longest.into_iter().find_map(|term| folded.find(*term)).unwrap_or(0);
     // Folding changes lengths little, and where exactly an excerpt begins does not matter.
     let from = entry.text.char_indices().map(|(at, _)| at).take_while(|at| *at + EXCERPT / 3 <= first).last().unwrap_or(0);
     let head = cut::head(&entry.text[from..], EXCERPT);

@@ -11,11 +11,12 @@ use serde_json::json;
 
 use super::super::session::{check_optional, check_text};
 use super::super::{Core, Error, Result, backups, check_session};
-use super::search::no_entry;
+use super::search::{no_entry, site_name};
 use super::{Recall, show};
 use crate::memory::requests;
 use crate::recall::search::{self, Scope};
 use crate::recall::{entries, memories, vectors};
+use crate::session;
 use crate::store::{Result as Stored, StoreError, now_ms};
 
 /// Maximum lengths, characters, and maximum numbers.
@@ -49,7 +50,7 @@ pub async fn store(core: &Arc<Core>, params: &RecallStoreParams) -> Result<Recal
         title: params.title.as_deref().map(str::trim).filter(|t| !t.is_empty()).map(str::to_owned),
         text: params.text.trim().to_owned(),
         app,
-        site: params.site.as_deref().map(|s| s.trim().to_lowercase()).unwrap_or_default(),
+        site: params.site.as_deref().map(site_name).unwrap_or_default(),
         scope,
         source: params.source.as_deref().map(str::trim).filter(|s| !s.is_empty()).unwrap_or("assistant").to_owned(),
         confidence: params.confidence.unwrap_or(CONFIDENCE),
@@ -59,31 +60,37 @@ pub async fn store(core: &Arc<Core>, params: &RecallStoreParams) -> Result<Recal
         created_at: now_ms(),
     };
     let (origin, session) = (core.store.origin().to_owned(), new.session);
-    let uid = core.store.write(move |c| memories::store(c, &origin, &new)).await?;
+    let (uid, updated) = core.store.write(move |c| memories::store(c, &origin, &new)).await?;
     core.recall.nudge();
     let own = core.clone();
     let stored = core.store.read_all(move |c| {
         let Some(source) = entries::find(c, &uid)? else { return Ok(None) };
-        let Some(entry) = show::whole(c, &source)? else { return Ok(None) };
+        let Some((entry, _)) = show::whole(c, &source)? else { return Ok(None) };
         let similar = similar(&own.recall, c, source.id, session)?;
-        Ok(Some(RecallStored { entry, similar }))
+        Ok(Some(RecallStored { entry, updated, similar }))
     });
     stored.await?.ok_or_else(|| Error::new(ErrorCode::Internal, "the entry was deleted while it was stored"))
 }
 
 fn check(params: &RecallStoreParams) -> Result<()> {
     check_text("text", &params.text, MAX_TEXT)?;
-    check_optional("title", params.title.as_deref(), MAX_TITLE)?;
-    check_optional("app", params.app.as_deref(), MAX_NAME)?;
-    check_optional("site", params.site.as_deref(), MAX_NAME)?;
-    check_optional("source", params.source.as_deref(), 100)?;
+    let names = [
+        ("title", &params.title, MAX_TITLE),
+        ("app", &params.app, MAX_NAME),
+        ("site", &params.site, MAX_NAME),
+        ("source", &params.source, 100),
+    ];
+    for (field, text, most) in names {
+        check_optional(field, text.as_deref(), most)?;
+        text.as_deref().map_or(Ok(()), |text| check_printable(field, text))?;
+    }
     if let Some(confidence) = params.confidence.filter(|c| !(0.0..=1.0).contains(c)) {
         return Err(Error::param("confidence", "0 to 1", confidence));
     }
     if params.tags.len() > MAX_TAGS.0 {
         return Err(Error::param("tags", "at most 20 tags", params.tags.len()));
     }
-    params.tags.iter().try_for_each(|tag| check_text("tags", tag, MAX_TAGS.1))?;
+    params.tags.iter().try_for_each(|tag| check_text("tags", tag, MAX_TAGS.1).and_then(|()| check_printable("tags", tag)))?;
     if params.related.len() > MAX_RELATED {
         return Err(Error::param("related", "at most 50 uids", params.related.len()));
     }
@@ -91,6 +98,14 @@ fn check(params: &RecallStoreParams) -> Result<()> {
         return Err(Error::param("expiresAt", "a time to come, in UTC milliseconds", at));
     }
     params.related.iter().try_for_each(|uid| check_text("related", uid, 100))
+}
+
+/// Checks that a name has one line: it stands beside others in texts for people and models.
+fn check_printable(field: &'static str, text: &str) -> Result<()> {
+    if text.chars().any(char::is_control) {
+        return Err(Error::param(field, "printable characters on one line", "control characters"));
+    }
+    Ok(())
 }
 
 /// Returns the entries that say much the same as one, by the built-in model.
@@ -102,7 +117,7 @@ pub fn similar(recall: &Recall, c: &Connection, entry: i64, session: i64) -> Sto
         let near = index.nearest(c, model, &vector, SIMILAR.0 + 1, |f| scope.allows(f) && f.kind == own.kind && f.app == own.app)?;
         let near = near.into_iter().filter(|(id, cosine)| *id != entry && *cosine >= SIMILAR.1).take(SIMILAR.0);
         let ranked: Vec<search::Ranked> = near.map(|(id, cosine)| search::Ranked::by_vector(id, cosine)).collect();
-        show::found(c, &ranked, "", false)
+        show::found(c, &ranked, "", Some(session), false)
     })
 }
 
@@ -111,8 +126,15 @@ pub fn similar(recall: &Recall, c: &Connection, entry: i64, session: i64) -> Sto
 /// # Errors
 /// `NOT_FOUND` if there is no such entry, `INVALID_PARAMS` if it stands for a row that another command deletes.
 pub async fn delete(core: &Arc<Core>, params: &RecallDeleteParams) -> Result<RecallDeleted> {
+    let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    check_session(&session)?;
     let uid = params.uid.clone();
     let deleted = core.store.write(move |c| {
+        let asking = session::find(c, &session)?;
+        let hidden = memories::owner(c, &uid)?.is_some_and(|(owner, private)| private && asking != Some(owner));
+        if hidden {
+            return Ok((None, None));
+        }
         let deleted = memories::delete(c, &uid)?;
         if deleted.is_some() {
             requests::forget_results_about(c, "recall.store", &uid)?;
@@ -121,7 +143,10 @@ pub async fn delete(core: &Arc<Core>, params: &RecallDeleteParams) -> Result<Rec
         Ok::<_, StoreError>((deleted, other))
     });
     match deleted.await? {
-        (Some(created_at), _) => Ok(RecallDeleted { uid: params.uid.clone(), backups: backups::holding(core, created_at).await }),
+        (Some(created_at), _) => {
+            core.store.scrub().await?;
+            Ok(RecallDeleted { uid: params.uid.clone(), backups: backups::holding(core, created_at).await })
+        }
         (None, Some(kind)) => Err(Error::param("uid", "an entry that `recall.store` stored", format!("a {kind}"))
             .hint(format!("`afctl {}` deletes it", deleting(&kind)))
             .details(json!({"uid": params.uid, "kind": kind}))),
@@ -136,6 +161,7 @@ fn deleting(kind: &str) -> &'static str {
         "pattern" => "pattern delete",
         "page" => "page-model delete",
         "state" => "visual delete",
-        _ => "session delete --findings",
+        "bug" => "session bug resolve` closes it; `afctl session delete --findings",
+        _ => "session delete",
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! Each step changes some rows at a time, so that others get their turn, and tells what it changed.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use afd_proto::pattern::{Pattern, PatternScope};
@@ -10,10 +9,9 @@ use afd_proto::recall::{RecallUpkeep, RecallUpkeepParams, UpkeepChange, UpkeepRu
 use rusqlite::Connection;
 
 use super::super::{Core, Result};
-use super::Recall;
 use crate::job::Outcome;
+use crate::memory::requests;
 use crate::model::embed::BUILTIN;
-use crate::recall::search::SAME;
 use crate::recall::{entries, log, memories, vectors};
 use crate::session::{self, patterns};
 use crate::store::{Result as Stored, StoreError, now_ms};
@@ -31,8 +29,6 @@ const BATCH: i64 = 100;
 const EXAMPLES: usize = 5;
 /// Runs that are shown.
 const RUNS: i64 = 20;
-/// Neighbours of a pattern that are compared with it.
-const NEIGHBOURS: usize = 6;
 /// Length of an example, characters.
 const BRIEF: usize = 80;
 
@@ -70,7 +66,7 @@ struct Known {
 }
 
 async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepChange>, StoreError> {
-    let current = core.recall.model(&core.config.get().recall.clone());
+    let current = core.recall.model(&core.config.get().recall.clone()).await;
     let known = Known { now: now_ms(), model: current.model.map(|m| m.identity().to_owned()), broken: current.error.is_some() };
     let steps: [(&str, Step); 4] = [("expired", expire), ("archived", archive), ("stale", empty_stale), ("unused", delete_unused)];
     let mut changes = vec![merge(core, dry_run).await?];
@@ -91,7 +87,8 @@ async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepC
     }
     changes.retain(|change| change.count > 0);
     if !dry_run {
-        let logged = changes.clone();
+        // What it says may be erased later: only numbers are kept.
+        let logged: Vec<UpkeepChange> = changes.iter().map(|c| UpkeepChange { examples: Vec::new(), ..c.clone() }).collect();
         core.store
             .write(move |c| {
                 if !logged.is_empty() {
@@ -105,7 +102,9 @@ async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepC
 }
 
 fn expire(c: &Connection, known: &Known) -> Stored<Vec<String>> {
-    Ok(vec![String::new(); memories::delete_expired(c, known.now)?])
+    let expired = memories::delete_expired(c, known.now)?;
+    expired.iter().try_for_each(|uid| requests::forget_results_about(c, "recall.store", uid))?;
+    Ok(vec![String::new(); expired.len()])
 }
 
 fn archive(c: &Connection, known: &Known) -> Stored<Vec<String>> {
@@ -131,82 +130,46 @@ fn delete_unused(c: &Connection, known: &Known) -> Stored<Vec<String>> {
         return Ok(Vec::new());
     }
     let keep: Vec<&str> = known.model.as_deref().into_iter().chain([BUILTIN]).collect();
-    let deleted = vectors::delete_others(c, &keep)?;
+    let deleted = vectors::delete_others(c, &keep, BATCH)?;
     Ok(vec![String::new(); usize::try_from(deleted).unwrap_or(0)])
 }
 
 /// Merges patterns that say the same.
 async fn merge(core: &Arc<Core>, dry_run: bool) -> std::result::Result<UpkeepChange, StoreError> {
-    let own = core.clone();
-    // The index must not follow what a write may take back, so pairs are looked for outside of one.
-    let pairs = core.store.read_all(move |c| pairs(&own.recall, c)).await?;
     let mut done = UpkeepChange { change: "merged".to_owned(), count: 0, examples: Vec::new() };
-    for batch in pairs.chunks(BATCH as usize) {
-        done.examples.extend(batch.iter().map(|(_, _, text)| text.clone()).take(EXAMPLES - done.examples.len()));
-        done.count += batch.len() as i64;
-        if dry_run {
-            continue;
-        }
-        let batch: Vec<(i64, i64)> = batch.iter().map(|(keep, gone, _)| (*keep, *gone)).collect();
-        core.store
-            .write(move |c| {
-                for (keep, gone) in batch {
-                    let both = (patterns::get(c, keep)?, patterns::get(c, gone)?);
-                    if matches!(&both, (Some(a), Some(b)) if says_the_same(a, b)) {
-                        patterns::merge(c, keep, gone)?;
-                    }
-                }
-                Ok(())
-            })
-            .await?;
-    }
-    Ok(done)
-}
-
-/// Returns pairs of patterns of which the second says the same as the first, with its text.
-fn pairs(recall: &Recall, c: &Connection) -> Stored<Vec<(i64, i64, String)>> {
-    let (mut pairs, mut gone) = (Vec::new(), HashSet::new());
-    let mut after = 0;
     loop {
-        let page = entries::of_kind(c, "pattern", after, BATCH)?;
-        let Some(last) = page.last() else { return Ok(pairs) };
-        after = last.id;
-        for source in page {
-            let Some(pattern) = patterns::get(c, source.row)?.filter(|p| !gone.contains(&p.id)) else { continue };
-            for other in near(recall, c, source.id)? {
-                let twin = patterns::get(c, other)?.filter(|twin| !gone.contains(&twin.id) && says_the_same(&pattern, twin));
-                // Of two that are believed the same the older one stays.
-                let Some(twin) = twin.filter(|twin| (pattern.confidence, -pattern.id) > (twin.confidence, -twin.id)) else { continue };
-                gone.insert(twin.id);
-                pairs.push((pattern.id, twin.id, cut::brief(&cut::one_line(&twin.text), BRIEF)));
-            }
+        let work = |c: &Connection| merge_some(c);
+        let merged = if dry_run { core.store.dry_run(work).await? } else { core.store.write(work).await? };
+        done.count += i64::try_from(merged.len()).unwrap_or(i64::MAX);
+        let more = !merged.is_empty() && !dry_run;
+        let room = EXAMPLES - done.examples.len();
+        done.examples.extend(merged.into_iter().take(room));
+        if !more {
+            return Ok(done);
         }
     }
 }
 
-/// Returns the rows of the patterns that are nearest to an entry.
-fn near(recall: &Recall, c: &Connection, entry: i64) -> Stored<Vec<i64>> {
-    recall.with_index(c, None, |index, builtin, _| {
-        let Some((model, own)) = builtin.zip(index.get(entry)) else { return Ok(Vec::new()) };
-        let Some(vector) = vectors::get(c, model, entry)? else { return Ok(Vec::new()) };
-        let alike = index.nearest(c, model, &vector, NEIGHBOURS, |f| f.kind == own.kind && f.app == own.app && f.private == own.private)?;
-        let alike = alike.into_iter().filter(|(id, cosine)| *id != entry && *cosine >= f64::from(SAME));
-        let rows = alike.map(|(id, _)| Ok(entries::source_of(c, id)?.filter(|s| !s.gone).map(|s| s.row)));
-        Ok(rows.collect::<Stored<Vec<_>>>()?.into_iter().flatten().collect())
-    })
+fn merge_some(c: &Connection) -> Stored<Vec<String>> {
+    let mut merged = Vec::new();
+    for (one, other) in entries::same(c, "pattern", BATCH)? {
+        let (Some(one), Some(other)) = (patterns::get(c, one)?, patterns::get(c, other)?) else { continue };
+        if says_the_same(&one, &other) {
+            // Of two that are believed the same the older one stays.
+            let (keep, gone) = if other.confidence > one.confidence { (&other, &one) } else { (&one, &other) };
+            patterns::merge(c, keep.id, gone.id)?;
+            merged.push(cut::brief(&cut::one_line(&gone.text), BRIEF));
+        }
+    }
+    Ok(merged)
 }
 
-/// Returns whether two patterns whose vectors are near say the same of the same: with other figures, or with a negation, they do not.
+/// Returns whether two patterns say the same of the same: word for word, apart from case, space and punctuation. Near vectors are not
+/// enough, as another figure, a negation or another order turns a statement around.
 fn says_the_same(a: &Pattern, b: &Pattern) -> bool {
     let session = a.scope != PatternScope::Session || a.session == b.session;
     let about = a.kind == b.kind && a.scope == b.scope && a.app == b.app && a.page == b.page && session && a.data == b.data;
-    let telling = |text: &str| {
-        let mut words = text::words(text);
-        words.retain(|word| word.contains(|c: char| c.is_numeric()) || text::is_negation(word));
-        words.sort();
-        words
-    };
-    about && telling(&a.text) == telling(&b.text)
+    about && text::gist(&a.text) == text::gist(&b.text)
 }
 
 #[cfg(test)]
@@ -235,11 +198,13 @@ mod tests {
     }
 
     #[test]
-    fn figures_and_negations_make_a_difference() {
+    fn figures_negations_and_order_make_a_difference() {
         let same = |a: &str, b: &str| says_the_same(&pattern(a), &pattern(b));
         assert!(same("The password needs 8 characters", "the password needs 8 characters."));
         assert!(!same("The password needs 8 characters", "The password needs 9 characters"));
         assert!(!same("The field accepts blanks", "The field does not accept blanks"));
         assert!(!same("Das Feld nimmt Leerzeichen", "Das Feld nimmt keine Leerzeichen"));
+        assert!(!same("Pay the buyer from the seller account", "Pay the seller from the buyer account"));
+        assert!(!same("use staging, never production", "use production, never staging"));
     }
 }

@@ -131,7 +131,13 @@ async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Delet
         let mut kept = erase::findings(c, session.id)? + i64::try_from(own_notes.len()).unwrap_or(i64::MAX);
         let mut erased = erase::session(c, &session, findings)?;
         let memories = memories::erase_of(c, session.id, findings)?;
-        erased.derived += i64::try_from(memories).unwrap_or(i64::MAX);
+        let memories = i64::try_from(memories).unwrap_or(i64::MAX);
+        if findings {
+            erased.findings += memories;
+        } else {
+            erased.derived += memories;
+            kept += memories::count_of(c, session.id)?;
+        }
         if findings {
             for note in own_notes {
                 notes::delete(c, Some(note.id), None)?;

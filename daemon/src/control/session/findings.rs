@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::findings::{
-    Bug, BugAddParams, BugAddResult, BugListParams, BugReopenParams, BugResolveParams, BugShowParams, BugStatus, BugUpdateParams, Bugs,
+    Bug, BugAddParams, BugAddResult, BugListParams, BugReopenParams, BugResolveParams, BugShowParams, BugUpdateParams, Bugs,
     ResultAddParams, ResultListParams, Results, TestResult,
 };
 use afd_proto::recall::EntryType;
@@ -93,7 +93,7 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
         let mut similar = bugs::similar(c, &title, app.as_deref())?;
         for id in recall::rows_about(&own.recall, c, &described, EntryType::Bug, app.as_deref())? {
             if similar.len() < MAX_SIMILAR && similar.iter().all(|bug| bug.id != id) {
-                similar.extend(bugs::get(c, id)?.filter(|bug| bug.status == BugStatus::Open));
+                similar.extend(bugs::get(c, id)?);
             }
         }
         Ok(similar)

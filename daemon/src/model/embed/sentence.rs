@@ -13,6 +13,7 @@ use tokenizers::{Tokenizer, TruncationParams};
 
 use super::{EmbeddedQuery, Embedder, Embedding, ModelError, normalize};
 use crate::task::run_blocking;
+use crate::text::cut;
 
 /// Maximum number of tokens of a text, unless the model says less: time grows with them.
 const MAX_TOKENS: usize = 256;
@@ -21,6 +22,9 @@ const MAX_TOKENS: usize = 256;
 /// a token of a model for English has 3 to 5.6 letters, one in German, French, Italian or Polish 1.8 to 2.9, one in Chinese 1.
 const SCRIPT: f64 = 1.15;
 const LANGUAGE: (f64, f64) = (2.6, 3.2);
+
+/// Length of the text by which the language is told, characters: fewer than a model reads.
+const MAX_TOLD: usize = 240;
 
 /// How the outputs for the tokens become one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,19 +51,34 @@ pub struct SentenceModel {
 }
 
 fn json(file: &Path) -> Option<Value> {
-    serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()
+    serde_json::from_slice(&crate::file::read_capped(file, 1 << 20).ok()?).ok()
 }
 
-/// Returns the identity of the model in a directory: its name, and a hash of its files. Reads them whole.
+/// Files of a model that must be there, and their maximum sizes, bytes.
+const FILES: [(&str, u64); 3] = [("config.json", 1 << 20), ("tokenizer.json", 256 << 20), ("model.safetensors", 4 << 30)];
+
+/// Checks that the files are regular and not larger than any model of this kind, before they are read whole.
+fn check_files(directory: &Path) -> Result<(), String> {
+    for (name, most) in FILES {
+        let file = directory.join(name);
+        let meta = std::fs::metadata(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        if !meta.is_file() || meta.len() > most {
+            return Err(format!("{}: expected a regular file of at most {} MiB", file.display(), most >> 20));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the identity of the model in a directory: a hash of its files, which are read whole. Where it lies does not matter.
 fn identity_of(directory: &Path) -> Result<String, String> {
+    check_files(directory)?;
     let mut hasher = Sha256::new();
-    for name in ["config.json", "tokenizer.json", "model.safetensors"] {
+    for (name, _) in FILES {
         let file = directory.join(name);
         let mut reader = std::fs::File::open(&file).map_err(|e| format!("{}: {e}", file.display()))?;
         std::io::copy(&mut reader, &mut HashWriter(&mut hasher)).map_err(|e| format!("{}: {e}", file.display()))?;
     }
-    let name = directory.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-    Ok(format!("sentence/{name}/{}", &crate::hex::encode(&hasher.finalize())[..16]))
+    Ok(format!("sentence/{}", &crate::hex::encode(&hasher.finalize())[..16]))
 }
 
 struct HashWriter<'a>(&'a mut Sha256);
@@ -93,7 +112,14 @@ impl Loaded {
 
     /// Returns how well the model knows the language of a text: words of one that it knows are few tokens, those of another fall apart.
     fn known(&self, text: &str) -> Result<f64, String> {
-        let tokens = self.tokenizer.encode(text, false).map_err(|e| e.to_string())?.get_ids().len();
+        let text = cut::head(text, MAX_TOLD);
+        let encoded = self.tokenizer.encode(text, false).map_err(|e| e.to_string())?;
+        let unknown = ["[UNK]", "<unk>"].iter().find_map(|token| self.tokenizer.token_to_id(token));
+        let is_unknown = |id: &u32| Some(*id) == unknown;
+        let (tokens, strange) = (encoded.get_ids().len(), encoded.get_ids().iter().filter(|id| is_unknown(id)).count());
+        if strange * 2 > tokens {
+            return Ok(0.05);
+        }
         let letters = text.chars().filter(|c| c.is_alphabetic()).count();
         let each = letters as f64 / tokens.max(1) as f64;
         if each <= SCRIPT {
@@ -105,8 +131,10 @@ impl Loaded {
     fn embed(&self, text: &str) -> Result<Vec<f32>, String> {
         let tokens = self.tokenizer.encode(text, true).map_err(|e| e.to_string())?;
         let output = self.encoder.run(tokens.get_ids());
-        let rows = tokens.get_ids().len().max(1);
-        let size = output.len() / rows;
+        let size = self.encoder.dimensions();
+        if output.len() < size {
+            return Ok(vec![0.0; size]);
+        }
         let mut vector = output[..size].to_vec();
         if self.pooling == Pooling::Mean {
             output[size..].chunks_exact(size).for_each(|row| vector.iter_mut().zip(row).for_each(|(x, y)| *x += y));
@@ -134,18 +162,9 @@ impl SentenceModel {
     /// # Errors
     /// If a file cannot be read.
     pub fn open(directory: &Path) -> Result<Self, String> {
+        let identity = identity_of(directory)?;
         Shape::read(&directory.join("config.json"))?;
-        Ok(Self {
-            directory: directory.to_owned(),
-            identity: identity_of(directory)?,
-            loaded: Arc::default(),
-            used: Mutex::new(Instant::now()),
-        })
-    }
-
-    /// Returns the directory.
-    pub fn directory(&self) -> &Path {
-        &self.directory
+        Ok(Self { directory: directory.to_owned(), identity, loaded: Arc::default(), used: Mutex::new(Instant::now()) })
     }
 
     /// Drops the model from memory if it was not used for some time. Returns whether it was there.
