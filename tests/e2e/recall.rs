@@ -255,7 +255,7 @@ fn known_things_are_offered_at_the_right_moment() {
     );
     assert_eq!(added["similar"][0]["title"], "app crashes when the screen is rotated", "{added}");
     // One that was thought to be resolved comes back.
-    client.ok("session.bug.resolve", json!({"id": added["similar"][0]["id"], "resolution": "fixed"}));
+    client.ok("session.bug.resolve", json!({"id": added["similar"][0]["id"], "reason": "fixed"}));
     let again = client.ok("session.bug.add", json!({"title": "app crashes when screen is rotated", "app": "com.shop"}));
     assert!(again["similar"].to_string().contains("app crashes when the screen is rotated"), "{again}");
     let other = client.ok("session.bug.add", json!({"title": "login label is cut off when the app is in German", "app": "com.shop"}));

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
-pub use stop::{is_negation, is_stop};
+pub use stop::is_stop;
 
 /// Minimum length of a word that gets trigrams in addition to its own token, characters.
 const MIN_TRIGRAM_WORD: usize = 4;
@@ -114,11 +114,11 @@ fn camel_parts(word: &str) -> Vec<String> {
     if parts.len() > 1 { parts } else { Vec::new() }
 }
 
-/// Returns a hash of what a text says: its words in their order, without those that say nothing. Texts that differ in case, space and
-/// punctuation only have the same; those that differ in a figure, a negation or the order do not.
+/// Returns a hash of what a text says: its words in their order. Texts that differ in case, accents, space and punctuation only have the
+/// same; even a short word turns a statement around, so all of them count.
 pub fn gist(text: &str) -> i64 {
     let folded = fold(text);
-    let words = folded.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty() && (!is_stop(w) || is_negation(w)));
+    let words = folded.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
     hash(&words.collect::<Vec<_>>().join(" "))
 }
 
