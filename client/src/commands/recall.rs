@@ -288,7 +288,7 @@ fn stored(stored: &RecallStored) -> String {
 fn status(status: &RecallStatus) -> String {
     let mut out = table(["type", "entries"], status.entries.iter().map(|e| [e.kind.clone(), e.count.to_string()]));
     if status.due > 0 {
-        let _ = writeln!(out, "{} still to be made", format!("{} entries", status.due));
+        let _ = writeln!(out, "{} entries still to be made", status.due);
     }
     let row = |model: &EmbeddingModel| {
         let state = match &model.error {
@@ -306,9 +306,8 @@ fn status(status: &RecallStatus) -> String {
 fn added(added: &ModelAdded) -> String {
     let ModelAdded { identity, dimensions, sentence_ms, directory, pending } = added;
     format!(
-        "{} {identity}: {dimensions} dimensions, {sentence_ms} ms for a sentence\n{directory}\n{} in the background\n",
-        paint(GOOD, "added"),
-        format!("{pending} entries to embed")
+        "{} {identity}: {dimensions} dimensions, {sentence_ms} ms for a sentence\n{directory}\n{pending} entries to embed in the background\n",
+        paint(GOOD, "added")
     )
 }
 
