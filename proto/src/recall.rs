@@ -266,6 +266,9 @@ wire! {
         /// When it stops being true, UTC milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub expires_at: Option<i64>,
+        /// Store that it comes from, if it is another one that shares the Qdrant.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub origin: Option<String>,
         /// Score of a search, 0 to 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub score: Option<f64>,
@@ -335,6 +338,9 @@ wire! {
         /// Backups that still hold it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub backups: Vec<String>,
+        /// URL of a Qdrant that still holds it, until it is told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub qdrant: Option<String>,
     }
 
     /// Result of `recall.context`.
@@ -387,6 +393,23 @@ wire! {
         pub models: Vec<EmbeddingModel>,
         /// Memory that the index takes, bytes.
         pub index_bytes: u64,
+        /// The Qdrant of the settings.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub qdrant: Option<QdrantStatus>,
+    }
+
+    /// How far a Qdrant has got.
+    pub struct QdrantStatus {
+        /// URL.
+        pub url: String,
+        /// Collection of the model in use; absent before the model made a vector.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub collection: Option<String>,
+        /// Number of changes that are still to be sent there.
+        pub pending: i64,
+        /// Why they cannot be sent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub error: Option<String>,
     }
 
     /// Result of `model.add`.

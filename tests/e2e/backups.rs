@@ -34,7 +34,8 @@ fn overwrite(path: &Path, at: u64, len: usize) {
 }
 
 /// Runs `afctl` against the daemon's files of a world.
-fn run(world: &World, args: &[&str]) -> (Value, i32) {
+/// Runs `afctl` with the environment of a world, and returns the envelope and the exit code.
+pub fn run(world: &World, args: &[&str]) -> (Value, i32) {
     let dir = world.dir();
     let mut command = afctl(dir);
     command.env("AFD_SOCKET", world.socket()).env("AFD_CONFIG", dir.join("config.toml")).env("AF_DB", dir.join("memory.db"));

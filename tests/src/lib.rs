@@ -11,6 +11,7 @@ pub mod http;
 pub mod inputs;
 pub mod phone;
 pub mod programs;
+pub mod qdrant;
 pub mod traces;
 pub mod wait;
 pub mod websocket;

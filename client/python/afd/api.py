@@ -1476,6 +1476,15 @@ class Pruned(TypedDict):
     usedBytes: int
 
 
+class QdrantStatus(TypedDict):
+    """How far a Qdrant has got."""
+
+    collection: NotRequired[str]
+    error: NotRequired[str]
+    pending: int
+    url: str
+
+
 class RecallContext(TypedDict):
     """Result of `recall.context`."""
 
@@ -1490,6 +1499,7 @@ class RecallDeleted(TypedDict):
     """Result of `recall.delete`."""
 
     backups: NotRequired[List[str]]
+    qdrant: NotRequired[str]
     uid: str
 
 
@@ -1503,6 +1513,7 @@ class RecallEntry(TypedDict):
     duplicates: NotRequired[List[str]]
     expiresAt: NotRequired[int]
     id: NotRequired[int]
+    origin: NotRequired[str]
     related: NotRequired[List[str]]
     scope: PatternScope
     score: NotRequired[float]
@@ -1540,6 +1551,7 @@ class RecallStatus(TypedDict):
     entries: List[EntryCount]
     indexBytes: int
     models: List[EmbeddingModel]
+    qdrant: NotRequired[QdrantStatus]
 
 
 class RecallStored(TypedDict):

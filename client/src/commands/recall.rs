@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{
     EmbeddingModel, EntryType, Evaluation, EvaluationGroup, ModelAdd, ModelAddParams, ModelAdded, ModelRemove, ModelRemoveParams,
-    ModelRemoved, RecallContext, RecallContextFor, RecallContextParams, RecallDelete, RecallDeleteParams, RecallDeleted, RecallEntry,
-    RecallEvaluate, RecallEvaluateParams, RecallEvaluated, RecallFound, RecallGet, RecallGetParams, RecallSearch, RecallSearchParams,
-    RecallStatus, RecallStatusOf, RecallStatusParams, RecallStore, RecallStoreParams, RecallStored, RecallUpkeep, RecallUpkeepParams,
-    RecallUpkeepRun, SearchMode, StoredType, UpkeepChange, Why,
+    ModelRemoved, QdrantStatus, RecallContext, RecallContextFor, RecallContextParams, RecallDelete, RecallDeleteParams, RecallDeleted,
+    RecallEntry, RecallEvaluate, RecallEvaluateParams, RecallEvaluated, RecallFound, RecallGet, RecallGetParams, RecallSearch,
+    RecallSearchParams, RecallStatus, RecallStatusOf, RecallStatusParams, RecallStore, RecallStoreParams, RecallStored, RecallUpkeep,
+    RecallUpkeepParams, RecallUpkeepRun, SearchMode, StoredType, UpkeepChange, Why,
 };
 use clap::{Args, Subcommand};
 
@@ -210,7 +210,8 @@ human! {
     };
     RecallDelete => |deleted: &RecallDeleted| {
         let held = if deleted.backups.is_empty() { String::new() } else { format!("; still in the backups {}", deleted.backups.join(", ")) };
-        format!("{} {}{held}\n", paint(GOOD, "deleted"), deleted.uid)
+        let told = deleted.qdrant.as_ref().map_or(String::new(), |url| format!("; the Qdrant at {url} is still to be told"));
+        format!("{} {}{held}{told}\n", paint(GOOD, "deleted"), deleted.uid)
     };
     RecallStatusOf => status;
     RecallUpkeepRun => upkeep;
@@ -236,6 +237,9 @@ pub(crate) fn entry_lines(entry: &RecallEntry) -> String {
     let mut about: Vec<String> = about.into_iter().flatten().map(str::to_owned).collect();
     if entry.source != "recorded" {
         about.push(format!("said by {}", entry.source));
+    }
+    if entry.origin.is_some() {
+        about.push("from another memory".to_owned());
     }
     about.extend(entry.tags.iter().map(|tag| format!("#{tag}")));
     about.push(time(entry.at));
@@ -300,6 +304,14 @@ fn status(status: &RecallStatus) -> String {
     };
     out.push_str(&table(["model", "dimensions", "embedded", "state"], status.models.iter().map(row)));
     let _ = writeln!(out, "{}", paint(DIM, &format!("index in memory: {}", bytes(status.index_bytes))));
+    if let Some(QdrantStatus { url, collection, pending, error }) = &status.qdrant {
+        let state = match error {
+            Some(error) => paint(BAD, &format!("{error}; {pending} changes to be sent")),
+            None if *pending > 0 => format!("{pending} changes to be sent"),
+            None => "complete".to_owned(),
+        };
+        let _ = writeln!(out, "Qdrant {url} {}: {state}", collection.as_deref().unwrap_or_default());
+    }
     out
 }
 

@@ -1360,6 +1360,14 @@ export interface Pruned {
   usedBytes: number;
 }
 
+/** How far a Qdrant has got. */
+export interface QdrantStatus {
+  collection?: string;
+  error?: string;
+  pending: number;
+  url: string;
+}
+
 /** Result of `recall.context`. */
 export interface RecallContext {
   entries: string[];
@@ -1372,6 +1380,7 @@ export interface RecallContext {
 /** Result of `recall.delete`. */
 export interface RecallDeleted {
   backups?: string[];
+  qdrant?: string;
   uid: string;
 }
 
@@ -1384,6 +1393,7 @@ export interface RecallEntry {
   duplicates?: string[];
   expiresAt?: number;
   id?: number;
+  origin?: string;
   related?: string[];
   scope: PatternScope;
   score?: number;
@@ -1418,6 +1428,7 @@ export interface RecallStatus {
   entries: EntryCount[];
   indexBytes: number;
   models: EmbeddingModel[];
+  qdrant?: QdrantStatus;
 }
 
 /** Result of `recall.store`. */

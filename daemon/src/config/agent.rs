@@ -106,6 +106,18 @@ sections! {
         endpoint_key_file: Option<PathBuf> = None;
         /// Timeout of a request to the endpoint, milliseconds.
         endpoint_timeout_ms: u64 [range 1..=600_000] = 30_000;
+        /// URL of a Qdrant whose index is searched, such as `http://127.0.0.1:6333`; several stores may share it.
+        qdrant_url: Option<String> = None;
+        /// What the names of the collections there begin with; each model has one of its own.
+        qdrant_collection: String = "qa_memories".to_owned();
+        /// Variable of the daemon's environment that holds the API key of the Qdrant.
+        qdrant_key_env: Option<String> = None;
+        /// File that holds the API key of the Qdrant; a bare name may be a systemd credential.
+        qdrant_key_file: Option<PathBuf> = None;
+        /// How long a search waits for the Qdrant, milliseconds.
+        qdrant_timeout_ms: u64 [range 1..=600_000] = 2_000;
+        /// Delay before what could not be sent to the Qdrant is sent again, milliseconds; doubled after each further failure, up to a minute.
+        qdrant_retry_ms: u64 [range 1..=60_000] = 1_000;
         /// Interval of the job that tidies what can be recalled, hours; takes effect after a restart of the daemon.
         upkeep_hours: u64 [range 1..=8_760] = 24;
         /// Age at which half of what age counts in the ranking is lost, days.
@@ -175,7 +187,13 @@ pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSetting
         let history = c.split_history;
         return Err(format!("conversation.split_* add up to {sum} with {history} for history, expected at most 100 and at least 1").into());
     }
-    for (setting, url) in [("model.base_url", &model.base_url), ("recall.endpoint_url", &recall.endpoint_url)] {
+    let prefix = &recall.qdrant_collection;
+    if !(1..=100).contains(&prefix.len()) || !prefix.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c)) {
+        return Err(format!("recall.qdrant_collection: expected 1 to 100 letters, digits, `_`, `-` and `.`, got {prefix:?}").into());
+    }
+    let urls =
+        [("model.base_url", &model.base_url), ("recall.endpoint_url", &recall.endpoint_url), ("recall.qdrant_url", &recall.qdrant_url)];
+    for (setting, url) in urls {
         let Some(url) = url else { continue };
         let parsed = url::Url::parse(url).ok().filter(|u| matches!(u.scheme(), "http" | "https") && u.host().is_some());
         if parsed.is_none_or(|u| !u.username().is_empty() || u.password().is_some()) {

@@ -248,6 +248,7 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
         recall: RecallSettings {
             model_dir: path("recall.model_dir", &file.recall.model_dir),
             endpoint_key_file: file.recall.endpoint_key_file.as_ref().map(|f| secrets_dir.join(f)),
+            qdrant_key_file: file.recall.qdrant_key_file.as_ref().map(|f| secrets_dir.join(f)),
             ..file.recall.clone()
         },
         drain: Duration::from_millis(file.daemon.drain_ms),

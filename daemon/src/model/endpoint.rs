@@ -48,7 +48,7 @@ pub struct Endpoint {
 ///
 /// # Errors
 /// If a source is configured but yields no key. The error never contains the key.
-pub(super) fn key(variable: Option<&str>, file: Option<&Path>) -> Result<Option<Secret>, EndpointError> {
+pub fn key(variable: Option<&str>, file: Option<&Path>) -> Result<Option<Secret>, EndpointError> {
     if let Some(name) = variable
         && let Some(value) = std::env::var_os(name).and_then(|v| v.into_string().ok()).filter(|v| !v.is_empty())
     {

@@ -7,7 +7,7 @@ mod tokens;
 use std::future::Future;
 use std::pin::Pin;
 
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, key as api_key};
 pub use tokens::{Counter, ESTIMATE, Tokenizers};
 
 /// Error of a request to a language model.

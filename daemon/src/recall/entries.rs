@@ -51,6 +51,21 @@ pub fn find(connection: &Connection, uid: &str) -> Result<Option<Source>> {
         .optional()?)
 }
 
+/// Returns the entry with a uid, also of a deleted row.
+pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
+    Ok(connection
+        .prepare_cached("SELECT id FROM entries WHERE uid = :uid")?
+        .query_row(named_params! {":uid": uid}, |row| row.get("id"))
+        .optional()?)
+}
+
+/// Returns whether an entry was archived.
+pub fn is_archived(connection: &Connection, entry: i64) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT archived_at IS NOT NULL AS archived FROM entries WHERE id = :id")?
+        .query_row(named_params! {":id": entry}, |row| row.get("archived"))?)
+}
+
 fn next_version(connection: &Connection) -> Result<i64> {
     Ok(connection.prepare_cached("SELECT coalesce(max(version), 0) + 1 AS next FROM entries")?.query_row([], |row| row.get("next"))?)
 }

@@ -4,9 +4,8 @@
 //! search for the nearest vectors narrows down in three steps: by the number of equal bits of the sketches, by the product of the query's
 //! vector with the signs of the others, and by the vectors themselves, of which only the best are read from the database.
 
-use std::collections::HashMap;
-
 use rusqlite::{Connection, named_params};
+use rustc_hash::FxHashMap;
 
 use super::entries::{self, Filtered};
 use super::terms::Corpus;
@@ -16,8 +15,8 @@ use crate::store::Result;
 /// Entries that are read at a time.
 const PAGE: i64 = 4_096;
 /// How many candidates the second and the third step look at for each result, and at least.
-const BY_SIGNS: (usize, usize) = (150, 1_500);
-const BY_VECTORS: (usize, usize) = (25, 250);
+const BY_SIGNS: (usize, usize) = (100, 1_000);
+const BY_VECTORS: (usize, usize) = (12, 120);
 
 /// Sketches of one model, by the places of the entries.
 #[derive(Debug, Default)]
@@ -63,11 +62,11 @@ impl Sketches {
 pub struct Index {
     /// Version up to which it has followed.
     version: i64,
-    places: HashMap<i64, u32>,
+    places: FxHashMap<i64, u32>,
     ids: Vec<i64>,
     filtered: Vec<Option<Filtered>>,
     free: Vec<u32>,
-    sketches: HashMap<i64, Sketches>,
+    sketches: FxHashMap<i64, Sketches>,
     words: u64,
     entries: usize,
 }

@@ -4,12 +4,17 @@
 //! make it and mark it as due when its row changes; the writer derives the rest of it in the same transaction (`entries`): terms for
 //! full-text search (`terms`), and the vector of the built-in model (`vectors`). Vectors of another model are made behind. An index in
 //! memory (`index`) has what a search filters by, and sketches of the vectors; it follows the versions of entries, and can be dropped and
-//! read again at any time. `search` fuses what both find.
+//! read again at any time. An index outside (`qdrant`) follows them through an `outbox`. `search` fuses what is found by words and by
+//! vectors, wherever these are (`nearest`).
 
 pub mod entries;
 pub mod index;
 pub mod log;
 pub mod memories;
+pub mod nearest;
+pub mod outbox;
+pub mod points;
+pub mod qdrant;
 pub mod search;
 pub mod terms;
 pub mod vectors;

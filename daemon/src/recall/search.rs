@@ -9,14 +9,12 @@ use afd_proto::recall::{EntryType, SearchMode};
 use rusqlite::Connection;
 
 use super::entries::Filtered;
-use super::index::Index;
-use super::terms::{self, Effort};
+use super::nearest::VectorIndex;
+use super::terms::{self, Corpus, Effort};
 use crate::store::Result;
 
 /// Constant of the fusion: the larger, the less the first ranks stand out.
 const K: f64 = 4.0;
-/// Entries of each list that are fused.
-const DEPTH: usize = 60;
 /// Share of the score that age can take, and that confidence can take.
 const BY_AGE: f64 = 0.15;
 const BY_CONFIDENCE: f64 = 0.15;
@@ -146,29 +144,27 @@ impl Ranked {
     }
 }
 
-/// Searches the entries.
+/// Searches the entries. `corpus` is the size of what full text searches.
 ///
 /// # Errors
 /// If the database cannot be read.
-pub fn run(connection: &Connection, index: &Index, ask: &Ask) -> Result<Vec<Ranked>> {
+pub fn run(connection: &Connection, index: &dyn VectorIndex, corpus: Corpus, ask: &Ask) -> Result<Vec<Ranked>> {
     let allowed = |id: i64| ask.scope.only.as_ref().is_none_or(|only| only.contains(&id));
     let mut found: HashMap<i64, Vec<Place>> = HashMap::new();
     let mut weights: Vec<(List, f64)> = Vec::new();
+    let depth = ask.effort.depth.max(ask.limit);
     if ask.mode != SearchMode::Vector {
         let words = |id: i64| index.get(id).filter(|f| allowed(id) && ask.scope.allows(f)).map(|f| f.words);
-        let listed = terms::search(connection, &terms::of(&ask.text), ask.effort, index.corpus(), words)?;
-        weights.push((List::Text, text_weight(ask.fluency, listed.iter().map(|m| m.share).fold(0.0, f64::max))));
-        enter(&mut found, List::Text, listed.into_iter().map(|m| (m.entry, m.score, m.share)));
+        let listed = terms::search(connection, &terms::of(&ask.text), Effort { depth, ..ask.effort }, corpus, words)?;
+        weights.push((List::Text, text_weight(ask.fluency, listed.share)));
+        enter(&mut found, List::Text, listed.matches.into_iter().map(|m| (m.entry, m.score, m.share)));
     }
     if ask.mode != SearchMode::Text {
         for query in &ask.vectors {
-            let mut listed = match &ask.scope.only {
-                Some(only) => index.among(connection, query.model, &query.vector, only.iter().copied(), |f| ask.scope.allows(f))?,
-                None => index.nearest(connection, query.model, &query.vector, DEPTH.max(ask.limit), |f| ask.scope.allows(f))?,
-            };
+            let mut listed = index.nearest(connection, query, depth, &ask.scope)?;
             let floor = FLOOR[usize::from(query.list == List::Builtin)];
             listed.retain(|(_, cosine)| *cosine >= floor);
-            enter(&mut found, query.list, listed.into_iter().map(|(entry, cosine)| (entry, cosine, cosine)));
+            enter(&mut found, query.list, listed.into_iter().take(depth).map(|(entry, cosine)| (entry, cosine, cosine)));
             weights.push((query.list, query.weight));
         }
     }
@@ -198,7 +194,7 @@ fn weight_of(weights: &[(List, f64)], list: List) -> f64 {
 }
 
 fn enter(found: &mut HashMap<i64, Vec<Place>>, list: List, listed: impl Iterator<Item = (i64, f64, f64)>) {
-    for (i, (entry, measure, share)) in listed.take(DEPTH).enumerate() {
+    for (i, (entry, measure, share)) in listed.enumerate() {
         found.entry(entry).or_default().push(Place { list, rank: i + 1, measure, share });
     }
 }
@@ -211,7 +207,7 @@ fn factors(entry: &Filtered, ask: &Ask) -> (f64, f64) {
 }
 
 /// Folds entries that say the same into the first of them; the one that is believed most stands for all.
-fn fold(index: &Index, ask: &Ask, ranked: Vec<Ranked>) -> Vec<Ranked> {
+fn fold(index: &dyn VectorIndex, ask: &Ask, ranked: Vec<Ranked>) -> Vec<Ranked> {
     let mut kept: Vec<Ranked> = Vec::new();
     for mut hit in ranked {
         let own = index.get(hit.entry);

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use rusqlite::{Connection, named_params};
+use rustc_hash::FxHashMap;
 
 use crate::store::Result;
 use crate::text::{self, cut};
@@ -34,13 +35,15 @@ pub struct Effort {
     pub terms: usize,
     /// Maximum number of entries read for each; newer ones come first.
     pub entries: usize,
+    /// Entries of each list that are fused.
+    pub depth: usize,
 }
 
 impl Effort {
     /// For a search that somebody asked for.
-    pub const SEARCH: Self = Self { terms: 48, entries: 20_000 };
+    pub const SEARCH: Self = Self { terms: 48, entries: 20_000, depth: 60 };
     /// For what is offered beside another answer.
-    pub const ASIDE: Self = Self { terms: 10, entries: 1_500 };
+    pub const ASIDE: Self = Self { terms: 10, entries: 1_500, depth: 15 };
 }
 
 fn key(word: &str) -> i64 {
@@ -129,40 +132,55 @@ pub struct Match {
     pub share: f64,
 }
 
-/// Returns the entries that have terms of a query, best first. `words` returns the number of words of an entry that may be found.
-pub fn search(
-    connection: &Connection,
-    query: &Terms,
-    effort: Effort,
-    corpus: Corpus,
-    words: impl Fn(i64) -> Option<u32>,
-) -> Result<Vec<Match>> {
-    let mut scores: HashMap<i64, (f64, f64)> = HashMap::new();
+/// What full text finds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Found {
+    /// The best matches, best first.
+    pub matches: Vec<Match>,
+    /// Largest share of the query that any entry has.
+    pub share: f64,
+}
+
+/// Returns the entries that have terms of a query. `words` returns the number of words of an entry that may be found.
+pub fn search(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus, words: impl Fn(i64) -> Option<u32>) -> Result<Found> {
+    let mut scores: FxHashMap<i64, (f64, f64)> = FxHashMap::default();
     let mut sum = 0.0;
     let mut read =
         connection.prepare_cached("SELECT entry_id, count FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit")?;
+    // Looked up once: there are many rows.
+    let (of_entry, of_count) = (read.column_index("entry_id")?, read.column_index("count")?);
     let limit = i64::try_from(effort.entries).unwrap_or(i64::MAX);
+    let mut found: Vec<(i64, i64)> = Vec::new();
     for (term, wanted) in query.counts.iter().take(effort.terms) {
-        let rows = read.query_map(named_params! {":term": term, ":limit": limit}, |row| Ok((row.get("entry_id")?, row.get("count")?)))?;
-        let found: Vec<(i64, i64)> = rows.collect::<rusqlite::Result<_>>()?;
+        found.clear();
+        let mut rows = read.query(named_params! {":term": term, ":limit": limit})?;
+        while let Some(row) = rows.next()? {
+            found.push((row.get(of_entry)?, row.get(of_count)?));
+        }
         // Of a term that is not read to its end more entries have it; they are as many as there are at most.
         let having = if found.len() < effort.entries { found.len() } else { corpus.entries.max(found.len()) };
         let all = corpus.entries.max(having) as f64;
         let rarity = (1.0 + (all - having as f64 + 0.5) / (having as f64 + 0.5)).ln() * (1.0 + (*wanted as f64).ln());
         sum += rarity;
-        for (entry, count) in found {
-            let Some(length) = words(entry) else { continue };
-            let count = count as f64;
+        for (entry, count) in &found {
+            let Some(length) = words(*entry) else { continue };
+            let count = *count as f64;
             let norm = K1 * (1.0 - B + B * f64::from(length) / corpus.mean_words.max(1.0));
-            let own = scores.entry(entry).or_default();
+            let own = scores.entry(*entry).or_default();
             own.0 += rarity * count * (K1 + 1.0) / (count + norm);
             own.1 += rarity;
         }
     }
     let matches = scores.into_iter().map(|(entry, (score, own))| Match { entry, score, share: own / sum });
-    let mut ranked: Vec<Match> = matches.collect();
-    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
-    Ok(ranked)
+    let mut matches: Vec<Match> = matches.collect();
+    let share = matches.iter().map(|m| m.share).fold(0.0, f64::max);
+    let better = |a: &Match, b: &Match| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry));
+    if matches.len() > effort.depth {
+        matches.select_nth_unstable_by(effort.depth, better);
+        matches.truncate(effort.depth);
+    }
+    matches.sort_by(better);
+    Ok(Found { matches, share })
 }
 
 #[cfg(test)]

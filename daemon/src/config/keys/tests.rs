@@ -22,8 +22,9 @@ fn every_key_can_be_set_and_is_known_to_the_file() {
         let value = match (key.kind, key.name) {
             (_, "output.default") => "json",
             (_, "proxy") => "direct",
-            (_, "url" | "remote.url" | "model.base_url" | "recall.endpoint_url") => "http://h:2",
+            (_, "url" | "remote.url" | "model.base_url" | "recall.endpoint_url" | "recall.qdrant_url") => "http://h:2",
             (_, "model.provider") => "openai",
+            (_, "recall.qdrant_collection") => "some_text",
             (_, "conversation.max_tokens" | "model.max_input_chars") => "7000",
             (Kind::Number, _) => "7",
             (Kind::Flag, _) if key.file_only => "false",

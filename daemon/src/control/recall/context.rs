@@ -125,6 +125,9 @@ fn line(entry: &RecallEntry) -> String {
     if entry.source != super::describe::RECORDED {
         let _ = write!(line, ", said by {}", cut::one_line(&entry.source));
     }
+    if entry.origin.is_some() {
+        line.push_str(", from another memory");
+    }
     line.push_str("): ");
     if let Some(title) = &entry.title {
         let _ = write!(line, "{}: ", cut::one_line(title));

@@ -117,5 +117,7 @@ async fn write(core: &Arc<Core>, model: &Arc<dyn Embedder>, lacking: Vec<(i64, S
         }
         Ok(Ok(()))
     });
-    written.await.map_err(|e| ModelError::Temporary(e.to_string()))?.map_err(ModelError::Permanent)
+    written.await.map_err(|e| ModelError::Temporary(e.to_string()))?.map_err(ModelError::Permanent)?;
+    core.recall.changed.notify_one();
+    Ok(())
 }

@@ -184,7 +184,7 @@ impl Bench {
                 limit: DEPTH,
                 fold: false,
             };
-            Ok(search::run(&self.connection, index, &ask)?.into_iter().map(|hit| hit.entry).collect())
+            Ok(search::run(&self.connection, index, index.corpus(), &ask)?.into_iter().map(|hit| hit.entry).collect())
         })
     }
 

@@ -59,7 +59,7 @@ fn derive(c: &Connection, source: &Source) -> Result<()> {
 /// Lets the writer derive entries, and a background task those that it leaves.
 pub fn start(core: &Arc<Core>) {
     let more = core.recall.due.clone();
-    let (wake, embed) = (more.clone(), core.recall.wake.clone());
+    let (wake, embed, send) = (more.clone(), core.recall.wake.clone(), core.recall.changed.clone());
     core.store.set_follower(Box::new(move |c| {
         let done = some(c, WITH_WRITES)?;
         if done == WITH_WRITES {
@@ -67,6 +67,7 @@ pub fn start(core: &Arc<Core>) {
         }
         if done > 0 {
             embed.notify_one();
+            send.notify_one();
         }
         Ok(())
     }));

@@ -7,6 +7,8 @@ mod evaluate;
 mod follow;
 mod models;
 mod moments;
+mod neighbours;
+pub mod outside;
 mod search;
 mod show;
 mod store;
@@ -31,6 +33,7 @@ pub use upkeep::{JOB as UPKEEP_JOB, run_job as run_upkeep, upkeep};
 use crate::config::RecallSettings;
 use crate::model::embed::{BUILTIN, Embedder, EmbeddingEndpoint, SentenceModel};
 use crate::recall::index::Index;
+use crate::recall::qdrant::Qdrant;
 use crate::recall::vectors;
 use crate::store::Result;
 use crate::task::run_blocking;
@@ -42,9 +45,13 @@ pub struct Recall {
     model: tokio::sync::Mutex<Configured>,
     /// For which model, by its identity, entries were looked at up to which version.
     looked: Mutex<(String, i64)>,
-    /// Wakes what makes embeddings, and what derives entries.
+    /// Wakes what makes embeddings, what derives entries, and what sends them to an index outside.
     wake: Arc<Notify>,
     due: Arc<Notify>,
+    changed: Arc<Notify>,
+    outside: Mutex<outside::Outside>,
+    /// Why changes could not be sent there.
+    unsent: Mutex<Option<String>>,
 }
 
 /// Time after which it is tried again to use a model that could not be used.
@@ -139,9 +146,15 @@ impl Recall {
         *self.looked.lock() = (String::new(), 0);
     }
 
-    /// Wakes what makes embeddings.
+    /// Wakes what makes embeddings, and what sends changes to an index outside.
     pub fn nudge(&self) {
         self.wake.notify_one();
+        self.changed.notify_one();
+    }
+
+    /// Returns the Qdrant of the settings, or why it cannot be used; `None` if they name none.
+    pub fn outside(&self, settings: &RecallSettings) -> Option<std::result::Result<Arc<Qdrant>, String>> {
+        self.outside.lock().of(settings)
     }
 
     /// Runs work on an index that is up to date with the connection of a reader: it must not follow what a write may take back. `identity` is that of the model whose vectors are searched beside

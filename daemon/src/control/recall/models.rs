@@ -11,6 +11,7 @@ use afd_proto::recall::{
 
 use super::super::artifacts::absolute;
 use super::super::{Core, Error, Result, config};
+use super::outside;
 use crate::model::embed::{self, BUILTIN};
 use crate::recall::{entries, vectors};
 use crate::task::run_blocking;
@@ -87,6 +88,7 @@ pub async fn status(core: &Arc<Core>, _: &RecallStatusParams) -> Result<RecallSt
         let name = settings.model_dir.as_deref().map_or_else(String::new, |dir: &Path| dir.display().to_string());
         EmbeddingModel { identity: name, dimensions: None, embedded: 0, pending: 0, error: Some(error) }
     });
+    let qdrant = outside::status(core, &settings).await?;
     let own = core.clone();
     let read = core.store.read_all(move |c| {
         let (counts, due) = entries::counts(c)?;
@@ -107,6 +109,7 @@ pub async fn status(core: &Arc<Core>, _: &RecallStatusParams) -> Result<RecallSt
             due,
             models,
             index_bytes: bytes as u64,
+            qdrant,
         })
     });
     Ok(read.await?)

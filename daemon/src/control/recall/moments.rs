@@ -3,6 +3,7 @@
 //! These use full text, the built-in features and stored vectors, read little, and offer only what is clearly about the same; a moment
 //! that finds nothing, or cannot be read, leaves the answer as it is.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use afd_proto::recall::{EntryType, RecallEntry};
@@ -11,8 +12,9 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::{Core, Error};
+use super::Recall;
 use super::search::Embedded;
-use super::{Recall, show};
+use super::show::{self, Asked};
 use crate::model::embed::Builtin;
 use crate::recall::entries::{self, name_hash};
 use crate::recall::search::{self, Ask, List, Ranked, Scope};
@@ -48,7 +50,8 @@ struct Wanted<'a> {
 /// If the database cannot be read.
 fn about(recall: &Recall, c: &Connection, wanted: &Wanted<'_>) -> Result<Vec<RecallEntry>> {
     let clear = clear(recall, c, wanted)?;
-    let mut found = show::found(c, &clear, wanted.text, wanted.session, false)?;
+    let asked = Asked { query: wanted.text, session: wanted.session, explain: false };
+    let mut found = show::found(c, &clear, &asked, &HashMap::new())?;
     found.truncate(wanted.limit);
     Ok(found)
 }
@@ -73,7 +76,7 @@ fn clear(recall: &Recall, c: &Connection, wanted: &Wanted<'_>) -> Result<Vec<Ran
             limit: wanted.limit,
             fold: true,
         };
-        search::run(c, index, &ask)
+        search::run(c, index, index.corpus(), &ask)
     })?;
     Ok(ranked.into_iter().filter(is_clear).collect())
 }

@@ -13,9 +13,12 @@ use serde_json::json;
 
 use super::super::session::{check_optional, check_text, known};
 use super::super::{Core, Error, Result, check_session};
-use super::show;
+use super::neighbours;
+use super::show::{self, Asked};
 use crate::model::embed::{BUILTIN, Builtin, Embedder};
 use crate::recall::entries::{self, name_hash};
+use crate::recall::nearest::VectorIndex;
+use crate::recall::points::Filters;
 use crate::recall::search::{self, Ask, List, QueryVector, Scope};
 use crate::recall::terms::Effort;
 use crate::session;
@@ -56,6 +59,11 @@ impl Embedded {
     /// Returns the identity of the model whose vectors are searched beside those of the built-in one.
     pub fn identity(&self) -> Option<&str> {
         self.other.as_ref().map(|(identity, _)| identity.as_str())
+    }
+
+    /// Returns the identity of the model whose vectors are searched first, and its vector.
+    pub fn searched(&self) -> (&str, &[f32]) {
+        self.other.as_ref().map_or((BUILTIN, &self.builtin), |(identity, vector)| (identity, vector))
     }
 
     /// Returns how well the model of the settings knows the language of the query beyond its script, 0 to 1.
@@ -103,11 +111,21 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     let mode = params.mode.unwrap_or(SearchMode::Hybrid);
     let current = core.recall.model(&settings).await;
     let (embedded, failed) = Embedded::of(&params.query, current.model.as_ref().filter(|_| mode != SearchMode::Text)).await;
+    // Vectors of the built-in model stand in for those of one that cannot be used, but are not what an index outside has.
+    let usable = mode != SearchMode::Text && current.error.is_none() && failed.is_none();
     let mut missing: Vec<String> = current.error.into_iter().chain(failed).collect();
     let model = embedded.identity().unwrap_or(BUILTIN).to_owned();
+    let mut answer = None;
+    if usable && settings.qdrant_url.is_some() {
+        let filters = filters(core, params, of_session).await?;
+        let (answered, without) = neighbours::ask(core, &settings, embedded.searched(), &filters, limit as usize).await;
+        answer = answered;
+        missing.extend(without);
+    }
     let (own, p) = (core.clone(), params.clone());
     let found = core.store.read_all(move |c| {
         let asking = session::find(c, &session)?;
+        let resolved = answer.map(|answer| answer.resolve(c, own.store.origin())).transpose()?.flatten();
         let scope = Scope {
             session: asking,
             types: p.types.clone(),
@@ -132,10 +150,15 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
                 limit: limit as usize,
                 fold: true,
             };
+            let answered = resolved.as_ref().map(|resolved| resolved.beside(index));
+            let vectors: &dyn VectorIndex = answered.as_ref().map_or(index, |answered| answered);
             let complete = embedded.identity().is_none_or(|identity| own.recall.is_complete(identity, index.version()));
-            Ok((search::run(c, index, &ask)?, other.filter(|_| !complete).map_or(0, |model| index.without_sketch(model))))
+            let pending = other.filter(|_| !complete).map_or(0, |model| index.without_sketch(model));
+            Ok((search::run(c, vectors, index.corpus(), &ask)?, pending))
         })?;
-        let mut hits = show::found(c, &ranked, &p.query, asking, p.explain.unwrap_or(false))?;
+        let asked = Asked { query: &p.query, session: asking, explain: p.explain.unwrap_or(false) };
+        let foreign = resolved.map(|resolved| resolved.entries).unwrap_or_default();
+        let mut hits = show::found(c, &ranked, &asked, &foreign)?;
         if let Some(asking) = asking.filter(|_| wants_messages(&p, mode)) {
             hits.extend(said(c, asking, &p, limit as usize)?);
             hits.sort_by(|a, b| b.score.unwrap_or(0.0).total_cmp(&a.score.unwrap_or(0.0)));
@@ -147,9 +170,28 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     if pending > 0 {
         missing.push(format!("vectors of {model} for {pending} entries, which are still being made"));
     }
-    let ids: Vec<i64> = ranked.iter().map(|hit| hit.entry).collect();
+    let ids: Vec<i64> = ranked.iter().map(|hit| hit.entry).filter(|id| *id > 0).collect();
     core.store.try_write_behind("what was recalled", move |c| entries::used(c, &ids), |()| {});
     Ok(RecallFound { entries, model, missing })
+}
+
+/// Returns what an index outside filters by.
+async fn filters(core: &Arc<Core>, p: &RecallSearchParams, of_session: Option<i64>) -> Result<Filters> {
+    let session = match of_session {
+        Some(id) => Some(core.store.read_all(move |c| session::uid_of(c, id)).await?),
+        None => None,
+    };
+    Ok(Filters {
+        types: p.types.clone(),
+        app: p.app.clone(),
+        site: p.site.as_deref().map(site_name),
+        session,
+        tag: p.tag.clone(),
+        since: p.since,
+        until: p.until,
+        now: now_ms(),
+        archived: p.archived.unwrap_or(false),
+    })
 }
 
 /// Returns the name of a site, given that, a host or a URL.
@@ -204,6 +246,7 @@ fn of_message(message: FoundMessage, score: f64) -> RecallEntry {
         related: Vec::new(),
         at: message.at,
         expires_at: None,
+        origin: None,
         score: Some((score * 1_000.0).round() / 1_000.0),
         why: None,
         duplicates: Vec::new(),
@@ -241,9 +284,15 @@ pub async fn get(core: &Arc<Core>, params: &RecallGetParams) -> Result<RecallEnt
     let found = core.store.read_all(move |c| {
         let entry = entries::find(c, &uid)?.map(|source| show::whole(c, &source)).transpose()?.flatten().map(|(entry, _)| entry);
         let entry = entry.filter(|e| e.expires_at.is_none_or(|at| at > now_ms()));
-        Ok(entry.filter(|e| e.scope != PatternScope::Session || e.session.as_deref() == Some(&session)))
+        let told = entry.filter(|e| e.scope != PatternScope::Session || e.session.as_deref() == Some(&session));
+        Ok((told, entries::id_of(c, &uid)?.is_some()))
     });
-    found.await?.ok_or_else(|| no_entry(&params.uid))
+    let found = match found.await? {
+        // What was deleted here is not asked for elsewhere.
+        (None, false) => neighbours::get(core, &params.uid).await,
+        (told, _) => told,
+    };
+    found.ok_or_else(|| no_entry(&params.uid))
 }
 
 /// Returns the error for an entry that does not exist, or that the session may not be told.

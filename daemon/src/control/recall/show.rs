@@ -1,5 +1,7 @@
 //! Entries as they are handed over: with the text of their rows.
 
+use std::collections::HashMap;
+
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{RecallEntry, Why};
 use rusqlite::Connection;
@@ -42,6 +44,7 @@ pub fn whole(c: &Connection, source: &Source) -> Result<Option<(RecallEntry, Opt
         related,
         at,
         expires_at,
+        origin: None,
         score: None,
         why: None,
         duplicates: Vec::new(),
@@ -49,29 +52,50 @@ pub fn whole(c: &Connection, source: &Source) -> Result<Option<(RecallEntry, Opt
     Ok(Some((entry, session)))
 }
 
-/// Returns found entries, their texts cut to what matters for the query.
-pub fn found(c: &Connection, ranked: &[Ranked], query: &str, asking: Option<i64>, explain: bool) -> Result<Vec<RecallEntry>> {
-    let parsed = Query::parse(query);
+/// What is found is shown for.
+pub struct Asked<'a> {
+    /// The query.
+    pub query: &'a str,
+    /// Row id of the session that asks.
+    pub session: Option<i64>,
+    /// Whether to say why each entry was found.
+    pub explain: bool,
+}
+
+/// Returns found entries, their texts cut to what matters for the query. `foreign` has those of other stores.
+pub fn found(c: &Connection, ranked: &[Ranked], asked: &Asked<'_>, foreign: &HashMap<i64, RecallEntry>) -> Result<Vec<RecallEntry>> {
+    let parsed = Query::parse(asked.query);
     let terms: Vec<&str> = parsed.iter().flat_map(Query::terms).filter(|term| !text::is_stop(term)).collect();
     let mut shown = Vec::with_capacity(ranked.len());
     for hit in ranked {
-        let Some(source) = entries::source_of(c, hit.entry)? else { continue };
-        let Some((mut entry, owner)) = whole(c, &source)? else { continue };
-        // The row may have changed since the index was read.
-        if source.gone || entry.scope == PatternScope::Session && (owner.is_none() || owner != asking) {
-            continue;
-        }
-        if explain {
+        let entry = match foreign.get(&hit.entry) {
+            Some(entry) => Some(entry.clone()),
+            None => own(c, hit.entry, asked.session)?,
+        };
+        let Some(mut entry) = entry else { continue };
+        if asked.explain {
             entry.why = Some(why(&entry, hit, &terms));
         }
         excerpt(&mut entry, &terms);
         entry.score = Some((hit.score * 1_000.0).round() / 1_000.0);
         for duplicate in &hit.folded {
-            entry.duplicates.extend(entries::source_of(c, *duplicate)?.map(|source| source.uid));
+            let uid = match foreign.get(duplicate) {
+                Some(entry) => Some(entry.uid.clone()),
+                None => entries::source_of(c, *duplicate)?.map(|source| source.uid),
+            };
+            entry.duplicates.extend(uid);
         }
         shown.push(entry);
     }
     Ok(shown)
+}
+
+/// Returns an entry of this store, if the session may be told.
+fn own(c: &Connection, entry: i64, asking: Option<i64>) -> Result<Option<RecallEntry>> {
+    // The row may have changed since the index was read.
+    let Some(source) = entries::source_of(c, entry)?.filter(|source| !source.gone) else { return Ok(None) };
+    let told = whole(c, &source)?.filter(|(e, owner)| e.scope != PatternScope::Session || owner.is_some() && *owner == asking);
+    Ok(told.map(|(entry, _)| entry))
 }
 
 /// Cuts a long text to the part that has most of the words.

@@ -1,5 +1,6 @@
 //! `recall.store` and `recall.delete`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
@@ -12,7 +13,8 @@ use serde_json::json;
 use super::super::session::{check_optional, check_text};
 use super::super::{Core, Error, Result, backups, check_session};
 use super::search::{no_entry, site_name};
-use super::{Recall, show};
+use super::show::{self, Asked};
+use super::{Recall, outside};
 use crate::memory::requests;
 use crate::recall::search::{self, Scope};
 use crate::recall::{entries, memories, vectors};
@@ -117,7 +119,7 @@ pub fn similar(recall: &Recall, c: &Connection, entry: i64, session: i64) -> Sto
         let near = index.nearest(c, model, &vector, SIMILAR.0 + 1, |f| scope.allows(f) && f.kind == own.kind && f.app == own.app)?;
         let near = near.into_iter().filter(|(id, cosine)| *id != entry && *cosine >= SIMILAR.1).take(SIMILAR.0);
         let ranked: Vec<search::Ranked> = near.map(|(id, cosine)| search::Ranked::by_vector(id, cosine)).collect();
-        show::found(c, &ranked, "", Some(session), false)
+        show::found(c, &ranked, &Asked { query: "", session: Some(session), explain: false }, &HashMap::new())
     })
 }
 
@@ -145,7 +147,8 @@ pub async fn delete(core: &Arc<Core>, params: &RecallDeleteParams) -> Result<Rec
     match deleted.await? {
         (Some(created_at), _) => {
             core.store.scrub().await?;
-            Ok(RecallDeleted { uid: params.uid.clone(), backups: backups::holding(core, created_at).await })
+            let backups = backups::holding(core, created_at).await;
+            Ok(RecallDeleted { uid: params.uid.clone(), backups, qdrant: outside::still_holding(core).await })
         }
         (None, Some(kind)) => Err(Error::param("uid", "an entry that `recall.store` stored", format!("a {kind}"))
             .hint(format!("`afctl {}` deletes it", deleting(&kind)))

@@ -1,15 +1,90 @@
 //! Recall: what is worth remembering is found again, by whoever may be told, and offered at the right moment.
 
-use std::path::PathBuf;
+use std::sync::Mutex;
 
-use afd_tests::docs::repository;
 use afd_tests::endpoint::{Endpoint, Reply};
+use afd_tests::qdrant::TestQdrant;
 use afd_tests::wait::until;
 use afd_tests::{Client, Daemon, TestPhone, World};
 use serde_json::{Value, json};
 
+mod evaluation;
+mod qdrant;
+
+/// Where vectors are searched: each test below runs with both.
+struct Backend {
+    qdrant: bool,
+    /// Deleted in the end.
+    used: Mutex<Vec<TestQdrant>>,
+}
+
+impl Backend {
+    /// Returns settings with these lines in the table `recall`.
+    fn settings(&self, lines: &str) -> String {
+        let mut qdrant = String::new();
+        if self.qdrant {
+            let own = TestQdrant::new().expect("a Qdrant");
+            qdrant = own.settings();
+            self.used.lock().expect("the used ones").push(own);
+        }
+        format!("[recall]\n{qdrant}{lines}")
+    }
+
+    fn world(&self) -> World {
+        World::with(TestPhone::start(), &self.settings(""))
+    }
+
+    fn process(&self) -> World {
+        World::with_process(TestPhone::start(), &self.settings(""))
+    }
+}
+
+macro_rules! on_both {
+    ($($test:ident),* $(,)?) => {
+        mod embedded {
+            $(#[test] fn $test() { super::$test(&super::Backend { qdrant: false, used: super::Mutex::default() }); })*
+        }
+        mod with_qdrant {
+            $(#[test] fn $test() {
+                if afd_tests::qdrant::TestQdrant::new().is_some() {
+                    super::$test(&super::Backend { qdrant: true, used: super::Mutex::default() });
+                }
+            })*
+        }
+    };
+}
+
+on_both! {
+    everything_that_was_recorded_is_found_at_once,
+    changes_and_deletions_are_followed,
+    what_was_said_in_a_session_is_found_by_that_session_only,
+    text_of_strangers_stays_on_its_line,
+    entries_survive_a_kill_and_a_damaged_index,
+    a_model_that_is_away_degrades_the_search_and_is_caught_up_with,
+    malformed_embeddings_are_not_stored,
+    known_things_are_offered_at_the_right_moment,
+    a_context_holds_what_is_remembered_about_the_request,
+    a_failure_tells_what_solved_the_like_before,
+    rules_of_a_page_come_with_the_look_at_it,
+    upkeep_archives_merges_and_expires_and_a_dry_run_changes_nothing,
+    stored_memories_move_with_an_export,
+}
+
+/// Waits until a Qdrant, if one is used, has everything.
+fn settled(client: &mut Client) {
+    until("the Qdrant", || {
+        let status = client.ok("recall.status", json!({}));
+        (status["due"] == 0 && (status["qdrant"].is_null() || status["qdrant"]["pending"] == 0)).then_some(())
+    });
+}
+
+fn recall(client: &mut Client, params: Value) -> Value {
+    settled(client);
+    client.ok("recall.search", params)
+}
+
 fn search(client: &mut Client, query: &str) -> Value {
-    client.ok("recall.search", json!({"query": query}))
+    recall(client, json!({"query": query}))
 }
 
 /// Returns type and title or text of what is found.
@@ -41,9 +116,8 @@ fn fill(client: &mut Client) {
     client.ok("recall.store", json!({"text": "invoices go to accounting@shop.example", "app": "com.shop", "source": "user"}));
 }
 
-#[test]
-fn everything_that_was_recorded_is_found_at_once() {
-    let world = World::new();
+fn everything_that_was_recorded_is_found_at_once(backend: &Backend) {
+    let world = backend.world();
     let mut client = world.client_for("a");
     fill(&mut client);
     for (query, what) in [
@@ -58,7 +132,7 @@ fn everything_that_was_recorded_is_found_at_once() {
     ] {
         assert!(finds(&mut client, query, what), "{query}: {:?}", told(&search(&mut client, query)));
     }
-    let found = client.ok("recall.search", json!({"query": "app crashes", "types": ["bug"], "explain": true}));
+    let found = recall(&mut client, json!({"query": "app crashes", "types": ["bug"], "explain": true}));
     let why = &found["entries"][0]["why"];
     assert_eq!((&why["textRank"], &found["model"]), (&json!(1), &json!("builtin/1")), "{why}");
     assert!(why["words"].as_array().is_some_and(|words| words.contains(&json!("crashes"))), "{why}");
@@ -66,7 +140,7 @@ fn everything_that_was_recorded_is_found_at_once() {
     let none = |client: &mut Client, filter: Value| {
         let mut params = json!({"query": "app crashes when the screen is rotated"});
         params.as_object_mut().expect("an object").extend(filter.as_object().expect("an object").clone());
-        let found = client.ok("recall.search", params);
+        let found = recall(client, params);
         assert!(told(&found).iter().all(|e| !e.starts_with("bug")), "{filter}: {found}");
     };
     for filter in
@@ -74,13 +148,12 @@ fn everything_that_was_recorded_is_found_at_once() {
     {
         none(&mut client, filter);
     }
-    let tagged = client.ok("recall.search", json!({"query": "crashes list coupon invoices", "tag": "open"}));
+    let tagged = recall(&mut client, json!({"query": "crashes list coupon invoices", "tag": "open"}));
     assert_eq!(told(&tagged).len(), 1, "{tagged}");
 }
 
-#[test]
-fn changes_and_deletions_are_followed() {
-    let world = World::new();
+fn changes_and_deletions_are_followed(backend: &Backend) {
+    let world = backend.world();
     let mut client = world.client();
     let note = client.ok("memory.save", json!({"topic": "t", "content": "the walrus eats oysters"}));
     let bug = client.ok("session.bug.add", json!({"title": "walrus in the header"}));
@@ -100,7 +173,7 @@ fn changes_and_deletions_are_followed() {
     }
     client.ok("recall.store", json!({"text": "The lynx sleeps.", "scope": "everybody", "source": "page", "confidence": 0.2}));
     let trusted = client.ok("recall.store", json!({"text": "the lynx sleeps", "scope": "everybody", "source": "user", "confidence": 0.9}));
-    let found = client.ok("recall.search", json!({"query": "lynx", "limit": 20}));
+    let found = recall(&mut client, json!({"query": "lynx", "limit": 20}));
     assert_eq!(told(&found).len(), 5, "{found}");
     let folded = found["entries"].as_array().expect("entries").iter().find(|e| e["duplicates"].is_array()).expect("one that is folded");
     assert_eq!(folded["uid"], trusted["entry"]["uid"], "{found}");
@@ -111,9 +184,8 @@ fn changes_and_deletions_are_followed() {
     assert_eq!(told(&search(&mut client, "otter")).len(), 1);
 }
 
-#[test]
-fn what_was_said_in_a_session_is_found_by_that_session_only() {
-    let world = World::new();
+fn what_was_said_in_a_session_is_found_by_that_session_only(backend: &Backend) {
+    let world = backend.world();
     let (mut own, mut other) = (world.client_for("own"), world.client_for("other"));
     for client in [&mut own, &mut other] {
         client.ok("session.start", json!({"goal": "x"}));
@@ -142,9 +214,8 @@ fn what_was_said_in_a_session_is_found_by_that_session_only() {
     assert_eq!(kinds(search(&mut again, "Hildegard")), Vec::<String>::new());
 }
 
-#[test]
-fn text_of_strangers_stays_on_its_line() {
-    let world = World::new();
+fn text_of_strangers_stays_on_its_line(backend: &Backend) {
+    let world = backend.world();
     let mut client = world.client();
     client.ok(
         "recall.store",
@@ -161,9 +232,8 @@ fn text_of_strangers_stays_on_its_line() {
     assert_eq!(text.lines().filter(|line| line.starts_with("## ")).collect::<Vec<_>>(), ["## Remembered"], "{text}");
 }
 
-#[test]
-fn entries_survive_a_kill_and_a_damaged_index() {
-    let mut world = World::process();
+fn entries_survive_a_kill_and_a_damaged_index(backend: &Backend) {
+    let mut world = backend.process();
     let mut client = world.client();
     for n in 0..12 {
         client.ok("memory.save", json!({"topic": format!("note {n}"), "content": format!("the word number{n} stands here")}));
@@ -186,15 +256,14 @@ fn entries_survive_a_kill_and_a_damaged_index() {
         for mode in ["text", "vector"] {
             let params = json!({"query": format!("number{n}"), "mode": mode, "types": ["note"], "limit": 1});
             let what = format!("note note {n}");
-            until(&what, || Some(()).filter(|()| told(&client.ok("recall.search", params.clone())) == [what.clone()]));
+            until(&what, || Some(()).filter(|()| told(&recall(&mut client, params.clone())) == [what.clone()]));
         }
     }
 }
 
-#[test]
-fn a_model_that_is_away_degrades_the_search_and_is_caught_up_with() {
+fn a_model_that_is_away_degrades_the_search_and_is_caught_up_with(backend: &Backend) {
     let endpoint = Endpoint::start(vec![Reply::Embeddings(64)]);
-    let settings = format!("[recall]\nendpoint_url = \"{}/v1\"\nendpoint_model = \"tiny\"\n", endpoint.url());
+    let settings = backend.settings(&format!("endpoint_url = \"{}/v1\"\nendpoint_model = \"tiny\"\n", endpoint.url()));
     let world = World::with(TestPhone::start(), &settings);
     let mut client = world.client();
     client.ok("memory.save", json!({"topic": "a", "content": "the zebra sleeps at noon"}));
@@ -230,10 +299,9 @@ fn a_model_that_is_away_degrades_the_search_and_is_caught_up_with() {
     assert_eq!(status["models"].as_array().map(Vec::len), Some(1), "{status}");
 }
 
-#[test]
-fn malformed_embeddings_are_not_stored() {
+fn malformed_embeddings_are_not_stored(backend: &Backend) {
     let endpoint = Endpoint::start(vec![Reply::Malformed(r#"{"data": [{"index": 0, "embedding": [1e999]}]}"#.into())]);
-    let settings = format!("[recall]\nendpoint_url = \"{}\"\nendpoint_model = \"tiny\"\n", endpoint.url());
+    let settings = backend.settings(&format!("endpoint_url = \"{}\"\nendpoint_model = \"tiny\"\n", endpoint.url()));
     let world = World::with(TestPhone::start(), &settings);
     let mut client = world.client();
     client.ok("memory.save", json!({"topic": "a", "content": "the zebra"}));
@@ -243,9 +311,8 @@ fn malformed_embeddings_are_not_stored() {
     assert_eq!(client.ok("recall.status", json!({}))["models"][0]["embedded"], 0);
 }
 
-#[test]
-fn known_things_are_offered_at_the_right_moment() {
-    let world = World::new();
+fn known_things_are_offered_at_the_right_moment(backend: &Backend) {
+    let world = backend.world();
     let mut client = world.client_for("a");
     fill(&mut client);
     // A bug in other words.
@@ -270,9 +337,8 @@ fn known_things_are_offered_at_the_right_moment() {
     assert_eq!(started["known"], Value::Null, "what is not clearly about it is not offered: {started}");
 }
 
-#[test]
-fn a_context_holds_what_is_remembered_about_the_request() {
-    let world = World::new();
+fn a_context_holds_what_is_remembered_about_the_request(backend: &Backend) {
+    let world = backend.world();
     let mut client = world.client_for("talk");
     client.ok("session.start", json!({"goal": "write mails"}));
     client.ok(
@@ -288,9 +354,8 @@ fn a_context_holds_what_is_remembered_about_the_request() {
     assert!(!context.to_string().contains("parrot"), "{context}");
 }
 
-#[test]
-fn a_failure_tells_what_solved_the_like_before() {
-    let world = World::new();
+fn a_failure_tells_what_solved_the_like_before(backend: &Backend) {
+    let world = backend.world();
     let mut client = world.client();
     client.ok(
         "pattern.save",
@@ -303,9 +368,8 @@ fn a_failure_tells_what_solved_the_like_before() {
     assert!(!format!("{failed:?}").contains("remembered"), "{failed:?}");
 }
 
-#[test]
-fn rules_of_a_page_come_with_the_look_at_it() {
-    let world = World::new();
+fn rules_of_a_page_come_with_the_look_at_it(backend: &Backend) {
+    let world = backend.world();
     let mut client = world.client();
     let seen = client.ok("observe.page", json!({}));
     let (key, app) = (seen["page"]["key"].clone(), "com.android.settings");
@@ -319,10 +383,9 @@ fn rules_of_a_page_come_with_the_look_at_it() {
     assert_eq!(hints[0]["text"], "the search bar needs two taps");
 }
 
-#[test]
-fn upkeep_archives_merges_and_expires_and_a_dry_run_changes_nothing() {
+fn upkeep_archives_merges_and_expires_and_a_dry_run_changes_nothing(backend: &Backend) {
     const DAY: i64 = 86_400_000;
-    let world = World::with_clock();
+    let world = World::with_clock_and(&backend.settings(""));
     let mut client = world.client_for("old");
     client.ok("session.start", json!({"goal": "count the flamingos"}));
     client.ok("session.end", json!({}));
@@ -352,114 +415,21 @@ fn upkeep_archives_merges_and_expires_and_a_dry_run_changes_nothing() {
     let done = client.ok("job.run", json!({"name": "recall-upkeep"}));
     assert_eq!(done["lastResult"], "1 expired, 1 archived");
     assert!(!finds(&mut client, "flamingos", "session old"));
-    let archived = client.ok("recall.search", json!({"query": "flamingos", "archived": true}));
+    let archived = recall(&mut client, json!({"query": "flamingos", "archived": true}));
     assert!(told(&archived).contains(&"session old".to_owned()), "{archived}");
     let runs = client.ok("recall.upkeep", json!({"dryRun": true}));
     assert_eq!((runs["runs"].as_array().map(Vec::len), &runs["changes"]), (Some(2), &json!([])), "{runs}");
 }
 
-#[test]
-fn stored_memories_move_with_an_export() {
-    let (from, to) = (World::new(), World::new());
+fn stored_memories_move_with_an_export(backend: &Backend) {
+    let (from, to) = (backend.world(), backend.world());
     let (mut client, mut other) = (from.client(), to.client());
     client.ok("recall.store", json!({"text": "the pelican is on leave", "scope": "everybody", "tags": ["zoo"]}));
     let file = from.dir().join("memory.jsonl");
     client.ok("memory.export", json!({"file": file}));
     for _ in 0..2 {
         other.ok("memory.import", json!({"file": file}));
-        let found = other.ok("recall.search", json!({"query": "pelican", "tag": "zoo"}));
+        let found = recall(&mut other, json!({"query": "pelican", "tag": "zoo"}));
         assert_eq!(told(&found), ["fact the pelican is on leave"], "{found}");
     }
-}
-
-/// Returns recall@10 and MRR of a way of searching for some queries.
-fn figures(evaluated: &Value, group: &str, way: &str) -> (f64, f64) {
-    let group = evaluated["groups"].as_array().expect("groups").iter().find(|g| g["name"] == group).expect("the group");
-    let way = group["ways"].as_array().expect("ways").iter().find(|w| w["way"] == way).expect("the way");
-    (way["recallAt10"].as_f64().expect("a number"), way["mrr"].as_f64().expect("a number"))
-}
-
-fn evaluate(client: &mut Client, half: &str) -> Value {
-    let evaluated = client.ok("recall.evaluate", json!({"directory": repository(&format!("tests/recall/{half}"))}));
-    for group in evaluated["groups"].as_array().expect("groups") {
-        let way = |way: &Value| format!("{} {} {}", way["way"].as_str().unwrap_or_default(), way["recallAt10"], way["mrr"]);
-        let ways: Vec<String> = group["ways"].as_array().expect("ways").iter().map(way).collect();
-        println!("{half} {} ({}): {}", group["name"], group["queries"], ways.join(", "));
-    }
-    evaluated
-}
-
-#[test]
-fn hybrid_search_with_the_built_in_model_beats_full_text_alone() {
-    let world = World::new();
-    let mut client = world.client();
-    for half in ["tuned", "held"] {
-        let evaluated = evaluate(&mut client, half);
-        let [text, hybrid, like] = ["text", "hybrid", "like"].map(|way| figures(&evaluated, "all", way));
-        assert!(hybrid.0 > text.0 && hybrid.1 > text.1, "{half}: {hybrid:?} against {text:?}");
-        assert!(hybrid.0 > like.0 && hybrid.1 > like.1, "{half}: {hybrid:?} against {like:?}");
-    }
-    let broken = world.dir().join("broken");
-    std::fs::create_dir(&broken).expect("creates");
-    std::fs::write(broken.join("entries.jsonl"), "{\"id\": \"a\", \"text\": \"b\"}\n").expect("writes");
-    std::fs::write(broken.join("queries.jsonl"), "{\"query\": \"b\", \"expected\": [\"c\"]}\n").expect("writes");
-    let refused = client.fails("recall.evaluate", json!({"directory": broken}), "INVALID_PARAMS");
-    assert!(format!("{refused:?}").contains("is no entry"), "{refused:?}");
-}
-
-/// Returns the directory of the sentence model of the tests, if there is one.
-fn test_model() -> Option<PathBuf> {
-    let directory = std::env::var_os("AFD_TEST_MODEL").map(PathBuf::from);
-    if directory.is_none() {
-        println!("AFD_TEST_MODEL names no sentence model: what needs one is left out");
-    }
-    directory
-}
-
-#[test]
-fn hybrid_search_with_a_sentence_model_beats_its_halves() {
-    let Some(directory) = test_model() else { return };
-    let world = World::new();
-    let mut client = world.client();
-    client.ok("memory.save", json!({"topic": "t", "content": "the application terminates unexpectedly"}));
-    let added = client.ok("model.add", json!({"directory": directory}));
-    assert_eq!(added["dimensions"], 384, "{added}");
-    until("the vectors", || Some(client.ok("recall.status", json!({}))).filter(|s| s["models"][0]["pending"] == 0));
-    let found = client.ok("recall.search", json!({"query": "program quits by itself", "mode": "vector"}));
-    assert_eq!((told(&found), &found["model"]), (vec!["note t".to_owned()], &added["identity"]));
-    // Each of some hundred entries takes some tens of milliseconds, on a busy machine more.
-    client.connection.set_timeout(Some(std::time::Duration::from_secs(240))).expect("sets a timeout");
-    let halves: &[&str] = if std::env::var_os("AFD_MISSING").is_some() { &["tuned", "held"] } else { &["held"] };
-    for half in halves {
-        let evaluated = evaluate(&mut client, half);
-        let [text, vector, hybrid, like] = ["text", "vector", "hybrid", "like"].map(|way| figures(&evaluated, "language en", way));
-        for other in [text, vector, like] {
-            assert!(hybrid.0 > other.0 && hybrid.1 > other.1, "{half}, English: {hybrid:?} against {other:?}");
-        }
-        let [text, vector, hybrid] = ["text", "vector", "hybrid"].map(|way| figures(&evaluated, "all", way));
-        assert!(
-            hybrid.0 >= text.0.max(vector.0) - 0.01 && hybrid.1 >= text.1.max(vector.1) - 0.01,
-            "{half}: {hybrid:?}, {text:?}, {vector:?}"
-        );
-    }
-}
-
-#[test]
-fn a_directory_that_holds_no_model_is_refused_by_name() {
-    let world = World::new();
-    let mut client = world.client();
-    let dir = world.dir().join("model");
-    std::fs::create_dir(&dir).expect("creates");
-    let refused = client.fails("model.add", json!({"directory": dir}), "INVALID_PARAMS");
-    assert!(format!("{refused:?}").contains("config.json"), "{refused:?}");
-    std::fs::write(dir.join("config.json"), r#"{"model_type": "gpt2", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8, "max_position_embeddings": 8}"#).expect("writes");
-    std::fs::write(dir.join("tokenizer.json"), "{}").expect("writes");
-    std::os::unix::fs::symlink("/dev/zero", dir.join("model.safetensors")).expect("links");
-    let refused = client.fails("model.add", json!({"directory": dir}), "INVALID_PARAMS");
-    assert!(format!("{refused:?}").contains("regular file"), "{refused:?}");
-    std::fs::remove_file(dir.join("model.safetensors")).expect("removes");
-    std::fs::write(dir.join("model.safetensors"), "").expect("writes");
-    let refused = client.fails("model.add", json!({"directory": dir}), "INVALID_PARAMS");
-    assert!(format!("{refused:?}").contains("type bert"), "{refused:?}");
-    assert_eq!(client.ok("config.get", json!({"key": "recall.model_dir"}))["value"], Value::Null);
 }

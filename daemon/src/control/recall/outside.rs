@@ -1,0 +1,327 @@
+//! The index outside: keeps the Qdrant of the settings in step with the entries.
+//!
+//! What is private to a session never leaves this machine. What cannot be sent stays to be sent: the versions of the entries are the outbox.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use afd_proto::recall::{QdrantStatus, RecallEntry};
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::super::Core;
+use super::describe::describe;
+use super::show;
+use crate::config::RecallSettings;
+use crate::model::embed::BUILTIN;
+use crate::recall::outbox::{self, Change, Outbox};
+use crate::recall::points::{Payload, Point, of_store, point_id};
+use crate::recall::qdrant::{Qdrant, QdrantError};
+use crate::recall::{entries, vectors};
+use crate::session;
+use crate::store::{Result, StoreError};
+use crate::text;
+
+/// Changes that are sent at a time.
+const BATCH: i64 = 64;
+/// Longest delay after failures.
+const MAX_DELAY: Duration = Duration::from_secs(60);
+/// Interval at which it is checked that the Qdrant still has what was sent.
+const CHECKED: Duration = Duration::from_secs(300);
+
+/// The Qdrant of the settings.
+#[derive(Default)]
+pub struct Outside {
+    by: Option<RecallSettings>,
+    qdrant: Option<std::result::Result<Arc<Qdrant>, String>>,
+}
+
+impl Outside {
+    /// Returns the Qdrant of these settings, or why it cannot be used; `None` if they name none.
+    pub fn of(&mut self, settings: &RecallSettings) -> Option<std::result::Result<Arc<Qdrant>, String>> {
+        if self.by.as_ref() != Some(settings) || matches!(self.qdrant, Some(Err(_))) {
+            self.qdrant = Qdrant::new(settings).map(|qdrant| qdrant.map(Arc::new)).transpose();
+            self.by = Some(settings.clone());
+        }
+        self.qdrant.clone()
+    }
+}
+
+/// Why changes could not be sent.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    #[error("{0}")]
+    Qdrant(#[from] QdrantError),
+    #[error("{0}")]
+    Settings(String),
+}
+
+/// Starts the background task.
+pub fn start(core: &Arc<Core>) {
+    let weak = Arc::downgrade(core);
+    let wake = core.recall.changed.clone();
+    core.tasks.spawn("qdrant", move || {
+        let (weak, wake) = (weak.clone(), wake.clone());
+        async move {
+            let mut sender = Sender::default();
+            let mut failures = 0;
+            loop {
+                let Some(core) = weak.upgrade() else { return };
+                let settings = core.config.get().recall.clone();
+                let sent = sender.send(&core, &settings).await;
+                *core.recall.unsent.lock() = sent.as_ref().err().map(ToString::to_string);
+                drop(core);
+                match sent {
+                    Ok(true) => failures = 0,
+                    Ok(false) => {
+                        failures = 0;
+                        let _ = tokio::time::timeout(CHECKED, wake.notified()).await;
+                    }
+                    Err(error) => {
+                        if failures == 0 {
+                            tracing::warn!(%error, "cannot send to the Qdrant what changed; it is tried again");
+                        }
+                        let delay = Duration::from_millis(settings.qdrant_retry_ms << failures.min(16));
+                        failures += 1;
+                        tokio::time::sleep(delay.min(MAX_DELAY)).await;
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// What a sender knows of the collection that it sends to.
+#[derive(Default)]
+struct Sender {
+    /// URL and collection that are prepared.
+    prepared: Option<(String, String)>,
+    checked: Option<Instant>,
+    /// How often in a row it lacked something.
+    lacked: u32,
+}
+
+/// What is sent where.
+struct Target {
+    outbox: Outbox,
+    model: vectors::Model,
+    origin: String,
+}
+
+impl Sender {
+    /// Sends some changes. Returns whether there may be more.
+    async fn send(&mut self, core: &Arc<Core>, settings: &RecallSettings) -> std::result::Result<bool, Failure> {
+        let Some(qdrant) = core.recall.outside(settings) else { return Ok(false) };
+        let qdrant = qdrant.map_err(Failure::Settings)?;
+        let Some(identity) = searched_model(core, settings).await else { return Ok(false) };
+        let Some(target) = target(core, &qdrant, identity).await? else { return Ok(false) };
+        let sent = self.send_to(core, &qdrant, &target).await;
+        if let Err(Failure::Qdrant(QdrantError::NoCollection)) = sent {
+            // Somebody has deleted it.
+            self.prepared = None;
+            begin_again(core, &target).await?;
+            return Ok(true);
+        }
+        if sent.is_err() {
+            // It may come back without what it had.
+            self.checked = None;
+        }
+        sent
+    }
+
+    async fn send_to(&mut self, core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::result::Result<bool, Failure> {
+        let Target { outbox, model, origin } = target;
+        let collection = &outbox.collection;
+        let name = (qdrant.url().to_owned(), collection.clone());
+        if self.prepared.as_ref() != Some(&name) {
+            qdrant.prepare(collection, model.dimensions).await?;
+            (self.prepared, self.checked) = (Some(name), None);
+        }
+        // One that keeps losing points is not sent everything again and again.
+        if self.checked.is_none_or(|at| at.elapsed() >= CHECKED * (1 << self.lacked.min(8))) {
+            let has_all = has_all(core, qdrant, target).await?;
+            self.checked = Some(Instant::now());
+            if !has_all {
+                tracing::info!(collection, "the Qdrant lacks what was sent to it, or has more: everything is sent again");
+                self.lacked += 1;
+                begin_again(core, target).await?;
+                return Ok(true);
+            }
+            self.lacked = 0;
+        }
+        let (position, round, row) = (outbox.position, outbox.round, outbox.clone());
+        let (from, model_id) = (origin.clone(), model.id);
+        let batch = core.store.read_all(move |c| batch(c, model_id, position, &from, round)).await?;
+        let Some(batch) = batch else {
+            if !row.whole {
+                qdrant.delete_where(collection, &[of_store(origin), json!({"key": "round", "range": {"lt": round}})]).await?;
+                core.store.write(move |c| outbox::complete(c, row.id)).await?;
+                // It may have lost something meanwhile, as while this daemon did not run.
+                self.checked = None;
+                return Ok(true);
+            }
+            withdraw_others(core, qdrant, target).await?;
+            return Ok(false);
+        };
+        if !batch.points.is_empty() {
+            qdrant.upsert(collection, &batch.points).await?;
+        }
+        if !batch.gone.is_empty() {
+            qdrant.delete(collection, &batch.gone).await?;
+        }
+        core.store.write(move |c| outbox::advance(c, row.id, batch.upto)).await?;
+        Ok(true)
+    }
+}
+
+/// Returns the identity of the model whose vectors an index outside has: that of the settings, or the built-in one. `None` while that of the
+/// settings cannot be used.
+pub async fn searched_model(core: &Core, settings: &RecallSettings) -> Option<String> {
+    let current = core.recall.model(settings).await;
+    match current.model {
+        Some(model) => Some(model.identity().to_owned()),
+        None => current.error.is_none().then(|| BUILTIN.to_owned()),
+    }
+}
+
+async fn target(core: &Arc<Core>, qdrant: &Qdrant, identity: String) -> Result<Option<Target>> {
+    let (url, collection) = (qdrant.url().to_owned(), qdrant.collection(&identity));
+    let origin = core.store.origin().to_owned();
+    let from = origin.clone();
+    let found = core.store.read_all(move |c| {
+        let Some(model) = vectors::find_model(c, &identity)? else { return Ok(None) };
+        Ok(Some((outbox::find(c, &url, &collection, &from)?, model, url, collection)))
+    });
+    let Some((found, model, url, collection)) = found.await? else { return Ok(None) };
+    let outbox = match found {
+        Some(outbox) => outbox,
+        None => {
+            let from = origin.clone();
+            core.store.write(move |c| outbox::open(c, &url, &collection, &from)).await?
+        }
+    };
+    Ok(Some(Target { outbox, model, origin }))
+}
+
+async fn begin_again(core: &Arc<Core>, target: &Target) -> Result<()> {
+    let row = target.outbox.id;
+    core.store.write(move |c| outbox::begin_again(c, row)).await
+}
+
+/// Returns whether a Qdrant has what was sent to it: after it was restored from a backup it has less or more, and so has this store.
+async fn has_all(core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::result::Result<bool, Failure> {
+    let Target { outbox, model, origin } = target;
+    if !outbox.whole {
+        // What is sent now was not counted before.
+        return Ok(true);
+    }
+    let (position, model) = (outbox.position, model.id);
+    let read = core.store.read_all(move |c| Ok((outbox::newest(c)?, outbox::pending(c, position)?, outbox::expected(c, model, position)?)));
+    let (newest, pending, (count, newest_sent)) = read.await?;
+    if position > newest {
+        return Ok(false);
+    }
+    if pending > 0 {
+        // Entries that have changed since are still there as they were.
+        return Ok(true);
+    }
+    let own = of_store(origin);
+    let there = qdrant.count(&outbox.collection, std::slice::from_ref(&own)).await?;
+    let recent = qdrant.count(&outbox.collection, &[own, json!({"key": "version", "range": {"gte": newest_sent}})]).await?;
+    Ok(there == count && (count == 0 || recent == 1))
+}
+
+/// Deletes what was put elsewhere in the same Qdrant: for other models, and by what this store was before it was restored.
+async fn withdraw_others(core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::result::Result<(), Failure> {
+    let (url, own) = (qdrant.url().to_owned(), target.outbox.id);
+    let others = core.store.read_all(move |c| outbox::others(c, &url, own)).await?;
+    for other in others {
+        match qdrant.delete_where(&other.collection, &[of_store(&other.origin)]).await {
+            Ok(()) | Err(QdrantError::NoCollection) => {}
+            Err(error) => return Err(error.into()),
+        }
+        core.store.write(move |c| outbox::delete(c, other.id)).await?;
+    }
+    Ok(())
+}
+
+/// Changes to send.
+struct Batch {
+    points: Vec<Point>,
+    gone: Vec<String>,
+    upto: i64,
+}
+
+fn batch(c: &Connection, model: i64, after: i64, origin: &str, round: i64) -> Result<Option<Batch>> {
+    let changes = outbox::changes(c, model, after, BATCH)?;
+    let Some(upto) = changes.last().map(|change| change.version) else { return Ok(None) };
+    let mut batch = Batch { points: Vec::new(), gone: Vec::new(), upto };
+    for change in changes {
+        match point(c, model, &change, origin, round)? {
+            Some(point) => batch.points.push(point),
+            None => batch.gone.push(point_id(origin, &change.uid)),
+        }
+    }
+    Ok(Some(batch))
+}
+
+fn point(c: &Connection, model: i64, change: &Change, origin: &str, round: i64) -> Result<Option<Point>> {
+    if !change.shared {
+        return Ok(None);
+    }
+    let Some(source) = entries::source_of(c, change.entry)? else { return Ok(None) };
+    let (Some(vector), Some(described)) = (vectors::get(c, model, change.entry)?, describe(c, &source)?) else { return Ok(None) };
+    let Some((entry, session)) = show::whole(c, &source)?.filter(|_| !described.private) else { return Ok(None) };
+    let payload = Payload {
+        uid: change.uid.clone(),
+        origin: origin.to_owned(),
+        version: change.version,
+        round,
+        kind: entry.kind,
+        app: described.app.to_lowercase(),
+        site: described.site.to_lowercase(),
+        session: session.map(|session| session::uid_of(c, session)).transpose()?.unwrap_or_default(),
+        tags: described.tags.iter().map(|tag| text::fold(tag)).collect(),
+        at: entry.at,
+        expires_at: entry.expires_at,
+        archived: entries::is_archived(c, change.entry)?,
+        entry: RecallEntry { id: None, ..entry },
+    };
+    Ok(Some(Point { id: point_id(origin, &change.uid), vector, payload }))
+}
+
+/// Returns how far the Qdrant of the settings has got.
+///
+/// # Errors
+/// If the database cannot be read.
+pub async fn status(core: &Arc<Core>, settings: &RecallSettings) -> Result<Option<QdrantStatus>> {
+    let Some(qdrant) = core.recall.outside(settings) else { return Ok(None) };
+    let url = settings.qdrant_url.clone().unwrap_or_default();
+    let wanted = match (&qdrant, searched_model(core, settings).await) {
+        (Ok(qdrant), Some(identity)) => Some((qdrant.collection(&identity), identity)),
+        _ => None,
+    };
+    let (at, origin) = (url.trim_end_matches('/').to_owned(), core.store.origin().to_owned());
+    let read = core.store.read_all(move |c| {
+        let Some((collection, identity)) = wanted else { return Ok((None, outbox::pending(c, 0)?)) };
+        // Before the model has made a vector there is nothing to send.
+        if vectors::find_model(c, &identity)?.is_none() {
+            return Ok((None, 0));
+        }
+        let outbox = outbox::find(c, &at, &collection, &origin)?;
+        let pending = outbox::pending(c, outbox.map_or(0, |outbox| outbox.position))?;
+        Ok((Some(collection), pending))
+    });
+    let (collection, pending) = read.await?;
+    let error = qdrant.err().or_else(|| core.recall.unsent.lock().clone());
+    Ok(Some(QdrantStatus { url, collection, pending, error }))
+}
+
+/// Returns the URL of a Qdrant that was not told yet of all changes.
+pub async fn still_holding(core: &Arc<Core>) -> Option<String> {
+    let settings = core.config.get().recall.clone();
+    let status = status(core, &settings).await.ok().flatten()?;
+    (status.pending > 0).then_some(status.url)
+}

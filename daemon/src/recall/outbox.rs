@@ -1,0 +1,149 @@
+//! How far an index outside of this database has followed the versions of the entries.
+
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use crate::store::{Result, now_ms};
+
+/// Position of an index outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outbox {
+    /// Row id.
+    pub id: i64,
+    /// Store in whose name the points are there.
+    pub origin: String,
+    /// Collection.
+    pub collection: String,
+    /// Version up to which changes were sent.
+    pub position: i64,
+    /// Round of sending everything.
+    pub round: i64,
+    /// Whether the round is through.
+    pub whole: bool,
+}
+
+fn outbox(row: &Row<'_>) -> rusqlite::Result<Outbox> {
+    Ok(Outbox {
+        id: row.get("id")?,
+        origin: row.get("origin")?,
+        collection: row.get("collection")?,
+        position: row.get("position")?,
+        round: row.get("round")?,
+        whole: row.get("whole")?,
+    })
+}
+
+/// Returns the outbox of a collection, if anything was ever to be sent there.
+pub fn find(connection: &Connection, url: &str, collection: &str, origin: &str) -> Result<Option<Outbox>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT id, origin, collection, position, round, whole FROM outboxes
+             WHERE url = :url AND collection = :collection AND origin = :origin",
+        )?
+        .query_row(named_params! {":url": url, ":collection": collection, ":origin": origin}, outbox)
+        .optional()?)
+}
+
+/// Returns the outbox of a collection, made if there is none.
+pub fn open(connection: &Connection, url: &str, collection: &str, origin: &str) -> Result<Outbox> {
+    connection
+        .prepare_cached("INSERT OR IGNORE INTO outboxes (url, collection, origin, updated_at) VALUES (:url, :collection, :origin, :now)")?
+        .execute(named_params! {":url": url, ":collection": collection, ":origin": origin, ":now": now_ms()})?;
+    find(connection, url, collection, origin)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
+}
+
+/// Returns the outboxes at a URL other than one: of earlier models, and of what this store was before it was restored.
+pub fn others(connection: &Connection, url: &str, id: i64) -> Result<Vec<Outbox>> {
+    let mut statement =
+        connection.prepare_cached("SELECT id, origin, collection, position, round, whole FROM outboxes WHERE url = :url AND id <> :id")?;
+    let rows = statement.query_map(named_params! {":url": url, ":id": id}, outbox)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Records that changes were sent up to a version.
+pub fn advance(connection: &Connection, id: i64, position: i64) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE outboxes SET position = :position, updated_at = :now WHERE id = :id")?
+        .execute(named_params! {":id": id, ":position": position, ":now": now_ms()})?;
+    Ok(())
+}
+
+/// Records that a round is through.
+pub fn complete(connection: &Connection, id: i64) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE outboxes SET whole = 1, updated_at = :now WHERE id = :id")?
+        .execute(named_params! {":id": id, ":now": now_ms()})?;
+    Ok(())
+}
+
+/// Begins a new round: everything is sent again.
+pub fn begin_again(connection: &Connection, id: i64) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE outboxes SET position = 0, round = round + 1, whole = 0, updated_at = :now WHERE id = :id")?
+        .execute(named_params! {":id": id, ":now": now_ms()})?;
+    Ok(())
+}
+
+/// Deletes an outbox whose points are gone.
+pub fn delete(connection: &Connection, id: i64) -> Result<()> {
+    connection.prepare_cached("DELETE FROM outboxes WHERE id = :id")?.execute(named_params! {":id": id})?;
+    Ok(())
+}
+
+/// Returns how many entries changed after a version, or are to be derived from rows that have changed.
+pub fn pending(connection: &Connection, after: i64) -> Result<i64> {
+    Ok(connection
+        .prepare_cached("SELECT count(*) AS count FROM entries WHERE version > :after OR due = 1")?
+        .query_row(named_params! {":after": after}, |row| row.get("count"))?)
+}
+
+/// Returns up to `limit` entries that changed after a version.
+pub fn behind(connection: &Connection, after: i64, limit: i64) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached("SELECT id FROM entries WHERE version > :after ORDER BY version LIMIT :limit")?;
+    let rows = statement.query_map(named_params! {":after": after, ":limit": limit}, |row| row.get("id"))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// An entry whose change is to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Row id of the entry.
+    pub entry: i64,
+    /// Uid of its row.
+    pub uid: String,
+    /// Version of the change.
+    pub version: i64,
+    /// Whether an index outside is to have it: it can be found, by a vector, and is not private.
+    pub shared: bool,
+}
+
+/// Condition of what an index outside is to have.
+const SHARED: &str = "e.gone = 0 AND e.words > 0 AND e.private = 0 AND v.vector <> x'' AND v.content = e.content";
+
+/// Returns changes after a version, in the order of their versions.
+pub fn changes(connection: &Connection, model: i64, after: i64, limit: i64) -> Result<Vec<Change>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT e.id, e.uid, e.version, coalesce({SHARED}, 0) AS shared
+         FROM entries e LEFT JOIN embeddings v ON v.entry_id = e.id AND v.model_id = :model
+         WHERE e.version > :after ORDER BY e.version LIMIT :limit"
+    ))?;
+    let rows = statement.query_map(named_params! {":model": model, ":after": after, ":limit": limit}, |row| {
+        Ok(Change { entry: row.get("id")?, uid: row.get("uid")?, version: row.get("version")?, shared: row.get("shared")? })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns how many entries an index outside is to have that has followed up to a version, and the version of the newest.
+pub fn expected(connection: &Connection, model: i64, position: i64) -> Result<(i64, i64)> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT count(*) AS count, coalesce(max(e.version), 0) AS newest
+             FROM entries e JOIN embeddings v ON v.entry_id = e.id AND v.model_id = :model
+             WHERE e.version <= :position AND {SHARED}"
+        ))?
+        .query_row(named_params! {":model": model, ":position": position}, |row| Ok((row.get("count")?, row.get("newest")?)))?)
+}
+
+/// Returns the newest version of the entries.
+pub fn newest(connection: &Connection) -> Result<i64> {
+    Ok(connection.prepare_cached("SELECT coalesce(max(version), 0) AS newest FROM entries")?.query_row([], |row| row.get("newest"))?)
+}

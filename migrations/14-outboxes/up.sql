@@ -1,0 +1,15 @@
+-- How far an index outside of this database has followed the versions of the entries: what changed after `position` is still to be sent.
+CREATE TABLE outboxes (
+    id         INTEGER PRIMARY KEY,
+    url        TEXT NOT NULL,
+    collection TEXT NOT NULL,
+    -- Store in whose name the points were put there: a restored backup is another one.
+    origin     TEXT NOT NULL,
+    position   INTEGER NOT NULL DEFAULT 0,
+    -- Number of the round in which everything is sent; when it is through, points of earlier rounds are deleted there.
+    round      INTEGER NOT NULL DEFAULT 1,
+    -- Whether the round is through.
+    whole      INTEGER NOT NULL DEFAULT 0 CHECK (whole IN (0, 1)),
+    updated_at INTEGER NOT NULL,
+    UNIQUE (url, collection, origin)
+) STRICT;

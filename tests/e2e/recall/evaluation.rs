@@ -1,0 +1,101 @@
+//! Evaluation of searches, and models.
+
+use std::path::PathBuf;
+
+use afd_tests::docs::repository;
+use afd_tests::wait::until;
+use afd_tests::{Client, World};
+use serde_json::{Value, json};
+
+use super::told;
+
+/// Returns recall@10 and MRR of a way of searching for some queries.
+fn figures(evaluated: &Value, group: &str, way: &str) -> (f64, f64) {
+    let group = evaluated["groups"].as_array().expect("groups").iter().find(|g| g["name"] == group).expect("the group");
+    let way = group["ways"].as_array().expect("ways").iter().find(|w| w["way"] == way).expect("the way");
+    (way["recallAt10"].as_f64().expect("a number"), way["mrr"].as_f64().expect("a number"))
+}
+
+fn evaluate(client: &mut Client, half: &str) -> Value {
+    let evaluated = client.ok("recall.evaluate", json!({"directory": repository(&format!("tests/recall/{half}"))}));
+    for group in evaluated["groups"].as_array().expect("groups") {
+        let way = |way: &Value| format!("{} {} {}", way["way"].as_str().unwrap_or_default(), way["recallAt10"], way["mrr"]);
+        let ways: Vec<String> = group["ways"].as_array().expect("ways").iter().map(way).collect();
+        println!("{half} {} ({}): {}", group["name"], group["queries"], ways.join(", "));
+    }
+    evaluated
+}
+
+#[test]
+fn hybrid_search_with_the_built_in_model_beats_full_text_alone() {
+    let world = World::new();
+    let mut client = world.client();
+    for half in ["tuned", "held"] {
+        let evaluated = evaluate(&mut client, half);
+        let [text, hybrid, like] = ["text", "hybrid", "like"].map(|way| figures(&evaluated, "all", way));
+        assert!(hybrid.0 > text.0 && hybrid.1 > text.1, "{half}: {hybrid:?} against {text:?}");
+        assert!(hybrid.0 > like.0 && hybrid.1 > like.1, "{half}: {hybrid:?} against {like:?}");
+    }
+    let broken = world.dir().join("broken");
+    std::fs::create_dir(&broken).expect("creates");
+    std::fs::write(broken.join("entries.jsonl"), "{\"id\": \"a\", \"text\": \"b\"}\n").expect("writes");
+    std::fs::write(broken.join("queries.jsonl"), "{\"query\": \"b\", \"expected\": [\"c\"]}\n").expect("writes");
+    let refused = client.fails("recall.evaluate", json!({"directory": broken}), "INVALID_PARAMS");
+    assert!(format!("{refused:?}").contains("is no entry"), "{refused:?}");
+}
+
+/// Returns the directory of the sentence model of the tests, if there is one.
+fn test_model() -> Option<PathBuf> {
+    let directory = std::env::var_os("AFD_TEST_MODEL").map(PathBuf::from);
+    if directory.is_none() {
+        println!("AFD_TEST_MODEL names no sentence model: what needs one is left out");
+    }
+    directory
+}
+
+#[test]
+fn hybrid_search_with_a_sentence_model_beats_its_halves() {
+    let Some(directory) = test_model() else { return };
+    let world = World::new();
+    let mut client = world.client();
+    client.ok("memory.save", json!({"topic": "t", "content": "the application terminates unexpectedly"}));
+    let added = client.ok("model.add", json!({"directory": directory}));
+    assert_eq!(added["dimensions"], 384, "{added}");
+    until("the vectors", || Some(client.ok("recall.status", json!({}))).filter(|s| s["models"][0]["pending"] == 0));
+    let found = client.ok("recall.search", json!({"query": "program quits by itself", "mode": "vector"}));
+    assert_eq!((told(&found), &found["model"]), (vec!["note t".to_owned()], &added["identity"]));
+    // Each of some hundred entries takes some tens of milliseconds, on a busy machine more.
+    client.connection.set_timeout(Some(std::time::Duration::from_secs(240))).expect("sets a timeout");
+    for half in ["held"] {
+        let evaluated = evaluate(&mut client, half);
+        let [text, vector, hybrid, like] = ["text", "vector", "hybrid", "like"].map(|way| figures(&evaluated, "language en", way));
+        for other in [text, vector, like] {
+            assert!(hybrid.0 > other.0 && hybrid.1 > other.1, "{half}, English: {hybrid:?} against {other:?}");
+        }
+        let [text, vector, hybrid] = ["text", "vector", "hybrid"].map(|way| figures(&evaluated, "all", way));
+        assert!(
+            hybrid.0 >= text.0.max(vector.0) - 0.01 && hybrid.1 >= text.1.max(vector.1) - 0.01,
+            "{half}: {hybrid:?}, {text:?}, {vector:?}"
+        );
+    }
+}
+
+#[test]
+fn a_directory_that_holds_no_model_is_refused_by_name() {
+    let world = World::new();
+    let mut client = world.client();
+    let dir = world.dir().join("model");
+    std::fs::create_dir(&dir).expect("creates");
+    let refused = client.fails("model.add", json!({"directory": dir}), "INVALID_PARAMS");
+    assert!(format!("{refused:?}").contains("config.json"), "{refused:?}");
+    std::fs::write(dir.join("config.json"), r#"{"model_type": "gpt2", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8, "max_position_embeddings": 8}"#).expect("writes");
+    std::fs::write(dir.join("tokenizer.json"), "{}").expect("writes");
+    std::os::unix::fs::symlink("/dev/zero", dir.join("model.safetensors")).expect("links");
+    let refused = client.fails("model.add", json!({"directory": dir}), "INVALID_PARAMS");
+    assert!(format!("{refused:?}").contains("regular file"), "{refused:?}");
+    std::fs::remove_file(dir.join("model.safetensors")).expect("removes");
+    std::fs::write(dir.join("model.safetensors"), "").expect("writes");
+    let refused = client.fails("model.add", json!({"directory": dir}), "INVALID_PARAMS");
+    assert!(format!("{refused:?}").contains("type bert"), "{refused:?}");
+    assert_eq!(client.ok("config.get", json!({"key": "recall.model_dir"}))["value"], Value::Null);
+}
