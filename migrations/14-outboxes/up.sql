@@ -13,3 +13,12 @@ CREATE TABLE outboxes (
     updated_at INTEGER NOT NULL,
     UNIQUE (url, collection, origin)
 ) STRICT;
+
+-- What this store was before it was restored from a backup: its points elsewhere still have that origin.
+CREATE TABLE former_origins (
+    origin     TEXT PRIMARY KEY,
+    created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER store_renewed AFTER UPDATE OF origin ON store WHEN NEW.origin <> OLD.origin BEGIN
+    INSERT OR IGNORE INTO former_origins (origin, created_at) VALUES (OLD.origin, OLD.created_at);
+END;

@@ -266,6 +266,12 @@ wire! {
         /// When it stops being true, UTC milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub expires_at: Option<i64>,
+        /// How often a search has handed it over.
+        #[serde(default, skip_serializing_if = "crate::recall::is_zero")]
+        pub use_count: i64,
+        /// When a search did so last, UTC milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub last_used_at: Option<i64>,
         /// Store that it comes from, if it is another one that shares the Qdrant.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub origin: Option<String>,
@@ -497,6 +503,11 @@ wire! {
         /// All queries, then those of each directory, language and kind.
         pub groups: Vec<EvaluationGroup>,
     }
+}
+
+/// Whether a count is left out.
+fn is_zero(count: &i64) -> bool {
+    *count == 0
 }
 
 methods! {

@@ -7,6 +7,7 @@ mod attacks;
 mod command_line;
 mod conversation;
 mod experience;
+mod month;
 mod notes;
 mod recall;
 mod recording;
@@ -62,13 +63,14 @@ fn main() {
         return;
     }
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    let all: [(&str, fn()); 9] = [
+    let all: [(&str, fn()); 10] = [
         ("request", request::run),
         ("attacks", attacks::run),
         ("recording", recording::run),
         ("command_line", command_line::run),
         ("experience", experience::run),
         ("recall", recall::run),
+        ("month", month::run),
         ("visual", visual::run),
         ("conversation", conversation::run),
         ("notes", notes::run),

@@ -243,6 +243,7 @@ pub(crate) fn entry_lines(entry: &RecallEntry) -> String {
     }
     about.extend(entry.tags.iter().map(|tag| format!("#{tag}")));
     about.push(time(entry.at));
+    about.extend(entry.last_used_at.map(|at| format!("used {} times, last {}", entry.use_count, time(at))));
     let _ = writeln!(out, "  {}", paint(DIM, &format!("{}  {}", about.join(", "), entry.uid)));
     if let Some(why) = &entry.why {
         let _ = writeln!(out, "  {}", paint(DIM, &reasons(why)));

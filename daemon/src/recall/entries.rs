@@ -59,6 +59,13 @@ pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
         .optional()?)
 }
 
+/// Returns how often an entry was handed over because somebody searched for it, and when last.
+pub fn use_of(connection: &Connection, entry: i64) -> Result<(i64, Option<i64>)> {
+    Ok(connection
+        .prepare_cached("SELECT use_count, used_at FROM entries WHERE id = :id")?
+        .query_row(named_params! {":id": entry}, |row| Ok((row.get("use_count")?, row.get("used_at")?)))?)
+}
+
 /// Returns whether an entry was archived.
 pub fn is_archived(connection: &Connection, entry: i64) -> Result<bool> {
     Ok(connection

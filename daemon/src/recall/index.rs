@@ -18,6 +18,9 @@ const PAGE: i64 = 4_096;
 const BY_SIGNS: (usize, usize) = (100, 1_000);
 const BY_VECTORS: (usize, usize) = (12, 120);
 
+/// Place of an entry that is not to be found.
+const NOWHERE: u32 = u32::MAX;
+
 /// Sketches of one model, by the places of the entries.
 #[derive(Debug, Default)]
 struct Sketches {
@@ -62,7 +65,8 @@ impl Sketches {
 pub struct Index {
     /// Version up to which it has followed.
     version: i64,
-    places: FxHashMap<i64, u32>,
+    /// Places by the row ids of entries, which are dense: looked up for every match of a term.
+    places: Vec<u32>,
     ids: Vec<i64>,
     filtered: Vec<Option<Filtered>>,
     free: Vec<u32>,
@@ -111,9 +115,22 @@ impl Index {
         Ok(())
     }
 
+    fn place(&self, id: i64) -> Option<usize> {
+        let place = self.places.get(usize::try_from(id).ok()?)?;
+        (*place != NOWHERE).then_some(*place as usize)
+    }
+
+    fn set_place(&mut self, id: i64, place: u32) {
+        let Ok(id) = usize::try_from(id) else { return };
+        if self.places.len() <= id {
+            self.places.resize(id + 1, NOWHERE);
+        }
+        self.places[id] = place;
+    }
+
     /// Puts an entry in its place, or takes it out. Returns the place.
     fn put(&mut self, id: i64, filtered: Option<Filtered>) -> Option<usize> {
-        let place = self.places.get(&id).map(|place| *place as usize);
+        let place = self.place(id);
         if let Some(place) = place
             && let Some(before) = self.filtered[place].take()
         {
@@ -122,9 +139,9 @@ impl Index {
         }
         let Some(filtered) = filtered else {
             if let Some(place) = place {
-                self.places.remove(&id);
+                self.set_place(id, NOWHERE);
                 self.sketches.values_mut().for_each(|s| s.clear(place));
-                self.free.push(u32::try_from(place).unwrap_or(u32::MAX));
+                self.free.push(u32::try_from(place).unwrap_or(NOWHERE));
             }
             return None;
         };
@@ -137,7 +154,7 @@ impl Index {
                 self.filtered.push(None);
             }
             self.ids[place] = id;
-            self.places.insert(id, u32::try_from(place).unwrap_or(u32::MAX));
+            self.set_place(id, u32::try_from(place).unwrap_or(NOWHERE));
             place
         });
         self.filtered[place] = Some(filtered);
@@ -161,8 +178,8 @@ impl Index {
         let mut statement = connection.prepare_cached("SELECT entry_id, bits FROM sketches WHERE model_id = :model_id")?;
         let mut rows = statement.query(named_params! {":model_id": model})?;
         while let Some(row) = rows.next()? {
-            if let Some(place) = self.places.get(&row.get("entry_id")?) {
-                sketches.set(*place as usize, &vectors::stored_sketch(row.get_ref("bits")?.as_blob().unwrap_or_default()));
+            if let Some(place) = self.place(row.get("entry_id")?) {
+                sketches.set(place, &vectors::stored_sketch(row.get_ref("bits")?.as_blob().unwrap_or_default()));
             }
         }
         self.sketches.insert(model, sketches);
@@ -171,7 +188,7 @@ impl Index {
 
     /// Returns what a search filters an entry by.
     pub fn get(&self, id: i64) -> Option<&Filtered> {
-        self.filtered[*self.places.get(&id)? as usize].as_ref()
+        self.filtered[self.place(id)?].as_ref()
     }
 
     /// Returns the version up to which it has followed.
@@ -187,7 +204,7 @@ impl Index {
     /// Returns the number of bytes that it takes.
     pub fn bytes(&self) -> usize {
         let sketches: usize = self.sketches.values().map(|s| s.bits.capacity() * 8 + s.present.capacity()).sum();
-        self.ids.capacity() * 8 + self.filtered.capacity() * size_of::<Option<Filtered>>() + self.places.capacity() * 13 + sketches
+        self.ids.capacity() * 8 + self.filtered.capacity() * size_of::<Option<Filtered>>() + self.places.capacity() * 4 + sketches
     }
 
     /// Returns how many entries lack a sketch of a model.

@@ -51,11 +51,18 @@ pub fn open(connection: &Connection, url: &str, collection: &str, origin: &str) 
     find(connection, url, collection, origin)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
 }
 
-/// Returns the outboxes at a URL other than one: of earlier models, and of what this store was before it was restored.
+/// Returns the outboxes at a URL other than one: those of earlier models.
 pub fn others(connection: &Connection, url: &str, id: i64) -> Result<Vec<Outbox>> {
     let mut statement =
         connection.prepare_cached("SELECT id, origin, collection, position, round, whole FROM outboxes WHERE url = :url AND id <> :id")?;
     let rows = statement.query_map(named_params! {":url": url, ":id": id}, outbox)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the origins that this store had before it was restored from backups.
+pub fn former_origins(connection: &Connection) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached("SELECT origin FROM former_origins")?;
+    let rows = statement.query_map([], |row| row.get("origin"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

@@ -50,7 +50,10 @@ pub enum QdrantError {
     /// It has no such collection.
     #[error("it has no such collection")]
     NoCollection,
-    /// It refuses the request.
+    /// It cannot be used as it is: the key is wrong, the collection does not fit, or it is no Qdrant.
+    #[error("{0}")]
+    Unusable(String),
+    /// It refuses what the request holds.
     #[error("{0}")]
     Refused(String),
 }
@@ -118,7 +121,7 @@ impl Qdrant {
         let mut call = self.client.request(method, format!("{}/collections/{path}", self.url)).timeout(timeout);
         if let Some(key) = &self.key {
             let key = reqwest::header::HeaderValue::from_str(key.expose());
-            let mut key = key.map_err(|_| QdrantError::Refused("its key has characters that no header can hold".to_owned()))?;
+            let mut key = key.map_err(|_| QdrantError::Unusable("its key has characters that no header can hold".to_owned()))?;
             key.set_sensitive(true);
             call = call.header("api-key", key);
         }
@@ -129,11 +132,11 @@ impl Qdrant {
         let status = response.status();
         let body = net::body(response, MAX_ANSWER).await.map_err(|error| match error {
             BodyError::Http(error) => away(&error),
-            BodyError::TooLarge(_) => QdrantError::Refused("its answer is too large".to_owned()),
+            BodyError::TooLarge(_) => QdrantError::Unusable("its answer is too large".to_owned()),
         })?;
         if status.is_success() {
             let answer: Answer =
-                serde_json::from_slice(&body).map_err(|_| QdrantError::Refused("its answer is not that of a Qdrant".to_owned()))?;
+                serde_json::from_slice(&body).map_err(|_| QdrantError::Unusable("its answer is not that of a Qdrant".to_owned()))?;
             return Ok(answer.result);
         }
         let says = serde_json::from_slice::<Value>(&body).ok();
@@ -144,7 +147,8 @@ impl Qdrant {
             StatusCode::NOT_FOUND if reason.contains("ollection") => QdrantError::NoCollection,
             StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => QdrantError::Away(told),
             status if status.is_server_error() => QdrantError::Away(told),
-            _ => QdrantError::Refused(told),
+            StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY => QdrantError::Refused(told),
+            _ => QdrantError::Unusable(told),
         })
     }
 
@@ -158,7 +162,7 @@ impl Qdrant {
             Ok(info) => {
                 let size = &info["config"]["params"]["vectors"]["size"];
                 if size.as_i64() != Some(dimensions) {
-                    return Err(QdrantError::Refused(format!(
+                    return Err(QdrantError::Unusable(format!(
                         "its collection {collection} has vectors of {size} components, not {dimensions}"
                     )));
                 }
@@ -167,7 +171,7 @@ impl Qdrant {
                 let body = json!({"vectors": {"size": dimensions, "distance": "Cosine"}});
                 match self.call(Method::PUT, collection, Some(body), WRITE_TIMEOUT).await {
                     // Another store may have made it meanwhile.
-                    Err(QdrantError::Refused(told)) if told.starts_with("HTTP 409") => {}
+                    Err(QdrantError::Unusable(told)) if told.starts_with("HTTP 409") => {}
                     made => drop(made?),
                 }
             }
@@ -214,7 +218,7 @@ impl Qdrant {
     pub async fn count(&self, collection: &str, must: &[Value]) -> Result<i64> {
         let body = json!({"filter": {"must": must}, "exact": true});
         let counted = self.call(Method::POST, &format!("{collection}/points/count"), Some(body), WRITE_TIMEOUT).await?;
-        counted["count"].as_i64().ok_or_else(|| QdrantError::Refused("its answer has no count".to_owned()))
+        counted["count"].as_i64().ok_or_else(|| QdrantError::Unusable("its answer has no count".to_owned()))
     }
 
     /// Returns the points that are nearest to a vector. Does not ask again what did not answer a moment ago.

@@ -41,9 +41,9 @@ pub struct Effort {
 
 impl Effort {
     /// For a search that somebody asked for.
-    pub const SEARCH: Self = Self { terms: 48, entries: 20_000, depth: 60 };
+    pub const SEARCH: Self = Self { terms: 48, entries: 10_000, depth: 60 };
     /// For what is offered beside another answer.
-    pub const ASIDE: Self = Self { terms: 10, entries: 1_500, depth: 15 };
+    pub const ASIDE: Self = Self { terms: 10, entries: 800, depth: 10 };
 }
 
 fn key(word: &str) -> i64 {

@@ -1,20 +1,22 @@
 //! Readers for columns whose types SQLite does not know: enum words and JSON.
 
+use std::fmt::Display;
+
 use afd_proto::Word;
-use rusqlite::Row;
 use rusqlite::types::Type;
+use rusqlite::{Row, RowIndex};
 use serde::de::DeserializeOwned;
 
-fn conversion_error(row: &Row<'_>, column: &str, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
-    let index = row.as_ref().column_index(column).unwrap_or_default();
+fn conversion_error(row: &Row<'_>, column: impl RowIndex, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
+    let index = column.idx(row.as_ref()).unwrap_or_default();
     rusqlite::Error::FromSqlConversionFailure(index, Type::Text, why.into())
 }
 
-/// Reads an enum word.
+/// Reads an enum word, by the name of its column, or by the place at which that was found.
 ///
 /// # Errors
 /// When the text of the column is no word of the enum.
-pub fn word<W: Word>(row: &Row<'_>, column: &str) -> rusqlite::Result<W> {
+pub fn word<W: Word>(row: &Row<'_>, column: impl RowIndex + Copy + Display) -> rusqlite::Result<W> {
     let text: String = row.get(column)?;
     W::of(&text).ok_or_else(|| conversion_error(row, column, format!("{column} holds {text:?}, which is not a valid value")))
 }

@@ -428,6 +428,8 @@ const SCRUB_WAIT: std::time::Duration = std::time::Duration::from_secs(2);
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(128);
     connection.busy_timeout(Duration::from_secs(5))?;
+    // Plans must not depend on bound values: those statements are prepared again whenever values change, which takes longer than most of them.
+    connection.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection
         .execute_batch("PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -4000; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;")
 }

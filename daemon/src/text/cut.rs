@@ -73,7 +73,14 @@ fn char_boundary_before(text: &str, at: usize) -> usize {
 
 /// Returns a text on one line, with runs of whitespace collapsed.
 pub fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
 }
 
 /// Returns the first `max_len` graphemes on one line, whitespace collapsed, followed by `...` if something was cut.

@@ -73,6 +73,13 @@ fn what_is_private_never_leaves_the_machine() {
     let there = qdrant.points();
     assert_eq!(there.len(), 1, "what is for everybody: {there:?}");
     assert!(!format!("{there:?}").contains("4711"), "{there:?}");
+    // What becomes private is withdrawn.
+    let pattern = client.ok("pattern.save", json!({"kind": "keyFact", "text": "the gate opens at 9", "scope": "everybody"}));
+    settled(&mut client);
+    assert_eq!(qdrant.points().len(), 2);
+    client.ok("pattern.promote", json!({"id": pattern["id"], "scope": "session"}));
+    settled(&mut client);
+    assert_eq!(qdrant.points().len(), 1);
     // What is private is found by its session although others have nearer entries there.
     for n in 0..30 {
         store(&mut client, &format!("the alarm code number {n}"));

@@ -188,7 +188,7 @@ fn select(c: &Connection, conversation: &Conversation, plan: &Plan, request: &Re
     let step = Step::of(c, conversation, plan, request.keep)?;
     let mut at_start = plan.at_start(0);
     let mut first = step.first(c, id, begin, at_start)?;
-    history.facts = kept::facts(c, id, conversation.cleared_to, first, max_facts(request.budget))?;
+    history.facts = kept::facts(c, id, (conversation.cleared_to, first), max_facts(request.budget))?;
     // What the memory has no use for goes to the turns; of fewer statements it then has less use.
     for _ in 0..SPLITS {
         let unused = (plan.memory - assemble::memory_wanted(&history.facts)).max(0) + spare;
@@ -257,9 +257,10 @@ impl Step {
     }
 }
 
-/// Returns how many statements to read per role: more than could fit into the budget.
-fn max_facts(budget: i64) -> usize {
-    usize::try_from(budget / 20).unwrap_or(0).clamp(100, 600)
+/// Returns how many statements to read of the user, and of each other role, which count less: more than could fit into the budget.
+fn max_facts(budget: i64) -> (usize, usize) {
+    let of_user = usize::try_from(budget / 20).unwrap_or(0).clamp(100, 600);
+    (of_user, of_user / 2)
 }
 
 /// Maximum number of older messages that fill a context, and tokens of the budget for each.

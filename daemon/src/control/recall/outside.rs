@@ -137,6 +137,7 @@ impl Sender {
         let name = (qdrant.url().to_owned(), collection.clone());
         if self.prepared.as_ref() != Some(&name) {
             qdrant.prepare(collection, model.dimensions).await?;
+            withdraw_former(core, qdrant, collection).await?;
             (self.prepared, self.checked) = (Some(name), None);
         }
         // One that keeps losing points is not sent everything again and again.
@@ -158,22 +159,42 @@ impl Sender {
             if !row.whole {
                 qdrant.delete_where(collection, &[of_store(origin), json!({"key": "round", "range": {"lt": round}})]).await?;
                 core.store.write(move |c| outbox::complete(c, row.id)).await?;
-                // It may have lost something meanwhile, as while this daemon did not run.
-                self.checked = None;
+                if self.lacked < 2 {
+                    // It may have lost something meanwhile, as while this daemon did not run.
+                    self.checked = None;
+                }
                 return Ok(true);
             }
             withdraw_others(core, qdrant, target).await?;
             return Ok(false);
         };
-        if !batch.points.is_empty() {
-            qdrant.upsert(collection, &batch.points).await?;
-        }
+        put(qdrant, collection, &batch.points).await?;
         if !batch.gone.is_empty() {
             qdrant.delete(collection, &batch.gone).await?;
         }
         core.store.write(move |c| outbox::advance(c, row.id, batch.upto)).await?;
         Ok(true)
     }
+}
+
+/// Puts points there. One that is refused must not keep the others from being found.
+async fn put(qdrant: &Qdrant, collection: &str, points: &[Point]) -> std::result::Result<(), QdrantError> {
+    let refused = match points {
+        [] => return Ok(()),
+        points => match qdrant.upsert(collection, points).await {
+            Err(QdrantError::Refused(why)) if points.len() > 1 => why,
+            done => return done,
+        },
+    };
+    let mut any = false;
+    for point in points {
+        match qdrant.upsert(collection, std::slice::from_ref(point)).await {
+            Ok(()) => any = true,
+            Err(QdrantError::Refused(why)) => tracing::warn!(uid = point.payload.uid, why, "the Qdrant refuses an entry"),
+            Err(error) => return Err(error),
+        }
+    }
+    if any { Ok(()) } else { Err(QdrantError::Refused(refused)) }
 }
 
 /// Returns the identity of the model whose vectors an index outside has: that of the settings, or the built-in one. `None` while that of the
@@ -233,7 +254,15 @@ async fn has_all(core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::res
     Ok(there == count && (count == 0 || recent == 1))
 }
 
-/// Deletes what was put elsewhere in the same Qdrant: for other models, and by what this store was before it was restored.
+/// Deletes what was put there by this store as it was before it was restored from a backup.
+async fn withdraw_former(core: &Arc<Core>, qdrant: &Qdrant, collection: &str) -> std::result::Result<(), Failure> {
+    for former in core.store.read_all(outbox::former_origins).await? {
+        qdrant.delete_where(collection, &[of_store(&former)]).await?;
+    }
+    Ok(())
+}
+
+/// Deletes what was put elsewhere in the same Qdrant, for other models.
 async fn withdraw_others(core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::result::Result<(), Failure> {
     let (url, own) = (qdrant.url().to_owned(), target.outbox.id);
     let others = core.store.read_all(move |c| outbox::others(c, &url, own)).await?;
@@ -287,7 +316,7 @@ fn point(c: &Connection, model: i64, change: &Change, origin: &str, round: i64) 
         at: entry.at,
         expires_at: entry.expires_at,
         archived: entries::is_archived(c, change.entry)?,
-        entry: RecallEntry { id: None, ..entry },
+        entry: RecallEntry { id: None, use_count: 0, last_used_at: None, ..entry },
     };
     Ok(Some(Point { id: point_id(origin, &change.uid), vector, payload }))
 }
@@ -319,9 +348,21 @@ pub async fn status(core: &Arc<Core>, settings: &RecallSettings) -> Result<Optio
     Ok(Some(QdrantStatus { url, collection, pending, error }))
 }
 
-/// Returns the URL of a Qdrant that was not told yet of all changes.
+/// How long an answer waits until a Qdrant was told of a deletion, and how often it is looked at.
+const TOLD: (Duration, Duration) = (Duration::from_millis(500), Duration::from_millis(10));
+
+/// Returns the URL of a Qdrant that was not told yet of all changes, after giving it a moment.
 pub async fn still_holding(core: &Arc<Core>) -> Option<String> {
     let settings = core.config.get().recall.clone();
-    let status = status(core, &settings).await.ok().flatten()?;
-    (status.pending > 0).then_some(status.url)
+    let started = Instant::now();
+    loop {
+        let status = status(core, &settings).await.ok().flatten()?;
+        if status.pending == 0 {
+            return None;
+        }
+        if status.error.is_some() || started.elapsed() >= TOLD.0 {
+            return Some(status.url);
+        }
+        tokio::time::sleep(TOLD.1).await;
+    }
 }

@@ -246,6 +246,8 @@ fn of_message(message: FoundMessage, score: f64) -> RecallEntry {
         related: Vec::new(),
         at: message.at,
         expires_at: None,
+        use_count: 0,
+        last_used_at: None,
         origin: None,
         score: Some((score * 1_000.0).round() / 1_000.0),
         why: None,

@@ -27,6 +27,7 @@ pub fn whole(c: &Connection, source: &Source) -> Result<Option<(RecallEntry, Opt
         (false, true) => PatternScope::Everybody,
     };
     let Described { kind, title, text, app, site, session, confidence, at, expires_at, tags, source: said_by, related, .. } = described;
+    let (use_count, last_used_at) = entries::use_of(c, source.id)?;
     let entry = RecallEntry {
         uid: source.uid.clone(),
         kind,
@@ -44,6 +45,8 @@ pub fn whole(c: &Connection, source: &Source) -> Result<Option<(RecallEntry, Opt
         related,
         at,
         expires_at,
+        use_count,
+        last_used_at,
         origin: None,
         score: None,
         why: None,

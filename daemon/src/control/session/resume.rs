@@ -93,7 +93,7 @@ fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
     let summary = summaries::newest(c, own.id, own.cleared_to)?.map(|kept| kept.info.text).unwrap_or_default();
     let mut lines: Vec<String> = summary.lines().filter(|l| !l.trim().is_empty()).map(str::to_owned).collect();
     if lines.is_empty() {
-        let mut facts = kept::facts(c, own.id, own.cleared_to, i64::MAX, MAX_SAID.1)?;
+        let mut facts = kept::facts(c, own.id, (own.cleared_to, i64::MAX), (MAX_SAID.1, MAX_SAID.1))?;
         facts.retain(|fact| fact.role == Role::User);
         facts.truncate(MAX_SAID.1 / 2);
         facts.sort_by_key(|fact| (fact.position, fact.place));

@@ -118,7 +118,7 @@ pub fn compact(
     for rule in messages::rules(connection, id, after)? {
         conversation.used += if rule.position <= upto { rule.tokens } else { 0 };
     }
-    let fresh = kept::facts(connection, id, begins, upto + 1, MAX_LEARNED)?;
+    let fresh = kept::facts(connection, id, (begins, upto + 1), (MAX_LEARNED, MAX_LEARNED))?;
     let facts = learn(connection, origin, conversation.session, (app, learn_as), &fresh)?;
     Ok(CompactionOutcome { messages: upto - begins, facts })
 }
@@ -138,7 +138,7 @@ pub fn extract(
         Some(kept) if kept.info.tokens <= max_tokens => (vec![kept.info.text], kept.info.tokens, kept.info.upto),
         _ => (Vec::new(), 0, after),
     };
-    let found = kept::facts(connection, conversation, from, upto + 1, MAX_CANDIDATES)?;
+    let found = kept::facts(connection, conversation, (from, upto + 1), (MAX_CANDIDATES, MAX_CANDIDATES))?;
     let chosen = choose(found, max_tokens - spent);
     lines.extend(chosen.iter().map(|fact| format!("- {}", fact.text)));
     let text = if lines.is_empty() { format!("{} messages; no facts were found in them.", upto - after) } else { lines.join("\n") };

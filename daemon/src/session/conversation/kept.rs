@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use afd_proto::conversation::Role;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, Statement, named_params};
 
 use super::facts::{self, Candidate, Kind};
 use crate::store::{Result, new_uid, now_ms, word};
@@ -238,7 +238,8 @@ fn about_word(connection: &Connection, said: Said<'_>, word: &str) -> Result<Vec
     let mut statement = connection.prepare_cached(&sql)?;
     let values =
         named_params! {":conversation": said.conversation, ":hash": text::hash(word), ":position": said.position, ":limit": PROBES.1};
-    let found = statement.query_map(values, read)?;
+    let places = Places::of(&statement)?;
+    let found = statement.query_map(values, |row| places.read(row))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -318,26 +319,46 @@ pub struct Fact {
 
 const COLUMNS: &str = "f.id, f.position, f.place, f.role, f.source, f.kind, f.text, f.about, f.was, f.tokens, f.score, f.at";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Fact> {
-    Ok(Fact {
-        id: row.get("id")?,
-        position: row.get("position")?,
-        place: row.get("place")?,
-        role: word(row, "role")?,
-        source: row.get("source")?,
-        kind: Kind::of(&row.get::<_, String>("kind")?),
-        text: row.get("text")?,
-        about: row.get("about")?,
-        was: row.get("was")?,
-        tokens: row.get("tokens")?,
-        score: row.get("score")?,
-        at: row.get("at")?,
-    })
+/// Where the columns of a statement are: looked up once, because there are hundreds of rows.
+struct Places([usize; 12]);
+
+impl Places {
+    fn of(statement: &Statement<'_>) -> rusqlite::Result<Self> {
+        let names = ["id", "position", "place", "role", "source", "kind", "text", "about", "was", "tokens", "score", "at"];
+        let mut places = [0; 12];
+        for (place, name) in places.iter_mut().zip(names) {
+            *place = statement.column_index(name)?;
+        }
+        Ok(Self(places))
+    }
+
+    fn read(&self, row: &Row<'_>) -> rusqlite::Result<Fact> {
+        let [id, position, place, role, source, kind, text, about, was, tokens, score, at] = self.0;
+        Ok(Fact {
+            id: row.get(id)?,
+            position: row.get(position)?,
+            place: row.get(place)?,
+            role: word(row, role)?,
+            source: row.get(source)?,
+            kind: Kind::of(row.get_ref(kind)?.as_str()?),
+            text: row.get(text)?,
+            about: row.get(about)?,
+            was: row.get(was)?,
+            tokens: row.get(tokens)?,
+            score: row.get(score)?,
+            at: row.get(at)?,
+        })
+    }
 }
 
-/// Returns the best statements between positions `after` and `before` (both exclusive) that hold, best first. Each role contributes up to
-/// `per_role`, so that tool output cannot crowd out what people said.
-pub fn facts(connection: &Connection, conversation: i64, after: i64, before: i64, per_role: usize) -> Result<Vec<Fact>> {
+/// Returns the best statements between positions `after` and `before` (both exclusive) that hold, best first. The user contributes up to
+/// `of_user`, assistant and tools up to `of_others` each, so that these cannot crowd out what people said.
+pub fn facts(
+    connection: &Connection,
+    conversation: i64,
+    (after, before): (i64, i64),
+    (of_user, of_others): (usize, usize),
+) -> Result<Vec<Fact>> {
     // Over the whole conversation the rank index yields the best ones directly; a later range is read completely and sorted.
     let index = if after == 0 { "message_facts_best" } else { "message_facts_places" };
     let mut statement = connection.prepare_cached(&format!(
@@ -346,14 +367,15 @@ pub fn facts(connection: &Connection, conversation: i64, after: i64, before: i64
          WHERE f.conversation_id = :conversation AND f.position > :after AND f.position < :before AND f.role = :role
             AND f.superseded_by IS NULL ORDER BY f.rank DESC, f.position LIMIT :limit"
     ))?;
-    let limit = i64::try_from(per_role).unwrap_or(i64::MAX);
+    let (places, times) = (Places::of(&statement)?, statement.column_index("times")?);
     let mut found: Vec<Fact> = Vec::new();
-    for role in [Role::User, Role::Assistant, Role::Tool] {
+    for (role, count) in [(Role::User, of_user), (Role::Assistant, of_others), (Role::Tool, of_others)] {
+        let limit = i64::try_from(count).unwrap_or(i64::MAX);
         let values =
             named_params! {":conversation": conversation, ":after": after, ":before": before, ":role": role.word(), ":limit": limit};
         let rows = statement.query_map(values, |row| {
-            let fact = read(row)?;
-            Ok(Fact { score: facts::discount_repeats(fact.score, row.get("times")?), ..fact })
+            let fact = places.read(row)?;
+            Ok(Fact { score: facts::discount_repeats(fact.score, row.get(times)?), ..fact })
         })?;
         found.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
     }

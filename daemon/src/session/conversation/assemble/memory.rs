@@ -75,7 +75,7 @@ impl<'a> Memory<'a> {
         let mut rest: Vec<&Fact> = history.facts.iter().filter(|f| !known.contains(&f.text) && Some(f.position) != request).collect();
         let gains = neighbour_gains(&rest);
         let worth = |fact: &Fact| density(fact, gains.get(&fact.id).copied().unwrap_or(0.0));
-        rest.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.position.cmp(&b.position)).then(a.place.cmp(&b.place)));
+        best_first(&mut rest, worth, |fact| (fact.position, fact.place));
         let mut picked = Picked { lines: HashSet::new(), facts: Vec::new(), spent: 0, slack: max_tokens / 50 };
         for (role, share) in ROLE_SHARES {
             let limit = picked.spent + available * share / 100;
@@ -138,7 +138,7 @@ impl<'a> Memory<'a> {
         let mut of_message: HashMap<i64, String> = HashMap::new();
         let mut spent = 0;
         let mut rest: Vec<&Fact> = history.facts.iter().filter(|f| !self.chosen.contains(&f.id)).collect();
-        rest.sort_by(|a, b| density(b, 0.0).total_cmp(&density(a, 0.0)).then(b.position.cmp(&a.position)).then(a.place.cmp(&b.place)));
+        best_first(&mut rest, |fact| density(fact, 0.0), |fact| (-fact.position, fact.place));
         let best = history.recalled.iter().map(Quote::of_recalled);
         // Sentences of whole messages are only taken while there is room.
         let recent = history.recent.iter().rev().filter(|m| m.message.role != Role::System);
@@ -218,6 +218,14 @@ impl Picked {
         self.facts.push(fact.clone());
         true
     }
+}
+
+/// Sorts statements by what they are worth, and those that are worth the same by another order.
+fn best_first(facts: &mut Vec<&Fact>, worth: impl Fn(&Fact) -> f64, order: impl Fn(&Fact) -> (i64, i64)) {
+    let mut keyed: Vec<(f64, (i64, i64), &Fact)> = facts.iter().map(|fact| (worth(fact), order(fact), *fact)).collect();
+    keyed.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    facts.clear();
+    facts.extend(keyed.into_iter().map(|(_, _, fact)| fact));
 }
 
 /// Returns what the statements of the user gain by their neighbours, by id.

@@ -1,0 +1,181 @@
+//! A month of an agent's work (`AFD_BENCH_EVENTS`, 300,000 events): what it leaves in the database before and after the jobs that keep it
+//! tidy, and what a look costs then, compared with a fresh memory.
+//!
+//! An hour of work is done through the socket with a practice phone, exported, and taken in again with other uids, times, apps and sessions
+//! until there are as many events.
+
+use std::io::Write as _;
+use std::time::Instant;
+
+use afd_tests::{Client, World};
+use serde_json::{Value, json};
+
+use crate::{Times, report};
+
+const SETTINGS: &str = "com.android.settings";
+const SESSION: &str = "agent-of-the-hour";
+const DAY_MS: i64 = 86_400_000;
+const DAYS: i64 = 30;
+/// Steps of the hour that is repeated.
+const STEPS: usize = 60;
+const ROWS: [&str; 4] = ["Display", "Wi-Fi", "Storage", "Battery"];
+/// Apps that the work is spread over.
+const APPS: usize = 12;
+/// Hours that are taken in at a time.
+const AT_A_TIME: usize = 60;
+const LOOKS: usize = 60;
+
+/// Works for an hour, and returns the lines of the export and the number of events in it.
+fn hour() -> (Vec<String>, usize) {
+    let world = World::process();
+    let mut client = world.client_for(SESSION);
+    client.ok("session.start", json!({"goal": "check every row of the settings", "app": SETTINGS}));
+    for step in 0..STEPS {
+        let row = ROWS[step % ROWS.len()];
+        world.phone.scene(SETTINGS, None);
+        client.ok("act.tap", json!({"by": "text", "value": row, "exactMatch": true, "then": "diff"}));
+        client.ok("verify.topActivity", json!({"expected": SETTINGS}));
+        client.ok("verify.textContains", json!({"text": row}));
+        if step % 7 == 0 {
+            client.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
+        }
+        let said = json!([{"role": "user", "content": format!("Step {step}: check {row}, the limit is {}.", step * 37 % 101)},
+            {"role": "assistant", "content": format!("{row} opens, value {}.", step * 53 % 97)}]);
+        client.ok("conversation.append", json!({"messages": said}));
+        if step % 10 == 0 {
+            client.ok(
+                "memory.save",
+                json!({"topic": format!("row/{row}"), "content": format!("{row} took two taps in step {step}"), "app": SETTINGS}),
+            );
+            client.ok("session.result.add", json!({"name": format!("{row} opens"), "status": "passed"}));
+        }
+    }
+    client.ok("session.bug.add", json!({"title": "the switch needs two taps", "severity": "high"}));
+    client.ok("pattern.save", json!({"kind": "solution", "text": "open the list again when a row is missing", "app": SETTINGS}));
+    client.ok("recall.store", json!({"text": "reports go to the release channel", "app": SETTINGS}));
+    client.ok("session.end", json!({}));
+    let file = world.dir().join("hour.jsonl");
+    let exported = client.ok("memory.export", json!({"file": file}));
+    let events = exported["records"]["event"].as_u64().expect("a number") as usize;
+    (std::fs::read_to_string(&file).expect("reads").lines().map(str::to_owned).collect(), events)
+}
+
+/// Returns a text with other uids, of the same length.
+fn with_other_uids(text: &str, copy: usize) -> String {
+    let is_uid =
+        |part: &[u8]| part.iter().enumerate().all(|(i, b)| if matches!(i, 8 | 13 | 18 | 23) { *b == b'-' } else { b.is_ascii_hexdigit() });
+    let mut bytes = text.as_bytes().to_vec();
+    let mut at = 0;
+    while at + 36 <= bytes.len() {
+        if is_uid(&bytes[at..at + 36]) {
+            bytes[at + 19..at + 23].copy_from_slice(format!("{copy:04x}").as_bytes());
+            at += 36;
+        } else {
+            at += 1;
+        }
+    }
+    String::from_utf8(bytes).expect("only digits were changed")
+}
+
+/// Adds to the times of a record.
+fn shift(value: &mut Value, by: i64) {
+    match value {
+        Value::Object(fields) => fields.values_mut().for_each(|value| shift(value, by)),
+        Value::Array(items) => items.iter_mut().for_each(|value| shift(value, by)),
+        Value::Number(number) => {
+            if let Some(at) = number.as_i64().filter(|at| *at > 1_600_000_000_000) {
+                *value = json!(at + by);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns the records of an hour as another one: the copy has times `back` before those of the hour.
+fn another(lines: &[String], copy: usize, back: i64) -> Vec<String> {
+    let app = if copy.is_multiple_of(APPS) { SETTINGS.to_owned() } else { format!("com.vendor{}.settings", copy % APPS) };
+    let told = |line: &String| {
+        let text = line.replace(SETTINGS, &app).replace(SESSION, &format!("agent-{copy}"));
+        let mut record: Value = serde_json::from_str(&with_other_uids(&text, copy)).expect("JSON");
+        shift(&mut record, -back);
+        record.to_string()
+    };
+    lines.iter().map(told).collect()
+}
+
+/// Fills a memory with a month, through `memory.import`.
+fn fill(world: &World, client: &mut Client, lines: &[String], hours: usize) {
+    let records = &lines[1..lines.len() - 1];
+    for first in (0..hours).step_by(AT_A_TIME) {
+        let file = world.dir().join("month.jsonl");
+        let mut out = std::io::BufWriter::new(std::fs::File::create(&file).expect("creates"));
+        writeln!(out, "{}", lines[0]).expect("writes");
+        let mut count = 0;
+        for copy in first..(first + AT_A_TIME).min(hours) {
+            let back = DAYS * DAY_MS - copy as i64 * DAYS * DAY_MS / hours as i64;
+            for record in another(records, copy, back) {
+                writeln!(out, "{record}").expect("writes");
+                count += 1;
+            }
+        }
+        writeln!(out, "{}", json!({"type": "end", "records": count})).expect("writes");
+        out.into_inner().expect("writes");
+        let taken = client.ok("memory.import", json!({"file": file}));
+        assert_eq!(taken["records"]["event"]["invalid"].as_u64().unwrap_or(0), 0, "{taken}");
+    }
+}
+
+fn database(world: &World) -> f64 {
+    std::fs::metadata(world.dir().join("memory.db")).expect("a database").len() as f64 / (1 << 20) as f64
+}
+
+fn looks(world: &World) -> Times {
+    let mut client = world.client();
+    world.phone.scene(SETTINGS, None);
+    client.ok("observe.page", json!({}));
+    let look = |_| {
+        let started = Instant::now();
+        client.ok("observe.page", json!({}));
+        started.elapsed()
+    };
+    Times::new((0..LOOKS).map(look).collect())
+}
+
+/// Measures and prints the results.
+pub fn run() {
+    let wanted = std::env::var("AFD_BENCH_EVENTS").ok().and_then(|n| n.parse().ok()).unwrap_or(300_000_usize);
+    let (lines, events) = hour();
+    let hours = wanted.div_ceil(events);
+    let (fresh, month) = (World::process(), World::process());
+    let mut client = month.client();
+    client.connection.set_timeout(Some(std::time::Duration::from_secs(900))).expect("sets a timeout");
+    let started = Instant::now();
+    fill(&month, &mut client, &lines, hours);
+    let taken_in = started.elapsed();
+    let ready = |client: &mut Client| client.ok("recall.status", json!({}))["due"] == 0;
+    afd_tests::wait::until_for("the entries", std::time::Duration::from_secs(900), || ready(&mut client).then_some(()));
+    let stats = client.ok("memory.stats", json!({}));
+    println!(
+        "a month: {} events in {hours} sessions, {} records taken in within {:.0} s",
+        hours * events,
+        hours * (lines.len() - 2),
+        taken_in.as_secs_f64()
+    );
+    println!("{stats}");
+    let before = database(&month);
+    let jobs = client.ok("job.list", json!({}))["jobs"].clone();
+    for job in jobs.as_array().expect("jobs") {
+        let started = Instant::now();
+        let done = client.ok("job.run", json!({"name": job["name"]}));
+        println!("job {}: {} in {:.1} s", job["name"], done["lastResult"], started.elapsed().as_secs_f64());
+    }
+    client.ok("memory.vacuum", json!({}));
+    println!(
+        "database: {before:.1} MiB, {:.1} MiB after the jobs, {:.0} bytes an event",
+        database(&month),
+        database(&month) * 1_048_576.0 / (hours * events) as f64
+    );
+    let (few, many) = (looks(&fresh), looks(&month));
+    report("observe.page after a month, p50", many.p50() / 1e3, few.p50() / 1e3, "ms", "a fresh memory", "1.5x");
+    report("observe.page after a month, p99", many.p99() / 1e3, few.p99() / 1e3, "ms", "a fresh memory", "-");
+}
