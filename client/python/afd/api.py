@@ -1513,6 +1513,7 @@ class RecallEntry(TypedDict):
     duplicates: NotRequired[List[str]]
     expiresAt: NotRequired[int]
     id: NotRequired[int]
+    lastUsedAt: NotRequired[int]
     origin: NotRequired[str]
     related: NotRequired[List[str]]
     scope: PatternScope
@@ -1525,6 +1526,7 @@ class RecallEntry(TypedDict):
     title: NotRequired[str]
     type: EntryType
     uid: str
+    useCount: NotRequired[int]
     why: NotRequired[Why]
 
 

@@ -1393,6 +1393,7 @@ export interface RecallEntry {
   duplicates?: string[];
   expiresAt?: number;
   id?: number;
+  lastUsedAt?: number;
   origin?: string;
   related?: string[];
   scope: PatternScope;
@@ -1405,6 +1406,7 @@ export interface RecallEntry {
   title?: string;
   type: EntryType;
   uid: string;
+  useCount?: number;
   why?: Why;
 }
 
