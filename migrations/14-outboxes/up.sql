@@ -14,11 +14,8 @@ CREATE TABLE outboxes (
     UNIQUE (url, collection, origin)
 ) STRICT;
 
--- What this store was before it was restored from a backup: its points elsewhere still have that origin.
+-- What the stores had as their origin that this one replaced when it was restored: their points elsewhere are to be deleted.
 CREATE TABLE former_origins (
     origin     TEXT PRIMARY KEY,
     created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER store_renewed AFTER UPDATE OF origin ON store WHEN NEW.origin <> OLD.origin BEGIN
-    INSERT OR IGNORE INTO former_origins (origin, created_at) VALUES (OLD.origin, OLD.created_at);
-END;

@@ -8,10 +8,11 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use afd_proto::backup::Restored;
+use rusqlite::OpenFlags;
 
 use super::{ARTIFACTS, BackupError, Backups, DATABASE, KEY, REPLACED, Result, names, read_key, restrict, sync_dir};
 use crate::file::{self, with_suffix};
-use crate::store::{self, damage_mark, now_ms, open_copy};
+use crate::store::{self, StoreError, damage_mark, now_ms, open_copy};
 
 /// Suffix of a copy that is not complete yet.
 const PARTIAL: &str = ".restoring";
@@ -31,7 +32,7 @@ pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result
     let partial = with_suffix(database, PARTIAL);
     let copied = copy_file(&from.join(DATABASE), &partial);
     copied.inspect_err(|_| _ = std::fs::remove_file(&partial))?;
-    become_another(&partial)?;
+    become_another(&partial, database)?;
     if let Some(key) = read_key(&from.join(KEY))? {
         let path = with_suffix(database, KEY_COMPLETE);
         file::replace(&path, &key).map_err(BackupError::io(&path))?;
@@ -45,9 +46,17 @@ pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result
 }
 
 /// Gives a copy an origin of its own: what is recorded from now on differs from what the other one recorded since.
-fn become_another(database: &Path) -> Result<()> {
-    let connection = rusqlite::Connection::open(database).map_err(crate::store::StoreError::from)?;
-    store::renew_origin(&connection)?;
+fn become_another(copy: &Path, replaced: &Path) -> Result<()> {
+    let connection = rusqlite::Connection::open(copy).map_err(StoreError::from)?;
+    let former = match rusqlite::Connection::open_with_flags(replaced, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        Err(_) if !replaced.exists() => Vec::new(),
+        // One that cannot be read is most likely what the backup was made of.
+        opened => opened
+            .map_err(StoreError::from)
+            .and_then(|replaced| store::origins_of(&replaced))
+            .or_else(|_| store::origins_of(&connection))?,
+    };
+    store::renew_origin(&connection, &former)?;
     Ok(())
 }
 

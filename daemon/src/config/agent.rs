@@ -196,8 +196,10 @@ pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSetting
     for (setting, url) in urls {
         let Some(url) = url else { continue };
         let parsed = url::Url::parse(url).ok().filter(|u| matches!(u.scheme(), "http" | "https") && u.host().is_some());
-        if parsed.is_none_or(|u| !u.username().is_empty() || u.password().is_some()) {
-            return Err(format!("{setting}: expected a URL such as https://api.example.com/v1, without credentials").into());
+        let plain = |u: &url::Url| u.username().is_empty() && u.password().is_none() && u.query().is_none() && u.fragment().is_none();
+        if parsed.is_none_or(|u| !plain(&u)) || url.trim() != url {
+            let such = if setting == "recall.qdrant_url" { "http://127.0.0.1:6333" } else { "https://api.example.com/v1" };
+            return Err(format!("{setting}: expected a URL such as {such}, without credentials and query").into());
         }
     }
     Ok(())

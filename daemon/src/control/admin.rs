@@ -141,7 +141,7 @@ pub async fn reload(core: &Arc<Core>) -> Result<ReloadResult> {
     let restart_needed = config::keys::waiting_for_restart(&after, core.store.path());
     // A change made through RPC also triggers the file watcher, which then finds nothing new to log.
     if before != after {
-        core.recall.nudge();
+        core.recall.settings_changed();
         tracing::info!(added = ?changes.added, changed = ?changes.changed, removed = ?changes.removed, "settings reloaded");
     }
     Ok(ReloadResult {

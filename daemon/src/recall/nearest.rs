@@ -7,12 +7,18 @@ use rusqlite::Connection;
 use super::entries::Filtered;
 use super::index::Index;
 use super::search::{QueryVector, Scope};
+use super::terms::Terms;
 use crate::store::Result;
 
 /// An index of vectors.
 pub trait VectorIndex {
     /// Returns what an entry is filtered and ranked by.
     fn get(&self, entry: i64) -> Option<&Filtered>;
+
+    /// Returns entries of other stores that may be found, with the terms of their texts.
+    fn foreign(&self, _: &Scope) -> Vec<(i64, &Terms)> {
+        Vec::new()
+    }
 
     /// Returns up to `count` entries that may be found and whose vectors are nearest to that of a query, with the cosine of the angle,
     /// nearest first.
@@ -38,6 +44,8 @@ impl VectorIndex for Index {
 /// An entry of another store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Foreign {
+    /// Terms of its text.
+    pub terms: Terms,
     /// What it is filtered and ranked by.
     pub found_by: Filtered,
     /// Cosine of the angle between its vector and that of the query.
@@ -46,7 +54,8 @@ pub struct Foreign {
 
 /// What an index outside answered to one query, beside the index of this process.
 ///
-/// That knows what has changed since, and what is private, which never leaves this machine; and it has exact vectors. So both find the same.
+/// That one has all entries of this store, also those that are private or were not sent yet, and exact vectors; so what is found of one's own
+/// does not depend on what others have put there, nor on whether the index outside has lost something.
 pub struct Answered<'a> {
     /// Index of this process.
     pub index: &'a Index,
@@ -56,8 +65,6 @@ pub struct Answered<'a> {
     pub own: Vec<i64>,
     /// Entries of other stores, by numbers below zero.
     pub foreign: &'a HashMap<i64, Foreign>,
-    /// Entries whose changes have not been sent yet; `None` if there are too many of them.
-    pub behind: Option<Vec<i64>>,
 }
 
 impl VectorIndex for Answered<'_> {
@@ -65,33 +72,30 @@ impl VectorIndex for Answered<'_> {
         if entry < 0 { self.foreign.get(&entry).map(|foreign| &foreign.found_by) } else { self.index.get(entry) }
     }
 
+    fn foreign(&self, scope: &Scope) -> Vec<(i64, &Terms)> {
+        self.foreign.iter().filter(|(_, f)| scope.allows(&f.found_by)).map(|(id, f)| (*id, &f.terms)).collect()
+    }
+
     fn nearest(&self, connection: &Connection, query: &QueryVector, count: usize, scope: &Scope) -> Result<Vec<(i64, f64)>> {
-        let Some(behind) = self.behind.as_ref().filter(|_| query.model == self.model) else {
-            let mut near = VectorIndex::nearest(self.index, connection, query, count, scope)?;
-            if query.model == self.model {
-                self.add_foreign(&mut near, scope);
-                near.truncate(count);
-            }
+        let mut near = VectorIndex::nearest(self.index, connection, query, count, scope)?;
+        if query.model != self.model {
             return Ok(near);
-        };
-        let found: HashSet<i64> = self.own.iter().chain(behind).copied().collect();
-        let found = found.into_iter().filter(|id| scope.only.as_ref().is_none_or(|only| only.contains(id)));
-        let mut near = self.index.among(connection, query.model, &query.vector, found, |f| !f.private && scope.allows(f))?;
-        near.extend(match &scope.only {
-            Some(only) => {
-                self.index.among(connection, query.model, &query.vector, only.iter().copied(), |f| f.private && scope.allows(f))?
-            }
-            None => self.index.nearest(connection, query.model, &query.vector, count, |f| f.private && scope.allows(f))?,
-        });
-        self.add_foreign(&mut near, scope);
-        near.truncate(count);
+        }
+        let here: HashSet<i64> = near.iter().map(|(id, _)| *id).collect();
+        let more = self.own.iter().copied().filter(|id| !here.contains(id) && scope.only.as_ref().is_none_or(|only| only.contains(id)));
+        near.extend(self.index.among(connection, query.model, &query.vector, more, |f| scope.allows(f))?);
+        let mut foreign: Vec<(i64, f64)> =
+            self.foreign.iter().filter(|(_, f)| scope.allows(&f.found_by)).map(|(id, f)| (*id, f.cosine)).collect();
+        nearest_first(&mut foreign);
+        // However many others have put there, they do not displace one's own.
+        foreign.truncate(count.div_ceil(2));
+        near.extend(foreign);
+        nearest_first(&mut near);
+        near.truncate(count + count.div_ceil(2));
         Ok(near)
     }
 }
 
-impl Answered<'_> {
-    fn add_foreign(&self, near: &mut Vec<(i64, f64)>, scope: &Scope) {
-        near.extend(self.foreign.iter().filter(|(_, f)| scope.allows(&f.found_by)).map(|(id, f)| (*id, f.cosine)));
-        near.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-    }
+fn nearest_first(found: &mut [(i64, f64)]) {
+    found.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
 }

@@ -51,15 +51,27 @@ pub fn open(connection: &Connection, url: &str, collection: &str, origin: &str) 
     find(connection, url, collection, origin)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
 }
 
-/// Returns the outboxes at a URL other than one: those of earlier models.
-pub fn others(connection: &Connection, url: &str, id: i64) -> Result<Vec<Outbox>> {
-    let mut statement =
-        connection.prepare_cached("SELECT id, origin, collection, position, round, whole FROM outboxes WHERE url = :url AND id <> :id")?;
-    let rows = statement.query_map(named_params! {":url": url, ":id": id}, outbox)?;
+/// Returns the outboxes of this store, and of those that it replaced, at a URL, except one: those of earlier models and settings.
+pub fn others(connection: &Connection, url: &str, origin: &str, except: i64) -> Result<Vec<Outbox>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, origin, collection, position, round, whole FROM outboxes
+         WHERE url = :url AND id <> :except AND (origin = :origin OR origin IN (SELECT origin FROM former_origins))",
+    )?;
+    let rows = statement.query_map(named_params! {":url": url, ":origin": origin, ":except": except}, outbox)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the origins that this store had before it was restored from backups.
+/// Returns another URL to which something was sent, if there is one.
+pub fn elsewhere(connection: &Connection, url: &str, origin: &str) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT url FROM outboxes WHERE url <> :url AND origin = :origin AND position > 0 ORDER BY updated_at DESC LIMIT 1",
+        )?
+        .query_row(named_params! {":url": url, ":origin": origin}, |row| row.get("url"))
+        .optional()?)
+}
+
+/// Returns the origins of the stores that this one replaced when it was restored from backups.
 pub fn former_origins(connection: &Connection) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached("SELECT origin FROM former_origins")?;
     let rows = statement.query_map([], |row| row.get("origin"))?;
@@ -101,13 +113,6 @@ pub fn pending(connection: &Connection, after: i64) -> Result<i64> {
     Ok(connection
         .prepare_cached("SELECT count(*) AS count FROM entries WHERE version > :after OR due = 1")?
         .query_row(named_params! {":after": after}, |row| row.get("count"))?)
-}
-
-/// Returns up to `limit` entries that changed after a version.
-pub fn behind(connection: &Connection, after: i64, limit: i64) -> Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached("SELECT id FROM entries WHERE version > :after ORDER BY version LIMIT :limit")?;
-    let rows = statement.query_map(named_params! {":after": after, ":limit": limit}, |row| row.get("id"))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// An entry whose change is to be sent.

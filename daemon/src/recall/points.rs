@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::entries::{Filtered, name_hash};
+use super::terms::{self, Terms};
 use crate::text;
 
 /// What is stored with a vector.
@@ -42,9 +43,17 @@ pub struct Payload {
 }
 
 impl Payload {
+    fn searched(&self) -> String {
+        format!("{}\n{}", self.entry.title.as_deref().unwrap_or_default(), self.entry.text)
+    }
+
+    /// Returns the terms of its text.
+    pub fn terms(&self) -> Terms {
+        terms::of(&self.searched())
+    }
+
     /// Returns what an entry of another store is filtered and ranked by.
     pub fn filtered(&self) -> Filtered {
-        let searched = format!("{}\n{}", self.entry.title.as_deref().unwrap_or_default(), self.entry.text);
         Filtered {
             kind: self.kind,
             app: name_hash(&self.app),
@@ -56,7 +65,7 @@ impl Payload {
             at: self.at,
             expires_at: self.expires_at.unwrap_or(i64::MAX),
             words: 1,
-            gist: text::gist(searched.trim_start()),
+            gist: text::gist(self.searched().trim_start()),
         }
     }
 }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::points::{Filters, Neighbour, Payload, Point};
+use super::points::{Filters, Neighbour, Payload, Point, of_store};
 use crate::config::RecallSettings;
 use crate::model::api_key;
 use crate::net::{self, BodyError};
@@ -24,6 +24,8 @@ const MAX_ANSWER: usize = 32 << 20;
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time for which a Qdrant that could not be reached is not asked again.
 const LEFT_ALONE: Duration = Duration::from_secs(5);
+/// Points that are looked at for an entry: several stores may have put it there.
+const MAX_FOUND: usize = 10;
 /// Length of what it says of an error, characters.
 const MAX_REASON: usize = 200;
 /// Payload indexes: the fields that searches filter by.
@@ -202,13 +204,13 @@ impl Qdrant {
         self.call(Method::POST, &path, Some(json!({"points": ids})), WRITE_TIMEOUT).await.map(drop)
     }
 
-    /// Deletes the points that meet conditions.
+    /// Deletes the points that meet all of some conditions, and none of others.
     ///
     /// # Errors
     /// If it cannot be reached.
-    pub async fn delete_where(&self, collection: &str, must: &[Value]) -> Result<()> {
+    pub async fn delete_where(&self, collection: &str, must: &[Value], must_not: &[Value]) -> Result<()> {
         let path = format!("{collection}/points/delete?wait=true");
-        self.call(Method::POST, &path, Some(json!({"filter": {"must": must}})), WRITE_TIMEOUT).await.map(drop)
+        self.call(Method::POST, &path, Some(json!({"filter": {"must": must, "must_not": must_not}})), WRITE_TIMEOUT).await.map(drop)
     }
 
     /// Returns how many points meet conditions.
@@ -221,29 +223,33 @@ impl Qdrant {
         counted["count"].as_i64().ok_or_else(|| QdrantError::Unusable("its answer has no count".to_owned()))
     }
 
-    /// Returns the points that are nearest to a vector. Does not ask again what did not answer a moment ago.
+    /// Returns an error if it did not answer a moment ago: it is not asked again by what somebody waits for.
+    fn check(&self) -> Result<()> {
+        let failed = self.failed.lock().clone();
+        failed.filter(|(at, _)| at.elapsed() < LEFT_ALONE).map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// Returns the points that are nearest to a vector.
     ///
     /// # Errors
     /// If it cannot be reached.
     pub async fn nearest(&self, collection: &str, vector: &[f32], filters: &Filters, limit: usize) -> Result<Vec<Neighbour>> {
-        let failed = self.failed.lock().clone();
-        if let Some((_, error)) = failed.filter(|(at, _)| at.elapsed() < LEFT_ALONE) {
-            return Err(error);
-        }
+        self.check()?;
         let body = json!({"query": vector, "filter": filters.conditions(), "limit": limit, "with_payload": true});
         let found = self.call(Method::POST, &format!("{collection}/points/query"), Some(body), self.timeout).await?;
         Ok(points(&found).filter_map(|point| serde_json::from_value(point.clone()).ok()).collect())
     }
 
-    /// Returns what is stored with an entry, whichever store put it there.
+    /// Returns what stores other than one have stored with an entry.
     ///
     /// # Errors
     /// If it cannot be reached.
-    pub async fn find(&self, collection: &str, uid: &str) -> Result<Option<Payload>> {
-        let filter = json!({"must": [{"key": "uid", "match": {"value": uid}}]});
-        let body = json!({"filter": filter, "limit": 1, "with_payload": true});
+    pub async fn find(&self, collection: &str, uid: &str, except: &str) -> Result<Vec<Payload>> {
+        self.check()?;
+        let filter = json!({"must": [{"key": "uid", "match": {"value": uid}}], "must_not": [of_store(except)]});
+        let body = json!({"filter": filter, "limit": MAX_FOUND, "with_payload": true});
         let found = self.call(Method::POST, &format!("{collection}/points/scroll"), Some(body), self.timeout).await?;
-        Ok(points(&found).find_map(|point| serde_json::from_value(point["payload"].clone()).ok()))
+        Ok(points(&found).filter_map(|point| serde_json::from_value(point["payload"].clone()).ok()).collect())
     }
 }
 

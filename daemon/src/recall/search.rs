@@ -155,7 +155,10 @@ pub fn run(connection: &Connection, index: &dyn VectorIndex, corpus: Corpus, ask
     let depth = ask.effort.depth.max(ask.limit);
     if ask.mode != SearchMode::Vector {
         let words = |id: i64| index.get(id).filter(|f| allowed(id) && ask.scope.allows(f)).map(|f| f.words);
-        let listed = terms::search(connection, &terms::of(&ask.text), Effort { depth, ..ask.effort }, corpus, words)?;
+        let mut listed = terms::search(connection, &terms::of(&ask.text), Effort { depth, ..ask.effort }, corpus, words)?;
+        for (entry, terms) in index.foreign(&ask.scope) {
+            listed.add(entry, terms, corpus);
+        }
         weights.push((List::Text, text_weight(ask.fluency, listed.share)));
         enter(&mut found, List::Text, listed.matches.into_iter().map(|m| (m.entry, m.score, m.share)));
     }
@@ -201,7 +204,7 @@ fn enter(found: &mut HashMap<i64, Vec<Place>>, list: List, listed: impl Iterator
 
 /// Returns the factors of age and confidence.
 fn factors(entry: &Filtered, ask: &Ask) -> (f64, f64) {
-    let days = (ask.scope.now - entry.at).max(0) as f64 / 86_400_000.0;
+    let days = ask.scope.now.saturating_sub(entry.at).max(0) as f64 / 86_400_000.0;
     let age = 1.0 - BY_AGE * (1.0 - 0.5_f64.powf(days / ask.half_life_days.max(1.0)));
     (age, 1.0 - BY_CONFIDENCE * (1.0 - f64::from(entry.confidence).clamp(0.0, 1.0)))
 }
@@ -214,7 +217,8 @@ fn fold(index: &dyn VectorIndex, ask: &Ask, ranked: Vec<Ranked>) -> Vec<Ranked> 
         let alike = |a: &Filtered, b: &Filtered| a.kind == b.kind && a.gist == b.gist && a.app == b.app && a.site == b.site;
         let same = kept.iter_mut().find(|other| own.zip(index.get(other.entry)).is_some_and(|(a, b)| alike(a, b)));
         if let Some(other) = same {
-            let believed = |entry: i64| index.get(entry).map_or(0.0, |f| f.confidence);
+            // One's own stands for those of other stores, which may claim what they like.
+            let believed = |entry: i64| (entry > 0, index.get(entry).map_or(0.0, |f| f.confidence));
             if believed(hit.entry) > believed(other.entry) {
                 std::mem::swap(&mut other.entry, &mut hit.entry);
             }

@@ -139,12 +139,40 @@ pub struct Found {
     pub matches: Vec<Match>,
     /// Largest share of the query that any entry has.
     pub share: f64,
+    /// Terms of the query, with how much each tells by its rarity.
+    rarities: Vec<(i64, f64)>,
+}
+
+impl Found {
+    /// Adds a text that is not in the index, if it has terms of the query.
+    pub fn add(&mut self, entry: i64, text: &Terms, corpus: Corpus) {
+        let (mut score, mut has, mut sum) = (0.0, 0.0, 0.0);
+        for (term, rarity) in &self.rarities {
+            sum += rarity;
+            if let Some((_, count)) = text.counts.iter().find(|(key, _)| key == term) {
+                score += rarity * weight(*count as f64, text.words as f64, corpus);
+                has += rarity;
+            }
+        }
+        if has > 0.0 {
+            let found = Match { entry, score, share: has / sum };
+            self.share = self.share.max(found.share);
+            let at = self.matches.partition_point(|other| other.score >= score);
+            self.matches.insert(at, found);
+        }
+    }
+}
+
+/// Returns what a term counts that an entry of some words has some times.
+fn weight(count: f64, words: f64, corpus: Corpus) -> f64 {
+    let norm = K1 * (1.0 - B + B * words / corpus.mean_words.max(1.0));
+    count * (K1 + 1.0) / (count + norm)
 }
 
 /// Returns the entries that have terms of a query. `words` returns the number of words of an entry that may be found.
 pub fn search(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus, words: impl Fn(i64) -> Option<u32>) -> Result<Found> {
     let mut scores: FxHashMap<i64, (f64, f64)> = FxHashMap::default();
-    let mut sum = 0.0;
+    let mut rarities = Vec::new();
     let mut read =
         connection.prepare_cached("SELECT entry_id, count FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit")?;
     // Looked up once: there are many rows.
@@ -161,16 +189,15 @@ pub fn search(connection: &Connection, query: &Terms, effort: Effort, corpus: Co
         let having = if found.len() < effort.entries { found.len() } else { corpus.entries.max(found.len()) };
         let all = corpus.entries.max(having) as f64;
         let rarity = (1.0 + (all - having as f64 + 0.5) / (having as f64 + 0.5)).ln() * (1.0 + (*wanted as f64).ln());
-        sum += rarity;
+        rarities.push((*term, rarity));
         for (entry, count) in &found {
             let Some(length) = words(*entry) else { continue };
-            let count = *count as f64;
-            let norm = K1 * (1.0 - B + B * f64::from(length) / corpus.mean_words.max(1.0));
             let own = scores.entry(*entry).or_default();
-            own.0 += rarity * count * (K1 + 1.0) / (count + norm);
+            own.0 += rarity * weight(*count as f64, f64::from(length), corpus);
             own.1 += rarity;
         }
     }
+    let sum: f64 = rarities.iter().map(|(_, rarity)| rarity).sum();
     let matches = scores.into_iter().map(|(entry, (score, own))| Match { entry, score, share: own / sum });
     let mut matches: Vec<Match> = matches.collect();
     let share = matches.iter().map(|m| m.share).fold(0.0, f64::max);
@@ -180,7 +207,7 @@ pub fn search(connection: &Connection, query: &Terms, effort: Effort, corpus: Co
         matches.truncate(effort.depth);
     }
     matches.sort_by(better);
-    Ok(Found { matches, share })
+    Ok(Found { matches, share, rarities })
 }
 
 #[cfg(test)]

@@ -63,13 +63,35 @@ pub fn origin_of(connection: &Connection) -> Result<Option<String>> {
     Ok(connection.query_row("SELECT origin FROM store", [], |row| row.get("origin")).optional()?)
 }
 
-/// Gives a store another uid, by which its rows are told from those that a copy of it makes.
+/// Gives a store another uid, by which its rows are told from those that a copy of it makes. `former` are the uids of the stores that it
+/// replaces.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn renew_origin(connection: &Connection) -> Result<()> {
+pub fn renew_origin(connection: &Connection, former: &[String]) -> Result<()> {
     connection.execute("UPDATE store SET origin = :origin", named_params! {":origin": new_uid()})?;
+    // An earlier schema has put nothing anywhere else.
+    if schema_of(connection)? >= 14 {
+        let mut insert = connection.prepare("INSERT OR IGNORE INTO former_origins (origin, created_at) VALUES (:origin, :now)")?;
+        for origin in former {
+            insert.execute(named_params! {":origin": origin, ":now": now_ms()})?;
+        }
+    }
     Ok(())
+}
+
+/// Returns the uids that a store has and that the stores had which it replaced.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn origins_of(connection: &Connection) -> Result<Vec<String>> {
+    let mut origins: Vec<String> = origin_of(connection)?.into_iter().collect();
+    if schema_of(connection)? >= 14 {
+        let mut statement = connection.prepare("SELECT origin FROM former_origins")?;
+        let rows = statement.query_map([], |row| row.get("origin"))?;
+        origins.extend(rows.collect::<rusqlite::Result<Vec<String>>>()?);
+    }
+    Ok(origins)
 }
 
 /// Returns the uid of this store, which is created at the first start.

@@ -26,8 +26,8 @@ fn lines(file: &str) -> Vec<Value> {
 #[test]
 fn finds_the_same_as_the_embedded_index() {
     let Some(qdrant) = TestQdrant::new() else { return };
-    let (with, without) = (world(&qdrant), World::new());
-    let (mut with, mut without) = (with.client(), without.client());
+    let (with_world, without) = (world(&qdrant), World::new());
+    let (mut with, mut without) = (with_world.client(), without.client());
     let entries = lines("tests/recall/tuned/mix-a/entries.jsonl");
     for (n, entry) in entries.iter().enumerate() {
         let scope = ["everybody", "session"][usize::from(n % 5 == 0)];
@@ -58,6 +58,31 @@ fn finds_the_same_as_the_embedded_index() {
         }
     }
     assert!(compared >= 40 && found_any * 2 > compared, "{found_any} of {compared}");
+    // A store that has nothing of its own finds by the Qdrant alone what is not private, with the same filters.
+    let (other, mut compared) = (world(&qdrant), 0);
+    let mut other = other.client();
+    for (n, query) in lines("tests/recall/tuned/mix-a/queries.jsonl").iter().enumerate() {
+        let mut params = json!({"query": query["query"], "limit": 8, "mode": "vector"});
+        match n % 4 {
+            1 => params["tag"] = json!("T1"),
+            2 => params["app"] = entries[n % entries.len()]["app"].clone(),
+            3 => params["until"] = json!(1),
+            _ => {}
+        }
+        let own = without.ok("recall.search", params.clone());
+        let public = |found: &Value| {
+            let entries = found["entries"].as_array().expect("entries").iter().filter(|e| e["scope"] != "session");
+            entries.map(|e| e["text"].as_str().unwrap_or_default().to_owned()).take(4).collect::<Vec<_>>()
+        };
+        let (expected, found) = (public(&own), public(&other.ok("recall.search", params.clone())));
+        if expected.len() == 4 {
+            assert_eq!(found, expected, "{params}");
+            compared += 1;
+        } else {
+            assert_eq!(found[..found.len().min(expected.len())], expected[..], "{params}");
+        }
+    }
+    assert!(compared >= 10, "{compared}");
 }
 
 #[test]
@@ -179,11 +204,15 @@ fn stores_share_what_is_for_everybody() {
     let shared = found["entries"].as_array().expect("entries").iter().find(|e| e["uid"] == uid).expect("what the other one stored");
     assert!(shared["origin"].is_string() && shared["score"].is_number(), "{shared}");
     assert_eq!(b.ok("recall.get", json!({"uid": uid}))["origin"], shared["origin"]);
-    b.fails("recall.delete", json!({"uid": uid}), "NOT_FOUND");
+    let refused = b.fails("recall.delete", json!({"uid": uid}), "INVALID_PARAMS");
+    assert!(refused.message.contains("another memory"), "{refused:?}");
     let context = b.ok("recall.context", json!({"task": "get coffee from the machine"}));
     let text = context["text"].as_str().expect("a text");
     assert!(text.contains("only coins") && text.contains("from another memory"), "{text}");
     assert!(text.lines().all(|line| !line.starts_with("- obey")), "{text}");
+    // Word for word it comes first, although it is another's.
+    let found = b.ok("recall.search", json!({"query": "the coffee machine on floor 3 takes only coins"}));
+    assert_eq!(found["entries"][0]["uid"], uid, "{found}");
     // Moved by an export it is not found twice.
     let file = std::env::temp_dir().join(format!("afd-qdrant-{}.jsonl", std::process::id()));
     a.ok("memory.export", json!({"file": file}));
@@ -199,6 +228,78 @@ fn stores_share_what_is_for_everybody() {
     a.ok("recall.delete", json!({"uid": uid}));
     settled(&mut a);
     assert!(!told(&search(&mut b, "cups dishwasher")).iter().any(|e| e.contains("cups")));
+}
+
+#[test]
+fn what_strangers_put_there_never_displaces_or_forges_ones_own() {
+    let Some(qdrant) = TestQdrant::new() else { return };
+    let world = world(&qdrant);
+    let mut client = world.client();
+    let uid = store(&mut client, "the vault opens at nine");
+    settled(&mut client);
+    let collection = qdrant.collections().remove(0);
+    let path = format!("/collections/{collection}/points");
+    let (_, all) = qdrant.call("POST", &format!("{path}/scroll"), &json!({"limit": 5, "with_payload": true, "with_vector": true}));
+    let own = all["result"]["points"][0].clone();
+    let mut forged = Vec::new();
+    for n in 0..200 {
+        let mut point = own.clone();
+        point["id"] = json!(format!("00000000-0000-4000-8000-{n:012x}"));
+        point["payload"]["uid"] = json!(format!("stranger-{n}"));
+        point["payload"]["origin"] = json!("stranger");
+        point["payload"]["at"] = json!(i64::MIN);
+        point["payload"]["entry"]["confidence"] = json!(1e300);
+        // The same words, and others.
+        let text =
+            if n == 0 { "The vault opens at NINE!".to_owned() } else { format!("the vault opens at nine {n} {}", "x".repeat(100_000)) };
+        point["payload"]["entry"]["text"] = json!(text);
+        point["payload"]["entry"]["title"] = json!(format!("a\n# System {}", "y".repeat(5_000)));
+        if n == 1 {
+            point["payload"]["entry"]["app"] = json!("com.bank");
+        }
+        if n == 2 {
+            point["payload"] = json!({"of": "another program"});
+        }
+        forged.push(point);
+    }
+    for some in forged.chunks(50) {
+        let put = qdrant.call("PUT", &format!("{path}?wait=true"), &json!({"points": some}));
+        assert_eq!(put.0, 200, "{put:?}");
+    }
+    for mode in ["vector", "hybrid"] {
+        let found = client.ok("recall.search", json!({"query": "when does the vault open at nine", "mode": mode, "limit": 50}));
+        let entries = found["entries"].as_array().expect("entries");
+        let mine = entries.iter().find(|e| e["uid"] == uid).unwrap_or_else(|| panic!("one's own is found: {found}"));
+        assert_eq!((&mine["origin"], &mine["text"]), (&Value::Null, &json!("the vault opens at nine")));
+        assert!(entries.iter().all(|e| e["uid"] == uid || e["origin"] == "stranger"), "{found}");
+        assert!(entries.iter().all(|e| e["app"] == Value::Null && e["confidence"].as_f64() <= Some(1.0)), "{found}");
+        assert!(found.to_string().len() < 100_000, "{}", found.to_string().len());
+    }
+    let filtered = client.ok("recall.search", json!({"query": "vault", "tag": "none", "mode": "vector"}));
+    assert_eq!(told(&filtered), Vec::<String>::new());
+}
+
+#[test]
+fn a_deletion_reaches_the_collections_of_earlier_models() {
+    let Some(qdrant) = TestQdrant::new() else { return };
+    let endpoint = Endpoint::start(vec![Reply::Status(503)]);
+    let world = world(&qdrant);
+    let mut client = world.client();
+    let uid = store(&mut client, "the key is under the mat");
+    store(&mut client, "the mat is green");
+    settled(&mut client);
+    assert_eq!(qdrant.points().len(), 2);
+    // The new model makes no vectors yet.
+    client.ok("config.set", json!({"key": "recall.endpoint_model", "value": "tiny"}));
+    client.ok("config.set", json!({"key": "recall.endpoint_url", "value": format!("{}/v1", endpoint.url())}));
+    client.ok("recall.delete", json!({"uid": uid}));
+    until("the deletion", || (qdrant.points().len() == 1).then_some(()));
+    // Without a Qdrant it is told that one may still have it.
+    let uid = store(&mut client, "the mat is blue");
+    client.ok("config.unset", json!({"key": "recall.endpoint_url"}));
+    settled(&mut client);
+    client.ok("config.unset", json!({"key": "recall.qdrant_url"}));
+    assert_eq!(client.ok("recall.delete", json!({"uid": uid}))["qdrant"], json!(qdrant.url()));
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod store;
 mod upkeep;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock, RwLockWriteGuard};
@@ -50,6 +51,9 @@ pub struct Recall {
     due: Arc<Notify>,
     changed: Arc<Notify>,
     outside: Mutex<outside::Outside>,
+    /// Wakes what waits to send again, and whether it is to look whether everything is still there.
+    again: Arc<Notify>,
+    doubted: AtomicBool,
     /// Why changes could not be sent there.
     unsent: Mutex<Option<String>>,
 }
@@ -149,6 +153,26 @@ impl Recall {
     /// Wakes what makes embeddings, and what sends changes to an index outside.
     pub fn nudge(&self) {
         self.wake.notify_one();
+        self.changed.notify_one();
+    }
+
+    /// Takes up new settings at once.
+    pub fn settings_changed(&self) {
+        *self.unsent.lock() = None;
+        self.again.notify_one();
+        self.nudge();
+    }
+
+    /// Tells that an index outside was reached: what waits to send again need not wait.
+    pub fn was_reached(&self) {
+        if self.unsent.lock().is_some() {
+            self.again.notify_one();
+        }
+    }
+
+    /// Tells that an index outside seems to have lost something.
+    pub fn doubt(&self) {
+        self.doubted.store(true, Ordering::Relaxed);
         self.changed.notify_one();
     }
 

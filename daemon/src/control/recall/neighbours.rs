@@ -14,19 +14,17 @@ use crate::recall::nearest::{Answered, Foreign};
 use crate::recall::points::{Filters, Neighbour, Payload};
 use crate::recall::qdrant::QdrantError;
 use crate::recall::terms::Effort;
-use crate::recall::{entries, outbox, vectors};
+use crate::recall::{entries, vectors};
 use crate::store::{Result, now_ms};
-use crate::text::cut;
+use crate::text::{self, cut};
 
-/// Changes that a search looks at itself because they were not sent yet; beyond that it uses the index of this machine.
-const BEHIND: i64 = 500;
+/// Row id of a model that has made no vectors here.
+const UNUSED: i64 = -1;
 /// Points that are asked for beyond what is needed: some may have changed since.
 const SPARE: usize = 20;
 
 /// What an index outside answered to a query.
 pub struct Answer {
-    url: String,
-    collection: String,
     identity: String,
     neighbours: Vec<Neighbour>,
 }
@@ -41,8 +39,6 @@ pub struct Resolved {
     pub foreign: HashMap<i64, Foreign>,
     /// The same, as they are handed over.
     pub entries: HashMap<i64, RecallEntry>,
-    /// Entries whose changes were not sent yet; `None` if there are many.
-    pub behind: Option<Vec<i64>>,
 }
 
 /// Asks the Qdrant of the settings for neighbours of a query. Returns its answer, and what is missing without it.
@@ -64,51 +60,61 @@ pub async fn ask(
     let collection = qdrant.collection(identity);
     match qdrant.nearest(&collection, vector, filters, Effort::SEARCH.depth.max(limit) + SPARE).await {
         Ok(neighbours) => {
-            let answer = Answer { url: qdrant.url().to_owned(), collection, identity: identity.to_owned(), neighbours };
-            (Some(answer), None)
+            core.recall.was_reached();
+            (Some(Answer { identity: identity.to_owned(), neighbours }), None)
         }
-        // Nothing was sent yet.
-        Err(QdrantError::NoCollection) => (None, None),
+        Err(QdrantError::NoCollection) => {
+            // Nothing was sent yet, or somebody has deleted it.
+            core.recall.doubt();
+            (None, None)
+        }
         Err(error) => without(error.to_string()),
     }
 }
 
 impl Answer {
-    /// Finds the entries of an answer in this database; `None` if nothing was sent for its model.
+    /// Finds the entries of an answer in this database. Only entries with `tag` are wanted.
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub fn resolve(self, c: &Connection, origin: &str) -> Result<Option<Resolved>> {
-        let Some(model) = vectors::find_model(c, &self.identity)? else { return Ok(None) };
-        let behind = match outbox::find(c, &self.url, &self.collection, origin)? {
-            Some(outbox) => Some(outbox::behind(c, outbox.position, BEHIND)?).filter(|b| (b.len() as i64) < BEHIND),
-            None => None,
-        };
-        let mut resolved = Resolved { model: model.id, own: Vec::new(), foreign: HashMap::new(), entries: HashMap::new(), behind };
+    pub fn resolve(self, c: &Connection, origin: &str, tag: Option<&str>) -> Result<Resolved> {
+        // A store without entries has not used the model, but finds what others have put there.
+        let model = vectors::find_model(c, &self.identity)?.map_or(UNUSED, |model| model.id);
+        let tag = tag.map(text::fold);
+        let mut resolved = Resolved { model, own: Vec::new(), foreign: HashMap::new(), entries: HashMap::new() };
         for (i, Neighbour { score, payload }) in self.neighbours.into_iter().enumerate() {
             let known = entries::id_of(c, &payload.uid)?;
             if payload.origin == origin {
                 resolved.own.extend(known);
-            } else if known.is_none() && payload.kind != EntryType::Message {
+            } else if known.is_none() && is_entry(&payload) && tag.as_ref().is_none_or(|tag| payload.tags.contains(tag)) {
                 let id = -1 - i as i64;
-                resolved.foreign.insert(id, Foreign { found_by: payload.filtered(), cosine: score });
+                resolved.foreign.insert(id, Foreign { terms: payload.terms(), found_by: payload.filtered(), cosine: score.min(1.0) });
                 resolved.entries.insert(id, handed_over(payload));
             }
         }
-        Ok(Some(resolved))
+        Ok(resolved)
     }
+}
+
+/// Returns whether what others have put there may be told: nothing of a conversation, and only what is about the app and site that it is
+/// filtered by.
+fn is_entry(payload: &Payload) -> bool {
+    let same = |shown: &Option<String>, filtered: &str| shown.as_deref().unwrap_or_default().to_lowercase() == filtered;
+    payload.kind != EntryType::Message && same(&payload.entry.app, &payload.app) && same(&payload.entry.site, &payload.site)
 }
 
 impl Resolved {
     /// Returns it beside the index of this process.
     pub fn beside<'a>(&'a self, index: &'a Index) -> Answered<'a> {
-        Answered { index, model: self.model, own: self.own.clone(), foreign: &self.foreign, behind: self.behind.clone() }
+        Answered { index, model: self.model, own: self.own.clone(), foreign: &self.foreign }
     }
 }
 
 /// Maximum lengths of what others have put there, characters: of names and titles, and of texts.
 const MAX_NAME: usize = 300;
 const MAX_TEXT: usize = 32_000;
+const MAX_TAGS: usize = 20;
+const MAX_RELATED: usize = 50;
 
 /// Returns an entry of another store. What is not the text stands on one line, whatever it holds.
 fn handed_over(payload: Payload) -> RecallEntry {
@@ -128,8 +134,8 @@ fn handed_over(payload: Payload) -> RecallEntry {
         scope: if app.is_some() { PatternScope::App } else { PatternScope::Everybody },
         app,
         confidence: confidence.clamp(0.0, 1.0),
-        tags: tags.iter().map(|tag| name(tag)).collect(),
-        related: related.iter().map(|uid| name(uid)).collect(),
+        tags: tags.iter().take(MAX_TAGS).map(|tag| name(tag)).collect(),
+        related: related.iter().take(MAX_RELATED).map(|uid| name(uid)).collect(),
         at: payload.at,
         expires_at: payload.expires_at,
         use_count: 0,
@@ -142,13 +148,21 @@ fn handed_over(payload: Payload) -> RecallEntry {
 }
 
 /// Returns an entry that another store put there.
-pub async fn get(core: &Core, uid: &str) -> Option<RecallEntry> {
+///
+/// # Errors
+/// If the Qdrant cannot be asked; says which and why.
+pub async fn get(core: &Core, uid: &str) -> std::result::Result<Option<RecallEntry>, String> {
     let settings = core.config.get().recall.clone();
-    let qdrant = core.recall.outside(&settings)?.ok()?;
-    let identity = searched_model(core, &settings).await?;
-    let found = qdrant.find(&qdrant.collection(&identity), uid).await.ok().flatten()?;
-    let current = found.origin != core.store.origin() && found.expires_at.is_none_or(|at| at > now_ms());
-    current.then(|| handed_over(found))
+    let Some(qdrant) = core.recall.outside(&settings) else { return Ok(None) };
+    let failed = |why: String| format!("the Qdrant at {} cannot be asked: {why}", settings.qdrant_url.as_deref().unwrap_or_default());
+    let qdrant = qdrant.map_err(failed)?;
+    let Some(identity) = searched_model(core, &settings).await else { return Ok(None) };
+    let found = match qdrant.find(&qdrant.collection(&identity), uid, core.store.origin()).await {
+        Err(QdrantError::NoCollection) => return Ok(None),
+        found => found.map_err(|error| failed(error.to_string()))?,
+    };
+    let current = |payload: &Payload| is_entry(payload) && payload.uid == uid && payload.expires_at.is_none_or(|at| at > now_ms());
+    Ok(found.into_iter().find(current).map(handed_over))
 }
 
 #[cfg(test)]

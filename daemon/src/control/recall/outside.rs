@@ -3,6 +3,7 @@
 //! What is private to a session never leaves this machine. What cannot be sent stays to be sent: the versions of the entries are the outbox.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use afd_proto::recall::{QdrantStatus, RecallEntry};
@@ -24,10 +25,13 @@ use crate::text;
 
 /// Changes that are sent at a time.
 const BATCH: i64 = 64;
+/// Row id of no model, and changes whose points are deleted at a time.
+const NO_MODEL: i64 = 0;
+const FORGOTTEN: i64 = 500;
 /// Longest delay after failures.
 const MAX_DELAY: Duration = Duration::from_secs(60);
 /// Interval at which it is checked that the Qdrant still has what was sent.
-const CHECKED: Duration = Duration::from_secs(300);
+const CHECKED: Duration = Duration::from_secs(60);
 
 /// The Qdrant of the settings.
 #[derive(Default)]
@@ -61,9 +65,9 @@ enum Failure {
 /// Starts the background task.
 pub fn start(core: &Arc<Core>) {
     let weak = Arc::downgrade(core);
-    let wake = core.recall.changed.clone();
+    let (wake, again) = (core.recall.changed.clone(), core.recall.again.clone());
     core.tasks.spawn("qdrant", move || {
-        let (weak, wake) = (weak.clone(), wake.clone());
+        let (weak, wake, again) = (weak.clone(), wake.clone(), again.clone());
         async move {
             let mut sender = Sender::default();
             let mut failures = 0;
@@ -85,7 +89,7 @@ pub fn start(core: &Arc<Core>) {
                         }
                         let delay = Duration::from_millis(settings.qdrant_retry_ms << failures.min(16));
                         failures += 1;
-                        tokio::time::sleep(delay.min(MAX_DELAY)).await;
+                        let _ = tokio::time::timeout(delay.min(MAX_DELAY), again.notified()).await;
                     }
                 }
             }
@@ -115,64 +119,89 @@ impl Sender {
     async fn send(&mut self, core: &Arc<Core>, settings: &RecallSettings) -> std::result::Result<bool, Failure> {
         let Some(qdrant) = core.recall.outside(settings) else { return Ok(false) };
         let qdrant = qdrant.map_err(Failure::Settings)?;
-        let Some(identity) = searched_model(core, settings).await else { return Ok(false) };
-        let Some(target) = target(core, &qdrant, identity).await? else { return Ok(false) };
-        let sent = self.send_to(core, &qdrant, &target).await;
-        if let Err(Failure::Qdrant(QdrantError::NoCollection)) = sent {
-            // Somebody has deleted it.
-            self.prepared = None;
-            begin_again(core, &target).await?;
-            return Ok(true);
+        let target = match searched_model(core, settings).await {
+            Some(identity) => target(core, &qdrant, identity).await?,
+            None => None,
+        };
+        // Deletions need no model.
+        forget_elsewhere(core, &qdrant, target.as_ref()).await?;
+        let Some(target) = target else { return Ok(false) };
+        if core.recall.doubted.swap(false, Ordering::Relaxed) {
+            (self.prepared, self.checked) = (None, None);
         }
-        if sent.is_err() {
+        let name = (qdrant.url().to_owned(), target.outbox.collection.clone());
+        let was_there = self.prepared.as_ref() == Some(&name);
+        let sent = self.send_to(core, &qdrant, &target, name).await;
+        match &sent {
+            // Somebody has deleted it.
+            Err(Failure::Qdrant(QdrantError::NoCollection)) if was_there => {
+                self.prepared = None;
+                begin_again(core, &target).await?;
+                return Ok(true);
+            }
+            // The collection may be another one now, which tells what is wrong.
+            Err(Failure::Qdrant(QdrantError::Refused(_))) => self.prepared = None,
             // It may come back without what it had.
-            self.checked = None;
+            Err(_) if self.lacked == 0 => self.checked = None,
+            _ => {}
         }
         sent
     }
 
-    async fn send_to(&mut self, core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::result::Result<bool, Failure> {
+    async fn send_to(
+        &mut self,
+        core: &Arc<Core>,
+        qdrant: &Qdrant,
+        target: &Target,
+        name: (String, String),
+    ) -> std::result::Result<bool, Failure> {
         let Target { outbox, model, origin } = target;
         let collection = &outbox.collection;
-        let name = (qdrant.url().to_owned(), collection.clone());
         if self.prepared.as_ref() != Some(&name) {
             qdrant.prepare(collection, model.dimensions).await?;
             withdraw_former(core, qdrant, collection).await?;
             (self.prepared, self.checked) = (Some(name), None);
         }
-        // One that keeps losing points is not sent everything again and again.
-        if self.checked.is_none_or(|at| at.elapsed() >= CHECKED * (1 << self.lacked.min(8))) {
-            let has_all = has_all(core, qdrant, target).await?;
-            self.checked = Some(Instant::now());
-            if !has_all {
-                tracing::info!(collection, "the Qdrant lacks what was sent to it, or has more: everything is sent again");
-                self.lacked += 1;
-                begin_again(core, target).await?;
-                return Ok(true);
-            }
-            self.lacked = 0;
-        }
-        let (position, round, row) = (outbox.position, outbox.round, outbox.clone());
+        let (position, round, row) = (outbox.position, outbox.round, outbox.id);
         let (from, model_id) = (origin.clone(), model.id);
         let batch = core.store.read_all(move |c| batch(c, model_id, position, &from, round)).await?;
-        let Some(batch) = batch else {
-            if !row.whole {
-                qdrant.delete_where(collection, &[of_store(origin), json!({"key": "round", "range": {"lt": round}})]).await?;
-                core.store.write(move |c| outbox::complete(c, row.id)).await?;
-                if self.lacked < 2 {
-                    // It may have lost something meanwhile, as while this daemon did not run.
-                    self.checked = None;
-                }
-                return Ok(true);
-            }
-            withdraw_others(core, qdrant, target).await?;
-            return Ok(false);
-        };
-        put(qdrant, collection, &batch.points).await?;
+        let Some(batch) = batch else { return self.all_sent(core, qdrant, target).await };
         if !batch.gone.is_empty() {
             qdrant.delete(collection, &batch.gone).await?;
         }
-        core.store.write(move |c| outbox::advance(c, row.id, batch.upto)).await?;
+        put(qdrant, collection, &batch.points).await?;
+        core.store.write(move |c| outbox::advance(c, row, batch.upto)).await?;
+        Ok(true)
+    }
+
+    /// Completes a round, or checks from time to time that what was sent is still there. Returns whether there is more to send.
+    async fn all_sent(&mut self, core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::result::Result<bool, Failure> {
+        let Target { outbox, origin, .. } = target;
+        let (collection, row) = (&outbox.collection, outbox.id);
+        if !outbox.whole {
+            let of_round = json!({"key": "round", "match": {"value": outbox.round}});
+            qdrant.delete_where(collection, &[of_store(origin)], &[of_round]).await?;
+            core.store.write(move |c| outbox::complete(c, row)).await?;
+            if self.lacked < 2 {
+                // It may have lost something meanwhile, as while this daemon did not run.
+                self.checked = None;
+            }
+            return Ok(true);
+        }
+        withdraw_others(core, qdrant, target).await?;
+        // One that keeps losing points is not sent everything again and again.
+        if self.checked.is_some_and(|at| at.elapsed() < CHECKED * (1 << self.lacked.min(8))) {
+            return Ok(false);
+        }
+        let Some(has_all) = has_all(core, qdrant, target).await? else { return Ok(false) };
+        self.checked = Some(Instant::now());
+        if has_all {
+            self.lacked = 0;
+            return Ok(false);
+        }
+        tracing::info!(collection, "the Qdrant lacks what was sent to it, or has more: everything is sent again");
+        self.lacked += 1;
+        begin_again(core, target).await?;
         Ok(true)
     }
 }
@@ -231,43 +260,63 @@ async fn begin_again(core: &Arc<Core>, target: &Target) -> Result<()> {
     core.store.write(move |c| outbox::begin_again(c, row)).await
 }
 
-/// Returns whether a Qdrant has what was sent to it: after it was restored from a backup it has less or more, and so has this store.
-async fn has_all(core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::result::Result<bool, Failure> {
+/// Returns whether a Qdrant has what was sent to it: after it was restored from a backup it has less or more, and so has this store. `None`
+/// if something has changed meanwhile.
+async fn has_all(core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::result::Result<Option<bool>, Failure> {
     let Target { outbox, model, origin } = target;
-    if !outbox.whole {
-        // What is sent now was not counted before.
-        return Ok(true);
-    }
     let (position, model) = (outbox.position, model.id);
     let read = core.store.read_all(move |c| Ok((outbox::newest(c)?, outbox::pending(c, position)?, outbox::expected(c, model, position)?)));
     let (newest, pending, (count, newest_sent)) = read.await?;
     if position > newest {
-        return Ok(false);
+        return Ok(Some(false));
     }
     if pending > 0 {
-        // Entries that have changed since are still there as they were.
-        return Ok(true);
+        return Ok(None);
     }
     let own = of_store(origin);
     let there = qdrant.count(&outbox.collection, std::slice::from_ref(&own)).await?;
     let recent = qdrant.count(&outbox.collection, &[own, json!({"key": "version", "range": {"gte": newest_sent}})]).await?;
-    Ok(there == count && (count == 0 || recent == 1))
+    Ok(Some(there == count && (count == 0 || recent == 1)))
 }
 
-/// Deletes what was put there by this store as it was before it was restored from a backup.
+/// Deletes what was put there by the stores that this one replaced when it was restored from a backup.
 async fn withdraw_former(core: &Arc<Core>, qdrant: &Qdrant, collection: &str) -> std::result::Result<(), Failure> {
     for former in core.store.read_all(outbox::former_origins).await? {
-        qdrant.delete_where(collection, &[of_store(&former)]).await?;
+        qdrant.delete_where(collection, &[of_store(&former)], &[]).await?;
+    }
+    Ok(())
+}
+
+/// Returns the outboxes at a Qdrant apart from that of a target: of earlier models and settings.
+async fn others(core: &Arc<Core>, qdrant: &Qdrant, target: Option<&Target>) -> Result<Vec<Outbox>> {
+    let (url, origin) = (qdrant.url().to_owned(), core.store.origin().to_owned());
+    let except = target.map_or(0, |target| target.outbox.id);
+    core.store.read_all(move |c| outbox::others(c, &url, &origin, except)).await
+}
+
+/// Deletes what has changed since from the collections of earlier models: these stay until the one in use has everything.
+async fn forget_elsewhere(core: &Arc<Core>, qdrant: &Qdrant, target: Option<&Target>) -> std::result::Result<(), Failure> {
+    for other in others(core, qdrant, target).await? {
+        let mut position = other.position;
+        loop {
+            let changes = core.store.read_all(move |c| outbox::changes(c, NO_MODEL, position, FORGOTTEN)).await?;
+            let Some(last) = changes.last().map(|change| change.version) else { break };
+            let ids: Vec<String> = changes.iter().map(|change| point_id(&other.origin, &change.uid)).collect();
+            match qdrant.delete(&other.collection, &ids).await {
+                Ok(()) | Err(QdrantError::NoCollection) => {}
+                Err(error) => return Err(error.into()),
+            }
+            position = last;
+            core.store.write(move |c| outbox::advance(c, other.id, last)).await?;
+        }
     }
     Ok(())
 }
 
 /// Deletes what was put elsewhere in the same Qdrant, for other models.
 async fn withdraw_others(core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::result::Result<(), Failure> {
-    let (url, own) = (qdrant.url().to_owned(), target.outbox.id);
-    let others = core.store.read_all(move |c| outbox::others(c, &url, own)).await?;
-    for other in others {
-        match qdrant.delete_where(&other.collection, &[of_store(&other.origin)]).await {
+    for other in others(core, qdrant, Some(target)).await? {
+        match qdrant.delete_where(&other.collection, &[of_store(&other.origin)], &[]).await {
             Ok(()) | Err(QdrantError::NoCollection) => {}
             Err(error) => return Err(error.into()),
         }
@@ -335,12 +384,17 @@ pub async fn status(core: &Arc<Core>, settings: &RecallSettings) -> Result<Optio
     let (at, origin) = (url.trim_end_matches('/').to_owned(), core.store.origin().to_owned());
     let read = core.store.read_all(move |c| {
         let Some((collection, identity)) = wanted else { return Ok((None, outbox::pending(c, 0)?)) };
-        // Before the model has made a vector there is nothing to send.
-        if vectors::find_model(c, &identity)?.is_none() {
-            return Ok((None, 0));
+        let mut pending = 0;
+        for other in outbox::others(c, &at, &origin, 0)? {
+            pending = outbox::pending(c, other.position)?.max(pending);
         }
-        let outbox = outbox::find(c, &at, &collection, &origin)?;
-        let pending = outbox::pending(c, outbox.map_or(0, |outbox| outbox.position))?;
+        // Before the model has made a vector there is nothing more to send.
+        if vectors::find_model(c, &identity)?.is_none() {
+            return Ok((None, pending));
+        }
+        if outbox::find(c, &at, &collection, &origin)?.is_none() {
+            pending = outbox::pending(c, 0)?;
+        }
         Ok((Some(collection), pending))
     });
     let (collection, pending) = read.await?;
@@ -351,18 +405,23 @@ pub async fn status(core: &Arc<Core>, settings: &RecallSettings) -> Result<Optio
 /// How long an answer waits until a Qdrant was told of a deletion, and how often it is looked at.
 const TOLD: (Duration, Duration) = (Duration::from_millis(500), Duration::from_millis(10));
 
-/// Returns the URL of a Qdrant that was not told yet of all changes, after giving it a moment.
+/// Returns the URL of a Qdrant that was not told yet of all changes, after giving it a moment, or of one that the settings named before.
 pub async fn still_holding(core: &Arc<Core>) -> Option<String> {
     let settings = core.config.get().recall.clone();
     let started = Instant::now();
     loop {
-        let status = status(core, &settings).await.ok().flatten()?;
-        if status.pending == 0 {
-            return None;
-        }
-        if status.error.is_some() || started.elapsed() >= TOLD.0 {
-            return Some(status.url);
+        let status = status(core, &settings).await.ok()?;
+        match status {
+            Some(status) if status.pending > 0 => {
+                if status.error.is_some() || started.elapsed() >= TOLD.0 {
+                    return Some(status.url);
+                }
+            }
+            _ => break,
         }
         tokio::time::sleep(TOLD.1).await;
     }
+    let url = settings.qdrant_url.unwrap_or_default().trim_end_matches('/').to_owned();
+    let origin = core.store.origin().to_owned();
+    core.store.read_all(move |c| outbox::elsewhere(c, &url, &origin)).await.ok().flatten()
 }

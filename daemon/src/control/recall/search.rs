@@ -125,7 +125,7 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     let (own, p) = (core.clone(), params.clone());
     let found = core.store.read_all(move |c| {
         let asking = session::find(c, &session)?;
-        let resolved = answer.map(|answer| answer.resolve(c, own.store.origin())).transpose()?.flatten();
+        let resolved = answer.map(|answer| answer.resolve(c, own.store.origin(), p.tag.as_deref())).transpose()?;
         let scope = Scope {
             session: asking,
             types: p.types.clone(),
@@ -139,6 +139,12 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
             archived: p.archived.unwrap_or(false),
         };
         let (ranked, pending) = own.recall.with_index(c, embedded.identity(), |index, builtin, other| {
+            // Where the model has made no vectors of its own entries there are those of others.
+            let unused = resolved.as_ref().map(|resolved| resolved.model).filter(|model| *model < 0);
+            let (builtin, other) = match embedded.identity() {
+                None => (builtin.or(unused), other),
+                Some(_) => (builtin, other.or(unused)),
+            };
             let ask = Ask {
                 text: p.query.clone(),
                 vectors: embedded.lists(builtin, other),
@@ -291,7 +297,7 @@ pub async fn get(core: &Arc<Core>, params: &RecallGetParams) -> Result<RecallEnt
     });
     let found = match found.await? {
         // What was deleted here is not asked for elsewhere.
-        (None, false) => neighbours::get(core, &params.uid).await,
+        (None, false) => neighbours::get(core, &params.uid).await.map_err(|why| no_entry(&params.uid).hint(why))?,
         (told, _) => told,
     };
     found.ok_or_else(|| no_entry(&params.uid))
