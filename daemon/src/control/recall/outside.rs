@@ -139,7 +139,7 @@ impl Sender {
                 begin_again(core, &target).await?;
                 return Ok(true);
             }
-            // The collection may be another one now, which tells what is wrong.
+            // The collection may be another one now; preparing it finds out.
             Err(Failure::Qdrant(QdrantError::Refused(_))) => self.prepared = None,
             // It may come back without what it had.
             Err(_) if self.lacked == 0 => self.checked = None,
