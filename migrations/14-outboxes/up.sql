@@ -6,6 +6,8 @@ CREATE TABLE outboxes (
     -- Store in whose name the points were put there: a restored backup is another one.
     origin     TEXT NOT NULL,
     position   INTEGER NOT NULL DEFAULT 0,
+    -- While another collection is in use: version up to which what changed was deleted here. It is sent everything again when it is used again.
+    forgotten  INTEGER NOT NULL DEFAULT 0,
     -- Number of the round in which everything is sent; when it is through, points of earlier rounds are deleted there.
     round      INTEGER NOT NULL DEFAULT 1,
     -- Whether the round is through.

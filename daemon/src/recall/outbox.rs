@@ -15,6 +15,8 @@ pub struct Outbox {
     pub collection: String,
     /// Version up to which changes were sent.
     pub position: i64,
+    /// Version up to which what changed was deleted while another collection was in use.
+    pub forgotten: i64,
     /// Round of sending everything.
     pub round: i64,
     /// Whether the round is through.
@@ -27,6 +29,7 @@ fn outbox(row: &Row<'_>) -> rusqlite::Result<Outbox> {
         origin: row.get("origin")?,
         collection: row.get("collection")?,
         position: row.get("position")?,
+        forgotten: row.get("forgotten")?,
         round: row.get("round")?,
         whole: row.get("whole")?,
     })
@@ -36,7 +39,7 @@ fn outbox(row: &Row<'_>) -> rusqlite::Result<Outbox> {
 pub fn find(connection: &Connection, url: &str, collection: &str, origin: &str) -> Result<Option<Outbox>> {
     Ok(connection
         .prepare_cached(
-            "SELECT id, origin, collection, position, round, whole FROM outboxes
+            "SELECT id, origin, collection, position, forgotten, round, whole FROM outboxes
              WHERE url = :url AND collection = :collection AND origin = :origin",
         )?
         .query_row(named_params! {":url": url, ":collection": collection, ":origin": origin}, outbox)
@@ -54,7 +57,7 @@ pub fn open(connection: &Connection, url: &str, collection: &str, origin: &str) 
 /// Returns the outboxes of this store, and of those that it replaced, at a URL, except one: those of earlier models and settings.
 pub fn others(connection: &Connection, url: &str, origin: &str, except: i64) -> Result<Vec<Outbox>> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, origin, collection, position, round, whole FROM outboxes
+        "SELECT id, origin, collection, position, forgotten, round, whole FROM outboxes
          WHERE url = :url AND id <> :except AND (origin = :origin OR origin IN (SELECT origin FROM former_origins))",
     )?;
     let rows = statement.query_map(named_params! {":url": url, ":origin": origin, ":except": except}, outbox)?;
@@ -65,7 +68,7 @@ pub fn others(connection: &Connection, url: &str, origin: &str, except: i64) -> 
 pub fn elsewhere(connection: &Connection, url: &str, origin: &str) -> Result<Option<String>> {
     Ok(connection
         .prepare_cached(
-            "SELECT url FROM outboxes WHERE url <> :url AND origin = :origin AND position > 0 ORDER BY updated_at DESC LIMIT 1",
+            "SELECT url FROM outboxes WHERE url <> :url AND origin = :origin AND (position > 0 OR round > 1) ORDER BY updated_at DESC LIMIT 1",
         )?
         .query_row(named_params! {":url": url, ":origin": origin}, |row| row.get("url"))
         .optional()?)
@@ -86,6 +89,14 @@ pub fn advance(connection: &Connection, id: i64, position: i64) -> Result<()> {
     Ok(())
 }
 
+/// Records that what changed up to a version was deleted.
+pub fn forget(connection: &Connection, id: i64, upto: i64) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE outboxes SET forgotten = :upto, updated_at = :now WHERE id = :id")?
+        .execute(named_params! {":id": id, ":upto": upto, ":now": now_ms()})?;
+    Ok(())
+}
+
 /// Records that a round is through.
 pub fn complete(connection: &Connection, id: i64) -> Result<()> {
     connection
@@ -97,7 +108,7 @@ pub fn complete(connection: &Connection, id: i64) -> Result<()> {
 /// Begins a new round: everything is sent again.
 pub fn begin_again(connection: &Connection, id: i64) -> Result<()> {
     connection
-        .prepare_cached("UPDATE outboxes SET position = 0, round = round + 1, whole = 0, updated_at = :now WHERE id = :id")?
+        .prepare_cached("UPDATE outboxes SET position = 0, forgotten = 0, round = round + 1, whole = 0, updated_at = :now WHERE id = :id")?
         .execute(named_params! {":id": id, ":now": now_ms()})?;
     Ok(())
 }

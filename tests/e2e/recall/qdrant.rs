@@ -297,6 +297,7 @@ fn a_deletion_reaches_the_collections_of_earlier_models() {
     // Without a Qdrant it is told that one may still have it.
     let uid = store(&mut client, "the mat is blue");
     client.ok("config.unset", json!({"key": "recall.endpoint_url"}));
+    until("what the collection has missed", || (qdrant.points().len() == 2).then_some(()));
     settled(&mut client);
     client.ok("config.unset", json!({"key": "recall.qdrant_url"}));
     assert_eq!(client.ok("recall.delete", json!({"uid": uid}))["qdrant"], json!(qdrant.url()));

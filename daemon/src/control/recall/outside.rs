@@ -246,10 +246,14 @@ async fn target(core: &Arc<Core>, qdrant: &Qdrant, identity: String) -> Result<O
     });
     let Some((found, model, url, collection)) = found.await? else { return Ok(None) };
     let outbox = match found {
-        Some(outbox) => outbox,
-        None => {
+        Some(outbox) if outbox.forgotten == 0 => outbox,
+        found => {
             let from = origin.clone();
-            core.store.write(move |c| outbox::open(c, &url, &collection, &from)).await?
+            let opened = core.store.write(move |c| {
+                found.map_or(Ok(()), |used_before| outbox::begin_again(c, used_before.id))?;
+                outbox::open(c, &url, &collection, &from)
+            });
+            opened.await?
         }
     };
     Ok(Some(Target { outbox, model, origin }))
@@ -297,7 +301,7 @@ async fn others(core: &Arc<Core>, qdrant: &Qdrant, target: Option<&Target>) -> R
 /// Deletes what has changed since from the collections of earlier models: these stay until the one in use has everything.
 async fn forget_elsewhere(core: &Arc<Core>, qdrant: &Qdrant, target: Option<&Target>) -> std::result::Result<(), Failure> {
     for other in others(core, qdrant, target).await? {
-        let mut position = other.position;
+        let mut position = other.position.max(other.forgotten);
         loop {
             let changes = core.store.read_all(move |c| outbox::changes(c, NO_MODEL, position, FORGOTTEN)).await?;
             let Some(last) = changes.last().map(|change| change.version) else { break };
@@ -307,7 +311,7 @@ async fn forget_elsewhere(core: &Arc<Core>, qdrant: &Qdrant, target: Option<&Tar
                 Err(error) => return Err(error.into()),
             }
             position = last;
-            core.store.write(move |c| outbox::advance(c, other.id, last)).await?;
+            core.store.write(move |c| outbox::forget(c, other.id, last)).await?;
         }
     }
     Ok(())
@@ -386,7 +390,7 @@ pub async fn status(core: &Arc<Core>, settings: &RecallSettings) -> Result<Optio
         let Some((collection, identity)) = wanted else { return Ok((None, outbox::pending(c, 0)?)) };
         let mut pending = 0;
         for other in outbox::others(c, &at, &origin, 0)? {
-            pending = outbox::pending(c, other.position)?.max(pending);
+            pending = outbox::pending(c, other.position.max(other.forgotten))?.max(pending);
         }
         // Before the model has made a vector there is nothing more to send.
         if vectors::find_model(c, &identity)?.is_none() {
