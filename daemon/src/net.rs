@@ -1,6 +1,7 @@
 //! HTTP clients that share one TLS set-up, and size-limited reading of response bodies.
 
 use std::sync::Once;
+use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, Response};
 
@@ -17,6 +18,27 @@ pub fn client() -> ClientBuilder {
 /// Returns a builder of a plain-HTTP client, which does not load the system's certificates.
 pub fn plain_client() -> ClientBuilder {
     client().tls_certs_only([])
+}
+
+/// Returns a builder of a client of the server with a base URL. It follows no redirects, which could lead a key elsewhere, and loads the
+/// system's certificates only if it needs them.
+pub fn client_of(base: &str) -> ClientBuilder {
+    let builder = if base.starts_with("https:") { client() } else { plain_client() };
+    builder.connect_timeout(CONNECT_TIMEOUT).redirect(reqwest::redirect::Policy::none())
+}
+
+/// How long a client of a server waits for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Returns why a request failed, without the URL, which may contain a secret.
+pub fn why(error: &reqwest::Error) -> &'static str {
+    if error.is_timeout() {
+        "the request timed out"
+    } else if error.is_connect() {
+        "cannot connect"
+    } else {
+        "the connection failed"
+    }
 }
 
 /// Error while reading a response body.

@@ -29,6 +29,7 @@ mod incoming;
 pub mod job;
 pub mod memory;
 pub mod method;
+pub mod model;
 pub mod notes;
 pub mod observe;
 pub mod paths;
@@ -36,6 +37,7 @@ pub mod pattern;
 pub mod picture;
 pub mod progress;
 pub mod recall;
+pub mod recall_upkeep;
 pub mod recover;
 pub mod rpc;
 #[cfg(feature = "schema")]
@@ -115,6 +117,8 @@ pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
         context::METHODS,
         pattern::METHODS,
         recall::METHODS,
+        recall_upkeep::METHODS,
+        model::METHODS,
         job::METHODS,
         backup::METHODS,
         events::METHODS,

@@ -1,4 +1,4 @@
-//! `recall.*` and `model.*`: finding again what is worth remembering, and the models that make embeddings.
+//! `recall.*`: finding again what is worth remembering. How it is looked after is in `recall_upkeep`.
 
 use crate::pattern::PatternScope;
 
@@ -188,37 +188,6 @@ params! {
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
-
-    /// Parameters of `recall.status`.
-    #[derive(Default)]
-    pub struct RecallStatusParams {}
-
-    /// Parameters of `recall.upkeep`.
-    #[derive(Default)]
-    pub struct RecallUpkeepParams {
-        /// Whether to tell only what would change; by default not.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
-        pub dry_run: Option<bool>,
-    }
-
-    /// Parameters of `recall.evaluate`.
-    #[derive(Default)]
-    pub struct RecallEvaluateParams {
-        /// Directory with `entries.jsonl` and `queries.jsonl`, or with directories that have them.
-        pub directory: String,
-    }
-
-    /// Parameters of `model.add`.
-    #[derive(Default)]
-    pub struct ModelAddParams {
-        /// Directory with `config.json`, `tokenizer.json` and `model.safetensors`.
-        pub directory: String,
-    }
-
-    /// Parameters of `model.remove`.
-    #[derive(Default)]
-    pub struct ModelRemoveParams {}
 }
 
 wire! {
@@ -363,146 +332,6 @@ wire! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub missing: Vec<String>,
     }
-
-    /// Number of entries of a type.
-    pub struct EntryCount {
-        /// The type.
-        #[serde(rename = "type")]
-        pub kind: String,
-        /// The number.
-        pub count: i64,
-    }
-
-    /// A model that makes embeddings.
-    pub struct EmbeddingModel {
-        /// Kind, name and hash of its files.
-        pub identity: String,
-        /// Number of components of a vector; absent before it made one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub dimensions: Option<u32>,
-        /// Number of entries with a current vector.
-        pub embedded: i64,
-        /// Number of entries without.
-        pub pending: i64,
-        /// Why it cannot be used.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub error: Option<String>,
-    }
-
-    /// Result of `recall.status`.
-    pub struct RecallStatus {
-        /// Number of entries by type.
-        pub entries: Vec<EntryCount>,
-        /// Number of rows whose entries are still to be made.
-        pub due: i64,
-        /// The models; that of the settings first, the built-in one last.
-        pub models: Vec<EmbeddingModel>,
-        /// Memory that the index takes, bytes.
-        pub index_bytes: u64,
-        /// The Qdrant of the settings.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub qdrant: Option<QdrantStatus>,
-    }
-
-    /// How far a Qdrant has got.
-    pub struct QdrantStatus {
-        /// URL.
-        pub url: String,
-        /// Collection of the model in use; absent before the model made a vector.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub collection: Option<String>,
-        /// Number of changes that are still to be sent there.
-        pub pending: i64,
-        /// Why they cannot be sent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pub error: Option<String>,
-    }
-
-    /// Result of `model.add`.
-    pub struct ModelAdded {
-        /// Identity of the model.
-        pub identity: String,
-        /// Number of components of a vector.
-        pub dimensions: u32,
-        /// How long a short sentence took, milliseconds.
-        pub sentence_ms: f64,
-        /// Directory, as it stands in the settings.
-        pub directory: String,
-        /// Number of entries that get new vectors in the background.
-        pub pending: i64,
-    }
-
-    /// Result of `model.remove`.
-    pub struct ModelRemoved {
-        /// Number of vectors that were deleted.
-        pub deleted: i64,
-    }
-
-    /// What upkeep changed, of one kind.
-    pub struct UpkeepChange {
-        /// `expired` memories were deleted, `archived` sessions are found on request only, `merged` patterns said the same as another one,
-        /// `stale` vectors were emptied until their entries are used again, `unused` vectors belonged to other models.
-        pub change: String,
-        /// Number of changes.
-        pub count: i64,
-        /// Some of what was changed.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub examples: Vec<String>,
-    }
-
-    /// A run of upkeep that changed something.
-    pub struct UpkeepRun {
-        /// When, UTC milliseconds.
-        pub at: i64,
-        /// What it changed.
-        pub changes: Vec<UpkeepChange>,
-    }
-
-    /// Result of `recall.upkeep`.
-    pub struct RecallUpkeep {
-        /// Whether nothing was changed.
-        pub dry_run: bool,
-        /// What was changed, or would be.
-        pub changes: Vec<UpkeepChange>,
-        /// The runs before, newest first, at most 20.
-        pub runs: Vec<UpkeepRun>,
-    }
-
-    /// How well a way of searching finds what is expected.
-    pub struct Evaluation {
-        /// Way of searching: `like`, `text`, `vector` or `hybrid`.
-        pub way: String,
-        /// Share of the expected entries among the first 5, mean over the queries.
-        pub recall_at5: f64,
-        /// Share of the expected entries among the first 10.
-        pub recall_at10: f64,
-        /// Mean of 1 through the rank of the first expected entry.
-        pub mrr: f64,
-        /// Median time of a query, milliseconds.
-        pub p50_ms: f64,
-        /// Time that one of a hundred queries exceeds, milliseconds.
-        pub p99_ms: f64,
-    }
-
-    /// Evaluations of a set of queries.
-    pub struct EvaluationGroup {
-        /// Directory, language or kind of the queries; `all` for all of them.
-        pub name: String,
-        /// Number of queries.
-        pub queries: u32,
-        /// One for each way of searching.
-        pub ways: Vec<Evaluation>,
-    }
-
-    /// Result of `recall.evaluate`.
-    pub struct RecallEvaluated {
-        /// Model whose vectors were used.
-        pub model: String,
-        /// Number of entries.
-        pub entries: u32,
-        /// All queries, then those of each directory, language and kind.
-        pub groups: Vec<EvaluationGroup>,
-    }
 }
 
 /// Whether a count is left out.
@@ -521,14 +350,4 @@ methods! {
     RecallDelete = "recall.delete" (RecallDeleteParams, SESSION) -> RecallDeleted, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab"}"#;
     /// Assembles what is known for a task: from the session, and from everything that is remembered.
     RecallContextFor = "recall.context" (RecallContextParams, SESSION) -> RecallContext, Read, [NotFound, StoreUnavailable], r#"{"task":"test the checkout with a coupon","budget":1000}"#;
-    /// Returns what can be recalled, and how far embeddings have got.
-    RecallStatusOf = "recall.status" (RecallStatusParams) -> RecallStatus, Read, [StoreUnavailable], r#"{}"#;
-    /// Tidies what can be recalled: expired memories, old sessions, patterns that say the same, vectors that nobody uses.
-    RecallUpkeepRun = "recall.upkeep" (RecallUpkeepParams) -> RecallUpkeep, Admin, [StoreUnavailable, StoreFull], r#"{"dryRun":true}"#;
-    /// Measures how well queries find what is expected.
-    RecallEvaluate = "recall.evaluate" (RecallEvaluateParams) -> RecallEvaluated, Read, [StoreUnavailable], r#"{"directory":"/home/me/queries"}"#;
-    /// Checks a sentence model in a directory and makes embeddings with it from now on.
-    ModelAdd = "model.add" (ModelAddParams) -> ModelAdded, Admin, [StoreUnavailable, StoreFull, Conflict], r#"{"directory":"/home/me/all-MiniLM-L6-v2"}"#;
-    /// Goes back to the built-in model, and deletes the vectors of others.
-    ModelRemove = "model.remove" (ModelRemoveParams) -> ModelRemoved, Admin, [StoreUnavailable, StoreFull, Conflict], r#"{}"#;
 }

@@ -2,13 +2,16 @@
 
 use std::fmt::Write as _;
 
+use afd_proto::model::{EmbeddingModel, ModelAdd, ModelAddParams, ModelAdded, ModelRemove, ModelRemoveParams, ModelRemoved};
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{
-    EmbeddingModel, EntryType, Evaluation, EvaluationGroup, ModelAdd, ModelAddParams, ModelAdded, ModelRemove, ModelRemoveParams,
-    ModelRemoved, QdrantStatus, RecallContext, RecallContextFor, RecallContextParams, RecallDelete, RecallDeleteParams, RecallDeleted,
-    RecallEntry, RecallEvaluate, RecallEvaluateParams, RecallEvaluated, RecallFound, RecallGet, RecallGetParams, RecallSearch,
-    RecallSearchParams, RecallStatus, RecallStatusOf, RecallStatusParams, RecallStore, RecallStoreParams, RecallStored, RecallUpkeep,
-    RecallUpkeepParams, RecallUpkeepRun, SearchMode, StoredType, UpkeepChange, Why,
+    EntryType, RecallContext, RecallContextFor, RecallContextParams, RecallDelete, RecallDeleteParams, RecallDeleted, RecallEntry,
+    RecallFound, RecallGet, RecallGetParams, RecallSearch, RecallSearchParams, RecallStore, RecallStoreParams, RecallStored, SearchMode,
+    StoredType, Why,
+};
+use afd_proto::recall_upkeep::{
+    Evaluation, EvaluationGroup, QdrantStatus, RecallEvaluate, RecallEvaluateParams, RecallEvaluated, RecallStatus, RecallStatusOf,
+    RecallStatusParams, RecallUpkeep, RecallUpkeepParams, RecallUpkeepRun, UpkeepChange,
 };
 use clap::{Args, Subcommand};
 

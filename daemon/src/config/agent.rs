@@ -179,6 +179,13 @@ impl LanguageModelSettings {
     }
 }
 
+impl RecallSettings {
+    /// Returns the URL of the Qdrant, as its outbox has it.
+    pub fn qdrant(&self) -> Option<&str> {
+        self.qdrant_url.as_deref().map(|url| url.trim_end_matches('/'))
+    }
+}
+
 pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSettings, recall: &RecallSettings) -> Result<(), InvalidSetting> {
     let c = conversation;
     let shares = [c.split_system, c.split_knowledge, c.split_history, c.split_current_task, c.split_tools, c.split_buffer];

@@ -218,7 +218,11 @@ fn take_in(connection: &Connection, mut lines: impl BufRead, last: impl FnOnce(i
             Subject::Device => device::transfer::load(connection, &mut loader, record),
             Subject::Memory => memory::transfer::load(connection, &mut loader, &mut folds, kind, record),
             Subject::Session => session::transfer::load(connection, &mut loader, kind, record),
-            Subject::Recall => recall::memories::load(connection, &mut loader, record),
+            Subject::Recall => {
+                let session = record.get("session").and_then(Value::as_str).unwrap_or_default();
+                let is_gone = session::is_deleted(connection, session)?;
+                recall::memories::load(connection, &mut loader, record, is_gone)
+            }
             Subject::Visual => visual::transfer::load(connection, &mut loader, kind, record),
         };
         let counts = done.records.entry(name).or_default();

@@ -70,12 +70,7 @@ impl Endpoint {
         if !settings.is_configured() {
             return Ok(None);
         }
-        let builder = if settings.base_url().starts_with("https:") { net::client() } else { net::plain_client() };
-        let client = builder
-            .connect_timeout(Duration::from_secs(10))
-            .timeout(Duration::from_millis(settings.timeout_ms))
-            .redirect(reqwest::redirect::Policy::none())
-            .build()?;
+        let client = net::client_of(settings.base_url()).timeout(Duration::from_millis(settings.timeout_ms)).build()?;
         Ok(Some(Self { client, key: key(settings.key_env.as_deref(), settings.key_file.as_deref())?, settings: settings.clone() }))
     }
 
@@ -133,16 +128,9 @@ impl Endpoint {
     }
 }
 
-/// Converts a transport error, which a retry may fix. The URL may contain a secret, so it is not included in the message.
+/// Converts a transport error, which a retry may fix.
 pub(super) fn temporary(error: &reqwest::Error) -> ModelError {
-    let what = if error.is_timeout() {
-        "the request timed out"
-    } else if error.is_connect() {
-        "cannot connect to the endpoint"
-    } else {
-        "the connection failed"
-    };
-    ModelError::Temporary(what.to_owned())
+    ModelError::Temporary(net::why(error).to_owned())
 }
 
 /// Converts an HTTP error status; server errors, rate limits and timeouts are temporary.

@@ -21,32 +21,42 @@ pub struct Source {
     pub row: i64,
     /// Whether the row is deleted.
     pub gone: bool,
+    /// Whether the entry was archived.
+    pub archived: bool,
+    /// How often it was handed over because somebody searched for it, and when last.
+    pub used: (i64, Option<i64>),
 }
 
+const SOURCE: &str = "SELECT id, uid, kind, row_id, gone, archived_at IS NOT NULL AS archived, use_count, used_at FROM entries";
+
 fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
-    Ok(Source { id: row.get("id")?, uid: row.get("uid")?, kind: row.get("kind")?, row: row.get("row_id")?, gone: row.get("gone")? })
+    Ok(Source {
+        id: row.get("id")?,
+        uid: row.get("uid")?,
+        kind: row.get("kind")?,
+        row: row.get("row_id")?,
+        gone: row.get("gone")?,
+        archived: row.get("archived")?,
+        used: (row.get("use_count")?, row.get("used_at")?),
+    })
 }
 
 /// Returns entries whose rows have changed, newest first.
 pub fn due(connection: &Connection, limit: i64) -> Result<Vec<Source>> {
-    let mut statement =
-        connection.prepare_cached("SELECT id, uid, kind, row_id, gone FROM entries WHERE due = 1 ORDER BY id DESC LIMIT :limit")?;
+    let mut statement = connection.prepare_cached(&format!("{SOURCE} WHERE due = 1 ORDER BY id DESC LIMIT :limit"))?;
     let rows = statement.query_map(named_params! {":limit": limit}, source)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Returns the row that an entry stands for.
 pub fn source_of(connection: &Connection, entry: i64) -> Result<Option<Source>> {
-    Ok(connection
-        .prepare_cached("SELECT id, uid, kind, row_id, gone FROM entries WHERE id = :id")?
-        .query_row(named_params! {":id": entry}, source)
-        .optional()?)
+    Ok(connection.prepare_cached(&format!("{SOURCE} WHERE id = :id"))?.query_row(named_params! {":id": entry}, source).optional()?)
 }
 
 /// Returns the entry of a row, by its uid.
 pub fn find(connection: &Connection, uid: &str) -> Result<Option<Source>> {
     Ok(connection
-        .prepare_cached("SELECT id, uid, kind, row_id, gone FROM entries WHERE uid = :uid AND gone = 0")?
+        .prepare_cached(&format!("{SOURCE} WHERE uid = :uid AND gone = 0"))?
         .query_row(named_params! {":uid": uid}, source)
         .optional()?)
 }
@@ -57,20 +67,6 @@ pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
         .prepare_cached("SELECT id FROM entries WHERE uid = :uid")?
         .query_row(named_params! {":uid": uid}, |row| row.get("id"))
         .optional()?)
-}
-
-/// Returns how often an entry was handed over because somebody searched for it, and when last.
-pub fn use_of(connection: &Connection, entry: i64) -> Result<(i64, Option<i64>)> {
-    Ok(connection
-        .prepare_cached("SELECT use_count, used_at FROM entries WHERE id = :id")?
-        .query_row(named_params! {":id": entry}, |row| Ok((row.get("use_count")?, row.get("used_at")?)))?)
-}
-
-/// Returns whether an entry was archived.
-pub fn is_archived(connection: &Connection, entry: i64) -> Result<bool> {
-    Ok(connection
-        .prepare_cached("SELECT archived_at IS NOT NULL AS archived FROM entries WHERE id = :id")?
-        .query_row(named_params! {":id": entry}, |row| row.get("archived"))?)
 }
 
 fn next_version(connection: &Connection) -> Result<i64> {
@@ -193,16 +189,19 @@ pub fn used(connection: &Connection, entries: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// Archives the entries of sessions that ended before a time. Returns them.
-pub fn archive_sessions(connection: &Connection, before: i64, limit: i64) -> Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached(
-        "UPDATE entries SET archived_at = :now WHERE id IN
-            (SELECT e.id FROM entries e JOIN sessions s ON s.id = e.row_id
-             WHERE e.kind = 'session' AND e.gone = 0 AND e.archived_at IS NULL AND s.ended_at < :before LIMIT :limit)
-         RETURNING id",
+/// Archives entries of some rows of a kind that are not archived yet, up to `limit`. Returns them.
+pub fn archive(connection: &Connection, kind: &str, rows: &[i64], limit: usize) -> Result<Vec<i64>> {
+    let mut update = connection.prepare_cached(
+        "UPDATE entries SET archived_at = :now WHERE kind = :kind AND row_id = :row AND gone = 0 AND archived_at IS NULL RETURNING id",
     )?;
-    let rows = statement.query_map(named_params! {":now": now_ms(), ":before": before, ":limit": limit}, |row| row.get("id"))?;
-    let archived: Vec<i64> = rows.collect::<rusqlite::Result<_>>()?;
+    let (now, mut archived) = (now_ms(), Vec::new());
+    for row in rows {
+        if archived.len() == limit {
+            break;
+        }
+        let of = named_params! {":now": now, ":kind": kind, ":row": row};
+        archived.extend(update.query_row(of, |row| row.get::<_, i64>("id")).optional()?);
+    }
     archived.iter().try_for_each(|id| announce(connection, *id))?;
     Ok(archived)
 }

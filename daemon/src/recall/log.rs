@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, named_params};
 
-use afd_proto::recall::UpkeepChange;
+use afd_proto::recall_upkeep::UpkeepChange;
 
 use crate::store::{Result, json, now_ms};
 

@@ -62,11 +62,11 @@ fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
 /// The kind of records that another copy of the memory can take in.
 pub const KIND: Kind = Kind { name: "memory", table: "memories", skipped: &[], natural: &[] };
 
-/// Takes in a record.
+/// Takes in a record. `is_gone` tells that its session was deleted here.
 ///
 /// # Errors
 /// If it does not fit.
-pub fn load(connection: &Connection, loader: &mut Loader, record: Record) -> std::result::Result<Loaded, LoadError> {
+pub fn load(connection: &Connection, loader: &mut Loader, record: Record, is_gone: bool) -> std::result::Result<Loaded, LoadError> {
     let length = |field: &str| record.get(field).and_then(|v| v.as_str()).map_or(0, |text| text.chars().count());
     for (field, most) in
         [("text", 16_000), ("title", 300), ("app", 255), ("site", 255), ("source", 100), ("tags", 10_000), ("related", 10_000)]
@@ -86,11 +86,7 @@ pub fn load(connection: &Connection, loader: &mut Loader, record: Record) -> std
         return Err(LoadError::Invalid("confidence: expected 0 to 1".to_owned()));
     }
     // What was erased with a session does not come back.
-    let deleted: Option<bool> = connection
-        .prepare_cached("SELECT deleted_at IS NOT NULL AS deleted FROM sessions WHERE uid = :uid")?
-        .query_row(named_params! {":uid": record.get("session").and_then(|v| v.as_str())}, |row| row.get("deleted"))
-        .optional()?;
-    if deleted == Some(true) && record.get("scope").and_then(|v| v.as_str()) == Some(PatternScope::Session.word()) {
+    if is_gone && record.get("scope").and_then(|v| v.as_str()) == Some(PatternScope::Session.word()) {
         loader.leave_out(&record, None);
         return Ok(Loaded::Present);
     }

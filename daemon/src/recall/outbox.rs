@@ -23,6 +23,13 @@ pub struct Outbox {
     pub whole: bool,
 }
 
+impl Outbox {
+    /// Returns the version up to which the collection follows the entries, whether it is in use or not.
+    pub fn followed(&self) -> i64 {
+        self.position.max(self.forgotten)
+    }
+}
+
 fn outbox(row: &Row<'_>) -> rusqlite::Result<Outbox> {
     Ok(Outbox {
         id: row.get("id")?,
@@ -72,13 +79,6 @@ pub fn elsewhere(connection: &Connection, url: &str, origin: &str) -> Result<Opt
         )?
         .query_row(named_params! {":url": url, ":origin": origin}, |row| row.get("url"))
         .optional()?)
-}
-
-/// Returns the origins of the stores that this one replaced when it was restored from backups.
-pub fn former_origins(connection: &Connection) -> Result<Vec<String>> {
-    let mut statement = connection.prepare_cached("SELECT origin FROM former_origins")?;
-    let rows = statement.query_map([], |row| row.get("origin"))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Records that changes were sent up to a version.

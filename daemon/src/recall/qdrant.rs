@@ -84,13 +84,10 @@ impl Qdrant {
     /// # Errors
     /// If the key cannot be read or the HTTP client cannot be created.
     pub fn new(settings: &RecallSettings) -> std::result::Result<Option<Self>, String> {
-        let Some(url) = &settings.qdrant_url else { return Ok(None) };
-        let url = url.trim_end_matches('/').to_owned();
-        let builder = if url.starts_with("https:") { net::client() } else { net::plain_client() };
-        let client = builder.connect_timeout(Duration::from_secs(5)).redirect(reqwest::redirect::Policy::none()).build();
+        let Some(url) = settings.qdrant() else { return Ok(None) };
         Ok(Some(Self {
-            client: client.map_err(|e| e.without_url().to_string())?,
-            url,
+            client: net::client_of(url).build().map_err(|e| e.without_url().to_string())?,
+            url: url.to_owned(),
             collection: settings.qdrant_collection.clone(),
             key: api_key(settings.qdrant_key_env.as_deref(), settings.qdrant_key_file.as_deref()).map_err(|e| e.to_string())?,
             timeout: Duration::from_millis(settings.qdrant_timeout_ms),
@@ -258,14 +255,6 @@ fn points(answer: &Value) -> impl Iterator<Item = &Value> {
     answer["points"].as_array().into_iter().flatten()
 }
 
-/// Converts an error of the transport. The URL is named where it is told.
 fn away(error: &reqwest::Error) -> QdrantError {
-    let what = if error.is_timeout() {
-        "it did not answer in time"
-    } else if error.is_connect() {
-        "cannot connect"
-    } else {
-        "the connection failed"
-    };
-    QdrantError::Away(what.to_owned())
+    QdrantError::Away(net::why(error).to_owned())
 }

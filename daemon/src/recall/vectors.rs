@@ -80,14 +80,19 @@ pub fn put_current(connection: &Connection, model: i64, entry: i64, content: i64
     Ok(current)
 }
 
+fn delete_sketch(connection: &Connection, model: i64, entry: i64) -> Result<()> {
+    connection
+        .prepare_cached("DELETE FROM sketches WHERE model_id = :model AND entry_id = :entry")?
+        .execute(named_params! {":model": model, ":entry": entry})?;
+    Ok(())
+}
+
 /// Removes the vectors of an entry.
 pub fn remove(connection: &Connection, entry: i64) -> Result<()> {
     let mut of = connection.prepare_cached("SELECT model_id FROM embeddings WHERE entry_id = :entry_id")?;
     let models: Vec<i64> = of.query_map(named_params! {":entry_id": entry}, |row| row.get("model_id"))?.collect::<rusqlite::Result<_>>()?;
     for model in models {
-        connection
-            .prepare_cached("DELETE FROM sketches WHERE model_id = :model_id AND entry_id = :entry_id")?
-            .execute(named_params! {":model_id": model, ":entry_id": entry})?;
+        delete_sketch(connection, model, entry)?;
     }
     connection.prepare_cached("DELETE FROM embeddings WHERE entry_id = :entry_id")?.execute(named_params! {":entry_id": entry})?;
     Ok(())
@@ -162,7 +167,7 @@ pub fn delete_others(connection: &Connection, keep: &[&str], limit: i64) -> Resu
         let entries: Vec<i64> = rows.collect::<rusqlite::Result<_>>()?;
         for entry in entries {
             let of = named_params! {":model": model, ":entry": entry};
-            connection.prepare_cached("DELETE FROM sketches WHERE model_id = :model AND entry_id = :entry")?.execute(of)?;
+            delete_sketch(connection, *model, entry)?;
             connection.prepare_cached("DELETE FROM embeddings WHERE model_id = :model AND entry_id = :entry")?.execute(of)?;
             deleted += 1;
         }
@@ -181,7 +186,7 @@ pub fn empty_stale(connection: &Connection, model: i64, before: i64, limit: i64)
     for entry in &stale {
         let of = named_params! {":model": model, ":entry": entry};
         connection.prepare_cached("UPDATE embeddings SET vector = x'' WHERE model_id = :model AND entry_id = :entry")?.execute(of)?;
-        connection.prepare_cached("DELETE FROM sketches WHERE model_id = :model AND entry_id = :entry")?.execute(of)?;
+        delete_sketch(connection, model, *entry)?;
     }
     Ok(stale)
 }

@@ -20,6 +20,7 @@ mod http;
 mod job;
 mod listener;
 mod memory;
+mod model;
 mod observe;
 mod openrpc;
 mod params;
@@ -61,6 +62,7 @@ pub fn methods(core: &Arc<Core>) -> Methods {
     session::register(&mut module);
     conversation::register(&mut module);
     pattern::register(&mut module);
+    model::register(&mut module);
     recall::register(&mut module);
     job::register(&mut module);
     backup::register(&mut module);

@@ -1,9 +1,7 @@
-//! Handlers of the `recall.*` and `model.*` methods.
+//! Handlers of the `recall.*` methods.
 
-use afd_proto::recall::{
-    ModelAdd, ModelRemove, RecallContextFor, RecallDelete, RecallEvaluate, RecallGet, RecallSearch, RecallStatusOf, RecallStore,
-    RecallUpkeepRun,
-};
+use afd_proto::recall::{RecallContextFor, RecallDelete, RecallGet, RecallSearch, RecallStore};
+use afd_proto::recall_upkeep::{RecallEvaluate, RecallStatusOf, RecallUpkeepRun};
 
 use super::register::{Module, method};
 use crate::control::recall;
@@ -17,6 +15,4 @@ pub(super) fn register(module: &mut Module) {
     method::<RecallStatusOf, _, _>(module, |core, p| async move { recall::status(&core, &p).await });
     method::<RecallUpkeepRun, _, _>(module, |core, p| async move { recall::upkeep(&core, &p).await });
     method::<RecallEvaluate, _, _>(module, |core, p| async move { recall::evaluate(&core, &p).await });
-    method::<ModelAdd, _, _>(module, |core, p| async move { recall::add_model(&core, &p).await });
-    method::<ModelRemove, _, _>(module, |core, p| async move { recall::remove_model(&core, &p).await });
 }

@@ -49,6 +49,20 @@ pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
         .optional()?)
 }
 
+/// Returns the row ids of the sessions that ended before a time.
+pub fn ended_before(connection: &Connection, before: i64) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached("SELECT id FROM sessions WHERE ended_at < :before AND deleted_at IS NULL")?;
+    let rows = statement.query_map(named_params! {":before": before}, |row| row.get("id"))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns whether a session was here and is deleted, by its uid.
+pub fn is_deleted(connection: &Connection, uid: &str) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM sessions WHERE uid = :uid AND deleted_at IS NOT NULL) AS deleted")?
+        .query_row(named_params! {":uid": uid}, |row| row.get("deleted"))?)
+}
+
 /// Returns the uid of a session, by its row id; also of a deleted one.
 pub fn uid_of(connection: &Connection, id: i64) -> Result<String> {
     Ok(connection.prepare_cached("SELECT uid FROM sessions WHERE id = :id")?.query_row(named_params! {":id": id}, |row| row.get("uid"))?)

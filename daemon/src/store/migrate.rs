@@ -17,6 +17,9 @@ static MIGRATIONS: LazyLock<Migrations<'static>> =
 /// Newest schema version that this version supports.
 pub const SCHEMA: u32 = 14;
 
+/// Schema since which a store knows which ones it replaced.
+const WITH_FORMER: u32 = 14;
+
 /// Refuses a database that has tables but no schema version: it belongs to another program and must not be touched.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
     let foreign: bool = connection.query_row(
@@ -70,8 +73,8 @@ pub fn origin_of(connection: &Connection) -> Result<Option<String>> {
 /// When it cannot be written.
 pub fn renew_origin(connection: &Connection, former: &[String]) -> Result<()> {
     connection.execute("UPDATE store SET origin = :origin", named_params! {":origin": new_uid()})?;
-    // An earlier schema has put nothing anywhere else.
-    if schema_of(connection)? >= 14 {
+    // A store of an earlier schema has put nothing anywhere else.
+    if schema_of(connection)? >= WITH_FORMER {
         let mut insert = connection.prepare("INSERT OR IGNORE INTO former_origins (origin, created_at) VALUES (:origin, :now)")?;
         for origin in former {
             insert.execute(named_params! {":origin": origin, ":now": now_ms()})?;
@@ -86,12 +89,20 @@ pub fn renew_origin(connection: &Connection, former: &[String]) -> Result<()> {
 /// When they cannot be read.
 pub fn origins_of(connection: &Connection) -> Result<Vec<String>> {
     let mut origins: Vec<String> = origin_of(connection)?.into_iter().collect();
-    if schema_of(connection)? >= 14 {
-        let mut statement = connection.prepare("SELECT origin FROM former_origins")?;
-        let rows = statement.query_map([], |row| row.get("origin"))?;
-        origins.extend(rows.collect::<rusqlite::Result<Vec<String>>>()?);
+    if schema_of(connection)? >= WITH_FORMER {
+        origins.extend(former_origins(connection)?);
     }
     Ok(origins)
+}
+
+/// Returns the uids of the stores that a store replaced when it was restored.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn former_origins(connection: &Connection) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached("SELECT origin FROM former_origins")?;
+    let rows = statement.query_map([], |row| row.get("origin"))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Returns the uid of this store, which is created at the first start.

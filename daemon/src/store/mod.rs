@@ -32,7 +32,7 @@ pub use copy::{copy, open_copy};
 use damage::Damage;
 pub use damage::damage_mark;
 pub use error::{Result, StoreError};
-pub use migrate::{SCHEMA, in_memory, origin_of, origins_of, renew_origin, schema_of};
+pub use migrate::{SCHEMA, former_origins, in_memory, origin_of, origins_of, renew_origin, schema_of};
 pub use query::{Conditions, Page};
 use queue::Turn;
 pub use queue::{in_lane, lane, new_lane};

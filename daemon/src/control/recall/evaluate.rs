@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use afd_proto::pattern::PatternScope;
-use afd_proto::recall::{Evaluation, EvaluationGroup, RecallEvaluateParams, RecallEvaluated, SearchMode, StoredType};
+use afd_proto::recall::{SearchMode, StoredType};
+use afd_proto::recall_upkeep::{Evaluation, EvaluationGroup, RecallEvaluateParams, RecallEvaluated};
 use rusqlite::{Connection, named_params};
 use serde::Deserialize;
 

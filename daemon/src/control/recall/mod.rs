@@ -7,7 +7,6 @@ mod evaluate;
 mod follow;
 mod models;
 mod moments;
-mod neighbours;
 pub mod outside;
 mod search;
 mod show;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use afd_proto::Secret;
 use afd_proto::config::{KeyParams, SetParams};
-use afd_proto::recall::{
-    EmbeddingModel, EntryCount, ModelAddParams, ModelAdded, ModelRemoveParams, ModelRemoved, RecallStatus, RecallStatusParams,
-};
+use afd_proto::model::{EmbeddingModel, ModelAddParams, ModelAdded, ModelRemoveParams, ModelRemoved};
+use afd_proto::recall_upkeep::{EntryCount, RecallStatus, RecallStatusParams};
 
 use super::super::artifacts::absolute;
 use super::super::{Core, Error, Result, config};

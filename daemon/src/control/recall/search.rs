@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::super::session::{check_optional, check_text, known};
 use super::super::{Core, Error, Result, check_session};
-use super::neighbours;
+use super::outside;
 use super::show::{self, Asked};
 use crate::model::embed::{BUILTIN, Builtin, Embedder};
 use crate::recall::entries::{self, name_hash};
@@ -118,7 +118,7 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     let mut answer = None;
     if usable && settings.qdrant_url.is_some() {
         let filters = filters(core, params, of_session).await?;
-        let (answered, without) = neighbours::ask(core, &settings, embedded.searched(), &filters, limit as usize).await;
+        let (answered, without) = outside::ask(core, &settings, embedded.searched(), &filters, limit as usize).await;
         answer = answered;
         missing.extend(without);
     }
@@ -297,7 +297,7 @@ pub async fn get(core: &Arc<Core>, params: &RecallGetParams) -> Result<RecallEnt
     });
     let found = match found.await? {
         // What was deleted here is not asked for elsewhere.
-        (None, false) => neighbours::get(core, &params.uid).await.map_err(|why| no_entry(&params.uid).hint(why))?,
+        (None, false) => outside::get(core, &params.uid).await.map_err(|why| no_entry(&params.uid).hint(why))?,
         (told, _) => told,
     };
     found.ok_or_else(|| no_entry(&params.uid))

@@ -27,7 +27,6 @@ pub fn whole(c: &Connection, source: &Source) -> Result<Option<(RecallEntry, Opt
         (false, true) => PatternScope::Everybody,
     };
     let Described { kind, title, text, app, site, session, confidence, at, expires_at, tags, source: said_by, related, .. } = described;
-    let (use_count, last_used_at) = entries::use_of(c, source.id)?;
     let entry = RecallEntry {
         uid: source.uid.clone(),
         kind,
@@ -45,8 +44,8 @@ pub fn whole(c: &Connection, source: &Source) -> Result<Option<(RecallEntry, Opt
         related,
         at,
         expires_at,
-        use_count,
-        last_used_at,
+        use_count: source.used.0,
+        last_used_at: source.used.1,
         origin: None,
         score: None,
         why: None,

@@ -14,7 +14,7 @@ use super::super::session::{check_optional, check_text};
 use super::super::{Core, Error, Result, backups, check_session};
 use super::search::{no_entry, site_name};
 use super::show::{self, Asked};
-use super::{Recall, neighbours, outside};
+use super::{Recall, outside};
 use crate::memory::requests;
 use crate::recall::search::{self, Scope};
 use crate::recall::{entries, memories, vectors};
@@ -153,7 +153,7 @@ pub async fn delete(core: &Arc<Core>, params: &RecallDeleteParams) -> Result<Rec
         (None, Some(kind)) => Err(Error::param("uid", "an entry that `recall.store` stored", format!("a {kind}"))
             .hint(format!("`afctl {}` deletes it", deleting(&kind)))
             .details(json!({"uid": params.uid, "kind": kind}))),
-        (None, None) => match neighbours::get(core, &params.uid).await {
+        (None, None) => match outside::get(core, &params.uid).await {
             Ok(Some(_)) => Err(Error::param("uid", "an entry of this memory", "one of another memory, which alone can delete it")),
             Ok(None) => Err(no_entry(&params.uid)),
             Err(why) => Err(no_entry(&params.uid).hint(why)),

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use afd_proto::pattern::{Pattern, PatternScope};
-use afd_proto::recall::{RecallUpkeep, RecallUpkeepParams, UpkeepChange, UpkeepRun};
+use afd_proto::recall_upkeep::{RecallUpkeep, RecallUpkeepParams, UpkeepChange, UpkeepRun};
 use rusqlite::Connection;
 
 use super::super::{Core, Result};
@@ -109,7 +109,8 @@ fn expire(c: &Connection, known: &Known) -> Stored<Vec<String>> {
 
 fn archive(c: &Connection, known: &Known) -> Stored<Vec<String>> {
     let mut names = Vec::new();
-    for entry in entries::archive_sessions(c, known.now - ARCHIVED, BATCH)? {
+    let ended = session::ended_before(c, known.now - ARCHIVED)?;
+    for entry in entries::archive(c, "session", &ended, BATCH as usize)? {
         let source = entries::source_of(c, entry)?;
         names.push(source.map(|source| session::name_of(c, source.row)).transpose()?.flatten().unwrap_or_default());
     }

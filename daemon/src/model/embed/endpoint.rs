@@ -45,12 +45,7 @@ impl EmbeddingEndpoint {
     pub fn new(settings: &RecallSettings) -> Result<Option<Self>, EndpointError> {
         let Some(base) = &settings.endpoint_url else { return Ok(None) };
         let base = base.trim_end_matches('/');
-        let builder = if base.starts_with("https:") { net::client() } else { net::plain_client() };
-        let client = builder
-            .connect_timeout(Duration::from_secs(10))
-            .timeout(Duration::from_millis(settings.endpoint_timeout_ms))
-            .redirect(reqwest::redirect::Policy::none())
-            .build()?;
+        let client = net::client_of(base).timeout(Duration::from_millis(settings.endpoint_timeout_ms)).build()?;
         let key = key(settings.endpoint_key_env.as_deref(), settings.endpoint_key_file.as_deref())?;
         let model = settings.endpoint_model.clone();
         Ok(Some(Self { client, url: format!("{base}/embeddings"), identity: format!("endpoint/{base}/{model}"), model, key }))

@@ -1,26 +1,24 @@
-//! The index outside: keeps the Qdrant of the settings in step with the entries.
-//!
-//! What is private to a session never leaves this machine. What cannot be sent stays to be sent: the versions of the entries are the outbox.
+//! Keeps the Qdrant of the settings in step with the entries.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use afd_proto::recall::{QdrantStatus, RecallEntry};
+use afd_proto::pattern::PatternScope;
+use afd_proto::recall::RecallEntry;
 use rusqlite::Connection;
 use serde_json::json;
 
-use super::super::Core;
-use super::describe::describe;
-use super::show;
+use super::super::super::Core;
+use super::super::show;
+use super::searched_model;
 use crate::config::RecallSettings;
-use crate::model::embed::BUILTIN;
 use crate::recall::outbox::{self, Change, Outbox};
 use crate::recall::points::{Payload, Point, of_store, point_id};
 use crate::recall::qdrant::{Qdrant, QdrantError};
 use crate::recall::{entries, vectors};
 use crate::session;
-use crate::store::{Result, StoreError};
+use crate::store::{Result, StoreError, former_origins};
 use crate::text;
 
 /// Changes that are sent at a time.
@@ -32,24 +30,6 @@ const FORGOTTEN: i64 = 500;
 const MAX_DELAY: Duration = Duration::from_secs(60);
 /// Interval at which it is checked that the Qdrant still has what was sent.
 const CHECKED: Duration = Duration::from_secs(60);
-
-/// The Qdrant of the settings.
-#[derive(Default)]
-pub struct Outside {
-    by: Option<RecallSettings>,
-    qdrant: Option<std::result::Result<Arc<Qdrant>, String>>,
-}
-
-impl Outside {
-    /// Returns the Qdrant of these settings, or why it cannot be used; `None` if they name none.
-    pub fn of(&mut self, settings: &RecallSettings) -> Option<std::result::Result<Arc<Qdrant>, String>> {
-        if self.by.as_ref() != Some(settings) || matches!(self.qdrant, Some(Err(_))) {
-            self.qdrant = Qdrant::new(settings).map(|qdrant| qdrant.map(Arc::new)).transpose();
-            self.by = Some(settings.clone());
-        }
-        self.qdrant.clone()
-    }
-}
 
 /// Why changes could not be sent.
 #[derive(Debug, thiserror::Error)]
@@ -226,16 +206,6 @@ async fn put(qdrant: &Qdrant, collection: &str, points: &[Point]) -> std::result
     if any { Ok(()) } else { Err(QdrantError::Refused(refused)) }
 }
 
-/// Returns the identity of the model whose vectors an index outside has: that of the settings, or the built-in one. `None` while that of the
-/// settings cannot be used.
-pub async fn searched_model(core: &Core, settings: &RecallSettings) -> Option<String> {
-    let current = core.recall.model(settings).await;
-    match current.model {
-        Some(model) => Some(model.identity().to_owned()),
-        None => current.error.is_none().then(|| BUILTIN.to_owned()),
-    }
-}
-
 async fn target(core: &Arc<Core>, qdrant: &Qdrant, identity: String) -> Result<Option<Target>> {
     let (url, collection) = (qdrant.url().to_owned(), qdrant.collection(&identity));
     let origin = core.store.origin().to_owned();
@@ -285,7 +255,7 @@ async fn has_all(core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::res
 
 /// Deletes what was put there by the stores that this one replaced when it was restored from a backup.
 async fn withdraw_former(core: &Arc<Core>, qdrant: &Qdrant, collection: &str) -> std::result::Result<(), Failure> {
-    for former in core.store.read_all(outbox::former_origins).await? {
+    for former in core.store.read_all(former_origins).await? {
         qdrant.delete_where(collection, &[of_store(&former)], &[]).await?;
     }
     Ok(())
@@ -301,7 +271,7 @@ async fn others(core: &Arc<Core>, qdrant: &Qdrant, target: Option<&Target>) -> R
 /// Deletes what has changed since from the collections of earlier models: these stay until the one in use has everything.
 async fn forget_elsewhere(core: &Arc<Core>, qdrant: &Qdrant, target: Option<&Target>) -> std::result::Result<(), Failure> {
     for other in others(core, qdrant, target).await? {
-        let mut position = other.position.max(other.forgotten);
+        let mut position = other.followed();
         loop {
             let changes = core.store.read_all(move |c| outbox::changes(c, NO_MODEL, position, FORGOTTEN)).await?;
             let Some(last) = changes.last().map(|change| change.version) else { break };
@@ -354,78 +324,23 @@ fn point(c: &Connection, model: i64, change: &Change, origin: &str, round: i64) 
         return Ok(None);
     }
     let Some(source) = entries::source_of(c, change.entry)? else { return Ok(None) };
-    let (Some(vector), Some(described)) = (vectors::get(c, model, change.entry)?, describe(c, &source)?) else { return Ok(None) };
-    let Some((entry, session)) = show::whole(c, &source)?.filter(|_| !described.private) else { return Ok(None) };
+    let Some(vector) = vectors::get(c, model, change.entry)? else { return Ok(None) };
+    let Some((entry, session)) = show::whole(c, &source)?.filter(|(e, _)| e.scope != PatternScope::Session) else { return Ok(None) };
+    let lower = |name: &Option<String>| name.as_deref().unwrap_or_default().to_lowercase();
     let payload = Payload {
         uid: change.uid.clone(),
         origin: origin.to_owned(),
         version: change.version,
         round,
         kind: entry.kind,
-        app: described.app.to_lowercase(),
-        site: described.site.to_lowercase(),
+        app: lower(&entry.app),
+        site: lower(&entry.site),
         session: session.map(|session| session::uid_of(c, session)).transpose()?.unwrap_or_default(),
-        tags: described.tags.iter().map(|tag| text::fold(tag)).collect(),
+        tags: entry.tags.iter().map(|tag| text::fold(tag)).collect(),
         at: entry.at,
         expires_at: entry.expires_at,
-        archived: entries::is_archived(c, change.entry)?,
+        archived: source.archived,
         entry: RecallEntry { id: None, use_count: 0, last_used_at: None, ..entry },
     };
     Ok(Some(Point { id: point_id(origin, &change.uid), vector, payload }))
-}
-
-/// Returns how far the Qdrant of the settings has got.
-///
-/// # Errors
-/// If the database cannot be read.
-pub async fn status(core: &Arc<Core>, settings: &RecallSettings) -> Result<Option<QdrantStatus>> {
-    let Some(qdrant) = core.recall.outside(settings) else { return Ok(None) };
-    let url = settings.qdrant_url.clone().unwrap_or_default();
-    let wanted = match (&qdrant, searched_model(core, settings).await) {
-        (Ok(qdrant), Some(identity)) => Some((qdrant.collection(&identity), identity)),
-        _ => None,
-    };
-    let (at, origin) = (url.trim_end_matches('/').to_owned(), core.store.origin().to_owned());
-    let read = core.store.read_all(move |c| {
-        let Some((collection, identity)) = wanted else { return Ok((None, outbox::pending(c, 0)?)) };
-        let mut pending = 0;
-        for other in outbox::others(c, &at, &origin, 0)? {
-            pending = outbox::pending(c, other.position.max(other.forgotten))?.max(pending);
-        }
-        // Before the model has made a vector there is nothing more to send.
-        if vectors::find_model(c, &identity)?.is_none() {
-            return Ok((None, pending));
-        }
-        if outbox::find(c, &at, &collection, &origin)?.is_none() {
-            pending = outbox::pending(c, 0)?;
-        }
-        Ok((Some(collection), pending))
-    });
-    let (collection, pending) = read.await?;
-    let error = qdrant.err().or_else(|| core.recall.unsent.lock().clone());
-    Ok(Some(QdrantStatus { url, collection, pending, error }))
-}
-
-/// How long an answer waits until a Qdrant was told of a deletion, and how often it is looked at.
-const TOLD: (Duration, Duration) = (Duration::from_millis(500), Duration::from_millis(10));
-
-/// Returns the URL of a Qdrant that was not told yet of all changes, after giving it a moment, or of one that the settings named before.
-pub async fn still_holding(core: &Arc<Core>) -> Option<String> {
-    let settings = core.config.get().recall.clone();
-    let started = Instant::now();
-    loop {
-        let status = status(core, &settings).await.ok()?;
-        match status {
-            Some(status) if status.pending > 0 => {
-                if status.error.is_some() || started.elapsed() >= TOLD.0 {
-                    return Some(status.url);
-                }
-            }
-            _ => break,
-        }
-        tokio::time::sleep(TOLD.1).await;
-    }
-    let url = settings.qdrant_url.unwrap_or_default().trim_end_matches('/').to_owned();
-    let origin = core.store.origin().to_owned();
-    core.store.read_all(move |c| outbox::elsewhere(c, &url, &origin)).await.ok().flatten()
 }

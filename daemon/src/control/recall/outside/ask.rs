@@ -6,8 +6,8 @@ use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{EntryType, RecallEntry};
 use rusqlite::Connection;
 
-use super::super::Core;
-use super::outside::searched_model;
+use super::super::super::Core;
+use super::searched_model;
 use crate::config::RecallSettings;
 use crate::recall::index::Index;
 use crate::recall::nearest::{Answered, Foreign};
@@ -50,7 +50,7 @@ pub async fn ask(
     limit: usize,
 ) -> (Option<Answer>, Option<String>) {
     let Some(qdrant) = core.recall.outside(settings) else { return (None, None) };
-    let url = settings.qdrant_url.clone().unwrap_or_default();
+    let url = settings.qdrant().unwrap_or_default();
     let without = |why: String| (None, Some(format!("the Qdrant at {url}: {why}; only the index of this machine was searched")));
     let qdrant = match qdrant {
         Ok(qdrant) => qdrant,
@@ -154,7 +154,7 @@ fn handed_over(payload: Payload) -> RecallEntry {
 pub async fn get(core: &Core, uid: &str) -> std::result::Result<Option<RecallEntry>, String> {
     let settings = core.config.get().recall.clone();
     let Some(qdrant) = core.recall.outside(&settings) else { return Ok(None) };
-    let failed = |why: String| format!("the Qdrant at {} cannot be asked: {why}", settings.qdrant_url.as_deref().unwrap_or_default());
+    let failed = |why: String| format!("the Qdrant at {} cannot be asked: {why}", settings.qdrant().unwrap_or_default());
     let qdrant = qdrant.map_err(failed)?;
     let Some(identity) = searched_model(core, &settings).await else { return Ok(None) };
     let found = match qdrant.find(&qdrant.collection(&identity), uid, core.store.origin()).await {
