@@ -180,7 +180,20 @@ pub fn run(connection: &Connection, index: &dyn VectorIndex, corpus: Corpus, ask
     });
     let mut ranked: Vec<Ranked> = ranked.collect();
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
+    let ranked = own_first_half(ranked, ask.limit);
     Ok(if ask.fold { fold(index, ask, ranked) } else { ranked.into_iter().take(ask.limit).collect() })
+}
+
+/// Moves entries of other stores behind one's own once half of the results are theirs: whatever they hold, they do not crowd these out.
+fn own_first_half(ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
+    let mut room = limit.div_ceil(2);
+    let (mut kept, rest): (Vec<Ranked>, Vec<Ranked>) = ranked.into_iter().partition(|hit| {
+        let stays = hit.entry > 0 || room > 0;
+        room -= usize::from(stays && hit.entry < 0);
+        stays
+    });
+    kept.extend(rest);
+    kept
 }
 
 /// Weight of full text beside a model that knows the language of the query, if an entry has all of the query.

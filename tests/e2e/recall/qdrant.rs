@@ -266,8 +266,8 @@ fn what_strangers_put_there_never_displaces_or_forges_ones_own() {
         let put = qdrant.call("PUT", &format!("{path}?wait=true"), &json!({"points": some}));
         assert_eq!(put.0, 200, "{put:?}");
     }
-    for mode in ["vector", "hybrid"] {
-        let found = client.ok("recall.search", json!({"query": "when does the vault open at nine", "mode": mode, "limit": 50}));
+    for (mode, limit) in [("vector", 50), ("hybrid", 50), ("vector", 2), ("hybrid", 2)] {
+        let found = client.ok("recall.search", json!({"query": "when does the vault open at nine", "mode": mode, "limit": limit}));
         let entries = found["entries"].as_array().expect("entries");
         let mine = entries.iter().find(|e| e["uid"] == uid).unwrap_or_else(|| panic!("one's own is found: {found}"));
         assert_eq!((&mine["origin"], &mine["text"]), (&Value::Null, &json!("the vault opens at nine")));
