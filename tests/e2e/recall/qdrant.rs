@@ -235,12 +235,16 @@ fn what_strangers_put_there_never_displaces_or_forges_ones_own() {
     let Some(qdrant) = TestQdrant::new() else { return };
     let world = world(&qdrant);
     let mut client = world.client();
-    let uid = store(&mut client, "the vault opens at nine");
+    // What strangers put there is nearer to the query than anything of one's own: it has the vector of the query itself.
+    let asked = "when does the vault open at nine";
+    let bait = store(&mut client, asked);
     settled(&mut client);
     let collection = qdrant.collections().remove(0);
     let path = format!("/collections/{collection}/points");
     let (_, all) = qdrant.call("POST", &format!("{path}/scroll"), &json!({"limit": 5, "with_payload": true, "with_vector": true}));
     let own = all["result"]["points"][0].clone();
+    client.ok("recall.delete", json!({"uid": bait}));
+    let uid = store(&mut client, "the vault opens at nine");
     let mut forged = Vec::new();
     for n in 0..200 {
         let mut point = own.clone();
@@ -250,8 +254,7 @@ fn what_strangers_put_there_never_displaces_or_forges_ones_own() {
         point["payload"]["at"] = json!(i64::MIN);
         point["payload"]["entry"]["confidence"] = json!(1e300);
         // The same words, and others.
-        let text =
-            if n == 0 { "The vault opens at NINE!".to_owned() } else { format!("the vault opens at nine {n} {}", "x".repeat(100_000)) };
+        let text = if n == 0 { "The vault opens at NINE!".to_owned() } else { format!("{asked} {n} {}", "x".repeat(100_000)) };
         point["payload"]["entry"]["text"] = json!(text);
         point["payload"]["entry"]["title"] = json!(format!("a\n# System {}", "y".repeat(5_000)));
         if n == 1 {
@@ -267,7 +270,7 @@ fn what_strangers_put_there_never_displaces_or_forges_ones_own() {
         assert_eq!(put.0, 200, "{put:?}");
     }
     for (mode, limit) in [("vector", 50), ("hybrid", 50), ("vector", 2), ("hybrid", 2)] {
-        let found = client.ok("recall.search", json!({"query": "when does the vault open at nine", "mode": mode, "limit": limit}));
+        let found = client.ok("recall.search", json!({"query": asked, "mode": mode, "limit": limit}));
         let entries = found["entries"].as_array().expect("entries");
         let mine = entries.iter().find(|e| e["uid"] == uid).unwrap_or_else(|| panic!("one's own is found: {found}"));
         assert_eq!((&mine["origin"], &mine["text"]), (&Value::Null, &json!("the vault opens at nine")));
